@@ -1,35 +1,134 @@
-"""Where the embedded services live. No side effects on import (settings.py imports this)."""
+"""Where a copy ("profile") keeps its files. Looking up a path starts nothing."""
+
 from __future__ import annotations
-import hashlib, os
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
+from devstack.accounts import server_account, servers_can_enter
+from devstack.errors import DevstackError
+from devstack.locks import FileLock
+
 ROOT = Path(__file__).resolve().parent.parent
+DEFAULT_PROFILE = "dev"
+
+PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
+# A unix socket address holds 107 bytes on Linux and 103 elsewhere.
+SOCKET_PATH_MAX = 100
+LONGEST_SOCKET_NAME = ".s.PGSQL.5432.lock"
 
 
-def run_dir(profile: str | None = None) -> Path:
-    profile = profile or os.environ.get("DEVSTACK_PROFILE", "dev")
-    base = os.environ.get("DEVSTACK_HOME")
-    if base:
-        return Path(base) / profile
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        # postgres refuses to run as root: its data must sit where an unprivileged
-        # uid can reach it, without loosening the modes of /root.
-        tag = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-        return Path("/var/tmp") / f"ballast-{tag}" / profile
-    return ROOT / ".run" / profile
+@dataclass(frozen=True)
+class Profile:
+    """One copy of the product: its own data, sockets, secrets, logs and mail."""
+
+    name: str
+    home: Path
+
+    @property
+    def sockets(self) -> Path:
+        """The folder of both sockets; a short stand-in when the natural path is too long."""
+        natural = self.home / "sockets"
+        if len(str(natural / LONGEST_SOCKET_NAME)) <= SOCKET_PATH_MAX:
+            return natural
+        digest = hashlib.sha256(str(natural).encode()).hexdigest()[:12]
+        # Not tempfile.gettempdir(): commands with different TMPDIR must agree on one place.
+        return Path(os.sep, "tmp", f"ballast-{digest}")
+
+    @property
+    def valkey_socket(self) -> Path:
+        return self.sockets / "valkey.sock"
+
+    @property
+    def postgres_data(self) -> Path:
+        return self.home / "postgres"
+
+    @property
+    def valkey_data(self) -> Path:
+        return self.home / "valkey"
+
+    @property
+    def state(self) -> Path:
+        """What we know about the data; thrown away with it."""
+        return self.home / "state"
+
+    @property
+    def logs(self) -> Path:
+        return self.home / "logs"
+
+    @property
+    def database_url(self) -> str:
+        return f"postgresql://ballast@/ballast?host={self.sockets}"
+
+    def redis_url(self, number: int = 0) -> str:
+        return f"unix://{self.valkey_socket}?db={number}"
 
 
-def sock_dir(profile: str | None = None) -> Path:
-    d = run_dir(profile) / "sock"
-    if len(str(d / ".s.PGSQL.5432.lock")) < 100:
-        return d
-    tag = hashlib.sha256(str(d).encode()).hexdigest()[:10]
-    return Path("/tmp") / f"ds-{tag}"
+def profile(name: str | None = None) -> Profile:
+    """The named profile, else the one `BALLAST_PROFILE` names, else `dev`."""
+    name = name or os.environ.get("BALLAST_PROFILE") or DEFAULT_PROFILE
+    if not PROFILE_NAME.fullmatch(name):
+        raise DevstackError(
+            f"{name!r} is not a profile name: use up to 32 of a-z, 0-9 and -, not - first."
+        )
+    home = state_root() / name
+    for folder in (home.parent, home):
+        folder.mkdir(exist_ok=True)
+        if server_account() is not None:
+            folder.chmod(0o711)
+    return Profile(name, home)
 
 
-def database_url(profile: str | None = None, name: str = "app") -> str:
-    return f"postgresql://app@/{name}?host={sock_dir(profile)}"
+def derived_profile_name(purpose: str) -> str:
+    """The profile for `test`, `demo` or `bench` beside the chosen one."""
+    chosen = os.environ.get("BALLAST_PROFILE")
+    return f"{chosen}-{purpose}" if chosen else purpose
 
 
-def redis_url(profile: str | None = None, db: int = 0) -> str:
-    return f"unix://{sock_dir(profile)}/valkey.sock?db={db}"
+def state_root() -> Path:
+    """The folder of all profiles: `.run` in the checkout wherever the servers can reach that."""
+    local = ROOT / ".run"
+    if servers_can_enter(ROOT):
+        return local
+    local.mkdir(exist_ok=True)
+    with FileLock(local / "elsewhere.lock"):
+        return _folder_elsewhere(local / "elsewhere")
+
+
+def _folder_elsewhere(pointer: Path) -> Path:
+    """A checkout in a private folder (such as root's home) keeps its data outside of it.
+
+    The pointer lives in the checkout, so a new clone at the same path starts with new data.
+    """
+    if pointer.exists():
+        folder = Path(pointer.read_text())
+        if folder.is_dir() and folder.stat().st_uid == os.geteuid():
+            return folder
+    base = Path(os.sep, "var", "lib", "ballast-dev")
+    base.mkdir(mode=0o711, exist_ok=True)
+    _forget_deleted_checkouts(base)
+    folder = Path(tempfile.mkdtemp(dir=base, prefix="checkout-"))
+    folder.chmod(0o711)
+    (folder / "pointer").write_text(str(pointer))
+    pointer.write_text(str(folder))
+    return folder
+
+
+def _forget_deleted_checkouts(base: Path) -> None:
+    for folder in base.glob("checkout-*"):
+        in_use = any(FileLock.is_held(lock) for lock in folder.glob("*/servers.lock"))
+        if not in_use and not _is_pointed_at(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_pointed_at(folder: Path) -> bool:
+    try:
+        pointer = Path((folder / "pointer").read_text())
+        return pointer.read_text() == str(folder)
+    except FileNotFoundError:
+        return False

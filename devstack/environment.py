@@ -1,0 +1,72 @@
+"""The environment variables a copy runs with: one list, used by every subcommand."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from pathlib import Path
+
+from devstack.locks import FileLock
+from devstack.paths import Profile
+
+DEFAULT_PORT = 8000
+
+
+def development(profile: Profile, *, port: int = DEFAULT_PORT) -> dict[str, str]:
+    """The caller's environment over the defaults of a development copy."""
+    defaults = {
+        "DEBUG": "True",
+        "DATABASE_URL": profile.database_url,
+        "REDIS_URL": profile.redis_url(),
+        "BALLAST_PROFILE": profile.name,
+        "BALLAST_RUN_DIR": str(profile.home),
+        "BASE_URL": f"http://localhost:{port}",
+        "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",
+        "WEBHOOK_ALLOW_HTTP": "True",
+        "PYTHONUNBUFFERED": "1",
+        **_secrets_of(profile),
+    }
+    return defaults | _given()
+
+
+def testing(profile: Profile) -> dict[str, str]:
+    """What a test run needs, whatever the shell says about the product (but its servers)."""
+    return {
+        "DEBUG": "False",
+        "DATABASE_URL": os.environ.get("DATABASE_URL") or profile.database_url,
+        "REDIS_URL": os.environ.get("REDIS_URL") or profile.redis_url(),
+        "BALLAST_RUN_DIR": str(profile.home),
+        "BASE_URL": "http://testserver",
+        **_secrets_of(profile),
+    }
+
+
+def _given() -> dict[str, str]:
+    """An empty variable counts as not given."""
+    return {name: value for name, value in os.environ.items() if value}
+
+
+def _secrets_of(profile: Profile) -> dict[str, str]:
+    """This copy's own keys, made once and kept: a restart must read what it encrypted."""
+    path = profile.home / "secrets.json"
+    with FileLock(profile.home / "secrets.lock"):
+        if not path.exists():
+            _write_private(path, json.dumps(_new_secrets()))
+        kept: dict[str, str] = json.loads(path.read_text())
+    return kept
+
+
+def _new_secrets() -> dict[str, str]:
+    return {
+        "SECRET_KEY": secrets.token_urlsafe(50),
+        "ENCRYPTION_KEYS": f"k1:{secrets.token_urlsafe(32)}",
+    }
+
+
+def _write_private(path: Path, text: str) -> None:
+    unfinished = path.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    unfinished.replace(path)

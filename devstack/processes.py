@@ -1,0 +1,127 @@
+"""Owned children: each in its own session, each with a signal it gets when we die."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from devstack.accounts import Account
+from devstack.errors import StartFailed
+
+LOG_BYTES_MAX = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """What to run and how to stop it."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    folder: Path
+    log: Path | None = None
+    """Where its output goes; None gives a pipe for the supervisor to read."""
+    account: Account | None = None
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_seconds: float = 15
+    kept_descriptors: tuple[int, ...] = field(default=())
+
+
+class Child:
+    """A running program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.started_at = time.monotonic()
+        self.process = _spawn(program)
+
+    @property
+    def name(self) -> str:
+        return self.program.name
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def ask_to_stop(self) -> None:
+        if not self.has_ended:
+            self.process.send_signal(self.program.stop_signal)
+
+    def kill_group(self) -> None:
+        """End whatever is left of the program, its own children included."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> bool:
+        """Stop and reap it. False when it had to be killed."""
+        self.ask_to_stop()
+        try:
+            self.process.wait(self.program.stop_seconds)
+        except subprocess.TimeoutExpired:
+            self.kill_group()
+            return False
+        self.kill_group()
+        return True
+
+
+def death_bound(
+    command: Sequence[str], *, death_signal: signal.Signals, account: Account | None = None
+) -> list[str]:
+    """`command`, wrapped so that the kernel sends it `death_signal` when this process dies."""
+    uid, gid = (account.uid, account.gid) if account else (-1, -1)
+    wrapper = Path(__file__).with_name("child.py")
+    head = [sys.executable, "-I", "-S", wrapper, os.getpid(), int(death_signal), uid, gid]
+    return [*map(str, head), *command]
+
+
+def _spawn(program: Program) -> subprocess.Popen[bytes]:
+    command = death_bound(
+        program.command, death_signal=program.stop_signal, account=program.account
+    )
+    with contextlib.ExitStack() as stack:
+        output = subprocess.PIPE if program.log is None else _open_log(program.log)
+        if program.log is not None:
+            stack.callback(os.close, output)
+        return subprocess.Popen(
+            command,
+            env=dict(program.environment),
+            cwd=program.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=program.kept_descriptors,
+        )
+
+
+def _open_log(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
+        path.replace(path.with_suffix(".old.log"))
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+
+def log_tail(path: Path, lines: int = 15) -> str:
+    """The last lines of a log, for a message about a failure."""
+    if not path.exists():
+        return ""
+    return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+
+
+def run_to_end(program: Program) -> None:
+    """Run a short program; StartFailed with the end of its log unless it succeeds."""
+    child = Child(program)
+    try:
+        code = child.process.wait()
+    finally:
+        child.kill_group()
+    if code != 0 and program.log is not None:
+        raise StartFailed(f"{program.name} failed ({code}):\n{log_tail(program.log)}")
