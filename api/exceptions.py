@@ -1,0 +1,79 @@
+"""DRF's exception handler: everything a view raises becomes a problem document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import structlog
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpResponse
+from rest_framework import exceptions
+
+from api import errors, problems
+from api.problems import FieldError
+from common.errors import DomainError, NotFound
+
+log = structlog.get_logger(__name__)
+
+
+def handle(exception: Exception, context: dict[str, Any]) -> HttpResponse:
+    """The answer to any exception. What we did not anticipate is logged and becomes a 500."""
+    if isinstance(exception, exceptions.ValidationError):
+        return _validation_problem(exception)
+    if isinstance(exception, DomainError):
+        return problems.response(exception)
+    known = _translate(exception)
+    if known is not None:
+        return problems.response(known)
+    log.error("unhandled_exception", exc_info=exception)
+    got_request_exception.send(sender=None, request=context.get("request"))
+    return problems.response(errors.InternalError("The error was recorded."))
+
+
+def _translate(exception: Exception) -> DomainError | None:
+    match exception:
+        case exceptions.MethodNotAllowed():
+            return errors.MethodNotAllowed(f"{exception.detail}")
+        case exceptions.UnsupportedMediaType():
+            return errors.UnsupportedMediaType(f"{exception.detail}")
+        case exceptions.ParseError() | SuspiciousOperation() | UnicodeError():
+            return errors.MalformedRequest("The request could not be read.")
+        case exceptions.NotFound() | Http404():
+            return NotFound("There is no such thing here.")
+        case PermissionDenied() | exceptions.PermissionDenied():
+            return errors.InsufficientScope("This key may not do this.")
+        case OperationalError() | InterfaceError():
+            log.warning("database_unavailable", error=type(exception.__cause__).__name__)
+            return errors.TemporarilyUnavailable("The database is busy or restarting.")
+    return None
+
+
+def _validation_problem(exception: exceptions.ValidationError) -> HttpResponse:
+    found = list(_flatten(exception.get_full_details()))
+    if any(item.code == errors.UnknownField.code for item in found):
+        return problems.response(errors.UnknownField("Unknown fields were sent."), errors=found)
+    if any(item.code == errors.UnknownParameter.code for item in found):
+        return problems.response(
+            errors.UnknownParameter("Unknown query parameters were sent."), errors=found
+        )
+    names = ", ".join(dict.fromkeys(item.field for item in found if item.field))
+    detail = f"Check: {names}." if names else found[0].message
+    return problems.response(errors.InvalidRequest(detail), errors=found)
+
+
+def _flatten(details: Any, path: str = "") -> list[FieldError]:
+    if isinstance(details, dict) and set(details) == {"message", "code"}:
+        return [FieldError(path, str(details["code"]), str(details["message"]))]
+    if isinstance(details, list):
+        return [error for item in details for error in _flatten(item, path)]
+    return [
+        error for name, item in details.items() for error in _flatten(item, _join(path, str(name)))
+    ]
+
+
+def _join(path: str, name: str) -> str:
+    if name == "non_field_errors":
+        return path
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,116 @@
+"""Serializer fields that take exactly one JSON type and never guess."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+
+from common.money import AMOUNT_MAX
+
+METADATA_PAIRS_MAX = 20
+_METADATA_KEY_MAX = 40
+_METADATA_VALUE_MAX = 500
+
+
+class StrictIntegerField(serializers.IntegerField):
+    """An integer token: not `100.0`, `1e2`, `"100"` or `true`."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if type(data) is not int:
+            self.fail("invalid")
+        return data
+
+
+class CentsField(StrictIntegerField):
+    """An amount in cents, at least 1 unless given another `min_value`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": AMOUNT_MAX, **kwargs})
+
+
+class StrictBooleanField(serializers.BooleanField):
+    """`true` or `false`, nothing that merely looks like it."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if type(data) is not bool:
+            self.fail("invalid", input=data)
+        return data
+
+
+class TextField(serializers.CharField):
+    """One line of visible text: no control, bidirectional or zero-width characters."""
+
+    default_error_messages: ClassVar = {
+        "invisible": "This holds characters that cannot be seen, such as a line break."
+    }
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        # Cc control, Cf format (zero width, direction), Cs surrogate, Zl and Zp line separators
+        if any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for char in data):
+            self.fail("invisible")
+        return str(super().to_internal_value(data))
+
+
+class PatternField(serializers.CharField):
+    """A string that matches a pattern from start to end, taken as it is."""
+
+    def __init__(self, pattern: str, *, message: str, **kwargs: Any) -> None:
+        self._pattern = re.compile(pattern)
+        self._message = message
+        super().__init__(trim_whitespace=False, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        if not self._pattern.fullmatch(data):
+            raise serializers.ValidationError(self._message, code="invalid_format")
+        return data
+
+
+class StrictChoiceField(serializers.ChoiceField):
+    """One of a few strings, in exactly that spelling."""
+
+    def __init__(self, choices: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(choices=list(choices), **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str) or data not in self.choices:
+            self.fail(
+                "invalid_choice", input=data if isinstance(data, str) else type(data).__name__
+            )
+        return data
+
+
+class MetadataField(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
+    """Up to 20 pairs of strings, kept for the caller and never interpreted."""
+
+    default_error_messages: ClassVar = {
+        "invalid": (
+            f"Send an object of up to {METADATA_PAIRS_MAX} strings, keys up to "
+            f"{_METADATA_KEY_MAX} and values up to {_METADATA_VALUE_MAX} characters."
+        )
+    }
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        if not isinstance(data, dict) or len(data) > METADATA_PAIRS_MAX:
+            self.fail("invalid")
+        if not all(_is_pair(key, value) for key, value in data.items()):
+            self.fail("invalid")
+        return data
+
+    def to_representation(self, value: dict[str, str]) -> dict[str, str]:
+        return value
+
+
+def _is_pair(key: str, value: Any) -> bool:
+    return (
+        isinstance(value, str)
+        and 1 <= len(key) <= _METADATA_KEY_MAX
+        and len(value) <= _METADATA_VALUE_MAX
+    )

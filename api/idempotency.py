@@ -1,0 +1,141 @@
+"""`Idempotency-Key`: the same request twice has one effect and one answer.
+
+The record is written in the database transaction of the effect, so there is no moment at which
+one exists without the other. While the first request runs, an advisory lock of that transaction
+makes a second one answer 409 at once instead of waiting.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.http import HttpResponse
+
+from api import errors, problems
+from api.authentication import TenantRequest
+from api.models import IdempotencyRecord
+from common.clock import utc_now
+from common.errors import DomainError
+
+KEPT_FOR = timedelta(days=30)
+_KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
+_KEPT_HEADERS = ("Content-Type", "Location", "Cache-Control")
+# Refusals that a later, identical request may legitimately get a different answer to.
+_NOT_KEPT = {400, 401, 403, 429}
+
+View = Callable[..., HttpResponse]
+
+
+def idempotent(view: View) -> View:
+    """Run a write action in one transaction with its idempotency record.
+
+    A view that must call somebody else's server first (never inside a transaction) defines
+    `prepare_<action>(request, **kwargs)`; what it returns is passed to the action as `prepared`.
+    """
+
+    @functools.wraps(view)
+    def wrapper(self: Any, request: TenantRequest, **kwargs: Any) -> HttpResponse:
+        key = _key_of(request)
+        if key and (replay := _replay(request, key)):
+            return replay
+        if prepare := getattr(self, f"prepare_{view.__name__}", None):
+            kwargs["prepared"] = prepare(request, **kwargs)
+        run = functools.partial(view, self, request, **kwargs)
+        return _run_once(request, key, run) if key else _run(run)
+
+    return wrapper
+
+
+def forget_old(*, now: datetime) -> int:
+    """Delete records older than 30 days; returns how many."""
+    deleted, _ = IdempotencyRecord.objects.filter(created_at__lt=now - KEPT_FOR).delete()
+    return deleted
+
+
+def _run(run: Callable[[], HttpResponse]) -> HttpResponse:
+    with transaction.atomic():
+        return run()
+
+
+def _run_once(request: TenantRequest, key: str, run: Callable[[], HttpResponse]) -> HttpResponse:
+    with transaction.atomic():
+        if not _lock(request.auth.tenant_id, key):
+            raise errors.IdempotencyInProgress(
+                "A request with this Idempotency-Key is running.", headers={"Retry-After": "1"}
+            )
+        if replay := _replay(request, key):
+            return replay
+        response = _answer(run)
+        if response.status_code not in _NOT_KEPT:
+            _keep(request, key, response)
+        return response
+
+
+def _answer(run: Callable[[], HttpResponse]) -> HttpResponse:
+    """The view's answer. A refusal undoes what the view did, and is an answer too."""
+    try:
+        with transaction.atomic():
+            return run()
+    except DomainError as refusal:
+        if errors.status_of(type(refusal)) >= 500:
+            raise
+        return problems.response(refusal)
+
+
+def _key_of(request: TenantRequest) -> str | None:
+    """The key, bare or as a quoted structured-field string. Raises InvalidIdempotencyKey."""
+    text = request.headers.get("Idempotency-Key")
+    if text is None:
+        return None
+    if len(text) >= 2 and text.startswith('"') and text.endswith('"'):
+        text = text[1:-1]
+    if not _KEY.fullmatch(text) or '"' in text:
+        raise errors.InvalidIdempotencyKey("The Idempotency-Key has an invalid form.")
+    return text
+
+
+def _fingerprint(request: TenantRequest) -> str:
+    raw = request._request
+    parts = (raw.method or "", raw.get_full_path(), hashlib.sha256(raw.body).hexdigest())
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _lock(tenant_id: str, key: str) -> bool:
+    digest = hashlib.sha256(f"{tenant_id}\0{key}".encode()).digest()
+    number = int.from_bytes(digest[:8], signed=True)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
+        return bool(cursor.fetchone()[0])
+
+
+def _replay(request: TenantRequest, key: str) -> HttpResponse | None:
+    record = IdempotencyRecord.objects.filter(tenant_id=request.auth.tenant_id, key=key).first()
+    if record is None:
+        return None
+    if record.fingerprint != _fingerprint(request):
+        raise errors.IdempotencyKeyReused(
+            "This Idempotency-Key was used for a request with another method, path or body."
+        )
+    response = HttpResponse(bytes(record.body), status=record.status)
+    for name, value in record.headers.items():
+        response[name] = value
+    response["Idempotent-Replayed"] = "true"
+    return response
+
+
+def _keep(request: TenantRequest, key: str, response: HttpResponse) -> None:
+    IdempotencyRecord.objects.create(
+        tenant_id=request.auth.tenant_id,
+        key=key,
+        fingerprint=_fingerprint(request),
+        status=response.status_code,
+        body=response.content,
+        headers={name: response[name] for name in _KEPT_HEADERS if name in response},
+        created_at=utc_now(),
+    )

@@ -1,0 +1,37 @@
+"""Scopes: every action of every view names the one it needs; no name, no access."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from api import errors
+from tenants import scopes
+
+if TYPE_CHECKING:  # DRF imports this module while it builds its own views
+    from rest_framework.views import APIView
+
+    from api.authentication import ApiCaller
+
+_CHALLENGE = 'Bearer error="insufficient_scope", scope="{scope}"'
+
+
+class HasScope(BasePermission):
+    """Raises InsufficientScope unless the key has the scope of the view's action."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        action = getattr(view, "action", None)
+        if action is None:  # a method this path does not have: the 405 follows
+            return True
+        scope = view.scopes[action]  # type: ignore[attr-defined]  # ApiViewSet
+        if scope not in scopes.ALL:
+            raise KeyError(f"{scope} is not a scope")
+        if scope not in cast("ApiCaller", request.auth).holder.scopes:
+            raise errors.InsufficientScope(
+                f"This needs {scope}.",
+                headers={"WWW-Authenticate": _CHALLENGE.format(scope=scope)},
+                required_scope=scope,
+            )
+        return True

@@ -1,0 +1,31 @@
+"""The base of every request body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.errors import UnknownField
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses fields it does not know, so that a typing error never passes silently."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and (unknown := set(data) - set(self.fields)):
+            raise serializers.ValidationError(
+                {
+                    name: [serializers.ErrorDetail("This field is not known.", UnknownField.code)]
+                    for name in sorted(unknown)
+                }
+            )
+        return super().to_internal_value(data)
+
+
+def validated(serializer: type[StrictSerializer], body: Any, **kwargs: Any) -> dict[str, Any]:
+    """The checked values of a request body. Raises DRF's ValidationError."""
+    form = serializer(data=body, **kwargs)
+    form.is_valid(raise_exception=True)
+    values: dict[str, Any] = form.validated_data
+    return values

@@ -1,0 +1,13 @@
+"""Celery's doors into this app."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from api import idempotency
+from common.clock import utc_now
+
+
+@shared_task(name="api.forget_idempotency_keys")
+def forget_idempotency_keys(**_future: object) -> None:
+    idempotency.forget_old(now=utc_now())

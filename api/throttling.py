@@ -1,0 +1,152 @@
+"""Rate limits: an atomic token bucket per API key, one for reads and one for writes.
+
+The bucket lives in Valkey; its own clock is the time. While Valkey is down each process keeps the
+same limit for itself: looser than agreed, but never unlimited.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import structlog
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from redis import Redis, RedisError
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from api import errors
+from tenants.selectors import KeyHolder
+
+if TYPE_CHECKING:  # DRF imports this module while it builds its own views
+    from rest_framework.views import APIView
+
+    from api.authentication import ApiCaller
+
+log = structlog.get_logger(__name__)
+
+BURST_FACTOR = 2
+_RETRY_VALKEY_AFTER = 1.0  # seconds
+_LOCAL_BUCKETS_MAX = 10_000
+
+# KEYS[1] bucket; ARGV: rate per second, burst. Returns {allowed, tokens left × 1000}.
+_TAKE = """
+local clock = redis.call('TIME')
+local now = tonumber(clock[1]) + tonumber(clock[2]) / 1000000
+local rate, burst = tonumber(ARGV[1]), tonumber(ARGV[2])
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens = tonumber(bucket[1]) or burst
+local at = tonumber(bucket[2]) or now
+tokens = math.min(burst, tokens + math.max(0, now - at) * rate)
+local allowed = 0
+if tokens >= 1 then tokens = tokens - 1; allowed = 1 end
+redis.call('HSET', KEYS[1], 'tokens', tokens, 'at', now)
+redis.call('EXPIRE', KEYS[1], math.ceil(burst / rate) + 1)
+return {allowed, math.floor(tokens * 1000)}
+"""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of taking one token."""
+
+    policy: str
+    rate: int
+    allowed: bool
+    tokens: float
+
+    @property
+    def retry_after(self) -> int:
+        """Whole seconds until one token is there."""
+        return max(1, math.ceil((1 - self.tokens) / self.rate))
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The RateLimit header fields (IETF draft httpapi-ratelimit-headers)."""
+        burst = self.rate * BURST_FACTOR
+        full_in = math.ceil((burst - self.tokens) / self.rate)
+        return {
+            "RateLimit-Policy": f'"{self.policy}";q={burst};w={BURST_FACTOR}',
+            "RateLimit": f'"{self.policy}";r={int(self.tokens)};t={full_in}',
+        }
+
+
+class KeyRateThrottle(BaseThrottle):
+    """Takes a token of the calling key's bucket. Raises RateLimited when there is none."""
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        caller = cast("ApiCaller", request.auth)
+        verdict = take(caller.holder, writes=request.method not in {"GET", "HEAD"})
+        request.rate_limit = verdict  # type: ignore[attr-defined]  # ApiViewSet adds the headers
+        if not verdict.allowed:
+            raise errors.RateLimited(
+                f"More than {verdict.rate} {verdict.policy} a second.",
+                headers={"Retry-After": str(verdict.retry_after)},
+            )
+        return True
+
+
+def take(holder: KeyHolder, *, writes: bool) -> Verdict:
+    """Take one token for this key."""
+    policy = "writes" if writes else "reads"
+    own = holder.writes_per_second if writes else holder.reads_per_second
+    default = settings.API_WRITES_PER_SECOND if writes else settings.API_READS_PER_SECOND
+    rate = own or default
+    if rate <= 0:
+        raise ImproperlyConfigured("A rate limit must be at least 1 request a second")
+    allowed, tokens = _bucket.take(f"ballast:rate:{holder.key_id}:{policy}", rate)
+    return Verdict(policy=policy, rate=rate, allowed=allowed, tokens=tokens)
+
+
+class _Bucket:
+    """The shared bucket in Valkey, with a local one behind it."""
+
+    def __init__(self) -> None:
+        self._local = _LocalBuckets()
+        self._skip_valkey_until = 0.0
+        self._client: Redis | None = None
+
+    def take(self, name: str, rate: int) -> tuple[bool, float]:
+        if time.monotonic() >= self._skip_valkey_until:
+            try:
+                return self._take_shared(name, rate)
+            except RedisError as error:
+                self._skip_valkey_until = time.monotonic() + _RETRY_VALKEY_AFTER
+                log.warning("rate_limit_local", error=type(error).__name__)
+        return self._local.take(name, rate)
+
+    def _take_shared(self, name: str, rate: int) -> tuple[bool, float]:
+        if self._client is None:
+            self._client = Redis.from_url(
+                settings.REDIS_URL, socket_timeout=0.25, socket_connect_timeout=0.25
+            )
+        allowed, thousandths = self._client.eval(_TAKE, 1, name, rate, rate * BURST_FACTOR)
+        return bool(allowed), thousandths / 1000
+
+
+class _LocalBuckets:
+    """Token buckets of this process, the least recently used ones forgotten."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, name: str, rate: int) -> tuple[bool, float]:
+        burst = float(rate * BURST_FACTOR)
+        with self._lock:
+            now = time.monotonic()
+            tokens, at = self._buckets.pop(name, (burst, now))
+            tokens = min(burst, tokens + (now - at) * rate)
+            allowed = tokens >= 1
+            self._buckets[name] = (tokens - allowed, now)
+            if len(self._buckets) > _LOCAL_BUCKETS_MAX:
+                self._buckets.popitem(last=False)
+        return allowed, tokens - allowed
+
+
+_bucket = _Bucket()

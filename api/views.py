@@ -1,0 +1,45 @@
+"""The base of every API view, and the answer to paths that do not exist."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework.request import Request
+from rest_framework.viewsets import ViewSet
+
+from api import problems
+from common.errors import NotFound
+
+
+class ApiViewSet(ViewSet):
+    """Explicit actions mapped by hand in `config/api_v1.py`; `scopes` names each one's scope."""
+
+    scopes: ClassVar[dict[str, str]]
+    http_method_names = [  # noqa: RUF012  # Django declares it as an instance attribute
+        "get",
+        "post",
+        "patch",
+        "delete",
+        "head",
+    ]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Who, how fast, then what: a key over its limit learns nothing else."""
+        self.perform_authentication(request)
+        self.check_throttles(request)
+        self.check_permissions(request)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = super().finalize_response(request, response, *args, **kwargs)
+        if verdict := getattr(request, "rate_limit", None):
+            for name, value in verdict.headers.items():
+                answer[name] = value
+        return answer
+
+
+@csrf_exempt
+def unknown_path(request: HttpRequest) -> HttpResponse:
+    """404 for every path under `/api/` that no view answers."""
+    return problems.response(NotFound(f"There is no {request.method} {request.path[:100]}."))

@@ -1,0 +1,10 @@
+"""The one place that reads the clock. Domain code takes `now` as an argument."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def utc_now() -> datetime:
+    """The current instant, aware, in UTC."""
+    return datetime.now(UTC)

@@ -1,0 +1,37 @@
+"""The base of our management commands: `--json` prints exactly one object on standard output."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from common.errors import DomainError
+
+
+class JsonCommand(BaseCommand):
+    """Subclasses implement `perform` and return what they did, camelCase keys."""
+
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        self.add_own_arguments(parser)
+
+    def add_own_arguments(self, parser: CommandParser) -> None:
+        """Declare the command's own options."""
+
+    def perform(self, **options: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def handle(self, *_args: object, **options: Any) -> None:
+        try:
+            result = self.perform(**options)
+        except DomainError as error:
+            raise CommandError(f"{error.code}: {error.detail}") from error
+        if options["json"]:
+            self.stdout.write(json.dumps(result))
+            return
+        for name, value in result.items():
+            self.stdout.write(f"{name}: {value}")

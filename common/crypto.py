@@ -1,0 +1,69 @@
+"""Encryption of account numbers and secrets at rest, and keyed fingerprints.
+
+AES-256-GCM with a random 96-bit nonce. The token names its key, so keys can be rotated: the first
+key of `ENCRYPTION_KEYS` writes, all of them read. `context` (table, column, row) is authenticated
+but not stored: a token moved to another row does not decrypt.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+from functools import lru_cache
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.conf import settings
+
+_NONCE_BYTES = 12
+
+
+class Undecryptable(Exception):
+    """The token was altered, belongs to another row, or its key is gone."""
+
+
+def encrypt(text: str, *, context: str) -> str:
+    """Return `<key id>:<base64 of nonce and ciphertext>`."""
+    name, key = next(iter(_keys().items()))
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    sealed = nonce + AESGCM(key).encrypt(nonce, text.encode(), context.encode())
+    return f"{name}:{base64.b64encode(sealed).decode()}"
+
+
+def decrypt(token: str, *, context: str) -> str:
+    """The text of `token`. Raises Undecryptable."""
+    name, _, body = token.partition(":")
+    try:
+        sealed = base64.b64decode(body, validate=True)
+        nonce, ciphertext = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+        return AESGCM(_keys()[name]).decrypt(nonce, ciphertext, context.encode()).decode()
+    except (KeyError, ValueError, InvalidTag) as error:
+        raise Undecryptable(f"cannot decrypt a value of {context}") from error
+
+
+def key_id(token: str) -> str:
+    """Which key sealed `token`."""
+    return token.partition(":")[0]
+
+
+def current_key_id() -> str:
+    """The key that new values are sealed with."""
+    return next(iter(_keys()))
+
+
+def fingerprint(text: str, *, purpose: str) -> str:
+    """A keyed digest that finds equal values without storing them (HMAC-SHA256, hex)."""
+    key = settings.FINGERPRINT_KEY.encode()
+    return hmac.new(key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def _keys() -> dict[str, bytes]:
+    return _parse(tuple(settings.ENCRYPTION_KEYS))
+
+
+@lru_cache(maxsize=8)
+def _parse(entries: tuple[str, ...]) -> dict[str, bytes]:
+    pairs = (entry.partition(":") for entry in entries)
+    return {name: base64.b64decode(body, validate=True) for name, _, body in pairs}

@@ -1,0 +1,83 @@
+"""Anticipated refusals. Whatever else is raised is a bug and becomes a 500.
+
+DomainError
+├── InvalidInput      the caller sent something malformed
+├── Forbidden         the caller may not do this
+├── NotFound          no such thing for this tenant
+├── Conflict          the thing is in another state, or exists already
+├── RuleViolation     well formed, but a business rule says no
+└── Unavailable       something we need is down; try again
+
+A concrete refusal sets `code`, `title` and `advice`; the error reference lists them all.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, ClassVar
+
+
+class ErrorKind(enum.Enum):
+    """What sort of refusal it is. Only the API border knows the HTTP status of each."""
+
+    INVALID = "invalid"
+    FORBIDDEN = "forbidden"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    RULE = "rule"
+    UNAVAILABLE = "unavailable"
+
+
+class DomainError(Exception):
+    """A refusal with a stable `code` that clients switch on.
+
+    `detail` is one sentence for people, `field` the request field it is about, `extra` further
+    members of the problem document (snake_case here, camelCase in JSON).
+    """
+
+    code: ClassVar[str]
+    kind: ClassVar[ErrorKind]
+    title: ClassVar[str]
+    advice: ClassVar[str]
+
+    registry: ClassVar[dict[str, type[DomainError]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "code" in vars(cls):
+            known = DomainError.registry.setdefault(cls.code, cls)
+            if known.__qualname__ != cls.__qualname__:
+                raise TypeError(f"{cls.code} is the code of {known} and of {cls}")
+
+    def __init__(self, detail: str, *, field: str | None = None, **extra: Any) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.field = field
+        self.extra = extra
+
+
+class InvalidInput(DomainError):
+    kind = ErrorKind.INVALID
+
+
+class Forbidden(DomainError):
+    kind = ErrorKind.FORBIDDEN
+
+
+class NotFound(DomainError):
+    code = "not_found"
+    kind = ErrorKind.NOT_FOUND
+    title = "Not found"
+    advice = "Check the id and that it belongs to the tenant of this API key."
+
+
+class Conflict(DomainError):
+    kind = ErrorKind.CONFLICT
+
+
+class RuleViolation(DomainError):
+    kind = ErrorKind.RULE
+
+
+class Unavailable(DomainError):
+    kind = ErrorKind.UNAVAILABLE

@@ -1,0 +1,32 @@
+"""Public ids: a prefix that says what it is, and a ULID that sorts by time.
+
+48 bits of milliseconds and 80 random bits, in Crockford's base 32, lower case. An id is hard to
+guess but is never used as a secret.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_RANDOM_BITS = 80
+_LENGTH = 26
+_ULID = re.compile(r"[0-7][0-9a-hjkmnp-tv-z]{25}")
+
+ID_LENGTH_MAX = 32
+
+
+def new(prefix: str) -> str:
+    """A new id such as `ftx_01kaj9s3…`."""
+    number = (time.time_ns() // 1_000_000 << _RANDOM_BITS) | secrets.randbits(_RANDOM_BITS)
+    shifts = range(5 * (_LENGTH - 1), -1, -5)
+    return prefix + "_" + "".join(_ALPHABET[number >> shift & 31] for shift in shifts)
+
+
+def is_id(value: object, prefix: str) -> bool:
+    """Whether `value` has the form of an id with this prefix."""
+    if not isinstance(value, str) or not value.startswith(prefix + "_"):
+        return False
+    return _ULID.fullmatch(value, len(prefix) + 1) is not None

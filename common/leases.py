@@ -1,0 +1,72 @@
+"""Rows as a queue: claim what is due, work outside any transaction, then record the result.
+
+A claim takes a lease and raises `lease_version`. A result is recorded only where the version is
+still the claimed one, so a worker that slept past its lease cannot overwrite its successor.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from django.db import models, transaction
+from django.db.models import F, Q, QuerySet
+
+LEASE = timedelta(seconds=60)
+
+
+class Leased(models.Model):
+    """Columns of a row that is also due work. `next_attempt_at` null: nothing to do."""
+
+    next_attempt_at = models.DateTimeField(null=True, blank=True)
+    leased_until = models.DateTimeField(null=True, blank=True)
+    lease_version = models.IntegerField(default=0)
+    attempts = models.IntegerField(default=0)
+
+    class Meta:
+        abstract = True
+
+
+Row = TypeVar("Row", bound=Leased)
+
+
+def claim(
+    queryset: QuerySet[Row], *, now: datetime, limit: int, lease: timedelta = LEASE
+) -> list[Row]:
+    """Lease up to `limit` due rows of `queryset`, oldest due first.
+
+    Disjoint between workers (SKIP LOCKED). A row whose lease ran out is claimed again.
+    """
+    due = Q(next_attempt_at__lte=now) & (Q(leased_until=None) | Q(leased_until__lte=now))
+    with transaction.atomic():
+        rows = list(
+            queryset.filter(due)
+            .order_by("next_attempt_at", "pk")
+            .select_for_update(skip_locked=True, of=("self",), no_key=True)[:limit]
+        )
+        queryset.model._default_manager.filter(pk__in=[row.pk for row in rows]).update(
+            leased_until=now + lease,
+            lease_version=F("lease_version") + 1,
+            attempts=F("attempts") + 1,
+        )
+    for row in rows:
+        row.leased_until = now + lease
+        row.lease_version += 1
+        row.attempts += 1
+    return rows
+
+
+def settle(row: Leased, **changes: Any) -> bool:
+    """Give the lease back and record `changes` in the same statement.
+
+    Returns False, and changes nothing, when the lease is no longer ours. `next_attempt_at` becomes
+    null (done) unless given.
+    """
+    changes = {"next_attempt_at": None, "leased_until": None, **changes}
+    held = type(row)._default_manager.filter(pk=row.pk, lease_version=row.lease_version)
+    if held.update(**changes, lease_version=F("lease_version") + 1) == 0:
+        return False
+    row.lease_version += 1
+    for name, value in changes.items():
+        setattr(row, name, value)
+    return True

@@ -1,0 +1,16 @@
+"""Every periodic job in one table. All are sweeps: running one twice, or late, does no harm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def every(seconds: float, task: str) -> dict[str, Any]:
+    """A tick that expires before the next one, so a stopped worker meets no backlog of ticks."""
+    return {"task": task, "schedule": seconds, "options": {"expires": max(seconds, 2)}}
+
+
+SCHEDULE: dict[str, dict[str, Any]] = {
+    "send e-mails": every(5, "tenants.send_due_emails"),
+    "forget old idempotency keys": every(3600, "api.forget_idempotency_keys"),
+}

@@ -1,0 +1,23 @@
+"""The Celery application. Tasks only wake work up; the rows in PostgreSQL are the work."""
+
+from __future__ import annotations
+
+import os
+
+import structlog
+from celery import Celery
+from celery.signals import setup_logging
+from django_structlog.celery.steps import DjangoStructLogInitStep
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("ballast")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+app.steps["worker"].add(DjangoStructLogInitStep)
+
+
+@setup_logging.connect
+def _use_django_logging(**_kwargs: object) -> None:
+    """Keep Django's structured log configuration in the worker and beat."""
+    structlog.get_logger(__name__).debug("celery_logging_ready")

@@ -1,0 +1,317 @@
+"""All settings, read once from the environment. `.env.example` lists every name."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+
+import structlog
+from csp.constants import NONE, SELF
+
+from config.beat import SCHEDULE
+from config.env import broker_url, env, flag, items, secret
+from config.logs import logging_config
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+# --- Deployment -------------------------------------------------------------------------------
+
+DEBUG = flag("DEBUG", default=False)
+SECRET_KEY = secret("SECRET_KEY", development="development-only-" + "x" * 50, debug=DEBUG)
+SECRET_KEY_FALLBACKS = items("SECRET_KEY_FALLBACKS")
+BASE_URL = env.str("BASE_URL", default="http://localhost:8000").rstrip("/")
+ALLOWED_HOSTS = items("ALLOWED_HOSTS", default="localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = items("CSRF_TRUSTED_ORIGINS", default=BASE_URL)
+# How many proxies of ours stand in front and append to X-Forwarded-For; 0 trusts none.
+TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
+RUN_DIR = Path(env.str("BALLAST_RUN_DIR", default=str(BASE_DIR / ".run")))
+
+# --- Applications -----------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "django_prometheus",
+    "django_structlog",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "pgtrigger",
+    "rest_framework",
+    "tenants",
+    "api",
+]
+
+MIDDLEWARE = [
+    "django_prometheus.middleware.PrometheusBeforeMiddleware",
+    "api.middleware.RequestIdMiddleware",
+    "api.middleware.ApiErrorMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "config.csp.AdminPolicyMiddleware",
+    "api.middleware.BodyLimitMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django_prometheus.middleware.PrometheusAfterMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# --- PostgreSQL -------------------------------------------------------------------------------
+
+DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://app@/app")}
+_POOL = flag("DATABASE_POOL", default=False)
+DATABASES["default"] |= {
+    "CONN_MAX_AGE": 0 if _POOL else None,
+    "CONN_HEALTH_CHECKS": not _POOL,
+    "DISABLE_SERVER_SIDE_CURSORS": False,
+}
+DATABASES["default"].setdefault("OPTIONS", {}).update(
+    {
+        "server_side_binding": True,
+        "prepare_threshold": 2,
+        # A request that waits longer for a row answers 503 instead of holding a connection.
+        "options": (
+            f"-c statement_timeout={env.int('DATABASE_STATEMENT_TIMEOUT_MS', default=0)}"
+            f" -c lock_timeout={env.int('DATABASE_LOCK_TIMEOUT_MS', default=3000)}"
+            f" -c idle_in_transaction_session_timeout="
+            f"{env.int('DATABASE_IDLE_TRANSACTION_TIMEOUT_MS', default=30000)}"
+        ),
+    }
+)
+if _POOL:
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 8, "timeout": 5}
+
+# --- Valkey or Redis: wake-ups, rate limits, cache. Never the record of anything. ---------------
+
+REDIS_URL = env.str("REDIS_URL", default="redis://localhost:6379/0")
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "ballast",
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    }
+}
+
+# --- Celery (measured reasons: docs/decisions/) ------------------------------------------------
+
+CELERY_BROKER_URL = broker_url(REDIS_URL)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_VISIBILITY_TIMEOUT = 180
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": CELERY_VISIBILITY_TIMEOUT,
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+    "socket_connect_timeout": 1,
+    "socket_timeout": 5,
+    "global_keyprefix": "ballast:",
+}
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_TIME_LIMIT = 120
+CELERY_TASK_SOFT_TIME_LIMIT = 90
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = SCHEDULE
+CELERY_BEAT_SCHEDULE_FILENAME = str(RUN_DIR / "celerybeat-schedule")
+DJANGO_STRUCTLOG_CELERY_ENABLED = True
+
+# --- Accounts ---------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "tenants.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "CommonPasswordValidator")
+] + [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    }
+]
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_ADAPTER = "tenants.accounts.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "dashboard:overview"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 60 * 60 * 24
+_HTTPS = BASE_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
+SESSION_COOKIE_NAME = "__Host-sessionid" if _HTTPS else "sessionid"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if _HTTPS else "csrftoken"
+CSRF_COOKIE_HTTPONLY = True
+SECURE_SSL_REDIRECT = False  # the proxy redirects browsers; the API never follows plain http
+SECURE_HSTS_SECONDS = 31_536_000 if _HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXY_COUNT and _HTTPS else None
+)
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "object-src": [NONE],
+    }
+}
+
+# --- REST API ---------------------------------------------------------------------------------
+
+API_BODY_BYTES_MAX = 64 * 1024
+API_READS_PER_SECOND = env.int("API_READS_PER_SECOND", default=50)
+API_WRITES_PER_SECOND = env.int("API_WRITES_PER_SECOND", default=20)
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["api.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.HasScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["api.throttling.KeyRateThrottle"],
+    "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.negotiation.AlwaysJSON",
+    "DEFAULT_SCHEMA_CLASS": "api.schema.ApiSchema",
+    "EXCEPTION_HANDLER": "api.exceptions.handle",
+    "URL_FORMAT_OVERRIDE": None,
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Ballast API",
+    "VERSION": "1.0.0",
+    "DESCRIPTION": "Per-tenant balances that keep themselves funded.",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# --- Secrets at rest ----------------------------------------------------------------------------
+
+_DEVELOPMENT_KEY = base64.b64encode(hashlib.sha256(b"ballast development").digest()).decode()
+# `id:base64 of 32 bytes`, newest first; the first one writes, all of them read.
+ENCRYPTION_KEYS = secret(
+    "ENCRYPTION_KEYS", development=f"dev:{_DEVELOPMENT_KEY}", debug=DEBUG
+).split(",")
+FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development="development-only", debug=DEBUG)
+
+# --- Networks, funding, webhooks -----------------------------------------------------------------
+
+# How fast the sandbox bank moves: instant, seconds or banking_days.
+SANDBOX_PACE = env.str("SANDBOX_PACE", default="seconds")
+# Cents per funding transaction.
+ACH_AMOUNT_MAX = env.int("ACH_AMOUNT_MAX", default=100_000_000)
+RTP_AMOUNT_MAX = env.int("RTP_AMOUNT_MAX", default=1_000_000_000)
+# Networks that webhooks may reach although they are not public, e.g. `127.0.0.0/8,::1/128`.
+WEBHOOK_ALLOWED_NETWORKS = items("WEBHOOK_ALLOWED_NETWORKS")
+WEBHOOK_ALLOW_HTTP = flag("WEBHOOK_ALLOW_HTTP", default=False)
+
+# --- Mail -----------------------------------------------------------------------------------------
+
+DEV_INBOX = DEBUG and "EMAIL_URL" not in env.ENVIRON
+EMAIL_FILE_PATH = str(RUN_DIR / "mail")
+if DEV_INBOX:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+else:
+    vars().update(env.email_url("EMAIL_URL", default="smtp://localhost:25"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Ballast <no-reply@ballast.example>")
+
+# --- Time, language, static files -----------------------------------------------------------------
+
+LANGUAGE_CODE = "en-us"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "django.contrib.staticfiles.storage.StaticFilesStorage"
+            if DEBUG
+            else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        )
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG
+
+# --- Logs -----------------------------------------------------------------------------------------
+
+LOGGING = logging_config(json_lines=flag("LOG_JSON", default=not DEBUG))
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.filter_by_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.format_exc_info,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)

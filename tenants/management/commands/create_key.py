@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils.dateparse import parse_datetime
+
+from common.clock import utc_now
+from common.commands import JsonCommand
+from tenants import scopes
+from tenants.actors import SYSTEM
+from tenants.management.lookups import tenant_or_fail
+from tenants.services import keys
+
+
+class Command(JsonCommand):
+    help = "Issue an API key. It is printed once and cannot be shown again."
+
+    def add_own_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--tenant", required=True)
+        parser.add_argument("--name", default="command line")
+        parser.add_argument("--scopes", help="comma-separated; all of them when left out")
+        parser.add_argument("--expires-at", help="ISO 8601 with a time zone")
+
+    def perform(self, **options: Any) -> dict[str, Any]:
+        chosen = options["scopes"].split(",") if options["scopes"] else scopes.ALL
+        issued = keys.issue(
+            tenant=tenant_or_fail(options["tenant"]),
+            name=options["name"],
+            actor=SYSTEM,
+            now=utc_now(),
+            scopes=chosen,
+            expires_at=_instant(options["expires_at"]),
+        )
+        return {"keyId": issued.key.pk, "apiKey": issued.text}
+
+
+def _instant(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        instant = parse_datetime(text)
+    except ValueError:
+        instant = None
+    if instant is None or instant.tzinfo is None:
+        raise CommandError("--expires-at takes ISO 8601 with a zone, e.g. 2027-01-31T00:00:00Z")
+    return instant

@@ -1,0 +1,189 @@
+"""Who uses Ballast: tenants, their people, their API keys, and what everybody did."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pgtrigger
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from common.fields import PrefixedIdField
+from common.leases import Leased
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, *, email: str, password: str | None = None, **fields: Any) -> User:
+        user = self.model(email=self.normalize_email(email).lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, *, email: str, password: str | None = None, **fields: Any) -> User:
+        return self.create_user(
+            email=email, password=password, is_staff=True, is_superuser=True, **fields
+        )
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person. Signs in with an e-mail address and belongs to any number of tenants."""
+
+    id = PrefixedIdField("usr")
+    email = models.EmailField(unique=True)
+    name = models.CharField(max_length=120, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField("works for us", default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    objects: ClassVar[UserManager] = UserManager()
+
+    def __str__(self) -> str:
+        return self.email
+
+    def get_full_name(self) -> str:
+        return self.name or self.email
+
+
+class Mode(models.TextChoices):
+    SANDBOX = "sandbox"
+    LIVE = "live"
+
+
+class TenantStatus(models.TextChoices):
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+
+
+class Tenant(models.Model):
+    """A customer organisation: owns one balance, its funding sources, keys and webhooks."""
+
+    id = PrefixedIdField("ten")
+    name = models.CharField(max_length=120)
+    mode = models.CharField(max_length=8, choices=Mode, default=Mode.SANDBOX)
+    status = models.CharField(max_length=10, choices=TenantStatus, default=TenantStatus.ACTIVE)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(condition=Q(mode__in=Mode.values), name="tenant_mode_known"),
+            models.CheckConstraint(
+                condition=Q(status__in=TenantStatus.values), name="tenant_status_known"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Role(models.TextChoices):
+    """What a member may do: owner everything, member move money, approver approve, viewer look."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+    APPROVER = "approver"
+    VIEWER = "viewer"
+
+
+class Membership(models.Model):
+    id = PrefixedIdField("mem")
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=8, choices=Role)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("user", "tenant"), name="one_membership_per_tenant"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="membership_role_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user_id} is {self.role} of {self.tenant_id}"
+
+
+class ApiKey(models.Model):
+    """A key of the REST API. Only a digest of it is kept; `prefix` finds the row."""
+
+    id = PrefixedIdField("key")
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="api_keys")
+    name = models.CharField(max_length=120)
+    prefix = models.CharField(max_length=24, unique=True, editable=False)
+    digest = models.CharField(max_length=64, editable=False)
+    scopes = ArrayField(models.CharField(max_length=32))
+    allowed_networks = ArrayField(models.CharField(max_length=43), default=list, blank=True)
+    reads_per_second = models.PositiveIntegerField(null=True, blank=True)
+    writes_per_second = models.PositiveIntegerField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+
+class ActorType(models.TextChoices):
+    USER = "user"
+    API_KEY = "api_key"
+    STAFF = "staff"
+    APPROVER = "approver"
+    NETWORK = "network"
+    SYSTEM = "system"
+
+
+@pgtrigger.register(
+    pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
+)
+class AuditEvent(models.Model):
+    """Who did what, when. Append-only: a database trigger refuses changes."""
+
+    id = PrefixedIdField("aud")
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True)
+    actor_type = models.CharField(max_length=8, choices=ActorType)
+    actor_id = models.CharField(max_length=254, blank=True)
+    action = models.CharField(max_length=64)
+    subject_id = models.CharField(max_length=64, blank=True)
+    details = models.JSONField(default=dict)
+    request_id = models.CharField(max_length=128, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = (
+            models.Index(fields=("tenant", "-created_at", "-id"), name="audit_by_tenant"),
+            models.Index(fields=("subject_id", "-created_at"), name="audit_by_subject"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.action} by {self.actor_type} {self.actor_id}"
+
+
+class OutgoingEmail(Leased):
+    """A message to send: written in the transaction that causes it, sent after commit."""
+
+    id = PrefixedIdField("eml")
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True)
+    to = models.EmailField()
+    template = models.CharField(max_length=64)
+    context = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+    failed_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        indexes = (
+            models.Index(
+                fields=("next_attempt_at",),
+                name="email_due",
+                condition=Q(next_attempt_at__isnull=False),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.template} to {self.to}"

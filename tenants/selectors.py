@@ -1,0 +1,71 @@
+"""Reads about tenants and keys."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from datetime import datetime
+
+from tenants.models import ApiKey, Tenant, TenantStatus
+from tenants.services import keys
+
+_COLUMNS = (
+    "digest",
+    "tenant__mode",
+    "tenant__status",
+    "scopes",
+    "allowed_networks",
+    "reads_per_second",
+    "writes_per_second",
+    "expires_at",
+    "revoked_at",
+    "last_used_at",
+)
+
+
+@dataclass(frozen=True)
+class KeyHolder:
+    """What a request needs to know of its key and tenant, read in one query."""
+
+    key_id: str
+    tenant_id: str
+    mode: str
+    is_suspended: bool
+    scopes: frozenset[str]
+    allowed_networks: tuple[str, ...]
+    reads_per_second: int | None
+    writes_per_second: int | None
+    last_used_at: datetime | None
+
+
+def find_key_holder(*, text: str, now: datetime) -> KeyHolder | None:
+    """Who holds this key; None when it is unknown, expired or revoked. One indexed query."""
+    if not keys.is_wellformed(text):
+        return None
+    row = (
+        ApiKey.objects.filter(prefix=keys.prefix_of(text))
+        .select_related("tenant")
+        .only(*_COLUMNS)
+        .first()
+    )
+    known_digest = row.digest if row else ""
+    if not hmac.compare_digest(known_digest, keys.digest_of(text)) or row is None:
+        return None
+    if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= now):
+        return None
+    return KeyHolder(
+        key_id=row.pk,
+        tenant_id=row.tenant_id,
+        mode=row.tenant.mode,
+        is_suspended=row.tenant.status == TenantStatus.SUSPENDED,
+        scopes=frozenset(row.scopes),
+        allowed_networks=tuple(row.allowed_networks),
+        reads_per_second=row.reads_per_second,
+        writes_per_second=row.writes_per_second,
+        last_used_at=row.last_used_at,
+    )
+
+
+def tenant(tenant_id: str) -> Tenant:
+    """Raises Tenant.DoesNotExist."""
+    return Tenant.objects.get(pk=tenant_id)

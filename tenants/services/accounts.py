@@ -1,0 +1,67 @@
+"""Tenants and their people."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from tenants.actors import Actor
+from tenants.models import Membership, Mode, Role, Tenant, TenantStatus, User
+from tenants.services import audit
+
+
+@transaction.atomic
+def create_tenant(*, name: str, mode: Mode, actor: Actor, now: datetime) -> Tenant:
+    """A new tenant. Its mode never changes: sandbox and live money do not mix."""
+    tenant = Tenant.objects.create(name=name, mode=mode)
+    audit.record(
+        tenant_id=tenant.pk,
+        actor=actor,
+        action="tenant.created",
+        subject_id=tenant.pk,
+        details={"name": name, "mode": str(mode)},
+        now=now,
+    )
+    return tenant
+
+
+def suspend(*, tenant_id: str, actor: Actor, now: datetime) -> None:
+    """Stop everything the tenant's keys and people can do. Idempotent."""
+    _set_status(tenant_id, TenantStatus.SUSPENDED, "tenant.suspended", actor, now)
+
+
+def release(*, tenant_id: str, actor: Actor, now: datetime) -> None:
+    """Lift a suspension. Idempotent."""
+    _set_status(tenant_id, TenantStatus.ACTIVE, "tenant.released", actor, now)
+
+
+@transaction.atomic
+def _set_status(
+    tenant_id: str, status: TenantStatus, action: str, actor: Actor, now: datetime
+) -> None:
+    changed = Tenant.objects.filter(pk=tenant_id).exclude(status=status).update(status=status)
+    if changed:
+        audit.record(tenant_id=tenant_id, actor=actor, action=action, subject_id=tenant_id, now=now)
+
+
+@transaction.atomic
+def create_member(
+    *, tenant_id: str, email: str, role: Role, password: str | None, actor: Actor, now: datetime
+) -> Membership:
+    """Give a person a role in the tenant; the person is created if the address is new."""
+    user = User.objects.filter(email=email.lower()).first()
+    if user is None:
+        user = User.objects.create_user(email=email, password=password)
+    membership, _created = Membership.objects.update_or_create(
+        tenant_id=tenant_id, user=user, defaults={"role": role}
+    )
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="member.added",
+        subject_id=user.pk,
+        details={"email": user.email, "role": str(role)},
+        now=now,
+    )
+    return membership

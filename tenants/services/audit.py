@@ -1,0 +1,33 @@
+"""The audit log."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import structlog
+
+from tenants.actors import Actor
+from tenants.models import AuditEvent
+
+
+def record(
+    *,
+    tenant_id: str | None,
+    actor: Actor,
+    action: str,
+    subject_id: str = "",
+    details: dict[str, object] | None = None,
+    now: datetime,
+) -> AuditEvent:
+    """Write down who did what, in the caller's transaction. `details` holds no secrets."""
+    context = structlog.contextvars.get_contextvars()
+    return AuditEvent.objects.create(
+        tenant_id=tenant_id,
+        actor_type=actor.type,
+        actor_id=actor.id,
+        action=action,
+        subject_id=subject_id,
+        details=details or {},
+        request_id=context.get("request_id", ""),
+        created_at=now,
+    )

@@ -1,0 +1,28 @@
+"""Named people: acme is the tenant under test, rival the one who must see nothing of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenants.models import Tenant
+from tests.builders import ApiClient, make_key, make_tenant
+
+
+@pytest.fixture
+def acme(db: None) -> Tenant:
+    return make_tenant(name="Acme")
+
+
+@pytest.fixture
+def rival(db: None) -> Tenant:
+    return make_tenant(name="Rival")
+
+
+@pytest.fixture
+def acme_api(acme: Tenant) -> ApiClient:
+    return ApiClient(make_key(acme))
+
+
+@pytest.fixture
+def rival_api(rival: Tenant) -> ApiClient:
+    return ApiClient(make_key(rival))
