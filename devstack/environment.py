@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import secrets
@@ -60,7 +61,8 @@ def _secrets_of(profile: Profile) -> dict[str, str]:
 def _new_secrets() -> dict[str, str]:
     return {
         "SECRET_KEY": secrets.token_urlsafe(50),
-        "ENCRYPTION_KEYS": f"k1:{secrets.token_urlsafe(32)}",
+        "ENCRYPTION_KEYS": f"k1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
+        "FINGERPRINT_KEY": secrets.token_urlsafe(32),
     }
 
 
