@@ -1,0 +1,137 @@
+"""Refusals about bank accounts, funding and auto-funding."""
+
+from __future__ import annotations
+
+from common.errors import Conflict, InvalidInput, NotFound, RuleViolation, Unavailable
+
+
+class FundingSourceNotVerified(RuleViolation):
+    code = "funding_source_not_verified"
+    title = "Bank account not verified"
+    advice = "Verify the two small deposits first, or use another bank account."
+
+
+class FundingSourceUnusable(RuleViolation):
+    code = "funding_source_unusable"
+    title = "Bank account cannot be used"
+    advice = "It was removed or the bank refused it. Link it again or use another one."
+
+
+class FundingMethodNotSupported(RuleViolation):
+    code = "funding_method_not_supported"
+    title = "Funding method not supported"
+    advice = "Use one of the source's `supportedMethods`."
+
+
+class AmountAboveLimit(RuleViolation):
+    code = "amount_above_limit"
+    title = "Amount above the limit"
+    advice = "See `GET /balance/limits`; split the amount or ask for a higher limit."
+
+
+class DailyLimitExceeded(RuleViolation):
+    code = "daily_limit_exceeded"
+    title = "Daily limit exceeded"
+    advice = "Wait until tomorrow (Eastern time) or ask for a higher limit."
+
+
+class MonthlyLimitExceeded(RuleViolation):
+    code = "monthly_limit_exceeded"
+    title = "Monthly limit exceeded"
+    advice = "Wait until next month (Eastern time) or ask for a higher limit."
+
+
+class NotCancelable(Conflict):
+    code = "not_cancelable"
+    title = "Too late to cancel"
+    advice = "Only funding that was not yet handed to the network can be canceled."
+
+
+class InvalidLinkToken(RuleViolation):
+    code = "invalid_link_token"
+    title = "Link token not accepted"
+    advice = "Run the bank-linking flow again and send its new token."
+
+
+class LinkAccountMismatch(RuleViolation):
+    code = "link_account_mismatch"
+    title = "Account does not belong to the token"
+    advice = "Send the account id that came with this token."
+
+
+class LinkNeedsRepair(RuleViolation):
+    code = "link_needs_repair"
+    title = "The bank asks to sign in again"
+    advice = "Let the account holder sign in to the bank in the linking flow, then try again."
+
+
+class LinkProviderUnavailable(Unavailable):
+    code = "link_provider_unavailable"
+    title = "Bank-linking provider not reachable"
+    advice = "Try again in a moment; nothing was stored."
+
+
+class InvalidBankDetails(InvalidInput):
+    code = "invalid_bank_details"
+    title = "Bank details not valid"
+    advice = "Check the routing and account number on a cheque or in online banking."
+
+
+class DuplicateFundingSource(Conflict):
+    code = "duplicate_funding_source"
+    title = "Bank account already linked"
+    advice = "Use the source named in `existingId`."
+
+
+class FundingSourceInUse(Conflict):
+    code = "funding_source_in_use"
+    title = "Bank account in use"
+    advice = "Wait until the funding in flight from it has completed or failed, then remove it."
+
+
+class TooManyFundingSources(RuleViolation):
+    code = "too_many_funding_sources"
+    title = "Too many bank accounts"
+    advice = "Remove one you no longer use."
+
+
+class VerificationNotPending(Conflict):
+    code = "verification_not_pending"
+    title = "Nothing to verify"
+    advice = "This bank account does not wait for deposit amounts."
+
+
+class VerificationAmountsWrong(RuleViolation):
+    code = "verification_amounts_wrong"
+    title = "Amounts do not match"
+    advice = "Look up the two deposits again; `attemptsRemaining` says how often you may still try."
+
+
+class VerificationExpired(RuleViolation):
+    code = "verification_expired"
+    title = "Verification expired"
+    advice = "Remove the bank account and add it again to get new deposits."
+
+
+class IncompleteAutoFunding(RuleViolation):
+    code = "auto_funding_incomplete"
+    title = "Auto-funding settings incomplete"
+    advice = "To enable it, set threshold, amount and method, and link a bank account."
+
+
+class AmountMismatch(RuleViolation):
+    code = "amount_mismatch"
+    title = "Typed amount differs"
+    advice = "Type the amount exactly as it is shown."
+
+
+class ConfirmationClosed(Conflict):
+    code = "confirmation_closed"
+    title = "Already decided"
+    advice = "Somebody decided before, or the time was up. The page shows who and when."
+
+
+class UnknownConfirmation(NotFound):
+    code = "unknown_confirmation"
+    title = "Link not valid"
+    advice = "Use the newest link from the e-mail, or ask for a new one."

@@ -1,0 +1,448 @@
+"""Bank accounts we may draw from, the attempts to bring money in, and the rules that start them."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from common.fields import PrefixedIdField
+from common.leases import Leased
+from common.money import AMOUNT_MAX, CURRENCY
+from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from tenants.models import ActorType
+
+APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
+
+
+class FundingMethod(models.TextChoices):
+    """How money is asked for. RTP cannot pull: it sends a request the account holder answers."""
+
+    ACH_DEBIT = "ach_debit"
+    RTP = "rtp"
+
+
+class SourceType(models.TextChoices):
+    LINKED = "linked"
+    MANUAL = "manual"
+
+
+class SourceStatus(models.TextChoices):
+    PENDING_VERIFICATION = "pending_verification"
+    ACTIVE = "active"
+    VERIFICATION_FAILED = "verification_failed"
+    ERRORED = "errored"
+    REMOVED = "removed"
+
+
+class VerificationMethod(models.TextChoices):
+    BANK_LINK = "bank_link"
+    MICRO_DEPOSITS = "micro_deposits"
+    SANDBOX = "sandbox"
+
+
+class HolderType(models.TextChoices):
+    BUSINESS = "business"
+    INDIVIDUAL = "individual"
+
+
+class AccountType(models.TextChoices):
+    CHECKING = "checking"
+    SAVINGS = "savings"
+
+
+class FundingSource(models.Model):
+    """A bank account of the tenant. The account number is kept encrypted and never shown."""
+
+    id = PrefixedIdField("fs")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    type = models.CharField(max_length=6, choices=SourceType)
+    status = models.CharField(max_length=20, choices=SourceStatus)
+    verification_method = models.CharField(max_length=14, choices=VerificationMethod)
+    bank_name = models.CharField(max_length=120, blank=True)
+    routing_number = models.CharField(max_length=9)
+    last4 = models.CharField(max_length=4)
+    account_number_token = models.TextField(editable=False)
+    fingerprint = models.CharField(max_length=64, editable=False)
+    account_holder_name = models.CharField(max_length=120)
+    account_holder_type = models.CharField(max_length=10, choices=HolderType)
+    account_type = models.CharField(max_length=8, choices=AccountType)
+    link_account_id = models.CharField(max_length=128, blank=True)
+    supported_methods = ArrayField(models.CharField(max_length=9, choices=FundingMethod))
+    is_default = models.BooleanField(default=False)
+    last_return_code = models.CharField(max_length=8, blank=True)
+    created_at = models.DateTimeField()
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(status__in=SourceStatus.values), name="funding_source_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="removed", removed_at__isnull=False)
+                | (~Q(status="removed") & Q(removed_at=None)),
+                name="funding_source_removed_iff_dated",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="removed", is_default=True),
+                name="removed_source_is_not_default",
+            ),
+            models.UniqueConstraint(
+                fields=("tenant", "fingerprint"),
+                condition=~Q(status="removed"),
+                name="one_source_per_account",
+            ),
+            models.UniqueConstraint(
+                fields=("tenant",), condition=Q(is_default=True), name="one_default_source"
+            ),
+        )
+        indexes = (models.Index(fields=("tenant", "-created_at", "-id"), name="source_by_tenant"),)
+
+    def __str__(self) -> str:
+        return f"{self.bank_name or self.routing_number} ··{self.last4}"
+
+    @property
+    def encryption_context(self) -> str:
+        return f"funding_source.account_number:{self.pk}"
+
+
+class SourceVerification(models.Model):
+    """Two small credits whose amounts prove that the tenant can see the account."""
+
+    id = PrefixedIdField("ver")
+    source = models.OneToOneField(
+        FundingSource, on_delete=models.PROTECT, related_name="verification"
+    )
+    amounts = ArrayField(models.PositiveSmallIntegerField(), size=2)
+    attempts_used = models.PositiveSmallIntegerField(default=0)
+    expires_at = models.DateTimeField()
+    created_at = models.DateTimeField()
+    verified_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"verification of {self.source_id}"
+
+
+class Trigger(models.TextChoices):
+    TOPUP = "topup"
+    AUTO_FUNDING = "auto_funding"
+    STAFF = "staff"
+
+
+def _dated(status: FundingStatus, column: str) -> models.CheckConstraint:
+    """A row in `status` carries the moment it got there."""
+    return models.CheckConstraint(
+        condition=~Q(status=status) | Q(**{f"{column}__isnull": False}),
+        name=f"funding_{status}_is_dated",
+    )
+
+
+class FundingTransaction(Leased):
+    """One attempt to bring money into the balance. Amounts are cents."""
+
+    id = PrefixedIdField("ftx")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    source = models.ForeignKey(FundingSource, on_delete=models.PROTECT)
+    amount = models.BigIntegerField()
+    currency = models.CharField(max_length=3, default=CURRENCY)
+    status = models.CharField(max_length=21, choices=FundingStatus)
+    method = models.CharField(max_length=9, choices=FundingMethod)
+    trigger = models.CharField(max_length=12, choices=Trigger)
+    created_by_type = models.CharField(max_length=8, choices=ActorType)
+    created_by_id = models.CharField(max_length=254, blank=True)
+    description = models.CharField(max_length=140, blank=True)
+    metadata = models.JSONField(default=dict)
+    requires_confirmation = models.BooleanField(default=False)
+    confirmation_expires_at = models.DateTimeField(null=True, blank=True)
+    expected_availability_date = models.DateField()
+    reserved_at = models.DateTimeField(null=True, blank=True)
+    awaiting_confirmation_at = models.DateTimeField(null=True, blank=True)
+    pending_at = models.DateTimeField(null=True, blank=True)
+    in_transit_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    failed_at = models.DateTimeField(null=True, blank=True)
+    failure_code = models.CharField(max_length=40, blank=True)
+    failure_message = models.CharField(max_length=300, blank=True)
+    returned = models.BooleanField(default=False)
+    return_code = models.CharField(max_length=8, blank=True)
+    return_reason = models.CharField(max_length=300, blank=True)
+    returned_at = models.DateTimeField(null=True, blank=True)
+    network = models.CharField(max_length=16)
+    network_reference = models.CharField(max_length=64, blank=True)
+    trace_number = models.CharField(max_length=64, blank=True)
+    history_length = models.PositiveIntegerField(default=0)
+    event_sequence = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(amount__gte=1, amount__lte=AMOUNT_MAX), name="funding_amount_in_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=FundingStatus.values), name="funding_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(returned=False) | Q(status="failed", returned_at__isnull=False),
+                name="returned_funding_failed",
+            ),
+            _dated(FundingStatus.RESERVED, "reserved_at"),
+            _dated(FundingStatus.AWAITING_CONFIRMATION, "awaiting_confirmation_at"),
+            _dated(FundingStatus.PENDING, "pending_at"),
+            _dated(FundingStatus.IN_TRANSIT, "in_transit_at"),
+            _dated(FundingStatus.COMPLETED, "completed_at"),
+            _dated(FundingStatus.FAILED, "failed_at"),
+            models.UniqueConstraint(
+                fields=("tenant",),
+                condition=Q(trigger="auto_funding", status__in=IN_FLIGHT),
+                name="one_auto_funding_in_flight",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("tenant", "-created_at", "-id"), name="funding_by_tenant"),
+            models.Index(
+                fields=("tenant", "status", "-created_at", "-id"), name="funding_by_status"
+            ),
+            models.Index(
+                fields=("next_attempt_at",),
+                name="funding_due",
+                condition=Q(next_attempt_at__isnull=False),
+            ),
+            models.Index(
+                fields=("source",), name="funding_of_source", condition=Q(status__in=IN_FLIGHT)
+            ),
+        )
+        triggers = (
+            FUNDING_STATES.trigger("funding_moves"),
+            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(
+                name="terms_never_change",
+                fields=("tenant", "source", "amount", "currency", "method", "trigger"),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.pk} {self.status}"
+
+
+@pgtrigger.register(APPEND_ONLY)
+class FundingEvent(models.Model):
+    """One change of status: who, when, why. Append-only."""
+
+    id = PrefixedIdField("fev")
+    funding = models.ForeignKey(
+        FundingTransaction, on_delete=models.PROTECT, related_name="history"
+    )
+    sequence = models.PositiveIntegerField()
+    from_status = models.CharField(max_length=21, blank=True)
+    to_status = models.CharField(max_length=21, choices=FundingStatus)
+    actor_type = models.CharField(max_length=8, choices=ActorType)
+    actor_id = models.CharField(max_length=254, blank=True)
+    reason = models.CharField(max_length=300, blank=True)
+    network_reference = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("funding", "sequence"), name="one_history_row_a_step"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.funding_id}: {self.from_status or 'new'} → {self.to_status}"
+
+
+class InboundOutcome(models.TextChoices):
+    """What became of a message: `new` waits, `review` needs a person."""
+
+    NEW = "new"
+    APPLIED = "applied"
+    REVIEW = "review"
+
+
+class InboundEvent(models.Model):
+    """A message of a payment network, stored before it is applied. Unique per network and id."""
+
+    id = PrefixedIdField("nev")
+    network = models.CharField(max_length=16)
+    event_id = models.CharField(max_length=64)
+    instruction_id = models.CharField(max_length=64)
+    kind = models.CharField(max_length=16)
+    amount = models.BigIntegerField()
+    currency = models.CharField(max_length=3)
+    code = models.CharField(max_length=8, blank=True)
+    reason = models.CharField(max_length=300, blank=True)
+    reference = models.CharField(max_length=64, blank=True)
+    occurred_at = models.DateTimeField()
+    received_at = models.DateTimeField()
+    outcome = models.CharField(max_length=8, choices=InboundOutcome, default=InboundOutcome.NEW)
+    note = models.CharField(max_length=200, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("network", "event_id"), name="one_row_per_message"),
+        )
+        indexes = (
+            models.Index(
+                fields=("received_at", "id"), name="inbound_new", condition=Q(outcome="new")
+            ),
+            models.Index(fields=("instruction_id",), name="inbound_by_instruction"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.network} {self.kind} for {self.instruction_id}"
+
+
+class AutoFundingConfig(models.Model):
+    """One tenant's rule: below the threshold, add this much. Amounts are cents."""
+
+    id = PrefixedIdField("afc")
+    tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT)
+    enabled = models.BooleanField(default=False)
+    low_balance_threshold = models.BigIntegerField(null=True, blank=True)
+    funding_amount = models.BigIntegerField(null=True, blank=True)
+    funding_method = models.CharField(max_length=9, choices=FundingMethod, blank=True)
+    confirmation_threshold = models.BigIntegerField(null=True, blank=True)
+    source = models.ForeignKey(FundingSource, on_delete=models.PROTECT, null=True, blank=True)
+    monthly_limit = models.BigIntegerField(null=True, blank=True)
+    confirmation_emails = ArrayField(models.EmailField(), default=list, blank=True)
+    confirm_topups = models.BooleanField(default=False)
+    paused_reason = models.CharField(max_length=40, blank=True)
+    paused_until = models.DateTimeField(
+        null=True, blank=True, help_text="empty while paused: until a person acts"
+    )
+    failures_in_a_row = models.PositiveSmallIntegerField(default=0)
+    last_decline_reason = models.CharField(max_length=40, blank=True)
+    last_triggered_at = models.DateTimeField(null=True, blank=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(enabled=False)
+                | (
+                    Q(low_balance_threshold__gte=0, funding_amount__gte=1)
+                    & Q(low_balance_threshold__isnull=False, funding_amount__isnull=False)
+                    & ~Q(funding_method="")
+                ),
+                name="enabled_auto_funding_is_complete",
+            ),
+            models.CheckConstraint(
+                condition=~Q(paused_reason="") | Q(paused_until=None),
+                name="auto_funding_pause_has_a_reason",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"auto-funding of {self.tenant_id}"
+
+
+class DecisionOutcome(models.TextChoices):
+    FIRED = "fired"
+    DECLINED = "declined"
+
+
+@pgtrigger.register(APPEND_ONLY)
+class AutoFundingDecision(models.Model):
+    """Why auto-funding did, or did not, add money. One row per firing or new reason not to."""
+
+    id = PrefixedIdField("afd")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    outcome = models.CharField(max_length=8, choices=DecisionOutcome)
+    reason = models.CharField(max_length=40)
+    available = models.BigIntegerField()
+    in_flight = models.BigIntegerField()
+    threshold = models.BigIntegerField()
+    amount = models.BigIntegerField()
+    funding = models.ForeignKey(FundingTransaction, on_delete=models.PROTECT, null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = (
+            models.Index(fields=("tenant", "-created_at", "-id"), name="decision_by_tenant"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.reason}"
+
+
+class Decision(models.TextChoices):
+    OPEN = "open"
+    APPROVED = "approved"
+    DECLINED = "declined"
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+
+
+class Confirmation(models.Model):
+    """The question put to the approvers of one funding. The first decision wins, by constraint."""
+
+    id = PrefixedIdField("cnf")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    funding = models.OneToOneField(
+        FundingTransaction, on_delete=models.PROTECT, related_name="confirmation"
+    )
+    amount = models.BigIntegerField()
+    source = models.ForeignKey(FundingSource, on_delete=models.PROTECT)
+    reason = models.CharField(max_length=200)
+    expires_at = models.DateTimeField()
+    decision = models.CharField(max_length=10, choices=Decision, default=Decision.OPEN)
+    decided_by = models.CharField(max_length=254, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decline_reason = models.CharField(max_length=200, blank=True)
+    reminded_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(decision="open", decided_at=None)
+                | (~Q(decision="open") & Q(decided_at__isnull=False)),
+                name="confirmation_decided_iff_dated",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("expires_at",), name="confirmation_open", condition=Q(decision="open")
+            ),
+        )
+        triggers = (
+            pgtrigger.Protect(
+                name="decided_once",
+                operation=pgtrigger.UpdateOf("decision"),
+                condition=pgtrigger.Condition("OLD.decision <> 'open'"),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.pk} {self.decision}"
+
+
+class ConfirmationLink(models.Model):
+    """One magic link of one approver. Only the token's digest is kept."""
+
+    id = PrefixedIdField("lnk")
+    confirmation = models.ForeignKey(Confirmation, on_delete=models.PROTECT, related_name="links")
+    approver_email = models.EmailField()
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"link of {self.approver_email}"
+
+
+class FundingLimit(models.Model):
+    """What staff allow one tenant, in cents. Empty: the deployment's setting applies."""
+
+    id = PrefixedIdField("lim")
+    tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT)
+    ach_transaction_max = models.BigIntegerField(null=True, blank=True)
+    rtp_transaction_max = models.BigIntegerField(null=True, blank=True)
+    daily_max = models.BigIntegerField(null=True, blank=True)
+    monthly_max = models.BigIntegerField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"limits of {self.tenant_id}"

@@ -1,0 +1,163 @@
+"""The life of a funding transaction: the only code that changes its status.
+
+A move is one database transaction: status by compare-and-swap, history row, pending balance and
+posting, event to the tenant. Lock order: the funding row first, the balance row last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from django.db import transaction
+
+from balance import services as ledger
+from common.tasks import enqueue_on_commit
+from funding.models import FundingEvent, FundingSource, FundingTransaction, Trigger
+from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from tenants.actors import Actor
+from webhooks.services import events
+
+SOURCE_TYPE = "funding_transaction"
+
+_EVENT_OF = {
+    FundingStatus.PENDING: "payment.processing",
+    FundingStatus.COMPLETED: "payment.completed",
+    FundingStatus.FAILED: "payment.failed",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewFunding:
+    """The terms of a funding that was checked and may start. `amount` is cents."""
+
+    source: FundingSource
+    amount: int
+    method: str
+    trigger: Trigger
+    network: str
+    expected_availability_date: date
+    description: str = ""
+    metadata: dict[str, str] = field(default_factory=dict)
+    confirm_until: datetime | None = None
+
+
+def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransaction:
+    """Create a funding in the caller's transaction: `reserved`, or `awaiting_confirmation` when
+    `confirm_until` is set. Its amount counts as pending from here on."""
+    waits = terms.confirm_until is not None
+    status = FundingStatus.AWAITING_CONFIRMATION if waits else FundingStatus.RESERVED
+    funding = FundingTransaction.objects.create(
+        tenant_id=terms.source.tenant_id,
+        source=terms.source,
+        amount=terms.amount,
+        status=status,
+        method=terms.method,
+        trigger=terms.trigger,
+        created_by_type=actor.type,
+        created_by_id=actor.id,
+        description=terms.description,
+        metadata=terms.metadata,
+        requires_confirmation=waits,
+        confirmation_expires_at=terms.confirm_until,
+        expected_availability_date=terms.expected_availability_date,
+        network=terms.network,
+        next_attempt_at=None if waits else now,
+        history_length=1,
+        event_sequence=1,
+        created_at=now,
+        updated_at=now,
+        **{f"{status}_at": now},
+    )
+    _write_history(funding, from_status="", actor=actor, reason="", now=now)
+    _publish(funding, "payment.created", now)
+    ledger.change_pending(tenant_id=funding.tenant_id, delta=funding.amount)
+    if not waits:
+        enqueue_on_commit("funding.submit_due")
+    return funding
+
+
+@transaction.atomic
+def move(
+    *,
+    funding: FundingTransaction,
+    target: FundingStatus,
+    actor: Actor,
+    now: datetime,
+    reason: str = "",
+    **changes: Any,
+) -> None:
+    """Take `funding` to `target` with everything that goes with it.
+
+    Raises IllegalTransition, and changes nothing, when its status is no longer what was read or
+    the machine has no such move.
+    """
+    source = FundingStatus(funding.status)
+    event = _event_of(target, changes)
+    FUNDING_STATES.advance(
+        funding,
+        target,
+        history_length=funding.history_length + 1,
+        event_sequence=funding.event_sequence + (event is not None),
+        updated_at=now,
+        **{f"{target}_at": now},
+        **changes,
+    )
+    _write_history(funding, from_status=source, actor=actor, reason=reason, now=now)
+    if event is not None:
+        _publish(funding, event, now)
+    _post(funding, source=source, now=now)
+
+
+def _event_of(target: FundingStatus, changes: dict[str, Any]) -> str | None:
+    return "payment.returned" if changes.get("returned") else _EVENT_OF.get(target)
+
+
+def _write_history(
+    funding: FundingTransaction, *, from_status: str, actor: Actor, reason: str, now: datetime
+) -> None:
+    FundingEvent.objects.create(
+        funding=funding,
+        sequence=funding.history_length,
+        from_status=from_status,
+        to_status=funding.status,
+        actor_type=actor.type,
+        actor_id=actor.id,
+        reason=reason[:300],
+        network_reference=funding.network_reference,
+        created_at=now,
+    )
+
+
+def _publish(funding: FundingTransaction, event: str, now: datetime) -> None:
+    events.publish_payment(
+        tenant_id=funding.tenant_id,
+        type=event,
+        payment_id=funding.pk,
+        amount=funding.amount,
+        currency=funding.currency,
+        status=funding.status,
+        direction="in",
+        sequence=funding.event_sequence,
+        failure_code=funding.failure_code or None,
+        return_code=funding.return_code or None,
+        now=now,
+    )
+
+
+def _post(funding: FundingTransaction, *, source: FundingStatus, now: datetime) -> None:
+    """What the move does to the balance. Last in the transaction: the balance row is contended."""
+    posting = {
+        "tenant_id": funding.tenant_id,
+        "amount": funding.amount,
+        "source_type": SOURCE_TYPE,
+        "source_id": funding.pk,
+        "now": now,
+    }
+    if funding.status == FundingStatus.COMPLETED:
+        ledger.credit(**posting, description="Funding completed", pending_delta=-funding.amount)
+    elif source == FundingStatus.COMPLETED:
+        ledger.debit(**posting, description=f"Funding returned {funding.return_code}".strip())
+    elif funding.status == FundingStatus.FAILED and source in IN_FLIGHT:
+        ledger.change_pending(tenant_id=funding.tenant_id, delta=-funding.amount)
