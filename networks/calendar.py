@@ -1,0 +1,142 @@
+"""The banking calendar: Federal Reserve holidays, ACH windows and the dates that follow.
+
+A banking day is a day on which the Federal Reserve Banks are open. Everything here is judged in
+Eastern time, whatever the zone of the instants that come in; instants go out in UTC.
+
+Sources: the Federal Reserve's K.8 holiday list, the FedACH processing schedule, and the return
+time frames of the Nacha Operating Rules.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from itertools import count
+from zoneinfo import ZoneInfo
+
+from networks.base import Method
+
+EASTERN = ZoneInfo("America/New_York")
+
+# Our bank takes files until 15 minutes before each FedACH deadline. After the last one an
+# instruction belongs to the next banking day.
+ACH_CUTOFFS = (time(10, 15), time(14, 30), time(16, 30), time(19, 45), time(22, 30))
+OPENING_OF_BUSINESS = time(8, 30)
+
+# An ordinary return is in our hands when the second banking day after settlement opens. A
+# consumer may call a debit unauthorized for 60 calendar days.
+RETURN_WINDOW_BANKING_DAYS = 2
+UNAUTHORIZED_WINDOW_CALENDAR_DAYS = 60
+
+MONDAY, THURSDAY, SATURDAY, SUNDAY = 0, 3, 5, 6
+ONE_DAY = timedelta(days=1)
+
+
+def is_banking_day(day: date) -> bool:
+    return day.weekday() < SATURDAY and day not in holidays(day.year)
+
+
+@cache
+def holidays(year: int) -> frozenset[date]:
+    """The days closed for a holiday in `year`; the list is that of 2022 and later.
+
+    A holiday on a Sunday closes the Monday after it. One on a Saturday closes nothing: the
+    Reserve Banks are open on the Friday before, which common holiday libraries get wrong.
+    """
+    fixed = [
+        date(year, 1, 1),  # New Year's Day
+        date(year, 6, 19),  # Juneteenth
+        date(year, 7, 4),  # Independence Day
+        date(year, 11, 11),  # Veterans Day
+        date(year, 12, 25),  # Christmas Day
+    ]
+    floating = [
+        _nth_weekday(year, 1, MONDAY, 3),  # Martin Luther King Jr. Day
+        _nth_weekday(year, 2, MONDAY, 3),  # Washington's Birthday
+        _nth_weekday(year, 6, MONDAY, 1) - timedelta(weeks=1),  # Memorial Day, the last in May
+        _nth_weekday(year, 9, MONDAY, 1),  # Labor Day
+        _nth_weekday(year, 10, MONDAY, 2),  # Columbus Day
+        _nth_weekday(year, 11, THURSDAY, 4),  # Thanksgiving Day
+    ]
+    observed = [day + ONE_DAY if day.weekday() == SUNDAY else day for day in fixed]
+    return frozenset(day for day in observed + floating if day.weekday() != SATURDAY)
+
+
+def next_banking_day(day: date) -> date:
+    """The first banking day after `day`."""
+    later = (day + timedelta(days=offset) for offset in count(1))
+    return next(candidate for candidate in later if is_banking_day(candidate))
+
+
+def banking_day_from(day: date) -> date:
+    """`day` itself if the banks are open, else the next day on which they are."""
+    return day if is_banking_day(day) else next_banking_day(day)
+
+
+def add_banking_days(day: date, days: int) -> date:
+    """The `days`-th banking day after `day`; `day` need not be one. Zero gives `day` back."""
+    if days < 0:
+        raise ValueError("counts forward only")
+    for _ in range(days):
+        day = next_banking_day(day)
+    return day
+
+
+def next_ach_window(now: datetime) -> datetime:
+    """When the next ACH file leaves. At a cut-off to the second, it has left."""
+    local = _eastern(now)
+    if is_banking_day(local.date()):
+        for cutoff in ACH_CUTOFFS:
+            if local.time() < cutoff:
+                return _instant(local.date(), cutoff)
+    return _instant(next_banking_day(local.date()), ACH_CUTOFFS[0])
+
+
+def banking_date(now: datetime) -> date:
+    """The banking day to which an ACH instruction given `now` belongs."""
+    return _eastern(next_ach_window(now)).date()
+
+
+def settlement_date(now: datetime) -> date:
+    """When an ACH instruction given `now` settles: the banking day after it is processed."""
+    return next_banking_day(banking_date(now))
+
+
+def return_due_date(settled: date) -> date:
+    """By when an ordinary return is in, at opening of business: two banking days on."""
+    return add_banking_days(settled, RETURN_WINDOW_BANKING_DAYS)
+
+
+def unauthorized_return_due_date(settled: date) -> date:
+    """By when a consumer's "not authorized" return is in, at opening of business."""
+    return next_banking_day(settled + timedelta(days=UNAUTHORIZED_WINDOW_CALENDAR_DAYS))
+
+
+def opening_of_business(day: date) -> datetime:
+    return _instant(day, OPENING_OF_BUSINESS)
+
+
+def expected_availability(method: Method, now: datetime) -> date:
+    """The banking day on which money moved by `method` can be counted on.
+
+    ACH: when the ordinary return window has passed. RTP moves around the clock, but its date is
+    a banking day like every date we promise, so a weekend's request says Monday.
+    """
+    if method.is_ach:
+        return return_due_date(settlement_date(now))
+    return banking_day_from(_eastern(now).date())
+
+
+def _nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
+    first = date(year, month, 1)
+    return first + timedelta(days=(weekday - first.weekday()) % 7, weeks=nth - 1)
+
+
+def _eastern(now: datetime) -> datetime:
+    if now.tzinfo is None:
+        raise ValueError("an instant needs its time zone")
+    return now.astimezone(EASTERN)
+
+
+def _instant(day: date, at: time) -> datetime:
+    return datetime.combine(day, at, tzinfo=EASTERN).astimezone(UTC)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from networks.base import (
+    AccountType,
+    BankAccount,
+    Capabilities,
+    HolderType,
+    Instruction,
+    InstructionConflict,
+    InstructionRefused,
+    Method,
+    MethodTerms,
+)
+
+ACME_ACCOUNT = BankAccount(
+    routing_number="021000021",
+    account_number="000123456789",
+    holder_name="Acme Inc",
+    holder_type=HolderType.BUSINESS,
+    account_type=AccountType.CHECKING,
+)
+
+
+class TestBankAccount:
+    def test_keeps_number_and_holder_out_of_repr_alone_and_inside_an_instruction(self):
+        instruction = Instruction(
+            id="ftx_1", method=Method.ACH_DEBIT, amount=100, account=ACME_ACCOUNT
+        )
+
+        for text in (repr(ACME_ACCOUNT), str(ACME_ACCOUNT), repr(instruction), f"{instruction}"):
+            assert "021000021" in text
+            assert "123456789" not in text
+            assert "Acme" not in text
+
+
+class TestInstruction:
+    @pytest.mark.parametrize("amount", [0, -1])
+    def test_refuses_to_move_nothing(self, amount):
+        with pytest.raises(ValueError, match="at least one cent"):
+            Instruction(id="ftx_1", method=Method.ACH_DEBIT, amount=amount, account=ACME_ACCOUNT)
+
+    def test_refuses_other_currencies(self):
+        with pytest.raises(ValueError, match="US dollars"):
+            Instruction(
+                id="ftx_1",
+                method=Method.ACH_DEBIT,
+                amount=1,
+                currency="EUR",
+                account=ACME_ACCOUNT,
+            )
+
+
+class TestCapabilities:
+    capabilities = Capabilities(
+        methods={Method.ACH_DEBIT: MethodTerms(amount_min=5, amount_max=100)}
+    )
+
+    @pytest.mark.parametrize(("amount", "supported"), [(4, False), (5, True), (100, True)])
+    def test_have_a_smallest_and_a_largest_amount(self, amount, supported):
+        assert self.capabilities.supports(Method.ACH_DEBIT, amount=amount) is supported
+        assert not self.capabilities.supports(Method.ACH_DEBIT, amount=101)
+
+    def test_name_their_methods(self):
+        assert not self.capabilities.supports(Method.RTP_CREDIT, amount=50)
+
+
+def test_only_ach_methods_are_ach():
+    assert [method for method in Method if method.is_ach] == [Method.ACH_DEBIT, Method.ACH_CREDIT]
+
+
+def test_a_conflict_is_no_refusal_because_the_first_instruction_stands():
+    assert not issubclass(InstructionConflict, InstructionRefused)
