@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "tenants",
     "api",
+    "networks.sandbox",
     "funding",
 ]
 

@@ -1,0 +1,25 @@
+"""The sandbox bank's books, to look at."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from common.admin import ReadOnlyAdmin
+from networks.sandbox.models import SandboxEvent, SandboxInstruction
+
+
+@admin.register(SandboxInstruction)
+class SandboxInstructionAdmin(ReadOnlyAdmin):
+    list_display = ("external_id", "method", "amount", "submissions", "accepted_at")
+    list_filter = ("method",)
+    search_fields = ("external_id",)
+    ordering = ("-number",)
+
+
+@admin.register(SandboxEvent)
+class SandboxEventAdmin(ReadOnlyAdmin):
+    list_display = ("id", "instruction", "sequence", "kind", "code", "due_at", "acknowledged")
+    list_filter = ("kind", "acknowledged")
+    list_select_related = ("instruction",)
+    search_fields = ("id", "instruction__external_id")
+    ordering = ("-id",)

@@ -1,0 +1,126 @@
+"""Moves one instruction of the sandbox bank by hand, for the sandbox helpers.
+
+`complete`, `fail` and `return_entry` replace whatever the account number would still have done.
+What happened stays, and what no bank could do is refused. Each answers with the events that
+happened; they reach the apps by polling, like all others.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from types import MappingProxyType
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from networks import return_codes
+from networks.base import EventKind, Method, NetworkEvent
+from networks.sandbox.bank import network_event, schedule
+from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from networks.sandbox.scripts import Step
+
+DEFAULT_RETURN_CODE = "R01"
+DEFAULT_REJECTION_CODES = MappingProxyType(
+    {
+        Method.ACH_DEBIT: "R18",
+        Method.ACH_CREDIT: "R18",
+        Method.RTP_REQUEST: return_codes.CUSTOMER_REFUSED,
+        Method.RTP_CREDIT: "AC04",
+    }
+)
+
+# From the last thing that happened (None: taken over, no more) to an end, by way of what.
+_WAYS = MappingProxyType(
+    {
+        (None, EventKind.SETTLED): (EventKind.ACCEPTED, EventKind.SETTLED),
+        (EventKind.ACCEPTED, EventKind.SETTLED): (EventKind.SETTLED,),
+        (None, EventKind.REJECTED): (EventKind.REJECTED,),
+        (EventKind.ACCEPTED, EventKind.REJECTED): (EventKind.REJECTED,),
+        (None, EventKind.RETURNED): (EventKind.ACCEPTED, EventKind.RETURNED),
+        (EventKind.ACCEPTED, EventKind.RETURNED): (EventKind.RETURNED,),
+        (EventKind.SETTLED, EventKind.RETURNED): (EventKind.RETURNED,),
+    }
+)
+
+
+class ControlRefused(Exception):
+    """No bank could do this to this instruction now."""
+
+
+class UnknownInstruction(ControlRefused):
+    """The bank has not taken over an instruction with this id."""
+
+
+@transaction.atomic
+def advance(instruction_id: str, *, now: datetime) -> list[NetworkEvent]:
+    """Make the next thing happen now; an instruction that would wait for ever moves on too."""
+    row = _locked(instruction_id)
+    upcoming = _upcoming(row, now=now).order_by("sequence").first()
+    if upcoming is None:
+        kind = _way(row, EventKind.SETTLED, now=now)[0]
+        return [_happen(row, Step(kind), now=now)]
+    upcoming.due_at = now
+    upcoming.save(update_fields=["due_at"])
+    return [network_event(upcoming)]
+
+
+@transaction.atomic
+def complete(instruction_id: str, *, now: datetime) -> list[NetworkEvent]:
+    """Settle it now."""
+    return _bring_to(EventKind.SETTLED, _locked(instruction_id), code="", now=now)
+
+
+@transaction.atomic
+def fail(instruction_id: str, *, code: str = "", now: datetime) -> list[NetworkEvent]:
+    """Let the network reject it now; possible until it is settled."""
+    row = _locked(instruction_id)
+    code = code or DEFAULT_REJECTION_CODES[Method(row.method)]
+    return _bring_to(EventKind.REJECTED, row, code=code, now=now)
+
+
+@transaction.atomic
+def return_entry(
+    instruction_id: str, *, code: str = DEFAULT_RETURN_CODE, now: datetime
+) -> list[NetworkEvent]:
+    """Let the account holder's bank send it back now, before or after it settled. ACH only."""
+    row = _locked(instruction_id)
+    if not Method(row.method).is_ach:
+        raise ControlRefused("RTP is final: there are no returns")
+    if not return_codes.is_ach_return(code):
+        raise ControlRefused(f"{code} is not an ACH return code")
+    return _bring_to(EventKind.RETURNED, row, code=code, now=now)
+
+
+def _bring_to(
+    end: EventKind, row: SandboxInstruction, *, code: str, now: datetime
+) -> list[NetworkEvent]:
+    way = _way(row, end, now=now)
+    _upcoming(row, now=now).delete()
+    return [_happen(row, Step(kind, code if kind is end else ""), now=now) for kind in way]
+
+
+def _locked(instruction_id: str) -> SandboxInstruction:
+    taken_over = SandboxInstruction.objects.filter(accepted_at__isnull=False)
+    try:
+        return taken_over.select_for_update().get(external_id=instruction_id)
+    except SandboxInstruction.DoesNotExist:
+        raise UnknownInstruction("the bank does not hold this instruction") from None
+
+
+def _upcoming(row: SandboxInstruction, *, now: datetime) -> QuerySet[SandboxEvent]:
+    return row.events.filter(due_at__gt=now, acknowledged=False)
+
+
+def _way(row: SandboxInstruction, end: EventKind, *, now: datetime) -> tuple[EventKind, ...]:
+    """What has to happen to reach `end`. Raises ControlRefused."""
+    last = row.events.filter(due_at__lte=now).order_by("sequence").last()
+    way = _WAYS.get((EventKind(last.kind) if last else None, end))
+    if way is None:
+        raise ControlRefused(f"it has been {last}, so it cannot be {end}")
+    return way
+
+
+def _happen(row: SandboxInstruction, step: Step, *, now: datetime) -> NetworkEvent:
+    event = schedule(row, step, sequence=row.events.count() + 1, due_at=now)
+    event.save(force_insert=True)
+    return network_event(event)

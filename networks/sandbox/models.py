@@ -1,0 +1,83 @@
+"""The sandbox bank's own books: what it was told to do, and what it has to say about it."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from common.fields import PrefixedIdField
+from networks.base import EventKind, Method
+
+ODFI_PREFIX = "09990000"  # the first eight digits of First Sandbox Bank's routing number
+TRACE_SEQUENCES = 10**7
+
+METHODS = [method.value for method in Method]
+KINDS = [kind.value for kind in EventKind]
+
+
+class SandboxInstruction(models.Model):
+    """One instruction, recorded at its first arrival and posted to the account at most once."""
+
+    number = models.BigAutoField(primary_key=True)
+    external_id = models.CharField(max_length=64, unique=True, db_collation="C")
+    method = models.CharField(max_length=16, choices=[(value, value) for value in METHODS])
+    amount = models.BigIntegerField()
+    currency = models.CharField(max_length=3)
+    terms_digest = models.CharField(max_length=64)
+    submissions = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(condition=Q(amount__gt=0), name="sandbox_amount_positive"),
+            models.CheckConstraint(condition=Q(method__in=METHODS), name="sandbox_method_known"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.external_id}"
+
+    @property
+    def reference(self) -> str:
+        return f"SBX{self.number:012d}"
+
+    @property
+    def trace_number(self) -> str:
+        """ODFI and sequence, as ACH has it; RTP has none."""
+        if not Method(self.method).is_ach:
+            return ""
+        return f"{ODFI_PREFIX}{self.number % TRACE_SEQUENCES:07d}"
+
+
+class SandboxEvent(models.Model):
+    """Something the bank says about an instruction once `due_at` has come."""
+
+    id = PrefixedIdField("sbe")
+    instruction = models.ForeignKey(
+        SandboxInstruction, on_delete=models.PROTECT, related_name="events"
+    )
+    sequence = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=8, choices=[(value, value) for value in KINDS])
+    code = models.CharField(max_length=8, blank=True)
+    amount = models.BigIntegerField()
+    currency = models.CharField(max_length=3)
+    due_at = models.DateTimeField()
+    acknowledged = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("instruction", "sequence"), name="one_sandbox_event_per_sequence"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=KINDS), name="sandbox_event_kind_known"),
+        )
+        indexes = (
+            models.Index(
+                fields=("due_at", "instruction", "sequence"),
+                name="sandbox_event_to_tell",
+                condition=Q(acknowledged=False),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.code}".strip()

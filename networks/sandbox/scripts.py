@@ -1,0 +1,99 @@
+"""What the sandbox bank does with an account, told by its test number.
+
+========================  ====================================================================
+any other                 completes
+100NN                     ACH returned with RNN in transit
+200NN                     ACH completes, then a late return with RNN
+30001                     stays pending
+30002                     the network is down twice, then works
+40003 40004 40006 41004   RTP rejected with AC03 AC04 AC06 AM04
+50000                     micro-deposits returned with R03
+50001                     needs micro-deposits, which arrive
+========================  ====================================================================
+
+A number that has nothing to say about a method completes: RTP knows no returns, ACH no ISO
+rejections, and a code that Nacha never assigned cannot come back.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from networks import return_codes
+from networks.base import EventKind, Method
+
+STAYS_PENDING = "30001"
+NETWORK_DOWN = "30002"
+MICRO_DEPOSITS_RETURNED = "50000"
+MICRO_DEPOSITS_ARRIVE = "50001"
+
+OUTAGES = 2  # how often 30002 finds the network down
+MICRO_DEPOSITS = (11, 22)
+MICRO_DEPOSITS_RETURN_CODE = "R03"
+
+_RTP_REJECTIONS = MappingProxyType(
+    {"40003": "AC03", "40004": "AC04", "40006": "AC06", "41004": "AM04"}
+)
+_RETURNS = re.compile(r"(?P<when>[12])00(?P<code>[0-9]{2})")
+_NAMED = {
+    STAYS_PENDING,
+    NETWORK_DOWN,
+    MICRO_DEPOSITS_RETURNED,
+    MICRO_DEPOSITS_ARRIVE,
+    *_RTP_REJECTIONS,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing the bank will say about an instruction."""
+
+    kind: EventKind
+    code: str = ""
+
+
+ACCEPTED = Step(EventKind.ACCEPTED)
+SETTLED = Step(EventKind.SETTLED)
+COMPLETES = (ACCEPTED, SETTLED)
+
+
+def is_test_account(account_number: str) -> bool:
+    return account_number in _NAMED or _RETURNS.fullmatch(account_number) is not None
+
+
+def needs_micro_deposits(account_number: str) -> bool:
+    return account_number in {MICRO_DEPOSITS_RETURNED, MICRO_DEPOSITS_ARRIVE}
+
+
+def outages(account_number: str) -> int:
+    """How many calls about this account find the network down."""
+    return OUTAGES if account_number == NETWORK_DOWN else 0
+
+
+def steps_for(method: Method, account_number: str) -> tuple[Step, ...]:
+    """Everything the bank will say about an instruction, in order."""
+    if account_number == STAYS_PENDING:
+        return ()
+    return _ach_steps(account_number) if method.is_ach else _rtp_steps(account_number)
+
+
+def micro_deposit_steps(account_number: str) -> tuple[Step, ...]:
+    if account_number == MICRO_DEPOSITS_RETURNED:
+        return (ACCEPTED, Step(EventKind.RETURNED, MICRO_DEPOSITS_RETURN_CODE))
+    return COMPLETES
+
+
+def _ach_steps(account_number: str) -> tuple[Step, ...]:
+    match = _RETURNS.fullmatch(account_number)
+    if match is None or not return_codes.is_ach_return(code := f"R{match['code']}"):
+        return COMPLETES
+    returned = Step(EventKind.RETURNED, code)
+    return (ACCEPTED, returned) if match["when"] == "1" else (*COMPLETES, returned)
+
+
+def _rtp_steps(account_number: str) -> tuple[Step, ...]:
+    if code := _RTP_REJECTIONS.get(account_number):
+        return (Step(EventKind.REJECTED, code),)
+    return COMPLETES

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection, transaction
+
+from networks.base import (
+    AccountType,
+    EventKind,
+    InstructionConflict,
+    InstructionRefused,
+    Method,
+    NetworkUnavailable,
+)
+from networks.sandbox.bank import SandboxBank
+from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from tests.networks.sandbox.builders import account, instruction
+
+NOW = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
+LATER = NOW + timedelta(days=365)
+
+bank = SandboxBank()
+pytestmark = pytest.mark.django_db
+
+
+def story(*, now: datetime = NOW, id_prefix: str = "") -> list[tuple[str, str, str]]:
+    events = bank.poll(now=now, limit=100, id_prefix=id_prefix)
+    return [(event.instruction_id, event.kind, event.code) for event in events]
+
+
+class TestSubmit:
+    def test_gives_a_receipt_with_a_trace_number_for_ach(self):
+        receipt = bank.submit(instruction(), now=NOW)
+
+        row = SandboxInstruction.objects.get()
+        assert receipt.reference == f"SBX{row.number:012d}"
+        assert receipt.trace_number == f"09990000{row.number:07d}"
+        assert (row.external_id, row.amount, row.accepted_at) == ("ftx_1", 25_000, NOW)
+
+    def test_gives_no_trace_number_for_rtp(self):
+        receipt = bank.submit(instruction(method=Method.RTP_REQUEST), now=NOW)
+
+        assert receipt.trace_number == ""
+        assert receipt.reference.startswith("SBX")
+
+    def test_returns_the_first_receipt_again_and_counts_the_calls(self):
+        first = bank.submit(instruction("10001"), now=NOW)
+
+        again = [bank.submit(instruction("10001"), now=LATER) for _ in range(3)]
+
+        assert again == [first] * 3
+        assert SandboxInstruction.objects.get().submissions == 4
+        assert story() == [("ftx_1", "accepted", ""), ("ftx_1", "returned", "R01")]
+
+    def test_posts_different_ids_separately(self):
+        receipts = {bank.submit(instruction(id=f"ftx_{n}"), now=NOW) for n in range(3)}
+
+        assert len(receipts) == 3
+        assert len({receipt.trace_number for receipt in receipts}) == 3
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            replace(instruction(), amount=25_001),
+            replace(instruction(), method=Method.ACH_CREDIT),
+            replace(instruction(), account=account("000123456780")),
+            replace(instruction(), account=account(routing_number="121000358")),
+            replace(instruction(), account=account(account_type=AccountType.SAVINGS)),
+        ],
+    )
+    def test_refuses_a_known_id_with_other_terms_and_leaves_the_first_alone(self, other):
+        first = bank.submit(instruction(), now=NOW)
+
+        with pytest.raises(InstructionConflict, match="ftx_1"):
+            bank.submit(other, now=NOW)
+
+        row = SandboxInstruction.objects.get()
+        assert (row.submissions, row.amount, row.method) == (1, 25_000, "ach_debit")
+        assert bank.find("ftx_1") == first
+        assert SandboxEvent.objects.count() == 2
+
+    @pytest.mark.parametrize(
+        ("method", "amount"),
+        [(Method.ACH_DEBIT, 10_000_000_000), (Method.RTP_REQUEST, 1_000_000_001)],
+    )
+    def test_refuses_more_than_the_network_carries_and_keeps_nothing(self, method, amount):
+        with pytest.raises(InstructionRefused) as refusal:
+            bank.submit(instruction(method=method, amount=amount), now=NOW)
+
+        assert refusal.value.code == "unsupported"
+        assert not SandboxInstruction.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("method", "amount"),
+        [(Method.ACH_DEBIT, 9_999_999_999), (Method.RTP_CREDIT, 1_000_000_000)],
+    )
+    def test_carries_the_largest_amounts(self, method, amount):
+        bank.submit(instruction(method=method, amount=amount), now=NOW)
+
+        assert {event.amount for event in bank.poll(now=NOW, limit=9)} == {amount}
+
+    def test_stores_no_account_number(self):
+        bank.submit(instruction("4929000011112222"), now=NOW)
+
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT row_to_json(i)::text || row_to_json(e)::text FROM"
+                " sandbox_bank_sandboxinstruction i JOIN sandbox_bank_sandboxevent e"
+                " ON e.instruction_id = i.number"
+            )
+            stored = "".join(text for (text,) in cursor.fetchall())
+        assert "ftx_1" in stored
+        assert "4929000011112222" not in stored
+        assert "2222" not in stored
+
+
+class TestOutage:
+    def test_ends_with_the_third_call(self):
+        for _ in range(2):
+            with pytest.raises(NetworkUnavailable):
+                bank.submit(instruction("30002"), now=NOW)
+            assert bank.find("ftx_1") is None
+            assert story() == []
+
+        receipt = bank.submit(instruction("30002"), now=NOW)
+
+        assert bank.find("ftx_1") == receipt
+        assert story() == [("ftx_1", "accepted", ""), ("ftx_1", "settled", "")]
+        assert SandboxInstruction.objects.get().submissions == 3
+
+    def test_is_counted_for_each_instruction_alone(self):
+        with pytest.raises(NetworkUnavailable):
+            bank.submit(instruction("30002", id="ftx_1"), now=NOW)
+        with pytest.raises(NetworkUnavailable):
+            bank.submit(instruction("30002", id="ftx_2"), now=NOW)
+
+        assert bank.find("ftx_1") is bank.find("ftx_2") is None
+
+
+class TestFind:
+    def test_knows_nothing_of_what_never_arrived(self):
+        assert bank.find("ftx_1") is None
+
+
+class TestPoll:
+    def test_tells_the_whole_event(self):
+        receipt = bank.submit(instruction("10001"), now=NOW)
+
+        returned = bank.poll(now=NOW, limit=10)[1]
+
+        assert returned.id.startswith("sbe_")
+        assert (returned.network, returned.instruction_id) == ("sandbox", "ftx_1")
+        assert (returned.kind, returned.code) == (EventKind.RETURNED, "R01")
+        assert returned.reason == "Insufficient funds"
+        assert (returned.amount, returned.currency) == (25_000, "USD")
+        assert (returned.reference, returned.occurred_at) == (receipt.reference, NOW)
+
+    def test_tells_again_until_acknowledged(self):
+        bank.submit(instruction(), now=NOW)
+        first, second = bank.poll(now=NOW, limit=10)
+        assert bank.poll(now=NOW, limit=10) == [first, second]
+
+        bank.acknowledge([first.id])
+        bank.acknowledge([first.id, "sbe_unknown"])
+
+        assert bank.poll(now=NOW, limit=10) == [second]
+        bank.acknowledge([second.id])
+        assert bank.poll(now=LATER, limit=10) == []
+
+    def test_tells_only_what_has_happened(self, settings):
+        settings.SANDBOX_PACE = "seconds"
+        bank.submit(instruction("20010"), now=NOW)
+
+        told = [len(story(now=NOW + timedelta(seconds=n))) for n in range(5)]
+
+        assert told == [0, 1, 2, 3, 3]
+
+    def test_keeps_the_order_of_each_instruction_within_any_limit(self):
+        for n in range(3):
+            bank.submit(instruction("20010", id=f"ftx_{n}"), now=NOW)
+
+        seen = []
+        while events := bank.poll(now=NOW, limit=2):
+            assert len(events) <= 2
+            seen += [(event.instruction_id, event.kind) for event in events]
+            bank.acknowledge(event.id for event in events)
+
+        assert sorted(set(seen)) == sorted(seen)
+        for n in range(3):
+            kinds = [kind for instruction_id, kind in seen if instruction_id == f"ftx_{n}"]
+            assert kinds == ["accepted", "settled", "returned"]
+
+    def test_tells_the_oldest_news_first(self, settings):
+        settings.SANDBOX_PACE = "seconds"
+        bank.submit(instruction(id="ftx_late"), now=NOW + timedelta(seconds=10))
+        bank.submit(instruction(id="ftx_early"), now=NOW)
+
+        assert [instruction_id for instruction_id, _, _ in story(now=LATER)] == [
+            "ftx_early",
+            "ftx_early",
+            "ftx_late",
+            "ftx_late",
+        ]
+
+    def test_keeps_to_the_ids_asked_for(self):
+        bank.submit(instruction(id="ftx_1"), now=NOW)
+        bank.submit(instruction(id="pay_1", method=Method.ACH_CREDIT), now=NOW)
+        bank.submit(instruction(id="ftxx1"), now=NOW)
+
+        assert {id for id, _, _ in story(id_prefix="ftx_")} == {"ftx_1"}
+        assert {id for id, _, _ in story(id_prefix="pay_")} == {"pay_1"}
+        assert len(story()) == 6
+
+    def test_takes_one_query(self, django_assert_num_queries):
+        for n in range(5):
+            bank.submit(instruction(id=f"ftx_{n}"), now=NOW)
+
+        with django_assert_num_queries(1):
+            assert len(bank.poll(now=NOW, limit=100)) == 10
+
+
+class TestMicroDeposits:
+    def test_are_chosen_before_they_are_sent(self):
+        assert bank.choose_micro_deposits() == (11, 22)
+        assert not SandboxInstruction.objects.exists()
+
+    def test_are_needed_for_the_verification_numbers_only(self):
+        assert bank.needs_micro_deposits(account("50000"))
+        assert bank.needs_micro_deposits(account("50001"))
+        assert not bank.needs_micro_deposits(account())
+
+    def test_arrive_as_one_credit_of_their_sum(self):
+        receipt = bank.send_micro_deposits("fs_1", account("50001"), (11, 22), now=NOW)
+
+        assert receipt.trace_number
+        assert story() == [("fs_1", "accepted", ""), ("fs_1", "settled", "")]
+        assert {event.amount for event in bank.poll(now=NOW, limit=10)} == {33}
+
+    def test_come_back_from_an_account_that_does_not_exist(self):
+        bank.send_micro_deposits("fs_1", account("50000"), (11, 22), now=NOW)
+
+        assert story() == [("fs_1", "accepted", ""), ("fs_1", "returned", "R03")]
+
+    def test_are_sent_once(self):
+        first = bank.send_micro_deposits("fs_1", account("50001"), (11, 22), now=NOW)
+
+        assert bank.send_micro_deposits("fs_1", account("50001"), (11, 22), now=LATER) == first
+        assert SandboxInstruction.objects.get().submissions == 2
+        assert len(story(now=LATER)) == 2
+
+    def test_are_refused_with_other_amounts_even_of_the_same_sum(self):
+        bank.send_micro_deposits("fs_1", account("50001"), (11, 22), now=NOW)
+
+        with pytest.raises(InstructionConflict):
+            bank.send_micro_deposits("fs_1", account("50001"), (10, 23), now=NOW)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_bank_is_never_part_of_a_callers_transaction():
+    with pytest.raises(RuntimeError, match="durable"), transaction.atomic():
+        bank.submit(instruction(), now=NOW)
+
+    assert bank.find("ftx_1") is None

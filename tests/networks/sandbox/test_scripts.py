@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from networks import return_codes
+from networks.base import Method
+from networks.sandbox import scripts
+
+ACH = [Method.ACH_DEBIT, Method.ACH_CREDIT]
+RTP = [Method.RTP_REQUEST, Method.RTP_CREDIT]
+
+
+def story(method: Method, number: str) -> str:
+    return " ".join(f"{step.kind}{step.code}" for step in scripts.steps_for(method, number))
+
+
+@pytest.mark.parametrize("method", ACH)
+class TestAch:
+    @pytest.mark.parametrize(
+        ("number", "expected"),
+        [
+            ("000123456789", "accepted settled"),
+            ("10001", "accepted returnedR01"),
+            ("10090", "accepted returnedR90"),
+            ("20010", "accepted settled returnedR10"),
+            ("30001", ""),
+            ("30002", "accepted settled"),
+            ("40003", "accepted settled"),
+            ("41004", "accepted settled"),
+            ("50000", "accepted settled"),
+            ("50001", "accepted settled"),
+        ],
+    )
+    def test_follows_the_account_number(self, method, number, expected):
+        assert story(method, number) == expected
+
+    @pytest.mark.parametrize(
+        "number", ["10000", "10048", "20048", "10099", "20000", "30010", "100010", "1000", "010001"]
+    )
+    def test_completes_for_a_code_that_does_not_exist_and_for_lookalikes(self, method, number):
+        assert story(method, number) == "accepted settled"
+
+    def test_returns_every_assigned_code_early_and_late(self, method):
+        for code in filter(return_codes.is_ach_return, return_codes.ALL):
+            assert story(method, f"100{code[1:]}") == f"accepted returned{code}"
+            assert story(method, f"200{code[1:]}") == f"accepted settled returned{code}"
+
+
+@pytest.mark.parametrize("method", RTP)
+class TestRtp:
+    @pytest.mark.parametrize(
+        ("number", "expected"),
+        [
+            ("000123456789", "accepted settled"),
+            ("40003", "rejectedAC03"),
+            ("40004", "rejectedAC04"),
+            ("40006", "rejectedAC06"),
+            ("41004", "rejectedAM04"),
+            ("30001", ""),
+            ("30002", "accepted settled"),
+        ],
+    )
+    def test_follows_the_account_number(self, method, number, expected):
+        assert story(method, number) == expected
+
+    @pytest.mark.parametrize("number", ["10001", "20010"])
+    def test_has_no_returns(self, method, number):
+        assert story(method, number) == "accepted settled"
+
+
+class TestMicroDeposits:
+    def test_are_needed_by_two_numbers_only(self):
+        needy = [n for n in map(str, range(10_000, 60_000)) if scripts.needs_micro_deposits(n)]
+
+        assert needy == ["50000", "50001"]
+
+    def test_come_back_or_arrive(self):
+        assert [s.kind for s in scripts.micro_deposit_steps("50001")] == ["accepted", "settled"]
+        assert [(s.kind, s.code) for s in scripts.micro_deposit_steps("50000")] == [
+            ("accepted", ""),
+            ("returned", "R03"),
+        ]
+
+
+def test_only_one_number_finds_the_network_down():
+    assert scripts.outages("30002") == 2
+    assert scripts.outages("000123456789") == 0
+
+
+def test_test_accounts_are_the_numbers_of_the_contract():
+    found = [n for n in map(str, range(100_000)) if scripts.is_test_account(n)]
+
+    assert found == [
+        *(f"100{n:02d}" for n in range(100)),
+        *(f"200{n:02d}" for n in range(100)),
+        *("30001", "30002", "40003", "40004", "40006", "41004", "50000", "50001"),
+    ]

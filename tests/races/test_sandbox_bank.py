@@ -1,0 +1,112 @@
+"""Many workers hand the same instruction to the bank at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from threading import Barrier
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+
+from networks.base import InstructionConflict, NetworkUnavailable
+from networks.sandbox import control
+from networks.sandbox.bank import SandboxBank
+from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from tests.networks.sandbox.builders import instruction
+
+NOW = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
+WORKERS = 8
+ROUNDS = 5
+
+bank = SandboxBank()
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def race(act: Callable[[int], Any]) -> list[Any]:
+    """What `act(worker)` returned or raised in each of the workers that started together."""
+    start = Barrier(WORKERS)
+
+    def run(worker: int) -> Any:
+        try:
+            start.wait()
+            return act(worker)
+        except Exception as error:
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return list(pool.map(run, range(WORKERS)))
+
+
+@pytest.mark.parametrize("round_", range(ROUNDS))
+def test_one_instruction_is_posted_once(round_):
+    receipts = race(lambda _: bank.submit(instruction(), now=NOW))
+
+    assert set(receipts) == {bank.find("ftx_1")}
+    assert SandboxInstruction.objects.get().submissions == WORKERS
+    assert [event.kind for event in bank.poll(now=NOW, limit=99)] == ["accepted", "settled"]
+
+
+@pytest.mark.parametrize("round_", range(ROUNDS))
+def test_of_two_terms_under_one_id_only_the_first_stands(round_):
+    outcomes = race(lambda worker: bank.submit(instruction(amount=100 + worker % 2), now=NOW))
+
+    receipts = [outcome for outcome in outcomes if not isinstance(outcome, Exception)]
+    conflicts = [outcome for outcome in outcomes if isinstance(outcome, InstructionConflict)]
+    assert (len(receipts), len(conflicts)) == (WORKERS // 2, WORKERS // 2)
+    assert set(receipts) == {bank.find("ftx_1")}
+    assert SandboxInstruction.objects.get().submissions == WORKERS // 2
+    assert SandboxEvent.objects.count() == 2
+
+
+def test_an_outage_hits_exactly_two_calls():
+    outcomes = race(lambda _: bank.submit(instruction("30002"), now=NOW))
+
+    kinds = Counter(type(outcome).__name__ for outcome in outcomes)
+    assert kinds == {"NetworkUnavailable": 2, "Accepted": WORKERS - 2}
+    assert sum(isinstance(outcome, NetworkUnavailable) for outcome in outcomes) == 2
+    assert SandboxEvent.objects.count() == 2
+
+
+def test_one_return_wins():
+    bank.submit(instruction("30001"), now=NOW)
+
+    outcomes = race(lambda _: control.return_entry("ftx_1", now=NOW))
+
+    assert sum(isinstance(outcome, control.ControlRefused) for outcome in outcomes) == WORKERS - 1
+    assert [event.kind for event in bank.poll(now=NOW, limit=99)] == ["accepted", "returned"]
+
+
+def test_a_receipt_outlives_the_process_that_got_it():
+    """Killed between the bank's commit and its own: the next process gets the same receipt."""
+    code = (
+        "import os, signal, django; django.setup();"
+        "from tests.races.test_sandbox_bank import NOW, bank, instruction;"
+        "bank.submit(instruction(), now=NOW);"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    url = urlsplit(os.environ["DATABASE_URL"])
+    test_database = url._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
+
+    killed = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"DATABASE_URL": test_database},
+        check=False,
+    )
+
+    assert killed.returncode == -signal.SIGKILL
+    receipt = bank.find("ftx_1")
+    assert receipt is not None
+    assert bank.submit(instruction(), now=NOW) == receipt
+    assert SandboxInstruction.objects.get().submissions == 2
+    assert SandboxEvent.objects.count() == 2
