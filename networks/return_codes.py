@@ -62,12 +62,7 @@ _TABLE = (
         "The bank has no such account, or its holder has another name.",
         _ADD_AGAIN,
     ),
-    _code(
-        "R04",
-        "Invalid account number",
-        "The account number does not have the form this bank uses.",
-        _ADD_AGAIN,
-    ),
+    _code("R04", "Invalid account number", "The account number has the wrong form.", _ADD_AGAIN),
     _code(
         "R05",
         "Unauthorized business debit to a personal account",
@@ -86,9 +81,7 @@ _TABLE = (
         "The account holder has withdrawn the permission to debit.",
         _ASK_FIRST,
     ),
-    _code(
-        "R08", "Payment stopped", "The account holder told the bank to stop this debit.", _ASK_FIRST
-    ),
+    _code("R08", "Payment stopped", "The holder told the bank to stop this debit.", _ASK_FIRST),
     _code(
         "R09",
         "Uncollected funds",

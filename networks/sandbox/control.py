@@ -11,7 +11,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from networks import return_codes
 from networks.base import EventKind, Method, NetworkEvent
@@ -107,13 +107,18 @@ def _locked(instruction_id: str) -> SandboxInstruction:
         raise UnknownInstruction("the bank does not hold this instruction") from None
 
 
+def _has_happened(now: datetime) -> Q:
+    """Due, or acknowledged already by somebody whose clock is ahead of ours."""
+    return Q(due_at__lte=now) | Q(acknowledged=True)
+
+
 def _upcoming(row: SandboxInstruction, *, now: datetime) -> QuerySet[SandboxEvent]:
-    return row.events.filter(due_at__gt=now, acknowledged=False)
+    return row.events.exclude(_has_happened(now))
 
 
 def _way(row: SandboxInstruction, end: EventKind, *, now: datetime) -> tuple[EventKind, ...]:
     """What has to happen to reach `end`. Raises ControlRefused."""
-    last = row.events.filter(due_at__lte=now).order_by("sequence").last()
+    last = row.events.filter(_has_happened(now)).order_by("sequence").last()
     way = _WAYS.get((EventKind(last.kind) if last else None, end))
     if way is None:
         raise ControlRefused(f"it has been {last}, so it cannot be {end}")

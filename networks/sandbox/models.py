@@ -54,7 +54,7 @@ class SandboxEvent(models.Model):
 
     id = PrefixedIdField("sbe")
     instruction = models.ForeignKey(
-        SandboxInstruction, on_delete=models.PROTECT, related_name="events"
+        SandboxInstruction, on_delete=models.PROTECT, related_name="events", db_index=False
     )
     sequence = models.PositiveSmallIntegerField()
     kind = models.CharField(max_length=8, choices=[(value, value) for value in KINDS])

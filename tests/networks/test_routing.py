@@ -34,7 +34,7 @@ class TestValidate:
             "130000006",  # just past the districts
             "²²²²²²²²²",
             "٠٢١٠٠٠٠٢١",
-            "０２１０００02１",  # noqa: RUF001  # full-width digits
+            "\uff102100002\uff11",  # full-width digits
             "02100002A",
             "+21000021",
             "21000021",

@@ -7,6 +7,7 @@ import pytest
 from networks.base import EventKind, Method, NetworkUnavailable
 from networks.sandbox import control
 from networks.sandbox.bank import SandboxBank
+from networks.sandbox.models import SandboxEvent
 from tests.networks.sandbox.builders import instruction
 
 NOW = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
@@ -198,11 +199,13 @@ class TestUnknownInstruction:
             act("ftx_1", now=NOW)
 
 
-def test_acknowledged_news_is_never_taken_back():
+def test_news_acknowledged_under_a_clock_ahead_of_ours_is_never_taken_back():
     submit()
-    bank.acknowledge(event.id for event in bank.poll(now=LATER, limit=10))
+    accepted, _settled = bank.poll(now=LATER, limit=10)
+    bank.acknowledge([accepted.id])
 
-    with pytest.raises(control.ControlRefused):
-        control.fail("ftx_1", now=LATER)
+    events = control.fail("ftx_1", now=SOON)
 
-    assert bank.poll(now=LATER, limit=10) == []
+    assert [event.kind for event in events] == [EventKind.REJECTED]
+    assert bank.poll(now=LATER, limit=10) == events
+    assert SandboxEvent.objects.filter(acknowledged=True).count() == 1
