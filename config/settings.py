@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "tenants",
     "api",
     "networks.sandbox",
+    "webhooks",
     "funding",
 ]
 

@@ -8,11 +8,15 @@ from typing import Any
 
 from django.test import Client
 
+from common import crypto, ids
 from common.clock import utc_now
 from tenants import scopes as all_scopes
 from tenants.actors import SYSTEM
 from tenants.models import Mode, Tenant
 from tenants.services import accounts, keys
+from webhooks import signing
+from webhooks.models import WebhookEndpoint
+from webhooks.services import events as webhook_events
 
 NOW = datetime(2026, 11, 20, 15, 0, tzinfo=UTC)
 
@@ -41,3 +45,36 @@ class ApiClient(Client):
 
     def patch_json(self, path: str, body: Any = None, **headers: str) -> Any:
         return self.patch(path, body, content_type="application/json", headers=headers or None)
+
+
+def make_endpoint(
+    tenant: Tenant,
+    *,
+    url: str = "https://hooks.example.com/in",
+    events: Sequence[str] = ("*",),
+    secret: str | None = None,
+    **fields: Any,
+) -> WebhookEndpoint:
+    """A registered endpoint, without the checks that registration makes of its URL."""
+    endpoint = WebhookEndpoint(
+        tenant=tenant, url=url, events=list(events), created_at=NOW, updated_at=NOW, **fields
+    )
+    endpoint.secret_token = crypto.encrypt(
+        secret or signing.new_secret(), context=endpoint.encryption_context
+    )
+    endpoint.save(force_insert=True)
+    return endpoint
+
+
+def publish(tenant: Tenant, **fields: Any) -> str:
+    """A payment event with the values that most tests want; returns its id."""
+    values: dict[str, Any] = {
+        "type": "payment.completed",
+        "payment_id": ids.new("ftx"),
+        "amount": 25_000,
+        "status": "completed",
+        "direction": "in",
+        "sequence": 1,
+        "now": NOW,
+    }
+    return webhook_events.publish_payment(tenant_id=tenant.pk, **(values | fields))

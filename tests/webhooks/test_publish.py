@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from redis import Redis
+
+from common import ids
+from tests.builders import NOW, make_endpoint, publish
+from webhooks import wake
+from webhooks.models import DisabledReason, WebhookDelivery, WebhookEvent
+from webhooks.services import events
+from webhooks.states import DeliveryStatus, EndpointStatus
+
+
+@pytest.fixture
+def wake_ups():
+    """What a listening dispatcher hears: call it for the number of wake-ups so far."""
+    with Redis.from_url(settings.REDIS_URL) as client, client.pubsub() as listener:
+        listener.subscribe(wake.CHANNEL)
+        listener.get_message(timeout=5)  # the confirmation
+        yield lambda: sum(1 for _ in iter(lambda: listener.get_message(timeout=0.05), None))
+
+
+class TestPaymentEvent:
+    def test_freezes_the_body_as_compact_ascii_bytes(self, acme):
+        payment_id = ids.new("ftx")
+
+        event_id = publish(
+            acme,
+            payment_id=payment_id,
+            type="payment.failed",
+            status="failed",
+            failure_code="café",
+            sequence=3,
+        )
+
+        event = WebhookEvent.objects.get(pk=event_id)
+        assert (
+            bytes(event.body)
+            == (
+                f'{{"id":"{event_id}","type":"payment.failed","data":{{"paymentId":"{payment_id}",'
+                '"amount":25000,"status":"failed","currency":"USD","direction":"in","sequence":3,'
+                '"failureCode":"caf\\u00e9","returnCode":null},'
+                '"timestamp":"2026-11-20T15:00:00.000000Z"}'
+            ).encode()
+        )
+        assert (event.tenant_id, event.payment_id, event.sequence) == (acme.pk, payment_id, 3)
+        assert event.created_at == NOW
+
+    def test_is_due_at_once_for_every_endpoint_that_wants_it(self, acme, rival):
+        every = make_endpoint(acme, events=["*"])
+        named = make_endpoint(acme, events=["payment.completed", "balance.low"])
+        make_endpoint(acme, events=["payment.failed"])
+        make_endpoint(rival, events=["*"])
+
+        event_id = publish(acme)
+
+        due = WebhookDelivery.objects.filter(event_id=event_id).order_by("endpoint_id")
+        assert [
+            (row.endpoint_id, row.tenant_id, row.status, row.next_attempt_at, row.attempts)
+            for row in due
+        ] == [
+            (every.pk, acme.pk, DeliveryStatus.PENDING, NOW, 0),
+            (named.pk, acme.pk, DeliveryStatus.PENDING, NOW, 0),
+        ]
+        assert all(ids.is_id(row.pk, "dlv") for row in due)
+
+    def test_is_kept_as_skipped_for_an_endpoint_that_is_off(self, acme):
+        make_endpoint(acme, status=EndpointStatus.DISABLED, disabled_reason=DisabledReason.TENANT)
+        make_endpoint(acme, status=EndpointStatus.REMOVED, removed_at=NOW)
+
+        publish(acme)
+
+        delivery = WebhookDelivery.objects.get()
+        assert (delivery.status, delivery.next_attempt_at) == (DeliveryStatus.SKIPPED, None)
+
+    def test_costs_one_statement(self, acme, django_assert_num_queries):
+        make_endpoint(acme)
+
+        with django_assert_num_queries(1):
+            publish(acme)
+
+    def test_refuses_a_second_event_of_the_same_transition(self, acme):
+        payment_id = ids.new("ftx")
+        publish(acme, payment_id=payment_id, sequence=2)
+
+        with pytest.raises(IntegrityError), transaction.atomic():
+            publish(acme, payment_id=payment_id, sequence=2)
+
+        assert WebhookEvent.objects.count() == 1
+
+    def test_refuses_a_name_that_is_not_in_the_contract(self, acme):
+        with pytest.raises(ValueError, match=r"payment\.paid"):
+            publish(acme, type="payment.paid")
+
+    def test_a_rollback_leaves_nothing(self, acme, wake_ups, django_capture_on_commit_callbacks):
+        make_endpoint(acme)
+
+        with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
+            publish(acme)
+            transaction.set_rollback(True)
+
+        assert not WebhookEvent.objects.exists()
+        assert not WebhookDelivery.objects.exists()
+        assert wake_ups() == 0
+
+
+class TestNotice:
+    def test_goes_only_to_endpoints_that_name_it(self, acme):
+        make_endpoint(acme, events=["*"])
+        named = make_endpoint(acme, events=["balance.low"])
+
+        event_id = events.publish_notice(
+            tenant_id=acme.pk, type="balance.low", data={"availableBalance": 5}, now=NOW
+        )
+
+        assert WebhookDelivery.objects.get().endpoint_id == named.pk
+        assert json.loads(bytes(WebhookEvent.objects.get().body)) == {
+            "id": event_id,
+            "type": "balance.low",
+            "data": {"availableBalance": 5},
+            "timestamp": "2026-11-20T15:00:00.000000Z",
+        }
+
+    def test_refuses_unknown_names_and_bodies_without_bound(self, acme):
+        with pytest.raises(ValueError, match=r"payment\.created"):
+            events.publish_notice(tenant_id=acme.pk, type="payment.created", data={}, now=NOW)
+        with pytest.raises(ValueError, match="larger than"):
+            events.publish_notice(
+                tenant_id=acme.pk, type="balance.low", data={"x": "y" * 65_536}, now=NOW
+            )
+
+        assert not WebhookEvent.objects.exists()
+
+
+class TestWakeUp:
+    def test_follows_the_commit_once_per_event_with_receivers(
+        self, acme, wake_ups, django_capture_on_commit_callbacks
+    ):
+        make_endpoint(acme)
+
+        with django_capture_on_commit_callbacks(execute=True):
+            publish(acme)
+            assert wake_ups() == 0
+
+        assert wake_ups() == 1
+
+    def test_is_spared_when_nobody_listens(
+        self, acme, wake_ups, django_capture_on_commit_callbacks
+    ):
+        with django_capture_on_commit_callbacks(execute=True):
+            publish(acme)
+
+        assert wake_ups() == 0
+
+
+class TestHistory:
+    def test_an_event_cannot_be_rewritten(self, acme):
+        event_id = publish(acme)
+
+        with pytest.raises(Exception, match="Cannot update"), transaction.atomic():
+            WebhookEvent.objects.filter(pk=event_id).update(body=b"{}")

@@ -1,0 +1,3 @@
+"""The webhook part of the public API."""
+
+from __future__ import annotations

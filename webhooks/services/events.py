@@ -1,0 +1,130 @@
+"""The outbox: an event and its deliveries, written with what caused them or not at all."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+
+from common import clock, ids
+from webhooks import events, wake
+from webhooks.models import ENDPOINTS_PER_TENANT_MAX
+
+BODY_BYTES_MAX = 64 * 1024
+
+# One round trip. A delivery is born `skipped` while its endpoint is off, so that it can be
+# replayed; ids come in as an array because only Python makes them.
+_PUBLISH = """
+WITH event AS (
+    INSERT INTO webhooks_webhookevent
+        (id, tenant_id, type, payment_id, sequence, body, created_at)
+    VALUES (%(id)s, %(tenant_id)s, %(type)s, %(payment_id)s, %(sequence)s, %(body)s, %(now)s)
+    RETURNING id, tenant_id, payment_id, sequence, created_at
+), receiver AS (
+    SELECT id, status, row_number() OVER (ORDER BY id) AS number
+    FROM webhooks_webhookendpoint
+    WHERE tenant_id = %(tenant_id)s AND status <> 'removed' AND events && %(wanted)s::varchar[]
+), delivery AS (
+    INSERT INTO webhooks_webhookdelivery
+        (id, tenant_id, event_id, endpoint_id, status, payment_id, sequence, next_attempt_at,
+         lease_version, attempts, failures, is_manual, last_error, queued_at, created_at)
+    SELECT (%(delivery_ids)s::varchar[])[receiver.number], event.tenant_id, event.id, receiver.id,
+        CASE receiver.status WHEN 'enabled' THEN 'pending' ELSE 'skipped' END,
+        event.payment_id, event.sequence,
+        CASE receiver.status WHEN 'enabled' THEN event.created_at END,
+        0, 0, 0, false, '', event.created_at, event.created_at
+    FROM event CROSS JOIN receiver
+    RETURNING status
+)
+SELECT count(*) FROM delivery WHERE status = 'pending'
+"""
+
+
+def publish_payment(
+    *,
+    tenant_id: str,
+    type: str,
+    payment_id: str,
+    amount: int,
+    status: str,
+    direction: str,
+    sequence: int,
+    failure_code: str | None = None,
+    return_code: str | None = None,
+    currency: str = "USD",
+    now: datetime,
+) -> str:
+    """Write a payment event into the outbox, in the caller's transaction; returns its id.
+
+    `amount` is cents. `sequence` counts up per payment: a second event with the same number is
+    refused by the database, which is what keeps it at one event per transition.
+    """
+    if type not in events.PAYMENT_EVENTS:
+        raise ValueError(f"{type} is not a payment event")
+    data = {
+        "paymentId": payment_id,
+        "amount": amount,
+        "status": status,
+        "currency": currency,
+        "direction": direction,
+        "sequence": sequence,
+        "failureCode": failure_code,
+        "returnCode": return_code,
+    }
+    return _publish(
+        tenant_id,
+        type,
+        data,
+        now=now,
+        payment_id=payment_id,
+        sequence=sequence,
+        wanted=[type, events.EVERY_PAYMENT],
+    )
+
+
+def publish_notice(*, tenant_id: str, type: str, data: dict[str, Any], now: datetime) -> str:
+    """Write a notice into the outbox, for the endpoints that name `type`; returns its id."""
+    if type not in events.NOTICES:
+        raise ValueError(f"{type} is not a notice")
+    return _publish(tenant_id, type, data, now=now, payment_id="", sequence=0, wanted=[type])
+
+
+def body_of(*, event_id: str, type: str, data: dict[str, Any], now: datetime) -> bytes:
+    """The bytes every receiver gets: compact, and ASCII so that no charset can spoil them."""
+    payload = {"id": event_id, "type": type, "data": data, "timestamp": clock.text_of(now)}
+    return json.dumps(payload, separators=(",", ":")).encode("ascii")
+
+
+def _publish(
+    tenant_id: str,
+    type: str,
+    data: dict[str, Any],
+    *,
+    now: datetime,
+    payment_id: str,
+    sequence: int,
+    wanted: list[str],
+) -> str:
+    event_id = ids.new("evt")
+    body = body_of(event_id=event_id, type=type, data=data, now=now)
+    if len(body) > BODY_BYTES_MAX:
+        raise ValueError(f"{type} of {len(body)} bytes is larger than {BODY_BYTES_MAX}")
+    values: dict[str, Any] = {
+        "id": event_id,
+        "tenant_id": tenant_id,
+        "type": type,
+        "payment_id": payment_id,
+        "sequence": sequence,
+        "body": body,
+        "now": now,
+        "wanted": wanted,
+        "delivery_ids": [ids.new("dlv") for _ in range(ENDPOINTS_PER_TENANT_MAX)],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_PUBLISH, values)
+        (due,) = cursor.fetchone()
+    if due:
+        transaction.on_commit(wake.dispatchers, robust=True)
+    return event_id

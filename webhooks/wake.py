@@ -1,0 +1,49 @@
+"""Wakes the dispatchers over Valkey pub/sub. A lost wake-up costs one poll, a second at most."""
+
+from __future__ import annotations
+
+import time
+
+import structlog
+from django.conf import settings
+from redis import Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+log = structlog.get_logger(__name__)
+
+CHANNEL = "ballast:webhooks:due"
+_TIMEOUT = 0.25  # seconds a dead Valkey may cost a caller, once
+_SKIP_FOR = 1.0  # seconds without another try after that
+
+
+class Waker:
+    """Publishes wake-ups, best effort: never raises, never waits for long, never twice in a row."""
+
+    def __init__(self, url: str) -> None:
+        self._client = Redis.from_url(
+            url,
+            socket_timeout=_TIMEOUT,
+            socket_connect_timeout=_TIMEOUT,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._skip_until = 0.0
+
+    def wake(self) -> None:
+        if time.monotonic() < self._skip_until:
+            return
+        try:
+            self._client.publish(CHANNEL, b"")
+        except RedisError as error:
+            self._skip_until = time.monotonic() + _SKIP_FOR
+            log.warning("wake_up_lost", channel=CHANNEL, error=type(error).__name__)
+
+
+_wakers: dict[str, Waker] = {}
+
+
+def dispatchers() -> None:
+    """Tell the dispatchers that something is due. Call it after commit."""
+    url = settings.REDIS_URL
+    waker = _wakers.get(url) or _wakers.setdefault(url, Waker(url))
+    waker.wake()
