@@ -14,7 +14,7 @@ class FundingSourceNotVerified(RuleViolation):
 class FundingSourceUnusable(RuleViolation):
     code = "funding_source_unusable"
     title = "Bank account cannot be used"
-    advice = "It was removed or the bank refused it. Link it again or use another one."
+    advice = "It was removed or the bank refused it. Remove it and link it again, or use another."
 
 
 class FundingMethodNotSupported(RuleViolation):
@@ -111,6 +111,12 @@ class VerificationExpired(RuleViolation):
     code = "verification_expired"
     title = "Verification expired"
     advice = "Remove the bank account and add it again to get new deposits."
+
+
+class TooManyVerifications(RuleViolation):
+    code = "too_many_verifications"
+    title = "Deposits were sent too often"
+    advice = "Link the account through the bank-linking provider, or wait 30 days."
 
 
 class IncompleteAutoFunding(RuleViolation):

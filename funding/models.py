@@ -10,7 +10,14 @@ from django.db.models import Q
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from common.money import AMOUNT_MAX, CURRENCY
-from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from funding.states import (
+    FUNDING_STATES,
+    IN_FLIGHT,
+    SOURCE_STATES,
+    VERIFICATION_TRIES_MAX,
+    FundingStatus,
+    SourceStatus,
+)
 from tenants.models import ActorType
 
 APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
@@ -26,14 +33,6 @@ class FundingMethod(models.TextChoices):
 class SourceType(models.TextChoices):
     LINKED = "linked"
     MANUAL = "manual"
-
-
-class SourceStatus(models.TextChoices):
-    PENDING_VERIFICATION = "pending_verification"
-    ACTIVE = "active"
-    VERIFICATION_FAILED = "verification_failed"
-    ERRORED = "errored"
-    REMOVED = "removed"
 
 
 class VerificationMethod(models.TextChoices):
@@ -98,7 +97,18 @@ class FundingSource(models.Model):
                 fields=("tenant",), condition=Q(is_default=True), name="one_default_source"
             ),
         )
-        indexes = (models.Index(fields=("tenant", "-created_at", "-id"), name="source_by_tenant"),)
+        indexes = (
+            models.Index(fields=("tenant", "-created_at", "-id"), name="source_by_tenant"),
+            models.Index(fields=("fingerprint",), name="source_by_account"),
+        )
+        triggers = (
+            SOURCE_STATES.trigger("source_moves"),
+            pgtrigger.Protect(name="source_never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(
+                name="account_never_changes",
+                fields=("tenant", "type", "routing_number", "last4", "fingerprint"),
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.bank_name or self.routing_number} ··{self.last4}"
@@ -108,18 +118,47 @@ class FundingSource(models.Model):
         return f"funding_source.account_number:{self.pk}"
 
 
-class SourceVerification(models.Model):
-    """Two small credits whose amounts prove that the tenant can see the account."""
+class SourceVerification(Leased):
+    """Two small credits whose amounts prove that the tenant can see the account.
+
+    Due work until the network has taken the deposits over. `amounts` (cents) are written down
+    before they are sent and are never shown to anybody.
+    """
 
     id = PrefixedIdField("ver")
     source = models.OneToOneField(
         FundingSource, on_delete=models.PROTECT, related_name="verification"
     )
-    amounts = ArrayField(models.PositiveSmallIntegerField(), size=2)
-    attempts_used = models.PositiveSmallIntegerField(default=0)
-    expires_at = models.DateTimeField()
+    amounts = ArrayField(
+        models.PositiveSmallIntegerField(),
+        default=list,
+        editable=False,
+        help_text="empty until a network has chosen them",
+    )
+    tries_used = models.PositiveSmallIntegerField(default=0)
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="runs from the moment the network took the deposits"
+    )
     created_at = models.DateTimeField()
     verified_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(tries_used__lte=VERIFICATION_TRIES_MAX),
+                name="verification_tries_are_limited",
+            ),
+            models.CheckConstraint(
+                condition=Q(amounts=[]) | Q(amounts__len=2), name="verification_has_two_amounts"
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("next_attempt_at",),
+                name="verification_due",
+                condition=Q(next_attempt_at__isnull=False),
+            ),
+        )
 
     def __str__(self) -> str:
         return f"verification of {self.source_id}"

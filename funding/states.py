@@ -1,4 +1,4 @@
-"""The funding machine: statuses are fixed by the interface, moves by CONTRACT § 4."""
+"""The machines of funding (CONTRACT § 4; statuses fixed by the interface) and of its sources."""
 
 from __future__ import annotations
 
@@ -33,4 +33,30 @@ FUNDING_STATES = StateTable(
         S.FAILED: frozenset(),
     },
     states=set(S.values),
+)
+
+
+class SourceStatus(models.TextChoices):
+    PENDING_VERIFICATION = "pending_verification"
+    ACTIVE = "active"
+    VERIFICATION_FAILED = "verification_failed"
+    ERRORED = "errored"
+    REMOVED = "removed"
+
+
+VERIFICATION_TRIES_MAX = 3
+
+SOURCE_STATES = StateTable(
+    initial=frozenset({SourceStatus.PENDING_VERIFICATION, SourceStatus.ACTIVE}),
+    moves={
+        SourceStatus.PENDING_VERIFICATION: frozenset(
+            {SourceStatus.ACTIVE, SourceStatus.VERIFICATION_FAILED, SourceStatus.REMOVED}
+        ),
+        SourceStatus.ACTIVE: frozenset({SourceStatus.ERRORED, SourceStatus.REMOVED}),
+        # Neither comes back: the account is removed and added again, with a fresh proof.
+        SourceStatus.VERIFICATION_FAILED: frozenset({SourceStatus.REMOVED}),
+        SourceStatus.ERRORED: frozenset({SourceStatus.REMOVED}),
+        SourceStatus.REMOVED: frozenset(),
+    },
+    states=set(SourceStatus.values),
 )

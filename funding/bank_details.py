@@ -1,0 +1,93 @@
+"""What a bank account must look like before we keep it (CONTRACT § 6, notes of the ACH rules).
+
+No message of this module repeats what was typed: it may be an account or card number.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from common import crypto
+from funding.errors import InvalidBankDetails
+from networks import routing
+
+HOLDER_NAME_MAX = 120
+BANK_NAME_MAX = 120
+# Not \w or \d, which also match other scripts. 17 is what fits into an ACH entry.
+_ACCOUNT_NUMBER = re.compile(r"[0-9A-Za-z-]{4,17}")
+_NOTHING_BUT_ZEROS = re.compile(r"[0-]*")
+_CARD_NUMBER = re.compile(r"4[0-9]{15}|5[1-5][0-9]{14}|3[47][0-9]{13}")
+_LATIN = re.compile(r"[0-9A-Za-z]")
+
+
+def account_number(text: str) -> str:
+    """The number without spaces; leading zeros and hyphens belong to it.
+
+    Raises InvalidBankDetails, also for a payment card's number, which must not be kept here.
+    """
+    number = text.replace(" ", "")
+    if _is_card_number(number):
+        raise InvalidBankDetails(
+            "This looks like the number of a payment card. Send the number of the bank account.",
+            field="accountNumber",
+        )
+    if not _is_account_number(number):
+        raise InvalidBankDetails(
+            "An account number has 4 to 17 digits, letters or hyphens and is not all zeros.",
+            field="accountNumber",
+        )
+    return number
+
+
+def routing_number(text: str) -> str:
+    """The ABA number as it is. Raises InvalidBankDetails."""
+    if not routing.validate(text):
+        raise InvalidBankDetails(
+            "This is not an ABA routing number: nine digits with a checksum.",
+            field="routingNumber",
+        )
+    return text
+
+
+def holder_name(text: str) -> str:
+    """The name as it is, accents included. Raises InvalidBankDetails.
+
+    An ACH file holds plain Latin characters only, so something must be left once accents are
+    taken off: a blank name is refused by the network (R26).
+    """
+    plain = unicodedata.normalize("NFKD", text)
+    if len(text) > HOLDER_NAME_MAX or not _LATIN.search(plain):
+        raise InvalidBankDetails(
+            f"A name has up to {HOLDER_NAME_MAX} characters, with a Latin letter or a digit.",
+            field="accountHolderName",
+        )
+    return text
+
+
+def can_be_debited(routing_number: str, account_number: str) -> bool:
+    """Whether numbers that came from a link provider fit into an entry."""
+    return routing.validate(routing_number) and _is_account_number(account_number)
+
+
+def last4(number: str) -> str:
+    """The end of the number that people recognise; never the whole of a short one."""
+    return number[-4:] if len(number) > 4 else number[-2:]
+
+
+def fingerprint(*, routing_number: str, account_number: str) -> str:
+    """Finds the same account again without keeping its number in clear."""
+    return crypto.fingerprint(f"{routing_number}:{account_number}", purpose="funding_source")
+
+
+def _is_account_number(number: str) -> bool:
+    has_form = _ACCOUNT_NUMBER.fullmatch(number) is not None
+    return has_form and not _NOTHING_BUT_ZEROS.fullmatch(number)
+
+
+def _is_card_number(number: str) -> bool:
+    if not _CARD_NUMBER.fullmatch(number):
+        return False
+    digits = [int(digit) for digit in reversed(number)]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
+    return (sum(digits[::2]) + sum(doubled)) % 10 == 0

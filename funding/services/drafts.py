@@ -1,0 +1,143 @@
+"""From what a tenant sends to a bank account that may be added.
+
+These functions ask link providers and networks, so they run outside any database transaction.
+What they return is given to `linking.add`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from common.errors import DomainError
+from funding import bank_details, errors
+from funding.models import FundingMethod, SourceType, VerificationMethod
+from networks import links, registry, routing
+from networks.base import AccountType, BankAccount, HolderType, Method, PaymentNetwork
+from networks.links import base as providers
+
+_METHOD_OF = MappingProxyType(
+    {Method.ACH_DEBIT: FundingMethod.ACH_DEBIT, Method.RTP_REQUEST: FundingMethod.RTP}
+)
+_REFUSAL_OF = MappingProxyType[type[providers.LinkError], tuple[type[DomainError], str]](
+    {
+        providers.InvalidLinkToken: (
+            errors.InvalidLinkToken,
+            "The bank-linking provider does not accept this token.",
+        ),
+        providers.LinkAccountMismatch: (
+            errors.LinkAccountMismatch,
+            "This token does not open the account named by linkAccountId.",
+        ),
+        providers.LinkNeedsRepair: (
+            errors.LinkNeedsRepair,
+            "The bank asks the account holder to sign in again.",
+        ),
+        providers.LinkUnavailable: (
+            errors.LinkProviderUnavailable,
+            "The bank-linking provider does not answer.",
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A bank account that passed every check outside the database and is not stored yet.
+
+    `deposits` are the amounts (cents) of its two micro-deposits; None until a network chose them.
+    """
+
+    type: SourceType
+    account: BankAccount
+    bank_name: str
+    verification_method: VerificationMethod
+    supported_methods: list[FundingMethod]
+    link_account_id: str = ""
+    deposits: tuple[int, int] | None = None
+
+    @property
+    def is_verified(self) -> bool:
+        return self.verification_method != VerificationMethod.MICRO_DEPOSITS
+
+
+def exchange(*, mode: str, token: str, account_id: str, holder_name: str) -> Draft:
+    """The account behind a link provider's token.
+
+    Raises InvalidBankDetails, InvalidLinkToken, LinkAccountMismatch, LinkNeedsRepair,
+    LinkProviderUnavailable.
+    """
+    bank_details.holder_name(holder_name)
+    linked = _ask_provider(mode, token, account_id)
+    return Draft(
+        type=SourceType.LINKED,
+        account=BankAccount(
+            routing_number=linked.routing_number,
+            account_number=linked.account_number,
+            holder_name=holder_name,
+            holder_type=linked.holder_type,
+            account_type=linked.account_type,
+        ),
+        bank_name=linked.bank_name[: bank_details.BANK_NAME_MAX],
+        verification_method=VerificationMethod.BANK_LINK,
+        supported_methods=methods_of(registry.for_mode(mode)),
+        link_account_id=account_id,
+    )
+
+
+def enter(
+    *,
+    mode: str,
+    account_number: str,
+    routing_number: str,
+    holder_name: str,
+    holder_type: str,
+    account_type: str,
+) -> Draft:
+    """An account typed in by hand; the network says whether it must be proven first.
+
+    Without a network (a live tenant before one is connected) it must, and the deposits are
+    chosen and sent once there is one. Raises InvalidBankDetails.
+    """
+    account = BankAccount(
+        routing_number=bank_details.routing_number(routing_number),
+        account_number=bank_details.account_number(account_number),
+        holder_name=bank_details.holder_name(holder_name),
+        holder_type=HolderType(holder_type),
+        account_type=AccountType(account_type),
+    )
+    network = registry.for_mode(mode)
+    must_prove = network is None or network.needs_micro_deposits(account)
+    return Draft(
+        type=SourceType.MANUAL,
+        account=account,
+        bank_name=routing.bank_name(routing_number),
+        verification_method=(
+            VerificationMethod.MICRO_DEPOSITS if must_prove else VerificationMethod.SANDBOX
+        ),
+        supported_methods=methods_of(network),
+        deposits=network.choose_micro_deposits() if network and must_prove else None,
+    )
+
+
+def methods_of(network: PaymentNetwork | None) -> list[FundingMethod]:
+    """How an account can be funded from. Every US account takes ACH; RTP only a network knows."""
+    if network is None:
+        return [FundingMethod.ACH_DEBIT]
+    return [ours for theirs, ours in _METHOD_OF.items() if theirs in network.capabilities.methods]
+
+
+def _ask_provider(mode: str, token: str, account_id: str) -> providers.LinkedAccount:
+    provider = links.for_mode(mode)
+    if provider is None:
+        raise errors.LinkProviderUnavailable("No bank-linking provider is connected yet.")
+    try:
+        linked = provider.exchange(token, account_id)
+    except providers.LinkError as error:
+        refusal, detail = _REFUSAL_OF[type(error)]
+        raise refusal(detail) from error
+    if linked.account_id != account_id:
+        raise errors.LinkAccountMismatch("The provider opened another account.")
+    if not bank_details.can_be_debited(linked.routing_number, linked.account_number):
+        raise errors.InvalidLinkToken("The account behind this token cannot be debited.")
+    return linked

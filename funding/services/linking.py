@@ -1,0 +1,84 @@
+"""Adding bank accounts: what `drafts` has checked becomes a funding source."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from common import crypto
+from funding import bank_details
+from funding.errors import DuplicateFundingSource, TooManyFundingSources
+from funding.models import FundingSource
+from funding.services import sources, verifications
+from funding.services.drafts import Draft
+from funding.states import SourceStatus
+from tenants.actors import Actor
+from tenants.models import Tenant
+from tenants.services import audit
+
+SOURCES_PER_TENANT_MAX = 20
+
+
+@transaction.atomic
+def add(*, tenant_id: str, draft: Draft, actor: Actor, now: datetime) -> FundingSource:
+    """Keep a checked bank account; the tenant's first usable one becomes its default.
+
+    One at a time per tenant, so the same account twice at once is an ordinary duplicate.
+    Raises DuplicateFundingSource, TooManyFundingSources, TooManyVerifications.
+    """
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    source = _from_draft(tenant, draft, now)
+    _require_room(source)
+    source.is_default = draft.is_verified and not sources.has_default(tenant_id=tenant_id)
+    if not draft.is_verified:
+        verifications.require_allowed(source=source, now=now)
+    source.save(force_insert=True)
+    if not draft.is_verified:
+        verifications.start(source=source, amounts=draft.deposits, now=now)
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="funding_source.added",
+        subject_id=source.pk,
+        details=sources.description(source),
+        now=now,
+    )
+    return source
+
+
+def _from_draft(tenant: Tenant, draft: Draft, now: datetime) -> FundingSource:
+    """An unsaved source. Its id is part of what the encrypted number is bound to."""
+    account = draft.account
+    source = FundingSource(
+        tenant=tenant,
+        type=draft.type,
+        status=SourceStatus.ACTIVE if draft.is_verified else SourceStatus.PENDING_VERIFICATION,
+        verification_method=draft.verification_method,
+        bank_name=draft.bank_name,
+        routing_number=account.routing_number,
+        last4=bank_details.last4(account.account_number),
+        fingerprint=bank_details.fingerprint(
+            routing_number=account.routing_number, account_number=account.account_number
+        ),
+        account_holder_name=account.holder_name,
+        account_holder_type=account.holder_type,
+        account_type=account.account_type,
+        link_account_id=draft.link_account_id,
+        supported_methods=draft.supported_methods,
+        created_at=now,
+    )
+    source.account_number_token = crypto.encrypt(
+        account.account_number, context=source.encryption_context
+    )
+    return source
+
+
+def _require_room(source: FundingSource) -> None:
+    kept = FundingSource.objects.filter(tenant=source.tenant).exclude(status=SourceStatus.REMOVED)
+    if (existing := kept.filter(fingerprint=source.fingerprint).first()) is not None:
+        raise DuplicateFundingSource(
+            f"This account is already here as {existing.pk}.", existing_id=existing.pk
+        )
+    if kept.count() >= SOURCES_PER_TENANT_MAX:
+        raise TooManyFundingSources(f"A tenant has at most {SOURCES_PER_TENANT_MAX} bank accounts.")

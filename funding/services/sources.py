@@ -1,0 +1,204 @@
+"""Bank accounts we may draw from: using, choosing and removing them. `linking` adds them.
+
+Lock order: the tenant (whoever adds a source or moves the default), the auto-funding settings,
+the source. A funding that starts holds its source FOR KEY SHARE, which only a removal
+(FOR UPDATE) excludes: nothing starts on a removed source, and nobody else waits for a top-up.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from django.db import transaction
+from webhooks.services import events
+
+from common import crypto
+from common.errors import NotFound
+from common.ids import is_id
+from funding.errors import (
+    FundingMethodNotSupported,
+    FundingSourceInUse,
+    FundingSourceNotVerified,
+    FundingSourceUnusable,
+)
+from funding.models import FundingSource, FundingTransaction
+from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
+from networks import return_codes
+from networks.base import AccountType, BankAccount, HolderType
+from tenants.actors import Actor
+from tenants.models import Tenant
+from tenants.services import audit
+
+_LOCK_FOR_USE = """
+SELECT * FROM funding_fundingsource WHERE tenant_id = %s AND id = %s FOR KEY SHARE
+"""
+
+
+def find(*, tenant_id: str, source_id: str) -> FundingSource:
+    """A source of the tenant, removed or not. Raises NotFound, also for a malformed id."""
+    rows = FundingSource.objects.filter(tenant_id=tenant_id, pk=source_id)
+    return _found(is_id(source_id, "fs") and rows.first())
+
+
+def require_usable(*, source: FundingSource, method: str) -> None:
+    """Raises FundingSourceNotVerified, FundingSourceUnusable, FundingMethodNotSupported."""
+    if source.status == SourceStatus.PENDING_VERIFICATION:
+        raise FundingSourceNotVerified(
+            "This bank account waits for its two deposits to be verified.", field="fundingSourceId"
+        )
+    if source.status != SourceStatus.ACTIVE:
+        raise FundingSourceUnusable(_why_unusable(source), field="fundingSourceId")
+    if method not in source.supported_methods:
+        raise FundingMethodNotSupported(
+            f"This bank account does not support {method}.",
+            field="fundingMethod",
+            supported_methods=list(source.supported_methods),
+        )
+
+
+def lock_usable(*, tenant_id: str, source_id: str, method: str) -> FundingSource:
+    """A source that stays unremoved until the end of the caller's transaction.
+
+    Raises NotFound and what `require_usable` raises.
+    """
+    rows = FundingSource.objects.raw(_LOCK_FOR_USE, [tenant_id, source_id])
+    source = _found(is_id(source_id, "fs") and next(iter(rows), None))
+    require_usable(source=source, method=method)
+    return source
+
+
+def bank_account(source: FundingSource) -> BankAccount:
+    """The account in clear, for a network. Raises common.crypto.Undecryptable."""
+    number = crypto.decrypt(source.account_number_token, context=source.encryption_context)
+    return BankAccount(
+        routing_number=source.routing_number,
+        account_number=number,
+        holder_name=source.account_holder_name,
+        holder_type=HolderType(source.account_holder_type),
+        account_type=AccountType(source.account_type),
+    )
+
+
+@transaction.atomic
+def make_default(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> FundingSource:
+    """Make a usable source the tenant's default. Repeatable.
+
+    Raises NotFound, FundingSourceNotVerified, FundingSourceUnusable.
+    """
+    source = lock_for_change(tenant_id=tenant_id, source_id=source_id)
+    require_usable(source=source, method=source.supported_methods[0])
+    if source.is_default:
+        return source
+    FundingSource.objects.filter(tenant_id=tenant_id, is_default=True).update(is_default=False)
+    source.is_default = True
+    source.save(update_fields=("is_default",))
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="funding_source.default_set",
+        subject_id=source.pk,
+        now=now,
+    )
+    return source
+
+
+@transaction.atomic
+def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> FundingSource:
+    """Never draw from this account again. Repeatable; another default is not chosen by itself.
+
+    Raises NotFound, and FundingSourceInUse while funding from it is on its way.
+    """
+    rows = FundingSource.objects.select_for_update().filter(tenant_id=tenant_id, pk=source_id)
+    source = _found(is_id(source_id, "fs") and rows.first())
+    if source.status == SourceStatus.REMOVED:
+        return source
+    if FundingTransaction.objects.filter(source=source, status__in=IN_FLIGHT).exists():
+        raise FundingSourceInUse("Funding from this bank account is still on its way.")
+    set_status(
+        source=source, status=SourceStatus.REMOVED, now=now, removed_at=now, is_default=False
+    )
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="funding_source.removed",
+        subject_id=source.pk,
+        details=description(source),
+        now=now,
+    )
+    return source
+
+
+@transaction.atomic
+def note_return(*, source: FundingSource, return_code: str, now: datetime) -> None:
+    """Remember why the bank sent money back, and stop using an account that has ended.
+
+    Any return of the two deposits ends a verification. `source` is brought up to date.
+    """
+    source.refresh_from_db(from_queryset=FundingSource.objects.select_for_update(no_key=True))
+    source.last_return_code = return_code
+    source.save(update_fields=("last_return_code",))
+    if source.status == SourceStatus.PENDING_VERIFICATION:
+        set_status(source=source, status=SourceStatus.VERIFICATION_FAILED, now=now)
+    elif source.status == SourceStatus.ACTIVE and return_codes.lookup(return_code).ends_account:
+        set_status(source=source, status=SourceStatus.ERRORED, now=now)
+
+
+def lock_for_change(*, tenant_id: str, source_id: str) -> FundingSource:
+    """A source of the tenant and, with it, the right to move the default. Raises NotFound."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    rows = FundingSource.objects.select_for_update(no_key=True)
+    row = is_id(source_id, "fs") and rows.filter(tenant_id=tenant_id, pk=source_id).first()
+    return _found(row)
+
+
+def set_status(
+    *, source: FundingSource, status: SourceStatus, now: datetime, **changes: Any
+) -> None:
+    """Move a locked source to `status` and tell the tenant. Raises IllegalTransition."""
+    SOURCE_STATES.advance(source, status, **changes)
+    events.publish_notice(
+        tenant_id=source.tenant_id,
+        type="funding_source.updated",
+        data={
+            "fundingSourceId": source.pk,
+            "status": str(source.status),
+            "lastReturnCode": source.last_return_code or None,
+        },
+        now=now,
+    )
+
+
+def activate(*, source: FundingSource, now: datetime, **changes: Any) -> None:
+    """A source locked for change has been proven; where there is no default it becomes it."""
+    changes["is_default"] = not has_default(tenant_id=source.tenant_id)
+    set_status(source=source, status=SourceStatus.ACTIVE, now=now, **changes)
+
+
+def has_default(*, tenant_id: str) -> bool:
+    return FundingSource.objects.filter(tenant_id=tenant_id, is_default=True).exists()
+
+
+def description(source: FundingSource) -> dict[str, object]:
+    """What the audit log says of a source."""
+    return {
+        "type": str(source.type),
+        "bankName": source.bank_name,
+        "last4": source.last4,
+        "routingNumber": source.routing_number,
+    }
+
+
+def _found(source: FundingSource | Literal[False] | None) -> FundingSource:
+    if not source:
+        raise NotFound("There is no such funding source.")
+    return source
+
+
+def _why_unusable(source: FundingSource) -> str:
+    match source.status:
+        case SourceStatus.REMOVED:
+            return "This bank account was removed."
+        case SourceStatus.ERRORED:
+            return f"The bank no longer lets us use this account ({source.last_return_code})."
+    return "The deposits to this bank account were never verified."

@@ -1,0 +1,161 @@
+"""Proving a bank account by its two micro-deposits: three tries, ten days, any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from common.errors import DomainError
+from common.tasks import enqueue_on_commit
+from funding.errors import (
+    TooManyVerifications,
+    VerificationAmountsWrong,
+    VerificationExpired,
+    VerificationNotPending,
+)
+from funding.models import FundingSource, SourceVerification
+from funding.services import drafts, sources
+from funding.states import VERIFICATION_TRIES_MAX, SourceStatus
+from networks import registry
+from tenants.actors import Actor
+from tenants.models import Mode
+from tenants.services import audit
+
+VALID_FOR = timedelta(days=10)
+# Removing an account and adding it again must not buy endless tries, nor endless deposits.
+PER_ACCOUNT_MAX = 2
+PER_ACCOUNT_WITHIN = timedelta(days=30)
+# CONTRACT § 9: a wrong guess that lets tests skip the other tries.
+SANDBOX_USES_UP_TRIES = [33, 44]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one try. A refusal is returned, not raised: its try must stay counted."""
+
+    source: FundingSource
+    refusal: DomainError | None = None
+
+
+def require_allowed(*, source: FundingSource, now: datetime) -> None:
+    """Raises TooManyVerifications for an account of a live tenant that was tried too often."""
+    earlier = SourceVerification.objects.filter(
+        source__tenant=source.tenant,
+        source__fingerprint=source.fingerprint,
+        created_at__gt=now - PER_ACCOUNT_WITHIN,
+    )
+    if source.tenant.mode == Mode.LIVE and earlier.count() >= PER_ACCOUNT_MAX:
+        raise TooManyVerifications(
+            f"Deposits went to this account {PER_ACCOUNT_MAX} times in the last "
+            f"{PER_ACCOUNT_WITHIN.days} days."
+        )
+
+
+def start(*, source: FundingSource, amounts: tuple[int, int] | None, now: datetime) -> None:
+    """Write the deposits (cents) down as due work. None: a network will choose them."""
+    SourceVerification.objects.create(
+        source=source, amounts=list(amounts or ()), created_at=now, next_attempt_at=now
+    )
+    enqueue_on_commit("funding.process_verifications")
+
+
+@transaction.atomic
+def verify(
+    *, tenant_id: str, source_id: str, amounts: Sequence[int], actor: Actor, now: datetime
+) -> Verdict:
+    """Compare the two amounts (cents) with the deposits. Serialised per source, so a burst of
+    guesses gets no try more than one after the other.
+
+    Refused, after it was counted: VerificationAmountsWrong, VerificationExpired.
+    Raises NotFound, VerificationNotPending.
+    """
+    source = sources.lock_for_change(tenant_id=tenant_id, source_id=source_id)
+    verification = _open_verification(source)
+    if verification.expires_at is not None and verification.expires_at <= now:
+        _fail(source, now)
+        return Verdict(source, VerificationExpired("The ten days are over."))
+    if sorted(amounts) == sorted(verification.amounts):
+        _succeed(source, verification, actor, now)
+        return Verdict(source)
+    return Verdict(source, _count_try(source, verification, amounts, actor, now))
+
+
+def expire_due(*, now: datetime) -> int:
+    """End the verifications whose time is up; returns how many."""
+    overdue = SourceVerification.objects.filter(
+        source__status=SourceStatus.PENDING_VERIFICATION, expires_at__lte=now
+    )
+    return sum(fail(source_id=verification.source_id, now=now) for verification in overdue)
+
+
+@transaction.atomic
+def fail(*, source_id: str, now: datetime) -> bool:
+    """End a verification that is still open; False when it was not."""
+    source = FundingSource.objects.select_for_update(no_key=True).get(pk=source_id)
+    if source.status != SourceStatus.PENDING_VERIFICATION:
+        return False
+    _fail(source, now)
+    return True
+
+
+def _open_verification(source: FundingSource) -> SourceVerification:
+    """The deposits a locked source waits for."""
+    verification = SourceVerification.objects.filter(source=source).first()
+    if source.status == SourceStatus.PENDING_VERIFICATION and verification:
+        if not verification.amounts:
+            raise VerificationNotPending("The deposits have not been sent yet.")
+        return verification
+    is_used_up = verification is not None and verification.tries_used >= VERIFICATION_TRIES_MAX
+    if is_used_up and source.status == SourceStatus.VERIFICATION_FAILED:
+        raise VerificationAmountsWrong("No tries are left.", attempts_remaining=0)
+    raise VerificationNotPending(f"This bank account is {source.status}.")
+
+
+def _succeed(
+    source: FundingSource, verification: SourceVerification, actor: Actor, now: datetime
+) -> None:
+    verification.verified_at = now
+    verification.save(update_fields=("verified_at",))
+    methods = drafts.methods_of(registry.for_mode(source.tenant.mode))
+    sources.activate(source=source, now=now, supported_methods=methods)
+    audit.record(
+        tenant_id=source.tenant_id,
+        actor=actor,
+        action="funding_source.verified",
+        subject_id=source.pk,
+        now=now,
+    )
+
+
+def _count_try(
+    source: FundingSource,
+    verification: SourceVerification,
+    amounts: Sequence[int],
+    actor: Actor,
+    now: datetime,
+) -> VerificationAmountsWrong:
+    verification.tries_used += 1
+    if source.tenant.mode == Mode.SANDBOX and sorted(amounts) == SANDBOX_USES_UP_TRIES:
+        verification.tries_used = VERIFICATION_TRIES_MAX
+    verification.save(update_fields=("tries_used",))
+    remaining = VERIFICATION_TRIES_MAX - verification.tries_used
+    audit.record(
+        tenant_id=source.tenant_id,
+        actor=actor,
+        action="funding_source.verification_tried",
+        subject_id=source.pk,
+        details={"attemptsRemaining": remaining},
+        now=now,
+    )
+    if remaining == 0:
+        _fail(source, now)
+    return VerificationAmountsWrong(
+        "These are not the amounts of the two deposits.", attempts_remaining=remaining
+    )
+
+
+def _fail(source: FundingSource, now: datetime) -> None:
+    sources.set_status(source=source, status=SourceStatus.VERIFICATION_FAILED, now=now)
