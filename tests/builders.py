@@ -10,6 +10,9 @@ from django.test import Client
 
 from common import crypto, ids
 from common.clock import utc_now
+from funding.models import FundingMethod, FundingSource, FundingTransaction, Trigger
+from funding.services import drafts, linking
+from funding.states import FundingStatus
 from tenants import scopes as all_scopes
 from tenants.actors import SYSTEM
 from tenants.models import Mode, Tenant
@@ -78,3 +81,58 @@ def publish(tenant: Tenant, **fields: Any) -> str:
         "now": NOW,
     }
     return webhook_events.publish_payment(tenant_id=tenant.pk, **(values | fields))
+
+
+def make_source(
+    tenant: Tenant,
+    *,
+    account_number: str = "000123456789",
+    routing_number: str = "021000021",
+    now: datetime = NOW,
+) -> FundingSource:
+    """A bank account entered by hand: active in the sandbox unless the number says otherwise."""
+    draft = drafts.enter(
+        mode=tenant.mode,
+        account_number=account_number,
+        routing_number=routing_number,
+        holder_name="Acme Inc",
+        holder_type="business",
+        account_type="checking",
+    )
+    return linking.add(tenant_id=tenant.pk, draft=draft, actor=SYSTEM, now=now)
+
+
+def make_linked_source(tenant: Tenant, *, word: str = "acme") -> FundingSource:
+    """A bank account linked through the sandbox's provider."""
+    draft = drafts.exchange(
+        mode=tenant.mode,
+        token=f"processor-sandbox-{word}",
+        account_id="acc_1",
+        holder_name="Acme Inc",
+    )
+    return linking.add(tenant_id=tenant.pk, draft=draft, actor=SYSTEM, now=NOW)
+
+
+def make_funding(
+    tenant: Tenant,
+    source: FundingSource,
+    *,
+    status: FundingStatus = FundingStatus.RESERVED,
+    amount: int = 25_000,
+    method: FundingMethod = FundingMethod.ACH_DEBIT,
+) -> FundingTransaction:
+    """A funding row in `status`, without the ledger and outbox rows its life would have left."""
+    return FundingTransaction.objects.create(
+        tenant=tenant,
+        source=source,
+        amount=amount,
+        status=status,
+        method=method,
+        trigger=Trigger.TOPUP,
+        created_by_type=SYSTEM.type,
+        expected_availability_date=NOW.date(),
+        network="sandbox",
+        created_at=NOW,
+        updated_at=NOW,
+        **{f"{status}_at": NOW},
+    )
