@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "api",
     "networks.sandbox",
     "webhooks",
+    "balance",
     "funding",
 ]
 

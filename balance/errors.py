@@ -1,0 +1,31 @@
+"""Refusals of the ledger."""
+
+from __future__ import annotations
+
+from common.errors import Conflict, InvalidInput, RuleViolation
+
+
+class InsufficientBalance(RuleViolation):
+    """Extra members: `available_balance` and `shortfall`, in cents."""
+
+    code = "insufficient_balance"
+    title = "Not enough available balance"
+    advice = "Top up by at least `shortfall` cents and try again."
+
+
+class BalanceOutOfRange(RuleViolation):
+    code = "balance_out_of_range"
+    title = "Balance out of range"
+    advice = "A balance holds at most 10^15 cents. Check the amount."
+
+
+class PostingConflict(Conflict):
+    code = "posting_conflict"
+    title = "Already posted with another amount"
+    advice = "The same cause cannot move two amounts. Use a new source id for a new movement."
+
+
+class InvalidAdjustment(InvalidInput):
+    code = "invalid_adjustment"
+    title = "Invalid adjustment"
+    advice = "Give a reason of 1 to 200 characters and an amount of 1 to 10^15 cents."

@@ -1,0 +1,240 @@
+"""The ledger: one balance per tenant, the append-only rows behind it, and its audits.
+
+Only this app imports these models; everybody else goes through services and selectors.
+"""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.db import models
+from django.db.models import F, Q
+
+from balance.kinds import Account, PostingType
+from common.fields import PrefixedIdField
+from common.money import AMOUNT_MAX, CURRENCY
+from tenants.models import ActorType
+
+DESCRIPTION_LENGTH_MAX = 200
+
+
+class Balance(models.Model):
+    """What a tenant has, in cents. Changed by `balance.posting` and nothing else.
+
+    No mutable column has an index and pages are kept half empty (migration 0002), so that each
+    update stays on its page.
+    """
+
+    id = PrefixedIdField("bal")
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    currency = models.CharField(max_length=3, default=CURRENCY)
+    available = models.BigIntegerField(default=0)
+    pending = models.BigIntegerField(default=0)
+    locked = models.BigIntegerField(default=0)
+    sequence = models.BigIntegerField(default=0, help_text="of the last balance transaction")
+    posted_at = models.DateTimeField(null=True, help_text="time of the last balance transaction")
+    notify_below = models.BigIntegerField(
+        null=True, help_text="announce postings that leave less than this available"
+    )
+
+    class Meta:
+        db_table = "balance"
+        constraints = (
+            models.UniqueConstraint(fields=("tenant", "currency"), name="one_balance_per_tenant"),
+            # (tenant, sequence) numbers one chain; a second currency needs a wider key first.
+            models.CheckConstraint(condition=Q(currency=CURRENCY), name="balance_in_one_currency"),
+            models.CheckConstraint(
+                condition=Q(available__gte=-AMOUNT_MAX, available__lte=AMOUNT_MAX),
+                name="balance_available_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(pending__gte=0, pending__lte=AMOUNT_MAX),
+                name="balance_pending_in_range",
+            ),
+            models.CheckConstraint(
+                condition=Q(locked__gte=0, locked__lte=AMOUNT_MAX),
+                name="balance_locked_in_range",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"balance of {self.tenant_id}"
+
+
+def _fits(kind: PostingType, *, available: object, locked: object) -> Q:
+    return Q(type=kind, available_delta=available, locked_delta=locked)
+
+
+@pgtrigger.register(
+    pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
+)
+class BalanceTransaction(models.Model):
+    """One line of a tenant's statement, and a double entry at once: its type names both accounts.
+
+    Numbered 1, 2, 3 … per tenant without gaps; `created_at` never goes back along the numbers.
+    The table is written in SQL (migrations/sql/balance_transaction.sql): hash-partitioned by
+    tenant, with (tenant, sequence) as the primary key of the database.
+    """
+
+    id = PrefixedIdField("btx")
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    sequence = models.BigIntegerField()
+    type = models.CharField(max_length=10, choices=PostingType)
+    amount = models.BigIntegerField()
+    currency = models.CharField(max_length=3, default=CURRENCY)
+    available_delta = models.BigIntegerField()
+    locked_delta = models.BigIntegerField()
+    available_after = models.BigIntegerField()
+    locked_after = models.BigIntegerField()
+    source_type = models.CharField(max_length=32)
+    source_id = models.CharField(max_length=32, db_collation="C")
+    description = models.CharField(max_length=DESCRIPTION_LENGTH_MAX)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "balance_transaction"
+        constraints = (
+            models.UniqueConstraint(fields=("tenant", "sequence"), name="balance_transaction_pkey"),
+            models.UniqueConstraint(fields=("id", "tenant"), name="balance_transaction_id"),
+            models.UniqueConstraint(
+                fields=("tenant", "source_id", "source_type", "type"),
+                name="balance_transaction_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(amount__gte=1, locked_after__gte=0),
+                name="balance_transaction_amount_positive",
+            ),
+            models.CheckConstraint(
+                condition=(
+                    _fits(PostingType.CREDIT, available=F("amount"), locked=0)
+                    | _fits(PostingType.DEBIT, available=-F("amount"), locked=0)
+                    | _fits(PostingType.LOCK, available=-F("amount"), locked=F("amount"))
+                    | _fits(PostingType.UNLOCK, available=F("amount"), locked=-F("amount"))
+                    | _fits(PostingType.SETTLEMENT, available=0, locked=-F("amount"))
+                ),
+                name="balance_transaction_fits_type",
+            ),
+            models.CheckConstraint(
+                condition=~Q(type=PostingType.LOCK) | Q(available_after__gte=0),
+                name="balance_transaction_lock_covered",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("tenant", "type", "-sequence"), name="balance_transaction_by_type"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.amount} of {self.tenant_id}"
+
+
+class JournalLeg(models.Model):
+    """A read-only view: the two legs of every balance transaction (migration 0003)."""
+
+    id = models.CharField(primary_key=True, max_length=40)
+    transaction_id = models.CharField(max_length=32)
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.DO_NOTHING, related_name="+")
+    sequence = models.BigIntegerField()
+    type = models.CharField(max_length=10, choices=PostingType)
+    account = models.CharField(max_length=20, choices=Account)
+    debit = models.BigIntegerField()
+    credit = models.BigIntegerField()
+    currency = models.CharField(max_length=3)
+    source_type = models.CharField(max_length=32)
+    source_id = models.CharField(max_length=32)
+    description = models.CharField(max_length=DESCRIPTION_LENGTH_MAX)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        managed = False
+        db_table = "balance_journal"
+
+    def __str__(self) -> str:
+        return self.id
+
+
+@pgtrigger.register(
+    pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
+)
+class Adjustment(models.Model):
+    """A correction made by staff: the source of its balance transaction."""
+
+    id = PrefixedIdField("adj")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    type = models.CharField(
+        max_length=6,
+        choices=[(kind, kind.label) for kind in (PostingType.CREDIT, PostingType.DEBIT)],
+    )
+    amount = models.BigIntegerField()
+    reason = models.CharField(max_length=DESCRIPTION_LENGTH_MAX, help_text="the tenant sees it")
+    actor_type = models.CharField(max_length=8, choices=ActorType)
+    actor_id = models.CharField(max_length=254, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "balance_adjustment"
+        constraints = (
+            models.CheckConstraint(condition=Q(amount__gte=1), name="adjustment_amount_positive"),
+            models.CheckConstraint(
+                condition=Q(type__in=(PostingType.CREDIT, PostingType.DEBIT)),
+                name="adjustment_type_known",
+            ),
+            models.CheckConstraint(condition=~Q(reason=""), name="adjustment_has_a_reason"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.amount} of {self.tenant_id}"
+
+
+class LedgerCheckpoint(models.Model):
+    """How far a tenant's chain is proven, so that the next audit reads only what came after.
+
+    `digest` sums a hash of each proven row: the full audit sees any later change of old rows.
+    """
+
+    tenant = models.OneToOneField(
+        "tenants.Tenant", on_delete=models.PROTECT, primary_key=True, related_name="+"
+    )
+    sequence = models.BigIntegerField()
+    available = models.BigIntegerField()
+    locked = models.BigIntegerField()
+    digest = models.DecimalField(max_digits=40, decimal_places=0)
+    proven_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "balance_checkpoint"
+
+    def __str__(self) -> str:
+        return f"{self.tenant_id} proven up to {self.sequence}"
+
+
+class LedgerCheck(models.Model):
+    """One run of the audit. Without `finished_at`: still running, or killed."""
+
+    id = PrefixedIdField("chk")
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    is_full = models.BooleanField("from the first row")
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    ok = models.BooleanField(null=True)
+    findings = models.JSONField(default=list)
+
+    class Meta:
+        db_table = "balance_ledger_check"
+        indexes = (models.Index(fields=("-started_at",), name="ledger_check_latest"),)
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(finished_at__isnull=True, ok__isnull=True)
+                | Q(finished_at__isnull=False, ok__isnull=False),
+                name="ledger_check_judged_when_finished",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"ledger check of {self.started_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,237 @@
+"""The one statement that moves money: it locks the balance row, inserts the numbered row that
+explains the change, and updates the balance, in a single round trip.
+
+Correct inside a transaction and outside of one: it never fails on a repeat, so it never breaks the
+transaction around it. Row locks are taken in this order everywhere: rows of funding or payments
+first (by id), the balance row last, with the posting as late in the transaction as it can be;
+whoever waits for a busy tenant waits for every round trip made while the balance row is held.
+
+Needs READ COMMITTED, PostgreSQL's default: a posting that waited must see what it waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NoReturn
+
+from django.db import IntegrityError, connection
+from psycopg.types.numeric import Int8
+
+from balance import kinds
+from balance.errors import BalanceOutOfRange, InsufficientBalance, PostingConflict
+from balance.kinds import PostingType
+from balance.models import Balance, BalanceTransaction
+from common import ids
+from common.money import AMOUNT_MAX, CURRENCY, format_cents
+
+# `held` waits for the row and reads its newest version; the two other steps build on it. A lock
+# that is not covered and a posting made before insert nothing, and then nothing is updated.
+POST = """
+WITH held AS MATERIALIZED (
+    SELECT available, locked, sequence, posted_at, notify_below
+    FROM balance
+    WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
+    FOR NO KEY UPDATE
+), posted AS (
+    INSERT INTO balance_transaction (
+        id, tenant_id, sequence, type, amount, currency, available_delta, locked_delta,
+        available_after, locked_after, source_type, source_id, description, created_at
+    )
+    SELECT
+        %(id)s, %(tenant_id)s, sequence + 1, %(type)s::text, %(amount)s, %(currency)s,
+        %(available_delta)s, %(locked_delta)s,
+        available + %(available_delta)s, locked + %(locked_delta)s,
+        %(source_type)s, %(source_id)s, %(description)s, greatest(%(now)s, posted_at)
+    FROM held
+    WHERE %(type)s::text <> 'lock' OR available >= %(amount)s
+    ON CONFLICT (tenant_id, source_id, source_type, type) DO NOTHING
+    RETURNING sequence, available_after, locked_after, created_at
+), moved AS (
+    UPDATE balance
+    SET available = posted.available_after,
+        locked = posted.locked_after,
+        pending = balance.pending + %(pending_delta)s,
+        sequence = posted.sequence,
+        posted_at = posted.created_at
+    FROM posted
+    WHERE balance.tenant_id = %(tenant_id)s AND balance.currency = %(currency)s
+    RETURNING balance.pending
+)
+SELECT
+    held.available, held.notify_below, posted.sequence, posted.available_after,
+    posted.locked_after, moved.pending, posted.created_at
+FROM held
+LEFT JOIN posted ON true
+LEFT JOIN moved ON true
+"""
+
+CREATE_ROW = """
+INSERT INTO balance (id, tenant_id, currency, available, pending, locked, sequence)
+VALUES (%(id)s, %(tenant_id)s, %(currency)s, 0, 0, 0, 0)
+ON CONFLICT (tenant_id, currency) DO NOTHING
+"""
+
+
+_REPEATED = (
+    "id",
+    "sequence",
+    "type",
+    "amount",
+    "available_delta",
+    "locked_delta",
+    "available_after",
+    "locked_after",
+    "created_at",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What to post. `pending_delta` moves the pending balance in the same statement."""
+
+    tenant_id: str
+    type: PostingType
+    amount: int
+    source_type: str
+    source_id: str
+    description: str
+    now: datetime
+    pending_delta: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Posting:
+    """What is posted, in cents.
+
+    `already_posted`: by an earlier call, and nothing changed now; `pending_after` is then the
+    pending balance of now. `is_low`: this lowered available below the balance's `notify_below`.
+    """
+
+    id: str
+    sequence: int
+    type: PostingType
+    amount: int
+    available_delta: int
+    locked_delta: int
+    available_after: int
+    locked_after: int
+    pending_after: int
+    created_at: datetime
+    already_posted: bool = False
+    is_low: bool = False
+
+
+def post(order: Order) -> Posting:
+    """Post `order` once, however often it is asked for. One round trip, two for a repeat.
+
+    Raises InsufficientBalance for a lock that available does not cover, PostingConflict for a
+    repeat with another amount, BalanceOutOfRange; ValueError for an amount below 1.
+    """
+    if type(order.amount) is not int or not 1 <= order.amount <= AMOUNT_MAX:
+        raise ValueError(f"{order.amount!r} is not an amount of 1 to {AMOUNT_MAX} cents")
+    values = _values(order)
+    row = _execute(values)
+    if row is None:
+        create_row(tenant_id=order.tenant_id)
+        row = _execute(values)
+    if row is None:
+        raise RuntimeError(f"no balance row for {order.tenant_id}")
+    available, notify_below, sequence, available_after, locked_after, pending_after, at = row
+    if sequence is None:
+        return _repeat(order) or _refuse(order, available=available)
+    fell = values["available_delta"] < 0
+    return Posting(
+        id=values["id"],
+        sequence=sequence,
+        type=order.type,
+        amount=order.amount,
+        available_delta=int(values["available_delta"]),
+        locked_delta=int(values["locked_delta"]),
+        available_after=available_after,
+        locked_after=locked_after,
+        pending_after=pending_after,
+        created_at=at,
+        is_low=fell and notify_below is not None and available_after < notify_below,
+    )
+
+
+def create_row(*, tenant_id: str) -> None:
+    """Give the tenant a balance of zero, unless it has one. Waits for whoever is doing the same."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            CREATE_ROW, {"id": ids.new("bal"), "tenant_id": tenant_id, "currency": CURRENCY}
+        )
+
+
+def _values(order: Order) -> dict[str, Any]:
+    """The statement's parameters. Int8: one prepared statement for amounts of every size."""
+    return {
+        "id": ids.new("btx"),
+        "tenant_id": order.tenant_id,
+        "type": order.type.value,
+        "amount": Int8(order.amount),
+        "currency": CURRENCY,
+        "available_delta": Int8(kinds.available_delta(order.type, order.amount)),
+        "locked_delta": Int8(kinds.locked_delta(order.type, order.amount)),
+        "pending_delta": Int8(order.pending_delta),
+        "source_type": order.source_type,
+        "source_id": order.source_id,
+        "description": order.description,
+        "now": order.now,
+    }
+
+
+def _execute(values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Run the statement on Django's connection, past Django's cursor: that one cannot prepare."""
+    connection.ensure_connection()
+    connection.validate_no_broken_transaction()
+    try:
+        with connection.wrap_database_errors:
+            row: tuple[Any, ...] | None = connection.connection.execute(
+                POST, values, prepare=True
+            ).fetchone()
+    except IntegrityError as error:
+        if _violated(error) == "balance_available_in_range":
+            raise BalanceOutOfRange("The balance would leave its range.") from error
+        raise
+    return row
+
+
+def _violated(error: IntegrityError) -> str | None:
+    """The name of the constraint that refused."""
+    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
+
+
+def _repeat(order: Order) -> Posting | None:
+    """The posting that an earlier call made of this order. Raises PostingConflict."""
+    row = (
+        BalanceTransaction.objects.filter(
+            tenant_id=order.tenant_id,
+            source_id=order.source_id,
+            source_type=order.source_type,
+            type=order.type,
+        )
+        .values(*_REPEATED)
+        .first()
+    )
+    if row is None:
+        return None
+    if row["amount"] != order.amount:
+        raise PostingConflict(
+            f"{order.type} of {order.source_id} is posted with {row['amount']} cents,"
+            f" not {order.amount}."
+        )
+    balance = Balance.objects.values("pending").get(tenant_id=order.tenant_id, currency=CURRENCY)
+    kind = PostingType(row.pop("type"))
+    return Posting(**row, type=kind, pending_after=balance["pending"], already_posted=True)
+
+
+def _refuse(order: Order, *, available: int) -> NoReturn:
+    shortfall = order.amount - available
+    raise InsufficientBalance(
+        f"{format_cents(order.amount)} is {format_cents(shortfall)} more than is available.",
+        available_balance=available,
+        shortfall=shortfall,
+    )

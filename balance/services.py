@@ -1,0 +1,183 @@
+"""The only writers of the ledger. Money is cents; every function may run inside the caller's
+transaction, and posting belongs at its end (`balance.posting` says why, and the lock order).
+
+A movement is known by (tenant, source_type, source_id, type). Asked for again with the same amount
+it changes nothing and returns the first posting, with `already_posted`; with another amount it
+raises PostingConflict.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, NotRequired, TypedDict, Unpack
+
+from django.db import connection, transaction
+from django.db.transaction import TransactionManagementError
+
+from balance import posting
+from balance.errors import InvalidAdjustment
+from balance.kinds import PostingType
+from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
+from balance.posting import Order, Posting
+from balance.selectors import Funds
+from balance.signals import available_balance_fell
+from common.money import AMOUNT_MAX, CURRENCY
+from tenants.actors import Actor
+from tenants.services import audit
+
+ADJUSTMENT = "adjustment"
+
+LOCK_ROW = """
+SELECT available, pending, locked, currency, notify_below
+FROM balance
+WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
+FOR NO KEY UPDATE
+"""
+
+CHANGE_PENDING = """
+UPDATE balance
+SET pending = pending + %(delta)s
+WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
+RETURNING available, pending, locked, currency, notify_below
+"""
+
+SET_NOTIFY_BELOW = """
+UPDATE balance
+SET notify_below = %(amount)s
+WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
+RETURNING available, pending, locked, currency, notify_below
+"""
+
+
+class Movement(TypedDict):
+    """The arguments of a posting, all by keyword.
+
+    `amount` is at least 1. `pending_delta` moves the pending balance in the same statement.
+    """
+
+    tenant_id: str
+    amount: int
+    source_type: str
+    source_id: str
+    description: str
+    now: datetime
+    pending_delta: NotRequired[int]
+
+
+def credit(**movement: Unpack[Movement]) -> Posting:
+    """Money arrives: available rises."""
+    return _post(PostingType.CREDIT, movement)
+
+
+def debit(**movement: Unpack[Movement]) -> Posting:
+    """Money is taken back by a bank or by staff: available falls, below zero if it must."""
+    return _post(PostingType.DEBIT, movement)
+
+
+def lock(**movement: Unpack[Movement]) -> Posting:
+    """Set money aside for a payment: available falls, locked rises. Raises InsufficientBalance."""
+    return _post(PostingType.LOCK, movement)
+
+
+def unlock(**movement: Unpack[Movement]) -> Posting:
+    """Give locked money back: locked falls, available rises."""
+    return _post(PostingType.UNLOCK, movement)
+
+
+def settle(**movement: Unpack[Movement]) -> Posting:
+    """Locked money has left: locked falls."""
+    return _post(PostingType.SETTLEMENT, movement)
+
+
+def change_pending(*, tenant_id: str, delta: int) -> Funds:
+    """Funding set out (`delta` > 0) or ended without a posting (`delta` < 0). Not repeatable:
+    belongs into the transaction of the status change that causes it."""
+    return _on_balance_row(CHANGE_PENDING, tenant_id, delta=delta)
+
+
+def lock_row(*, tenant_id: str) -> Funds:
+    """The balance, with its row locked until the caller's transaction ends.
+
+    Raises TransactionManagementError outside of a transaction.
+    """
+    if not connection.in_atomic_block:
+        raise TransactionManagementError("lock_row holds nothing outside of a transaction")
+    return _on_balance_row(LOCK_ROW, tenant_id)
+
+
+def set_notify_below(*, tenant_id: str, amount: int | None) -> Funds:
+    """Announce (`available_balance_fell`) postings that leave less than `amount`; None: never."""
+    return _on_balance_row(SET_NOTIFY_BELOW, tenant_id, amount=amount)
+
+
+@transaction.atomic
+def adjust(
+    *,
+    tenant_id: str,
+    type: Literal["credit", "debit"],
+    amount: int,
+    reason: str,
+    actor: Actor,
+    now: datetime,
+) -> Posting:
+    """A correction by staff, audited. The tenant sees `reason` on the statement.
+
+    A debit may leave available below zero. Raises InvalidAdjustment, BalanceOutOfRange.
+    """
+    if not 1 <= amount <= AMOUNT_MAX:
+        raise InvalidAdjustment("The amount is out of range.", field="amount")
+    if not 1 <= len(reason := reason.strip()) <= DESCRIPTION_LENGTH_MAX:
+        raise InvalidAdjustment("A reason of 1 to 200 characters is needed.", field="reason")
+    adjustment = Adjustment.objects.create(
+        tenant_id=tenant_id,
+        type=type,
+        amount=amount,
+        reason=reason,
+        actor_type=actor.type,
+        actor_id=actor.id,
+        created_at=now,
+    )
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action=f"balance.{type}",
+        subject_id=adjustment.pk,
+        details={"amount": amount, "reason": reason},
+        now=now,
+    )
+    return _post(
+        PostingType(type),
+        {
+            "tenant_id": tenant_id,
+            "amount": amount,
+            "source_type": ADJUSTMENT,
+            "source_id": adjustment.pk,
+            "description": reason,
+            "now": now,
+        },
+    )
+
+
+def _post(kind: PostingType, movement: Movement) -> Posting:
+    posted = posting.post(Order(type=kind, **movement))
+    if posted.is_low:
+        available_balance_fell.send(
+            sender=None,
+            tenant_id=movement["tenant_id"],
+            available=posted.available_after,
+            now=movement["now"],
+        )
+    return posted
+
+
+def _on_balance_row(statement: str, tenant_id: str, **values: int | None) -> Funds:
+    """Run `statement` on the tenant's balance row, which is made if it is missing."""
+    parameters = {"tenant_id": tenant_id, "currency": CURRENCY, **values}
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        row = cursor.fetchone()
+        if row is None:
+            posting.create_row(tenant_id=tenant_id)
+            cursor.execute(statement, parameters)
+            row = cursor.fetchone()
+    return Funds(*row)
