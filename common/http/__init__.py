@@ -1,0 +1,6 @@
+"""Requests to servers that our tenants name: where they may go, and a client that keeps to it.
+
+`addresses` says which addresses are public, `urls` which URLs may be used, `client` sends.
+"""
+
+from __future__ import annotations
