@@ -7,13 +7,13 @@ import os
 os.environ.setdefault("DEBUG", "True")
 os.environ.setdefault("LOG_JSON", "True")
 
-from config.settings import *  # noqa: F403, E402  # the one star import: tests extend everything
+from config.settings import *  # noqa: F403  # the one star import: tests extend everything
 
 DEBUG = False
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 CELERY_BROKER_URL = "memory://"
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
+CELERY_BROKER_TRANSPORT_OPTIONS = {}
 SANDBOX_PACE = "instant"
 API_READS_PER_SECOND = API_WRITES_PER_SECOND = 10_000
 STORAGES = {
