@@ -14,7 +14,11 @@ from devstack.paths import Profile
 DEFAULT_PORT = 8000
 
 
-def development(profile: Profile, *, port: int = DEFAULT_PORT) -> dict[str, str]:
+def address(port: int) -> str:
+    return f"http://localhost:{port}"
+
+
+def development(profile: Profile, *, base_url: str | None = None) -> dict[str, str]:
     """The caller's environment over the defaults of a development copy."""
     defaults = {
         "DEBUG": "True",
@@ -22,13 +26,19 @@ def development(profile: Profile, *, port: int = DEFAULT_PORT) -> dict[str, str]
         "REDIS_URL": profile.redis_url(),
         "BALLAST_PROFILE": profile.name,
         "BALLAST_RUN_DIR": str(profile.home),
-        "BASE_URL": f"http://localhost:{port}",
+        "BASE_URL": base_url or address(DEFAULT_PORT),
         "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",
         "WEBHOOK_ALLOW_HTTP": "True",
         "PYTHONUNBUFFERED": "1",
         **_secrets_of(profile),
     }
     return defaults | _given()
+
+
+def serving(profile: Profile, *, port: int) -> dict[str, str]:
+    """`development` for processes that serve: they add their metrics up in one folder."""
+    metrics = {"PROMETHEUS_MULTIPROC_DIR": str(profile.home / "metrics")}
+    return metrics | development(profile, base_url=address(port))
 
 
 def testing(profile: Profile) -> dict[str, str]:
@@ -38,7 +48,7 @@ def testing(profile: Profile) -> dict[str, str]:
         "DATABASE_URL": os.environ.get("DATABASE_URL") or profile.database_url,
         "REDIS_URL": os.environ.get("REDIS_URL") or profile.redis_url(),
         "BALLAST_RUN_DIR": str(profile.home),
-        "BASE_URL": f"http://localhost:{DEFAULT_PORT}",
+        "BASE_URL": address(DEFAULT_PORT),
     }
 
 

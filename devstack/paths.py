@@ -81,6 +81,8 @@ def profile(name: str | None = None) -> Profile:
         folder.mkdir(exist_ok=True)
         if server_account() is not None:
             folder.chmod(0o711)
+    if not servers_can_enter(home):
+        raise DevstackError(f"The account `nobody`, which runs PostgreSQL, cannot enter {home}.")
     return Profile(name, home)
 
 
@@ -91,7 +93,9 @@ def derived_profile_name(purpose: str) -> str:
 
 
 def state_root() -> Path:
-    """The folder of all profiles: `.run` in the checkout wherever the servers can reach that."""
+    """The folder of all profiles: `BALLAST_STATE_DIR`, else `.run` where servers can reach it."""
+    if named := os.environ.get("BALLAST_STATE_DIR"):
+        return Path(named).resolve()
     local = ROOT / ".run"
     if servers_can_enter(ROOT):
         return local

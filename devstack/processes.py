@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import functools
 import os
 import signal
 import subprocess
@@ -11,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO, cast
 
 from devstack.accounts import Account
 from devstack.errors import StartFailed
@@ -41,6 +44,11 @@ class Child:
         self.program = program
         self.started_at = time.monotonic()
         self.process = _spawn(program)
+
+    def restart(self) -> None:
+        """Run the ended program again."""
+        self.started_at = time.monotonic()
+        self.process = _spawn(self.program)
 
     @property
     def name(self) -> str:
@@ -90,7 +98,7 @@ def _spawn(program: Program) -> subprocess.Popen[bytes]:
         output = subprocess.PIPE if program.log is None else _open_log(program.log)
         if program.log is not None:
             stack.callback(os.close, output)
-        return subprocess.Popen(
+        process = subprocess.Popen(
             command,
             env=dict(program.environment),
             cwd=program.folder,
@@ -100,6 +108,29 @@ def _spawn(program: Program) -> subprocess.Popen[bytes]:
             start_new_session=True,
             pass_fds=program.kept_descriptors,
         )
+    _tell_undertaker(process.pid)
+    return process
+
+
+def _tell_undertaker(group: int) -> None:
+    stream = cast("IO[bytes]", _undertaker().stdin)
+    stream.write(b"%d\n" % group)
+    stream.flush()
+
+
+@functools.cache
+def _undertaker() -> subprocess.Popen[bytes]:
+    """One for this process, started with the first child; it outlives us by what it must do."""
+    script = Path(__file__).with_name("undertaker.py")
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    atexit.register(process.communicate)
+    return process
 
 
 def _open_log(path: Path) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -73,6 +74,14 @@ class Pair:
         note = OwnerNote(pid=os.getpid(), purpose=purpose, address=address)
         self._owner.write_note(json.dumps(asdict(note)))
         return True
+
+    def erase(self) -> None:
+        """Throw the claimed profile's data away, for a run that must begin with nothing."""
+        for path in self.profile.home.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.suffix != ".lock":
+                path.unlink()
 
     def start(self) -> None:
         """Start what no environment variable replaces, and wait until it answers."""

@@ -1,0 +1,31 @@
+"""How gunicorn serves the product: `gunicorn --config=config/gunicorn.py config.wsgi`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from prometheus_client import multiprocess
+
+bind = os.environ.get("WEB_BIND", "127.0.0.1:8000")
+workers = int(os.environ.get("WEB_WORKERS", "2"))
+threads = int(os.environ.get("WEB_THREADS", "4"))
+worker_class = "gthread"
+timeout = 30
+graceful_timeout = 8
+keepalive = 5
+loglevel = "warning"
+# Its default place is one per account, so copies running side by side would share it.
+control_socket_disable = True
+# The workers' heartbeats: on a slow disk a busy worker would look like a stuck one.
+_memory = Path(os.sep, "dev", "shm")
+worker_tmp_dir = str(_memory) if _memory.is_dir() else None
+# The web threads share connections; tasks and commands have one each and need no pool.
+os.environ.setdefault("DATABASE_POOL", "True")
+
+
+def child_exit(_server: Any, worker: Any) -> None:
+    """Take a dead worker's gauges out of the shared metrics."""
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        multiprocess.mark_process_dead(worker.pid)

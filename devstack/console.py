@@ -1,0 +1,78 @@
+"""Lines on the terminal: progress, prefixed logs, colours where somebody can see them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+PALETTE = {"web": 32, "worker": 33, "beat": 36, "webhooks": 35, "postgres": 34, "valkey": 31}
+GREY = 90
+SIGN_OF_LIFE_SECONDS = 5
+OUTPUT_BYTES_SHOWN = 4000
+
+
+def report(text: str) -> None:
+    """One progress line, on standard error: standard output belongs to the command."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"ballast: {text}\n")
+        sys.stderr.flush()
+
+
+def run_step(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> bool:
+    """Run a long set-up step: a sign of life while it works, its output only if it fails."""
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        except OSError as problem:
+            report(f"{command[0]}: {problem.strerror}")
+            return False
+        if _wait_visibly(process) == 0:
+            return True
+        output.seek(0)
+        sys.stderr.write(output.read()[-OUTPUT_BYTES_SHOWN:].decode(errors="replace"))
+        return False
+
+
+def _wait_visibly(process: subprocess.Popen[bytes]) -> int:
+    begun = time.monotonic()
+    while True:
+        try:
+            return process.wait(SIGN_OF_LIFE_SECONDS)
+        except subprocess.TimeoutExpired:
+            report(f"  … {time.monotonic() - begun:.0f} s")
+
+
+def prefixed(name: str, line: str) -> str:
+    """A log line with the coloured name of who wrote it."""
+    if not _has_colours():
+        return f"{name:>8} | {line}"
+    return f"\x1b[{PALETTE.get(name, GREY)}m{name:>8}\x1b[0m {line}"
+
+
+def write_line(line: str) -> None:
+    """Write to standard output; a terminal that has gone away is no reason to stop working."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+
+def _has_colours() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -1,0 +1,124 @@
+"""A whole copy of the product running: servers, schema, demo tenant, processes."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import shutil
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from devstack import environment, preparation, programs
+from devstack.errors import DevstackError, StartFailed
+from devstack.paths import Profile
+from devstack.processes import Program
+from devstack.servers import Pair
+from devstack.supervisor import Sink, Supervisor
+
+HOST = "127.0.0.1"
+HEALTHY_SECONDS = 120
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What runs on the servers, and what must be done before."""
+
+    prepare: Callable[[Profile, Mapping[str, str], Sink], Mapping[str, str]]
+    programs: Callable[[Profile, int, Mapping[str, str]], list[Program]]
+
+
+PRODUCT = Recipe(prepare=preparation.migrate_and_seed, programs=programs.of_product)
+PRODUCT_WITHOUT_DEMO_TENANT = Recipe(prepare=preparation.migrate, programs=programs.of_product)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copy:
+    """A running copy."""
+
+    address: str
+    environment: Mapping[str, str]
+    demo: Mapping[str, str]
+    """The demo login and key, if the recipe made them."""
+    supervisor: Supervisor
+
+
+@contextlib.contextmanager
+def running(pair: Pair, *, port: int, sink: Sink, recipe: Recipe = PRODUCT) -> Iterator[Copy]:
+    """Bring a claimed profile up; whatever happens, nothing of it runs afterwards."""
+    profile = pair.profile
+    variables = environment.serving(profile, port=port)
+    try:
+        sink("ballast", f"starting PostgreSQL and Valkey in {profile.home}")
+        pair.start()
+        demo = recipe.prepare(profile, variables, sink)
+        _empty_metrics_folder(variables)
+        with _supervised(pair, recipe.programs(profile, port, variables), sink) as supervisor:
+            _await_health(supervisor, port)
+            yield Copy(
+                address=environment.address(port),
+                environment=variables,
+                demo=demo,
+                supervisor=supervisor,
+            )
+    finally:
+        pair.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def require_free_port(port: int) -> None:
+    """Raise DevstackError with the next step when something listens there already."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except PermissionError:
+            raise DevstackError(f"Port {port} is for root only: use `--port 8000`.") from None
+        except OSError:
+            raise DevstackError(
+                f"Port {port} is taken by another program: stop that, "
+                f"or choose another port, for example `./run up --port {free_port()}`."
+            ) from None
+
+
+@contextlib.contextmanager
+def _supervised(pair: Pair, product: list[Program], sink: Sink) -> Iterator[Supervisor]:
+    supervisor = Supervisor(sink)
+    try:
+        for child in pair.children:
+            supervisor.watch(child)
+        for program in product:
+            supervisor.start(program)
+        yield supervisor
+    finally:
+        supervisor.stop()
+
+
+def _await_health(supervisor: Supervisor, port: int) -> None:
+    if not supervisor.wait_until(lambda: _is_healthy(port), timeout=HEALTHY_SECONDS):
+        raise StartFailed(f"The web server did not answer within {HEALTHY_SECONDS} s.")
+
+
+def _is_healthy(port: int) -> bool:
+    connection = http.client.HTTPConnection(HOST, port, timeout=2)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _empty_metrics_folder(variables: Mapping[str, str]) -> None:
+    """Counters of processes that ended would be added to the new ones."""
+    folder = variables["PROMETHEUS_MULTIPROC_DIR"]
+    shutil.rmtree(folder, ignore_errors=True)
+    Path(folder).mkdir(parents=True)

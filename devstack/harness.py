@@ -1,0 +1,83 @@
+"""`./run manage`, `./run demo` and `./run bench`: one command with what it needs around it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+from devstack import console, copies, environment, foreground, paths, postgres, preparation, slots
+from devstack.errors import DevstackError
+from devstack.paths import ROOT
+from devstack.processes import log_tail
+from devstack.programs import manage as manage_command
+from devstack.servers import Pair, borrowed_or_owned, owner_note
+from devstack.signals import stop_once
+
+LOG_TAIL_LINES = 30
+
+
+def manage(arguments: Sequence[str]) -> int:
+    """Run one management command on the chosen profile, sharing a running copy's servers."""
+    profile = paths.profile()
+    with stop_once(), borrowed_or_owned(profile, purpose="`./run manage`"):
+        note = owner_note(profile)
+        variables = environment.development(profile, base_url=note.address if note else None)
+        return foreground.run(manage_command(*arguments), environment=variables, folder=ROOT)
+
+
+def demo(arguments: Sequence[str]) -> int:
+    """Start a whole new copy quietly, tell the demo's story against it, stop it."""
+    with stop_once():
+        pair = slots.claim_free_pair("demo", durable=True)
+        log = pair.profile.home / "logs" / "demo.log"
+        try:
+            pair.erase()
+            log.parent.mkdir(parents=True)
+            with log.open("w") as file:
+                code = _run_demo(pair, file, arguments)
+        except DevstackError as problem:
+            console.report(str(problem))
+            code = 1
+        finally:
+            pair.close()
+    if code != 0:
+        tail = log_tail(log, LOG_TAIL_LINES)
+        console.report(f"the demo failed ({code}); the end of {log}:\n{tail}")
+    return code
+
+
+def _run_demo(pair: Pair, log: IO[str], arguments: Sequence[str]) -> int:
+    def write(name: str, line: str) -> None:
+        log.write(f"{name:>8} | {line}\n")
+        log.flush()
+        if name == "ballast":
+            console.report(line)
+
+    recipe = copies.PRODUCT_WITHOUT_DEMO_TENANT
+    port = copies.free_port()
+    with copies.running(pair, port=port, sink=write, recipe=recipe) as copy:
+        command = [sys.executable, "-m", "demo", *arguments]
+        with foreground.started(command, environment=copy.environment, folder=ROOT) as story:
+            copy.supervisor.run_while(lambda: story.poll() is None)
+            return foreground.exit_code(story.wait())
+
+
+def bench(arguments: Sequence[str]) -> int:
+    """Run the benchmarks on new, durable servers with debugging off."""
+    with stop_once():
+        pair = slots.claim_free_pair("bench", durable=True)
+        try:
+            pair.erase()
+            pair.start()
+            variables = _bench_environment(pair)
+            preparation.migrate(pair.profile, variables, lambda _name, line: console.report(line))
+            command = [sys.executable, "-m", "benchmarks", *arguments]
+            return foreground.run(command, environment=variables, folder=ROOT)
+        finally:
+            pair.close()
+
+
+def _bench_environment(pair: Pair) -> Mapping[str, str]:
+    tools = {"POSTGRES_TOOLS": str(postgres.binaries(pair.profile)), "DEBUG": "False"}
+    return environment.development(pair.profile) | tools

@@ -1,0 +1,90 @@
+"""Bring a copy's database up to date and give it its demo tenant, doing nothing twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import signal
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from devstack import programs
+from devstack.errors import StartFailed
+from devstack.paths import ROOT, Profile
+from devstack.processes import death_bound
+from devstack.supervisor import Sink
+
+SCHEMA_FILES = ("requirements.txt", "config/settings.py")
+MIGRATIONS = ("[a-z]*/migrations/**/*", "[a-z]*/*/migrations/**/*")
+
+
+def migrate_and_seed(
+    profile: Profile, variables: Mapping[str, str], sink: Sink
+) -> Mapping[str, str]:
+    """Migrate, then make the demo tenant or recall the one made before."""
+    migrate(profile, variables, sink)
+    kept = profile.state / "demo.json"
+    if not kept.exists() or _is_foreign_database(profile, variables):
+        sink("ballast", "making the demo tenant")
+        answer = _manage(profile, variables, "seed_demo", "--json")
+        kept.touch(mode=0o600)
+        kept.write_text(answer)
+    demo: dict[str, str] = json.loads(kept.read_text())
+    return demo
+
+
+def migrate(profile: Profile, variables: Mapping[str, str], sink: Sink) -> Mapping[str, str]:
+    """Apply the migrations when they, the settings or the packages changed. Gives no logins."""
+    stamp = profile.state / "schema"
+    wanted = schema_fingerprint(ROOT)
+    is_done = stamp.exists() and stamp.read_text() == wanted
+    if is_done and not _is_foreign_database(profile, variables):
+        return {}
+    sink("ballast", "applying the migrations")
+    _manage(profile, variables, "migrate", "--no-input", "--verbosity=0")
+    profile.state.mkdir(mode=0o700, exist_ok=True)
+    stamp.write_text(wanted)
+    return {}
+
+
+def schema_fingerprint(root: Path) -> str:
+    """A digest of everything that decides what `migrate` would do."""
+    digest = hashlib.sha256()
+    for path in sorted(_schema_files(root)):
+        digest.update(f"{path.relative_to(root)}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _schema_files(root: Path) -> Iterable[Path]:
+    yield from (root / name for name in SCHEMA_FILES)
+    for pattern in MIGRATIONS:
+        for path in root.glob(pattern):
+            if path.suffix in {".py", ".sql"}:
+                yield path
+
+
+def _is_foreign_database(profile: Profile, variables: Mapping[str, str]) -> bool:
+    """What we noted about our own database says nothing about one from DATABASE_URL."""
+    return variables["DATABASE_URL"] != profile.database_url
+
+
+def _manage(profile: Profile, variables: Mapping[str, str], *arguments: str) -> str:
+    """Run a management command to its end and give its standard output."""
+    result = subprocess.run(
+        death_bound(programs.manage(*arguments), death_signal=signal.SIGTERM),
+        cwd=ROOT,
+        env=dict(variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        raise StartFailed(
+            f"`manage.py {arguments[0]}` failed:\n{result.stderr[-2000:]}\n"
+            f"If the data comes from other code, `rm -r {profile.home}` starts afresh."
+        )
+    return result.stdout

@@ -1,0 +1,64 @@
+"""The product's own processes: what `./run up` starts beside the servers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from devstack.paths import ROOT, Profile
+from devstack.processes import Program
+
+WEB_PROCESSES = 2
+WEB_THREADS = 4
+WORKER_PROCESSES = 2
+CELERY = ["-m", "celery", "--quiet", "-A", "config"]
+# In a container everything runs as root; saying so at each start helps nobody.
+QUIET = {"PYTHONWARNINGS": "ignore:You're running the worker:UserWarning"}
+
+
+def of_product(profile: Profile, port: int, environment: Mapping[str, str]) -> list[Program]:
+    """Web on the loopback address only, Celery worker and beat, the webhook dispatcher."""
+    return [
+        _program("web", _web(port), environment, stop_seconds=10),
+        _program("worker", _worker(), {**QUIET, **environment}, stop_seconds=20),
+        _program("beat", _beat(profile), environment, stop_seconds=10),
+        _program("webhooks", ["manage.py", "dispatch_webhooks"], environment, stop_seconds=20),
+    ]
+
+
+def manage(*arguments: str) -> list[str]:
+    return [sys.executable, "manage.py", *arguments]
+
+
+def _program(
+    name: str, arguments: list[str], environment: Mapping[str, str], *, stop_seconds: float
+) -> Program:
+    return Program(
+        name=name,
+        command=[sys.executable, *arguments],
+        environment=environment,
+        folder=ROOT,
+        stop_seconds=stop_seconds,
+    )
+
+
+def _web(port: int) -> list[str]:
+    return [
+        "-m",
+        "gunicorn",
+        "config.wsgi:application",
+        "--config=config/gunicorn.py",
+        f"--bind=127.0.0.1:{port}",
+        f"--workers={WEB_PROCESSES}",
+        f"--threads={WEB_THREADS}",
+    ]
+
+
+def _worker() -> list[str]:
+    options = [f"--concurrency={WORKER_PROCESSES}", "--loglevel=INFO"]
+    return [*CELERY, "worker", "--without-gossip", "--without-mingle", *options]
+
+
+def _beat(profile: Profile) -> list[str]:
+    options = [f"--schedule={profile.home / 'celerybeat-schedule'}", "--pidfile="]
+    return [*CELERY, "beat", "--loglevel=WARNING", *options]
