@@ -1,0 +1,112 @@
+"""`./run up`: one owner, no orphans, whatever ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from tests.devstack.conftest import Stack
+
+pytestmark = pytest.mark.slow
+
+
+class TestStopping:
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_leaves_no_process_after_a_signal(self, stack: Stack, number: signal.Signals):
+        stack.start()
+
+        code = stack.end(number)
+
+        assert code == 0
+        assert stack.processes() == {}
+        assert not stack.answers()
+
+    def test_leaves_no_orphan_when_it_is_killed_outright(self, stack: Stack):
+        stack.start()
+
+        stack.end(signal.SIGKILL)
+
+        stack.wait_for(lambda: not stack.processes())
+
+    def test_a_second_ctrl_c_does_not_cut_the_stop_short(self, stack: Stack):
+        stack.start()
+        assert stack.process is not None
+
+        stack.process.send_signal(signal.SIGINT)
+        stack.process.send_signal(signal.SIGINT)
+        code = stack.end(signal.SIGINT)
+
+        assert code == 0
+        assert stack.processes() == {}
+
+
+class TestStartingAgain:
+    def test_works_on_what_a_kill_left_behind(self, stack: Stack):
+        stack.start()
+        stack.end(signal.SIGKILL)
+
+        stack.start()
+
+        assert stack.end(signal.SIGINT) == 0
+
+    def test_believes_no_pid_file(self, stack: Stack):
+        """After a reboot the pid in PostgreSQL's own file may be some other process of ours."""
+        stack.start()
+        stack.end(signal.SIGINT)
+        pid_file = stack.profile.postgres_data / "postmaster.pid"
+        pid_file.write_text(f"{os.getpid()}\n{stack.profile.postgres_data}\n0\n5432\n")
+        lock = stack.profile.sockets / ".s.PGSQL.5432.lock"
+        lock.write_text(pid_file.read_text())
+        stack.profile.valkey_socket.touch()
+
+        stack.start()
+
+        assert stack.end(signal.SIGINT) == 0
+
+    def test_is_refused_in_one_sentence_while_the_first_runs(self, stack: Stack):
+        stack.start()
+        assert stack.process is not None
+
+        second = stack.run_again()
+
+        assert second.returncode == 1
+        assert second.stdout == ""
+        assert second.stderr == (
+            f"ballast: Profile 'dev' is already running (`./run up`, process {stack.process.pid} "
+            f"at http://localhost:{stack.port}): stop it with `kill {stack.process.pid}`, "
+            "or start a second copy with `./run up --profile NAME --port PORT`.\n"
+        )
+        assert stack.answers()
+
+    def test_says_what_to_do_when_the_port_is_taken(self, stack: Stack, state):
+        stack.start()
+        other = Stack(state / "other")
+        other.state.mkdir(mode=0o711)
+        other.port = stack.port
+
+        refused = other.run_again()
+
+        assert refused.returncode == 1
+        assert f"Port {stack.port} is taken by another program" in refused.stderr
+        assert "./run up --port" in refused.stderr
+        assert other.processes() == {}
+
+
+class TestSupervision:
+    @pytest.mark.parametrize("victim", ["os.fork", "http.server", "valkey-server", "bin/postgres"])
+    def test_starts_again_what_dies(self, stack: Stack, victim: str):
+        stack.start()
+        before = stack.processes()
+
+        os.kill(stack.pid_of(victim), signal.SIGKILL)
+
+        stack.wait_for(lambda: victim in " ".join(stack.processes(but=before).values()))
+        stack.wait_for(stack.answers)
+        assert "was killed (SIGKILL); starting it again in 1 s" in stack.output.read_text()
+
+    def test_shows_who_wrote_a_line(self, stack: Stack):
+        stack.start()
+
+        stack.wait_for(lambda: "  worker | working\n" in stack.output.read_text())
