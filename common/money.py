@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 CURRENCY = "USD"
 
 # Every stored amount and balance stays far inside a bigint, so no sum can overflow.
 AMOUNT_MAX = 10**15
+
+_DOLLARS = re.compile(r"\$?([0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,15})(?:\.([0-9]{2}))?")
 
 
 def format_cents(cents: int) -> str:
@@ -13,3 +17,11 @@ def format_cents(cents: int) -> str:
     sign = "-" if cents < 0 else ""
     dollars, rest = divmod(abs(cents), 100)
     return f"{sign}${dollars:,}.{rest:02d}"
+
+
+def parse_dollars(text: str) -> int | None:
+    """Cents of an amount as people type it: `1,234.56`, `$1234.56`, `1234`; None for the rest."""
+    match = _DOLLARS.fullmatch(text.strip())
+    if match is None:
+        return None
+    return int(match[1].replace(",", "")) * 100 + int(match[2] or 0)

@@ -141,3 +141,9 @@ class UnknownConfirmation(NotFound):
     code = "unknown_confirmation"
     title = "Link not valid"
     advice = "Use the newest link from the e-mail, or ask for a new one."
+
+
+class ConfirmationResentRecently(RuleViolation):
+    code = "confirmation_resent_recently"
+    title = "Sent a moment ago"
+    advice = "Wait ten minutes between two e-mails to the same approver."

@@ -355,7 +355,13 @@ class AutoFundingConfig(models.Model):
     )
     failures_in_a_row = models.PositiveSmallIntegerField(default=0)
     last_decline_reason = models.CharField(max_length=40, blank=True)
+    low_since = models.DateTimeField(
+        null=True, blank=True, help_text="when the balance was first seen below the threshold"
+    )
     last_triggered_at = models.DateTimeField(null=True, blank=True)
+    resumed_at = models.DateTimeField(
+        null=True, blank=True, help_text="when a person last ended a pause"
+    )
     updated_at = models.DateTimeField()
 
     class Meta:
@@ -427,6 +433,8 @@ class Confirmation(models.Model):
     amount = models.BigIntegerField()
     source = models.ForeignKey(FundingSource, on_delete=models.PROTECT)
     reason = models.CharField(max_length=200)
+    # Fixed when asked: whoever changes the settings later does not change who decides this.
+    approvers = ArrayField(models.EmailField(), default=list)
     expires_at = models.DateTimeField()
     decision = models.CharField(max_length=10, choices=Decision, default=Decision.OPEN)
     decided_by = models.CharField(max_length=254, blank=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tenants.models import ApiKey, Tenant, TenantStatus
+from tenants.models import ApiKey, Membership, Role, Tenant, TenantStatus
 from tenants.services import keys
 
 _COLUMNS = (
@@ -69,3 +70,9 @@ def find_key_holder(*, text: str, now: datetime) -> KeyHolder | None:
 def tenant(tenant_id: str) -> Tenant:
     """Raises Tenant.DoesNotExist."""
     return Tenant.objects.get(pk=tenant_id)
+
+
+def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:
+    """The addresses of the tenant's active people in these roles, sorted."""
+    members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)
+    return list(members.order_by("user__email").values_list("user__email", flat=True))

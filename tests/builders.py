@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,15 +11,21 @@ from django.test import Client
 
 from common import crypto, ids
 from common.clock import utc_now
-from funding.models import FundingMethod, FundingSource, FundingTransaction, Trigger
+from funding.models import (
+    AutoFundingConfig,
+    FundingMethod,
+    FundingSource,
+    FundingTransaction,
+    Trigger,
+)
 from funding.services import drafts, linking
 from funding.states import FundingStatus
 from tenants import scopes as all_scopes
 from tenants.actors import SYSTEM
-from tenants.models import Mode, Tenant
+from tenants.models import Mode, OutgoingEmail, Role, Tenant, User
 from tenants.services import accounts, keys
 from webhooks import signing
-from webhooks.models import WebhookEndpoint
+from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.services import events as webhook_events
 
 NOW = datetime(2026, 11, 20, 15, 0, tzinfo=UTC)
@@ -120,6 +127,8 @@ def make_funding(
     status: FundingStatus = FundingStatus.RESERVED,
     amount: int = 25_000,
     method: FundingMethod = FundingMethod.ACH_DEBIT,
+    trigger: Trigger = Trigger.TOPUP,
+    **fields: Any,
 ) -> FundingTransaction:
     """A funding row in `status`, without the ledger and outbox rows its life would have left."""
     return FundingTransaction.objects.create(
@@ -128,11 +137,40 @@ def make_funding(
         amount=amount,
         status=status,
         method=method,
-        trigger=Trigger.TOPUP,
+        trigger=trigger,
         created_by_type=SYSTEM.type,
         expected_availability_date=NOW.date(),
         network="sandbox",
-        created_at=NOW,
-        updated_at=NOW,
-        **{f"{status}_at": NOW},
+        **{"created_at": NOW, "updated_at": NOW, f"{status}_at": NOW, **fields},
     )
+
+
+def make_member(tenant: Tenant, *, email: str, role: Role = Role.OWNER) -> User:
+    membership = accounts.create_member(
+        tenant_id=tenant.pk, email=email, role=role, password=None, actor=SYSTEM, now=NOW
+    )
+    return membership.user
+
+
+def make_auto_funding(tenant: Tenant, **fields: Any) -> AutoFundingConfig:
+    """Settings as saved: below $100.00, add $500.00 by ACH debit, never ask."""
+    values: dict[str, Any] = {
+        "enabled": True,
+        "low_balance_threshold": 10_000,
+        "funding_amount": 50_000,
+        "funding_method": FundingMethod.ACH_DEBIT,
+        "updated_at": NOW,
+    }
+    return AutoFundingConfig.objects.create(tenant=tenant, **(values | fields))
+
+
+def notices_of(tenant: Tenant, type: str) -> list[dict[str, Any]]:
+    """The data of the tenant's events of one type, oldest first."""
+    events = WebhookEvent.objects.filter(tenant=tenant, type=type).order_by("pk")
+    return [json.loads(bytes(event.body))["data"] for event in events]
+
+
+def mails_of(tenant: Tenant, template: str) -> list[str]:
+    """Whom a mail of this template was queued for, in alphabetical order."""
+    mails = OutgoingEmail.objects.filter(tenant=tenant, template=template)
+    return list(mails.order_by("to").values_list("to", flat=True))

@@ -1,0 +1,126 @@
+"""What a tenant is told about auto-funding: e-mail to its people, an event to its programs.
+
+Everything here is written into outboxes, in the caller's transaction.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from common import clock
+from funding.models import AutoFundingConfig, Confirmation
+from networks import return_codes
+from tenants import selectors as tenants
+from tenants.models import Role, Tenant
+from tenants.services import emails
+from webhooks.services import events
+
+RETURNED = "bank_returned_"
+_PAUSES = {
+    "waiting_after_failure": (
+        "The last automatic funding failed or was given up.",
+        "It is tried again by itself.",
+    ),
+    "too_many_firings": (
+        "It added money three times within ten minutes.",
+        "Find out what lowers the balance, then switch auto-funding on again.",
+    ),
+    "funding_source_removed": (
+        "The bank account it used was removed.",
+        "Choose another bank account and switch auto-funding on again.",
+    ),
+}
+_UNKNOWN_PAUSE = ("Somebody has to look at it.", "Switch auto-funding on again when it is settled.")
+
+
+def paused(*, config: AutoFundingConfig, available: int, now: datetime) -> None:
+    """Tell that `config` was just paused. `available` is cents."""
+    sentence, advice = explain_pause(config.paused_reason)
+    until = config.paused_until and clock.text_of(config.paused_until)
+    facts = {"reason": sentence, "advice": advice, "paused_until": until, "available": available}
+    _mail_people(config.tenant, "auto_funding_paused", facts, now)
+    _publish(
+        config.tenant_id,
+        "auto_funding.paused",
+        {"reason": config.paused_reason, "pausedUntil": until, "availableBalance": available},
+        now,
+    )
+
+
+def explain_pause(reason: str) -> tuple[str, str]:
+    """What happened and what to do about it, a sentence each."""
+    if not reason.startswith(RETURNED):
+        return _PAUSES.get(reason, _UNKNOWN_PAUSE)
+    code = return_codes.lookup(reason.removeprefix(RETURNED))
+    sentence = f"The bank answered {code.code}, {code.title.lower()}: {code.meaning}"
+    return sentence, f"{code.advice} Then switch auto-funding on again."
+
+
+def skipped(
+    *, config: AutoFundingConfig, reason: str, detail: str, available: int, now: datetime
+) -> None:
+    """Tell that money was needed and not added. `detail` is a sentence, `available` cents."""
+    facts = {
+        "reason": detail,
+        "available": available,
+        "threshold": config.low_balance_threshold,
+        "amount": config.funding_amount,
+    }
+    _mail_people(config.tenant, "auto_funding_skipped", facts, now)
+    _publish(
+        config.tenant_id,
+        "auto_funding.skipped",
+        {
+            "reason": reason,
+            "availableBalance": available,
+            "lowBalanceThreshold": config.low_balance_threshold,
+            "fundingAmount": config.funding_amount,
+        },
+        now,
+    )
+
+
+def low(*, config: AutoFundingConfig, available: int, in_flight: int, now: datetime) -> None:
+    """Tell programs that the balance fell below the threshold. Amounts are cents."""
+    _publish(
+        config.tenant_id,
+        "balance.low",
+        {
+            "availableBalance": available,
+            "pendingBalance": in_flight,
+            "lowBalanceThreshold": config.low_balance_threshold,
+        },
+        now,
+    )
+
+
+def confirmation_requested(*, confirmation: Confirmation, now: datetime) -> None:
+    """Tell programs that a funding waits for a person; the approvers get their own e-mail."""
+    _publish(
+        confirmation.tenant_id,
+        "confirmation.requested",
+        {
+            "confirmationId": confirmation.pk,
+            "fundingTransactionId": confirmation.funding_id,
+            "amount": confirmation.amount,
+            "expiresAt": clock.text_of(confirmation.expires_at),
+        },
+        now,
+    )
+
+
+def _mail_people(tenant: Tenant, template: str, facts: dict[str, Any], now: datetime) -> None:
+    roles = (Role.OWNER, Role.MEMBER)
+    for address in tenants.member_emails(tenant_id=tenant.pk, roles=roles):
+        emails.queue(
+            tenant_id=tenant.pk,
+            to=address,
+            template=template,
+            context={"tenant_name": tenant.name, **facts},
+            now=now,
+        )
+
+
+def _publish(tenant_id: str, type: str, data: dict[str, Any], now: datetime) -> None:
+    events.publish_notice(tenant_id=tenant_id, type=type, data=data, now=now)

@@ -1,0 +1,134 @@
+"""Stopping auto-funding for a while, or until a person acts, and saying so.
+
+The balance row's lock is the mutex of a tenant's auto-funding: everything here takes it, after
+whatever rows of funding or sources the caller holds.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+
+from balance import services as ledger
+from funding.models import AutoFundingConfig, FundingSource, FundingTransaction, Trigger
+from funding.services import notices
+from networks import return_codes
+from tenants.actors import Actor
+from tenants.services import audit
+
+AFTER_FAILURE = "waiting_after_failure"
+BACK_OFF = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=24))
+
+
+@transaction.atomic
+def pause(*, tenant_id: str, reason: str, now: datetime, until: datetime | None = None) -> bool:
+    """Stop automatic funding until `until`, else until a person acts, and tell the tenant.
+
+    False, and nothing changes, where it is not enabled or already waits for a person.
+    """
+    funds = ledger.lock_row(tenant_id=tenant_id)
+    config = _running(tenant_id)
+    if config is None:
+        return False
+    config.paused_reason, config.paused_until = reason, until
+    config.save(update_fields=("paused_reason", "paused_until"))
+    notices.paused(config=config, available=funds.available, now=now)
+    return True
+
+
+@transaction.atomic
+def pause_where_used(*, source: FundingSource, reason: str, now: datetime) -> bool:
+    """Pause, until a person acts, the auto-funding that draws on `source`, as its default or by
+    its settings. To be called before `source` stops being the default."""
+    ledger.lock_row(tenant_id=source.tenant_id)
+    config = _running(source.tenant_id)
+    if config is None or not draws_on(config, source):
+        return False
+    return pause(tenant_id=source.tenant_id, reason=reason, now=now)
+
+
+@transaction.atomic
+def resume(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
+    """A person has acted: end any pause and forget the failures. False if there was no pause."""
+    ledger.lock_row(tenant_id=tenant_id)
+    paused = AutoFundingConfig.objects.filter(tenant_id=tenant_id).exclude(paused_reason="")
+    config = paused.first()
+    if config is None:
+        return False
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="auto_funding.resumed",
+        subject_id=config.pk,
+        details={"reason": config.paused_reason},
+        now=now,
+    )
+    paused.update(paused_reason="", paused_until=None, failures_in_a_row=0, resumed_at=now)
+    return True
+
+
+@transaction.atomic
+def note_failure(*, funding: FundingTransaction, now: datetime) -> None:
+    """React to a funding that failed or came back.
+
+    A code that ends the authorization or the account stops auto-funding from that account until a
+    person acts, whatever started the funding. Any other failure of an automatic one makes it wait
+    1 h, then 6 h, then 24 h.
+    """
+    if (code := _final_answer(funding)) is not None:
+        pause_where_used(source=funding.source, reason=notices.RETURNED + code, now=now)
+    if funding.trigger != Trigger.AUTO_FUNDING:
+        return
+    ledger.lock_row(tenant_id=funding.tenant_id)
+    if (config := _running(funding.tenant_id)) is None:
+        return
+    config.failures_in_a_row += 1
+    config.save(update_fields=("failures_in_a_row",))
+    delay = BACK_OFF[min(config.failures_in_a_row, len(BACK_OFF)) - 1]
+    pause(tenant_id=funding.tenant_id, reason=AFTER_FAILURE, until=now + delay, now=now)
+
+
+@transaction.atomic
+def note_success(*, funding: FundingTransaction) -> None:
+    """An automatic funding has completed: the next failure starts from 1 h again."""
+    if funding.trigger != Trigger.AUTO_FUNDING:
+        return
+    ledger.lock_row(tenant_id=funding.tenant_id)
+    configs = AutoFundingConfig.objects.filter(tenant_id=funding.tenant_id)
+    configs.update(failures_in_a_row=0)
+    configs.filter(paused_reason=AFTER_FAILURE).update(paused_reason="", paused_until=None)
+
+
+def is_paused(config: AutoFundingConfig, now: datetime) -> bool:
+    """Whether `config` waits. A pause whose time is up has ended by itself."""
+    if not config.paused_reason:
+        return False
+    return config.paused_until is None or now < config.paused_until
+
+
+def draws_on(config: AutoFundingConfig, source: FundingSource) -> bool:
+    """Whether auto-funding would use `source`: the one it names, else the default one."""
+    if config.source_id is None:
+        return source.is_default
+    return config.source_id == source.pk
+
+
+def _running(tenant_id: str) -> AutoFundingConfig | None:
+    """The settings, where they are enabled and do not already wait for a person."""
+    enabled = AutoFundingConfig.objects.select_related("tenant").filter(
+        tenant_id=tenant_id, enabled=True
+    )
+    return enabled.exclude(~Q(paused_reason=""), paused_until=None).first()
+
+
+def _final_answer(funding: FundingTransaction) -> str | None:
+    """The network's code, if no automatic debit may follow it.
+
+    A code nobody knows counts, once the network has had the funding; our own reasons do not.
+    """
+    code = funding.return_code or funding.failure_code
+    known = return_codes.lookup(code) if funding.pending_at else return_codes.ALL.get(code)
+    ends = known is not None and (known.ends_authorization or known.ends_account)
+    return code if ends else None
