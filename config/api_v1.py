@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from funding.api.sources import FundingSourceViewSet
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path(
+        "balance/funding-sources",
+        FundingSourceViewSet.as_view({"get": "list", "post": "link"}),
+    ),
+    path("balance/funding-sources/manual", FundingSourceViewSet.as_view({"post": "enter"})),
+    path(
+        "balance/funding-sources/<str:source_id>",
+        FundingSourceViewSet.as_view({"get": "retrieve", "delete": "remove"}),
+    ),
+    path(
+        "balance/funding-sources/<str:source_id>/default",
+        FundingSourceViewSet.as_view({"post": "make_default"}),
+    ),
+    path(
+        "balance/funding-sources/<str:source_id>/verify",
+        FundingSourceViewSet.as_view({"post": "verify"}),
+    ),
+]

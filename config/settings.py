@@ -250,6 +250,15 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "AccountHolderType": "funding.models.HolderType.values",
+        "AccountType": "funding.models.AccountType.values",
+        "FundingMethod": "funding.models.FundingMethod.values",
+        "FundingSourceStatus": "funding.states.SourceStatus.values",
+        "FundingSourceType": "funding.models.SourceType.values",
+        "VerificationMethod": "funding.models.VerificationMethod.values",
+    },
 }
 
 # --- Secrets at rest ----------------------------------------------------------------------------

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from balance import services as ledger
 from django.db import transaction
-from webhooks.services import events
 
+from balance import services as ledger
 from common.tasks import enqueue_on_commit
 from funding.models import FundingEvent, FundingSource, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from tenants.actors import Actor
+from webhooks.services import events
 
 SOURCE_TYPE = "funding_transaction"
 

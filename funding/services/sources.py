@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from django.db import transaction
-from webhooks.services import events
+from django.db.models import QuerySet
 
 from common import crypto
 from common.errors import NotFound
@@ -29,6 +29,7 @@ from networks.base import AccountType, BankAccount, HolderType
 from tenants.actors import Actor
 from tenants.models import Tenant
 from tenants.services import audit
+from webhooks.services import events
 
 _LOCK_FOR_USE = """
 SELECT * FROM funding_fundingsource WHERE tenant_id = %s AND id = %s FOR KEY SHARE
@@ -39,6 +40,11 @@ def find(*, tenant_id: str, source_id: str) -> FundingSource:
     """A source of the tenant, removed or not. Raises NotFound, also for a malformed id."""
     rows = FundingSource.objects.filter(tenant_id=tenant_id, pk=source_id)
     return _found(is_id(source_id, "fs") and rows.first())
+
+
+def of_tenant(*, tenant_id: str) -> QuerySet[FundingSource]:
+    """All sources of the tenant, removed ones included."""
+    return FundingSource.objects.filter(tenant_id=tenant_id)
 
 
 def require_usable(*, source: FundingSource, method: str) -> None:

@@ -1,0 +1,35 @@
+"""What a client sees of a bank account: everything but its number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from common import clock
+from funding.models import FundingSource
+
+
+def funding_source(source: FundingSource) -> dict[str, Any]:
+    """The one shape of a funding source."""
+    return {
+        "id": source.pk,
+        "type": str(source.type),
+        "status": str(source.status),
+        "verificationMethod": str(source.verification_method),
+        "bankName": source.bank_name or None,
+        "last4": source.last4,
+        "routingNumber": source.routing_number,
+        "accountHolderName": source.account_holder_name,
+        "accountHolderType": str(source.account_holder_type),
+        "accountType": str(source.account_type),
+        "supportedMethods": [str(method) for method in source.supported_methods],
+        "isDefault": source.is_default,
+        "lastReturnCode": source.last_return_code or None,
+        "createdAt": clock.text_of(source.created_at),
+        "removedAt": source.removed_at and clock.text_of(source.removed_at),
+    }
+
+
+def removal(source: FundingSource) -> dict[str, Any]:
+    """The answer to a removal."""
+    shown = funding_source(source)
+    return {name: shown[name] for name in ("id", "status", "removedAt")}

@@ -1,0 +1,124 @@
+"""`/balance/funding-sources`: the bank accounts a tenant may draw from."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+
+from api import problems, responses
+from api.authentication import TenantRequest
+from api.idempotency import idempotent
+from api.pagination import paginate
+from api.schema import envelope, page
+from api.serializers import validated
+from api.views import ApiViewSet
+from common.clock import utc_now
+from funding.api import source_presenter as presenter
+from funding.api import source_serializers as bodies
+from funding.api.source_filters import LIST_PARAMETERS, FundingSourceFilter
+from funding.models import FundingSource
+from funding.services import drafts, linking, sources, verifications
+from funding.services.drafts import Draft
+
+
+class FundingSourceViewSet(ApiViewSet):
+    scopes: ClassVar = {
+        "list": "sources:read",
+        "retrieve": "sources:read",
+        "link": "sources:write",
+        "enter": "sources:write",
+        "remove": "sources:write",
+        "make_default": "sources:write",
+        "verify": "sources:write",
+    }
+
+    @extend_schema(parameters=LIST_PARAMETERS, responses=page(bodies.FundingSourceOut))
+    def list(self, request: TenantRequest) -> HttpResponse:
+        """Bank accounts, newest first; removed ones only on request."""
+        rows = sources.of_tenant(tenant_id=request.auth.tenant_id)
+        return paginate(
+            request, FundingSourceFilter.apply(request, rows), present=presenter.funding_source
+        )
+
+    @extend_schema(responses=envelope(bodies.FundingSourceOut))
+    def retrieve(self, request: TenantRequest, source_id: str) -> HttpResponse:
+        """One bank account, removed or not."""
+        source = sources.find(tenant_id=request.auth.tenant_id, source_id=source_id)
+        return responses.data(presenter.funding_source(source))
+
+    def prepare_link(self, request: TenantRequest) -> Draft:
+        return drafts.exchange(
+            mode=request.auth.mode, **validated(bodies.LinkedSourceIn, request.data)
+        )
+
+    @extend_schema(
+        request=bodies.LinkedSourceIn, responses={201: envelope(bodies.FundingSourceOut)}
+    )
+    @idempotent
+    def link(self, request: TenantRequest, prepared: Draft) -> HttpResponse:
+        """Add a bank account with a token of the bank-linking provider; usable at once."""
+        return self._add(request, prepared)
+
+    def prepare_enter(self, request: TenantRequest) -> Draft:
+        return drafts.enter(
+            mode=request.auth.mode, **validated(bodies.ManualSourceIn, request.data)
+        )
+
+    @extend_schema(
+        request=bodies.ManualSourceIn, responses={201: envelope(bodies.FundingSourceOut)}
+    )
+    @idempotent
+    def enter(self, request: TenantRequest, prepared: Draft) -> HttpResponse:
+        """Add a bank account by its numbers; live ones are verified by two small deposits."""
+        return self._add(request, prepared)
+
+    @extend_schema(request=None, responses={200: envelope(bodies.RemovedSourceOut)})
+    @idempotent
+    def remove(self, request: TenantRequest, source_id: str) -> HttpResponse:
+        """Never draw from this account again; pauses auto-funding that used it."""
+        source = sources.remove(
+            tenant_id=request.auth.tenant_id,
+            source_id=source_id,
+            actor=request.auth.actor,
+            now=utc_now(),
+        )
+        return responses.data(presenter.removal(source))
+
+    @extend_schema(request=None, responses=envelope(bodies.FundingSourceOut))
+    @idempotent
+    def make_default(self, request: TenantRequest, source_id: str) -> HttpResponse:
+        """Make this the account that auto-funding uses unless told otherwise."""
+        source = sources.make_default(
+            tenant_id=request.auth.tenant_id,
+            source_id=source_id,
+            actor=request.auth.actor,
+            now=utc_now(),
+        )
+        return responses.data(presenter.funding_source(source))
+
+    @extend_schema(request=bodies.VerificationIn, responses=envelope(bodies.FundingSourceOut))
+    @idempotent
+    def verify(self, request: TenantRequest, source_id: str) -> HttpResponse:
+        """Prove the account with the amounts of its two deposits: three tries, ten days."""
+        verdict = verifications.verify(
+            tenant_id=request.auth.tenant_id,
+            source_id=source_id,
+            **validated(bodies.VerificationIn, request.data),
+            actor=request.auth.actor,
+            now=utc_now(),
+        )
+        if verdict.refusal is not None:
+            return problems.response(verdict.refusal)
+        return responses.data(presenter.funding_source(verdict.source))
+
+    def _add(self, request: TenantRequest, draft: Draft) -> HttpResponse:
+        source: FundingSource = linking.add(
+            tenant_id=request.auth.tenant_id, draft=draft, actor=request.auth.actor, now=utc_now()
+        )
+        return responses.data(
+            presenter.funding_source(source),
+            status=201,
+            location=f"/api/v1/balance/funding-sources/{source.pk}",
+        )
