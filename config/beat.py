@@ -14,4 +14,5 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "send e-mails": every(5, "tenants.send_due_emails"),
     "send and check micro-deposits": every(5, "funding.process_verifications"),
     "forget old idempotency keys": every(3600, "api.forget_idempotency_keys"),
+    "check the ledger": every(900, "balance.check_ledger"),
 }

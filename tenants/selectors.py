@@ -76,3 +76,9 @@ def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:
     """The addresses of the tenant's active people in these roles, sorted."""
     members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)
     return list(members.order_by("user__email").values_list("user__email", flat=True))
+
+
+def ids_after(tenant_id: str, *, limit: int) -> list[str]:
+    """The next tenants in the order of their ids; start with an empty string."""
+    rows = Tenant.objects.filter(pk__gt=tenant_id).order_by("pk")
+    return list(rows.values_list("pk", flat=True)[:limit])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from threading import Barrier
 
 import pytest
 from django.db import transaction
 
+from balance import invariants
 from balance import services as ledger
 from balance.errors import InsufficientBalance
-from balance.models import Balance
+from balance.models import Balance, LedgerCheckpoint
+from common.clock import utc_now
 from tests.balance.builders import balance_of, fund, movement, statement_of
 from tests.races.together import together
 
@@ -102,3 +105,26 @@ def test_a_posting_waits_for_the_one_who_holds_the_row(acme):
 
     assert kinds_of(results) == {"Posting": 1, "NoneType": 7}
     assert balance_of(acme) == (40, 0, 60)
+
+
+def test_an_audit_while_money_moves_finds_nothing(acme, rival):
+    moving = Barrier(5)
+
+    def move_or_audit(worker):
+        moving.wait()
+        if worker == 0:
+            return [
+                invariants.check(now=utc_now(), full=full).findings for full in [False, True] * 5
+            ]
+        for _ in range(40):
+            payment = movement(rival if worker % 2 else acme, 1)
+            fund(rival if worker % 2 else acme, 5)
+            ledger.lock(**payment)
+            ledger.settle(**payment)
+        return None
+
+    audits, *_movers = together(move_or_audit, workers=5)
+
+    assert audits == [[]] * 10
+    assert invariants.check(now=utc_now()).ok
+    assert LedgerCheckpoint.objects.get(tenant=acme).sequence == len(statement_of(acme)) == 240

@@ -1,0 +1,222 @@
+"""The audit of the ledger itself: every tenant's chain of rows, and the balance at its end.
+
+A checkpoint per tenant says how far the chain is proven, so an audit reads only what came after.
+The full audit starts at the first row and compares the proven rows' digest: a silent change of an
+old row shows. Digests use PostgreSQL's own row hash, which hash partitioning keeps stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+
+from balance.findings import Finding, Scope, snapshot
+from balance.kinds import MOVES, Account
+from common.money import CURRENCY
+from tenants import selectors as tenants
+
+TENANTS_PER_SNAPSHOT = 500
+
+# `*_at` is the sequence of the first row that breaks a rule. The tenant, not the balance row,
+# leads: rows without a balance are found too.
+AUDIT = """
+SELECT
+    tenant.id AS tenant_id,
+    balance.sequence AS balance_sequence,
+    balance.available AS balance_available,
+    balance.locked AS balance_locked,
+    last.available_after AS last_available,
+    last.locked_after AS last_locked,
+    proven.sequence AS proven_sequence,
+    proven.digest AS proven_digest,
+    chain.*
+FROM unnest(%(tenant_ids)s::text[]) AS tenant (id)
+LEFT JOIN balance ON balance.tenant_id = tenant.id AND balance.currency = %(currency)s
+LEFT JOIN balance_transaction AS last
+    ON last.tenant_id = tenant.id AND last.sequence = balance.sequence
+LEFT JOIN balance_checkpoint AS proven ON proven.tenant_id = tenant.id
+LEFT JOIN balance_checkpoint AS start ON start.tenant_id = tenant.id AND NOT %(full)s
+LEFT JOIN balance_transaction AS before
+    ON before.tenant_id = tenant.id AND before.sequence = start.sequence
+CROSS JOIN LATERAL (
+    SELECT
+        coalesce(max(step.sequence), start.sequence, 0) AS sequence,
+        coalesce(start.available, 0) + coalesce(sum(step.available_delta), 0) AS available,
+        coalesce(start.locked, 0) + coalesce(sum(step.locked_delta), 0) AS locked,
+        coalesce(start.digest, 0) + coalesce(sum(step.digest), 0) AS digest,
+        sum(step.digest) FILTER (WHERE step.sequence <= proven.sequence) AS old_digest,
+        min(step.sequence) FILTER (WHERE step.sequence <> step.previous + 1) AS gap_at,
+        min(step.sequence) FILTER (
+            WHERE step.available_after <> step.previous_available + step.available_delta
+            OR step.locked_after <> step.previous_locked + step.locked_delta
+        ) AS unchained_at,
+        min(step.sequence) FILTER (
+            WHERE step.amount < 1
+            OR step.available_delta IS DISTINCT FROM step.amount * step.available_sign
+            OR step.locked_delta IS DISTINCT FROM step.amount * step.locked_sign
+        ) AS misfit_at,
+        min(step.sequence) FILTER (
+            WHERE step.type = 'lock' AND step.available_after < 0
+        ) AS uncovered_at,
+        min(step.sequence) FILTER (
+            WHERE step.created_at < step.previous_created_at
+        ) AS backwards_at
+    FROM (
+        SELECT
+            posted.*,
+            kind.available_sign,
+            kind.locked_sign,
+            lag(posted.sequence, 1, coalesce(start.sequence, 0)) OVER chain AS previous,
+            lag(posted.available_after, 1, coalesce(start.available, 0)) OVER chain
+                AS previous_available,
+            lag(posted.locked_after, 1, coalesce(start.locked, 0)) OVER chain AS previous_locked,
+            lag(posted.created_at, 1, before.created_at) OVER chain AS previous_created_at,
+            hashtextextended(
+                concat_ws(
+                    '|', posted.sequence, posted.id, posted.type, posted.amount, posted.currency,
+                    posted.available_delta, posted.locked_delta, posted.available_after,
+                    posted.locked_after, extract(epoch FROM posted.created_at),
+                    posted.source_type, posted.source_id, posted.description
+                ),
+                0
+            ) AS digest
+        FROM balance_transaction AS posted
+        LEFT JOIN unnest(%(types)s::text[], %(available_signs)s::int[], %(locked_signs)s::int[])
+            AS kind (type, available_sign, locked_sign) ON kind.type = posted.type
+        WHERE posted.tenant_id = tenant.id AND posted.sequence > coalesce(start.sequence, 0)
+        WINDOW chain AS (ORDER BY posted.sequence)
+    ) AS step
+) AS chain
+"""
+
+# Never backwards: two audits may run at once.
+MOVE_CHECKPOINT = """
+INSERT INTO balance_checkpoint (tenant_id, sequence, available, locked, digest, proven_at)
+VALUES (%(tenant_id)s, %(sequence)s, %(available)s, %(locked)s, %(digest)s, %(now)s)
+ON CONFLICT (tenant_id) DO UPDATE
+SET sequence = excluded.sequence,
+    available = excluded.available,
+    locked = excluded.locked,
+    digest = excluded.digest,
+    proven_at = excluded.proven_at
+WHERE balance_checkpoint.sequence < excluded.sequence
+"""
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One line of AUDIT: what the balance row says, and what the chain of rows comes to."""
+
+    tenant_id: str
+    balance_sequence: int | None
+    balance_available: int | None
+    balance_locked: int | None
+    last_available: int | None
+    last_locked: int | None
+    proven_sequence: int | None
+    proven_digest: Decimal | None
+    sequence: int
+    available: Decimal
+    locked: Decimal
+    digest: Decimal
+    old_digest: Decimal | None
+    gap_at: int | None
+    unchained_at: int | None
+    misfit_at: int | None
+    uncovered_at: int | None
+    backwards_at: int | None
+
+
+def check(scope: Scope, *, now: datetime) -> list[Finding]:
+    """Audit the chains in scope, some hundred tenants to a snapshot."""
+    findings: list[Finding] = []
+    for tenant_ids in _batches(scope):
+        with snapshot():
+            rows = _audit(tenant_ids, full=scope.full)
+        for row in rows:
+            found = list(_judge(row, full=scope.full))
+            findings.extend(found)
+            if not found and row.sequence > (row.proven_sequence or 0):
+                _move_checkpoint(row, now)
+    return findings
+
+
+def _batches(scope: Scope) -> Iterator[Sequence[str]]:
+    if scope.tenant_id is not None:
+        yield [scope.tenant_id]
+        return
+    after = ""
+    while batch := tenants.ids_after(after, limit=TENANTS_PER_SNAPSHOT):
+        yield batch
+        after = batch[-1]
+
+
+def _audit(tenant_ids: Sequence[str], *, full: bool) -> list[Audited]:
+    moves = MOVES.items()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            AUDIT,
+            {
+                "tenant_ids": list(tenant_ids),
+                "currency": CURRENCY,
+                "full": full,
+                "types": [kind.value for kind, _ in moves],
+                "available_signs": [move.sign(Account.TENANT_AVAILABLE) for _, move in moves],
+                "locked_signs": [move.sign(Account.TENANT_LOCKED) for _, move in moves],
+            },
+        )
+        return [Audited(*row) for row in cursor.fetchall()]
+
+
+def _judge(row: Audited, *, full: bool) -> Iterator[Finding]:
+    """What is wrong with one tenant's ledger."""
+    for code, sequence, message in (
+        ("gap", row.gap_at, "does not follow the row before it"),
+        ("unchained", row.unchained_at, "balances after are not those before plus the deltas"),
+        ("misfit", row.misfit_at, "deltas do not fit type and amount"),
+        ("uncovered_lock", row.uncovered_at, "a lock left available below zero"),
+        ("backwards", row.backwards_at, "is dated before its predecessor"),
+    ):
+        if sequence is not None:
+            yield _finding(code, row, f"row {sequence}", message)
+    if full and row.old_digest != row.proven_digest:
+        message = f"a row up to {row.proven_sequence} was changed after it was proven"
+        yield _finding("rewritten", row, "history", message)
+    yield from _judge_balance(row)
+
+
+def _judge_balance(row: Audited) -> Iterator[Finding]:
+    """The balance row against the last row of its chain, and against the sum of all."""
+    stands = (row.balance_available or 0, row.balance_locked or 0)
+    sums = (int(row.available), int(row.locked))
+    if (row.balance_sequence or 0) != row.sequence:
+        message = f"stands at row {row.balance_sequence}, the last row is {row.sequence}"
+        yield _finding("sequence", row, "balance", message)
+    if stands != (row.last_available or 0, row.last_locked or 0):
+        message = f"is {stands}, its last row left {row.last_available, row.last_locked}"
+        yield _finding("last_row", row, "balance", message)
+    if stands != sums:
+        message = f"is {stands}, the rows sum to {sums}"
+        yield _finding("sum", row, "balance", message)
+
+
+def _finding(code: str, row: Audited, subject: str, message: str) -> Finding:
+    return Finding(code=f"ledger_{code}", tenant_id=row.tenant_id, subject=subject, message=message)
+
+
+def _move_checkpoint(row: Audited, now: datetime) -> None:
+    values: dict[str, Any] = {
+        "tenant_id": row.tenant_id,
+        "sequence": row.sequence,
+        "available": row.available,
+        "locked": row.locked,
+        "digest": row.digest,
+        "now": now,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(MOVE_CHECKPOINT, values)

@@ -1,0 +1,13 @@
+"""Celery's doors into this app."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from balance import invariants
+from common.clock import utc_now
+
+
+@shared_task(name="balance.check_ledger")
+def check_ledger(**_future: object) -> None:
+    invariants.check(now=utc_now())

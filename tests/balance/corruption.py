@@ -1,0 +1,21 @@
+"""Changes the ledger behind the back of its triggers and constraints, as a bug or a thief would.
+
+Only inside a test's transaction: its end brings the rules back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import connection
+
+
+def tamper(statement: str, *, without: Sequence[str] = ()) -> None:
+    """Execute `statement` with the triggers off and the constraints `without` gone."""
+    with connection.cursor() as cursor:
+        for name in without:
+            cursor.execute(f"ALTER TABLE balance_transaction DROP CONSTRAINT {name}")
+        cursor.execute("ALTER TABLE balance_transaction DISABLE TRIGGER USER")
+        cursor.execute(statement)
+        assert cursor.rowcount > 0, "nothing was tampered with"
+        cursor.execute("ALTER TABLE balance_transaction ENABLE TRIGGER USER")
