@@ -8,6 +8,7 @@ import shutil
 from devstack import debian
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+MISSING = "no Chromium here: `apt-get install chromium` (`./run test` does it as root)"
 
 
 def find() -> str | None:

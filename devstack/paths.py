@@ -77,10 +77,7 @@ def profile(name: str | None = None) -> Profile:
             f"{name!r} is not a profile name: use up to 32 of a-z, 0-9 and -, not - first."
         )
     home = state_root() / name
-    for folder in (home.parent, home):
-        folder.mkdir(exist_ok=True)
-        if server_account() is not None:
-            folder.chmod(0o711)
+    _make_enterable(home)
     if not servers_can_enter(home):
         raise DevstackError(f"The account `nobody`, which runs PostgreSQL, cannot enter {home}.")
     return Profile(name, home)
@@ -95,13 +92,22 @@ def derived_profile_name(purpose: str) -> str:
 def state_root() -> Path:
     """The folder of all profiles: `BALLAST_STATE_DIR`, else `.run` where servers can reach it."""
     if named := os.environ.get("BALLAST_STATE_DIR"):
-        return Path(named).resolve()
+        folder = Path(named).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
     local = ROOT / ".run"
-    if servers_can_enter(ROOT):
+    _make_enterable(local)
+    if servers_can_enter(local):
         return local
-    local.mkdir(exist_ok=True)
     with FileLock(local / "elsewhere.lock"):
         return _folder_elsewhere(local / "elsewhere")
+
+
+def _make_enterable(folder: Path) -> None:
+    """Make a folder of our own that the servers may pass through but not list."""
+    folder.mkdir(exist_ok=True)
+    if server_account() is not None:
+        folder.chmod(0o711)
 
 
 def _folder_elsewhere(pointer: Path) -> Path:

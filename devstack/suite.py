@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, cast
 
 from devstack import chromium, console
@@ -15,9 +16,10 @@ from devstack.foreground import exit_code
 from devstack.paths import ROOT
 from devstack.processes import death_bound
 
+PYTEST = [sys.executable, "-m", "pytest"]
 PHASES = (
-    ("quick tests", ["-m", "not slow and not browser", "-n", "2"]),
-    ("browser and slow tests", ["-m", "slow or browser"]),
+    ("quick tests", [*PYTEST, "-m", "not slow and not browser", "-n", "2"]),
+    ("browser and slow tests", [*PYTEST, "-m", "slow or browser"]),
 )
 NO_TESTS = 5
 INTERRUPTED = 2
@@ -26,43 +28,55 @@ READ_BYTES = 8192
 
 def run(arguments: Sequence[str]) -> int:
     """Run the tests; the exit code is the first failure's."""
-    if any("browser" in argument for argument in arguments) or not arguments:
+    if not arguments or any("browser" in argument for argument in arguments):
         chromium.ensure()
     if arguments:
-        os.execv(sys.executable, [sys.executable, "-m", "pytest", *arguments])
-    return _run_phases()
+        os.execv(sys.executable, [*PYTEST, *arguments])
+    return run_phases()
 
 
-def _run_phases() -> int:
+def run_phases() -> int:
     """Run every phase, then repeat pytest's closing line of each, so that the end tells all."""
-    worst, closing_lines = 0, []
-    for title, options in PHASES:
+    first_failure, closing_lines = 0, []
+    for title, command in PHASES:
         console.write_line(f"\n── {title} ──")
-        code, last_line = _pytest(options)
+        code, last_line = _run_shown(command)
         closing_lines.append(last_line)
         if code not in {0, NO_TESTS}:
-            worst = worst or code
+            first_failure = first_failure or code
         if code == INTERRUPTED:
             break
     console.write_line("\n".join(["", *closing_lines]))
-    return worst
+    return first_failure
 
 
-def _pytest(options: Sequence[str]) -> tuple[int, str]:
+def _run_shown(command: Sequence[str]) -> tuple[int, str]:
     """Run one phase on this terminal; its exit code and last line."""
-    colour = "yes" if sys.stdout.isatty() else "auto"
-    command = [sys.executable, "-m", "pytest", f"--color={colour}", *options]
     environment = os.environ | {"COLUMNS": str(shutil.get_terminal_size().columns)}
-    process = subprocess.Popen(
-        death_bound(command, death_signal=signal.SIGTERM),
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-    )
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # pytest gets it too, and ends by itself
-    last_line = _copy_output(cast("IO[bytes]", process.stdout))
-    return exit_code(process.wait()), last_line
+    if sys.stdout.isatty():
+        environment["FORCE_COLOR"] = "1"
+    bound = death_bound(command, death_signal=signal.SIGTERM)
+    with (
+        _interrupts_left_to_the_command(),
+        subprocess.Popen(
+            bound, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        ) as process,
+    ):
+        last_line = _copy_output(cast("IO[bytes]", process.stdout))
+        return exit_code(process.wait()), last_line
+
+
+@contextlib.contextmanager
+def _interrupts_left_to_the_command() -> Iterator[None]:
+    """Ctrl-C reaches pytest as well, which ends by itself and says so.
+
+    A handler and not SIG_IGN, which pytest would inherit.
+    """
+    former = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
 
 
 def _copy_output(stream: IO[bytes]) -> str:

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,8 +26,9 @@ WAIT_SECONDS = 60
 class Stack:
     """A stand-in copy: `start()` it, poke at it, see what it leaves behind."""
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, *, run_as: Sequence[str] = ()) -> None:
         self.state = state
+        self.run_as = run_as
         self.profile = Profile("dev", state / "dev")
         self.port = copies.free_port()
         self.output = state / "output.log"
@@ -54,7 +55,7 @@ class Stack:
         self.wait_for(self.is_up)
 
     def command(self) -> list[str]:
-        return [sys.executable, "-m", "tests.devstack.standin", str(self.port)]
+        return [*self.run_as, sys.executable, "-m", "tests.devstack.standin", str(self.port)]
 
     def run_again(self) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -70,16 +71,14 @@ class Stack:
     def is_up(self) -> bool:
         assert self.process is not None
         assert self.process.poll() is None, self.output.read_text()
-        return "Ctrl-C stops it" in self.output.read_text() and self.answers()
+        return self.answers() and "Ctrl-C stops it" in self.output.read_text()
 
     def answers(self) -> bool:
         try:
-            with urllib.request.urlopen(
-                f"http://127.0.0.1:{self.port}/healthz", timeout=2
-            ) as reply:
-                return reply.status == 200
+            urllib.request.urlopen(f"{self.address}/healthz", timeout=2).close()
         except OSError:
             return False
+        return True
 
     def end(self, number: signal.Signals) -> int:
         assert self.process is not None

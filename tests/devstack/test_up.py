@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import pwd
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 
+from devstack.accounts import servers_can_enter
+from devstack.paths import ROOT
 from tests.devstack.conftest import Stack
 
 pytestmark = pytest.mark.slow
@@ -40,6 +45,25 @@ class TestStopping:
 
         assert code == 0
         assert stack.processes() == {}
+
+
+class TestWithoutRoot:
+    def test_needs_no_rights_and_leaves_no_process(self, state: Path):
+        nobody = pwd.getpwnam("nobody")
+        if os.geteuid() != 0:
+            pytest.skip("all the other tests run without root already")
+        if not (servers_can_enter(Path(sys.executable)) and servers_can_enter(ROOT)):
+            pytest.skip("this Python or checkout is in a folder that only root can enter")
+        os.chown(state, nobody.pw_uid, nobody.pw_gid)
+        setpriv = ["setpriv", "--reuid=nobody", f"--regid={nobody.pw_gid}", "--clear-groups"]
+        stack = Stack(state, run_as=[*setpriv, "env", f"HOME={state}"])
+
+        stack.start()
+        code = stack.end(signal.SIGINT)
+
+        assert code == 0
+        assert stack.processes() == {}
+        assert {path.owner() for path in state.glob("dev/*")} == {"nobody"}
 
 
 class TestStartingAgain:
@@ -80,7 +104,7 @@ class TestStartingAgain:
         )
         assert stack.answers()
 
-    def test_says_what_to_do_when_the_port_is_taken(self, stack: Stack, state):
+    def test_says_what_to_do_when_the_port_is_taken(self, stack: Stack, state: Path):
         stack.start()
         other = Stack(state / "other")
         other.state.mkdir(mode=0o711)

@@ -1,0 +1,58 @@
+"""`./run` as somebody types it, where that needs no servers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from devstack import __main__ as commands
+from devstack import suite
+from devstack.paths import ROOT
+
+
+class TestHelp:
+    @pytest.mark.parametrize("argument", ["help", "--help", "-h"])
+    def test_needs_no_virtual_environment(self, argument: str):
+        shown = subprocess.run(
+            ["./run", argument], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+
+        assert shown.stdout == commands.HELP
+        assert shown.stderr == ""
+
+    def test_names_every_command(self):
+        for command in commands.COMMANDS:
+            assert f"\n  {command}" in commands.HELP
+
+
+class TestUnknownCommand:
+    def test_is_refused_with_a_pointer_to_the_help(self, capsys: pytest.CaptureFixture[str]):
+        assert commands.main(["upp"]) == 2
+        assert "no command 'upp'; see `./run help`" in capsys.readouterr().err
+
+
+class TestOptionsWithoutACommand:
+    def test_belong_to_up(self):
+        assert commands._split(["--port", "9000"]) == ("up", ["--port", "9000"])
+        assert commands._split([]) == ("up", [])
+
+
+class TestPhases:
+    def test_repeat_the_closing_line_of_each_and_fail_if_one_failed(
+        self, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ):
+        script = "print('dots'); print('1 {} in 0.1s'); raise SystemExit({})"
+        monkeypatch.setattr(
+            suite,
+            "PHASES",
+            (
+                ("first", [sys.executable, "-c", script.format("failed", 1)]),
+                ("second", [sys.executable, "-c", script.format("passed", 0)]),
+            ),
+        )
+
+        assert suite.run_phases() == 1
+
+        assert capfd.readouterr().out.endswith("\n1 failed in 0.1s\n1 passed in 0.1s\n")
