@@ -11,14 +11,12 @@ from types import MappingProxyType
 
 from common.errors import DomainError
 from funding import bank_details, errors
+from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, SourceType, VerificationMethod
 from networks import links, registry, routing
-from networks.base import AccountType, BankAccount, HolderType, Method, PaymentNetwork
+from networks.base import AccountType, BankAccount, HolderType, PaymentNetwork
 from networks.links import base as providers
 
-_METHOD_OF = MappingProxyType(
-    {Method.ACH_DEBIT: FundingMethod.ACH_DEBIT, Method.RTP_REQUEST: FundingMethod.RTP}
-)
 _REFUSAL_OF = MappingProxyType[type[providers.LinkError], tuple[type[DomainError], str]](
     {
         providers.InvalidLinkToken: (
@@ -124,7 +122,9 @@ def methods_of(network: PaymentNetwork | None) -> list[FundingMethod]:
     """How an account can be funded from. Every US account takes ACH; RTP only a network knows."""
     if network is None:
         return [FundingMethod.ACH_DEBIT]
-    return [ours for theirs, ours in _METHOD_OF.items() if theirs in network.capabilities.methods]
+    return [
+        method for method in FundingMethod if NETWORK_METHOD[method] in network.capabilities.methods
+    ]
 
 
 def _ask_provider(mode: str, token: str, account_id: str) -> providers.LinkedAccount:

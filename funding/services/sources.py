@@ -1,8 +1,9 @@
 """Bank accounts we may draw from: using, choosing and removing them. `linking` adds them.
 
-Lock order: the tenant (whoever adds a source or moves the default), the auto-funding settings,
-the source. A funding that starts holds its source FOR KEY SHARE, which only a removal
-(FOR UPDATE) excludes: nothing starts on a removed source, and nobody else waits for a top-up.
+Lock order: the tenant (whoever adds a source or moves the default), the source, the balance.
+A funding that starts holds its source FOR KEY SHARE, which only a removal (FOR UPDATE) excludes,
+so nothing starts on a removed source. It never waits for a removal: auto-funding starts it with
+the balance row in hand, which the removal needs to pause auto-funding.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from funding.errors import (
     FundingSourceUnusable,
 )
 from funding.models import FundingSource, FundingTransaction
+from funding.services import pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
 from networks.base import AccountType, BankAccount, HolderType
@@ -32,7 +34,7 @@ from tenants.services import audit
 from webhooks.services import events
 
 _LOCK_FOR_USE = """
-SELECT * FROM funding_fundingsource WHERE tenant_id = %s AND id = %s FOR KEY SHARE
+SELECT * FROM funding_fundingsource WHERE tenant_id = %s AND id = %s FOR KEY SHARE SKIP LOCKED
 """
 
 
@@ -69,7 +71,12 @@ def lock_usable(*, tenant_id: str, source_id: str, method: str) -> FundingSource
     Raises NotFound and what `require_usable` raises.
     """
     rows = FundingSource.objects.raw(_LOCK_FOR_USE, [tenant_id, source_id])
-    source = _found(is_id(source_id, "fs") and next(iter(rows), None))
+    source = next(iter(rows), None) if is_id(source_id, "fs") else None
+    if source is None:
+        find(tenant_id=tenant_id, source_id=source_id)
+        raise FundingSourceUnusable(
+            "This bank account is being removed right now.", field="fundingSourceId"
+        )
     require_usable(source=source, method=method)
     return source
 
@@ -111,16 +118,20 @@ def make_default(*, tenant_id: str, source_id: str, actor: Actor, now: datetime)
 
 @transaction.atomic
 def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> FundingSource:
-    """Never draw from this account again. Repeatable; another default is not chosen by itself.
+    """Never draw from this account again, and pause auto-funding that used it. Repeatable.
 
-    Raises NotFound, and FundingSourceInUse while funding from it is on its way.
+    Which account is the default then, if it was this one, is the tenant's to say: none is debited
+    because another one went away. Raises NotFound, and FundingSourceInUse while funding from it
+    is on its way.
     """
-    rows = FundingSource.objects.select_for_update().filter(tenant_id=tenant_id, pk=source_id)
-    source = _found(is_id(source_id, "fs") and rows.first())
+    source = find(tenant_id=tenant_id, source_id=source_id)
+    # Asked twice: without the lock first, so that a refused removal is in nobody's way.
+    _require_idle(source)
+    source = FundingSource.objects.select_for_update().get(pk=source.pk)
     if source.status == SourceStatus.REMOVED:
         return source
-    if FundingTransaction.objects.filter(source=source, status__in=IN_FLIGHT).exists():
-        raise FundingSourceInUse("Funding from this bank account is still on its way.")
+    _require_idle(source)
+    pauses.pause_where_used(source=source, reason="funding_source_removed", now=now)
     set_status(
         source=source, status=SourceStatus.REMOVED, now=now, removed_at=now, is_default=False
     )
@@ -199,6 +210,11 @@ def _found(source: FundingSource | Literal[False] | None) -> FundingSource:
     if not source:
         raise NotFound("There is no such funding source.")
     return source
+
+
+def _require_idle(source: FundingSource) -> None:
+    if FundingTransaction.objects.filter(source=source, status__in=IN_FLIGHT).exists():
+        raise FundingSourceInUse("Funding from this bank account is still on its way.")
 
 
 def _why_unusable(source: FundingSource) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from common.errors import NotFound
@@ -18,8 +16,14 @@ from funding.services import sources
 from funding.states import FundingStatus, SourceStatus
 from tenants.actors import SYSTEM, api_key
 from tenants.models import AuditEvent
-from tests.builders import NOW, make_funding, make_linked_source, make_source
-from webhooks.models import WebhookEvent
+from tests.builders import (
+    NOW,
+    make_auto_funding,
+    make_funding,
+    make_linked_source,
+    make_source,
+    notices_of,
+)
 
 KEY = api_key("key_1")
 
@@ -29,8 +33,7 @@ def status_of(source: FundingSource) -> str:
 
 
 def notices(tenant):
-    events = WebhookEvent.objects.filter(tenant=tenant, type="funding_source.updated")
-    return [json.loads(bytes(event.body))["data"] for event in events.order_by("pk")]
+    return notices_of(tenant, "funding_source.updated")
 
 
 def remove(source):
@@ -194,6 +197,34 @@ class TestRemove:
 
         assert again.removed_at == first.removed_at
         assert len(notices(acme)) == 1
+
+    def test_pauses_auto_funding_that_used_it(self, acme):
+        source = make_source(acme)
+        config = make_auto_funding(acme, source=source)
+
+        remove(source)
+
+        config.refresh_from_db()
+        assert (config.paused_reason, config.paused_until) == ("funding_source_removed", None)
+        assert [notice["reason"] for notice in notices_of(acme, "auto_funding.paused")] == [
+            "funding_source_removed"
+        ]
+
+    def test_pauses_auto_funding_that_used_the_default(self, acme):
+        config = make_auto_funding(acme)
+
+        remove(make_source(acme))
+
+        config.refresh_from_db()
+        assert config.paused_reason == "funding_source_removed"
+
+    def test_leaves_auto_funding_from_another_account_alone(self, acme):
+        config = make_auto_funding(acme, source=make_source(acme))
+
+        remove(make_source(acme, account_number="222222"))
+
+        config.refresh_from_db()
+        assert config.paused_reason == ""
 
     @pytest.mark.parametrize(
         "status", ["reserved", "awaiting_confirmation", "pending", "in_transit"]
