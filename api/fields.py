@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.money import AMOUNT_MAX
@@ -87,6 +88,7 @@ class StrictChoiceField(serializers.ChoiceField):
         return data
 
 
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})
 class MetadataField(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
     """Up to 20 pairs of strings, kept for the caller and never interpreted."""
 

@@ -5,12 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import django_filters
+from django import forms
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
 from api import pagination
 from api.authentication import TenantRequest
 from api.errors import UnknownParameter
+
+
+class CentsFormField(forms.RegexField):
+    """ASCII digits only: `int()` would also take signs, spaces and other scripts' digits."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.pop("decimal_places", None)
+        super().__init__(r"^[0-9]{1,15}\Z", **kwargs)
+
+    def clean(self, value: Any) -> int | None:
+        text = super().clean(value)
+        return int(text) if text else None
 
 
 class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django-filter is untyped
@@ -41,6 +54,22 @@ class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django
             )
         narrowed: QuerySet[Model] = filters.qs
         return narrowed
+
+
+class StrictBooleanFilter(django_filters.ChoiceFilter):  # type: ignore[misc]
+    """`true` or `false`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(choices=(("true", "true"), ("false", "false")), **kwargs)
+
+    def filter(self, queryset: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return queryset.filter(**{self.field_name: value == "true"}) if value else queryset
+
+
+class CentsFilter(django_filters.Filter):  # type: ignore[misc]
+    """A whole number of cents."""
+
+    field_class = CentsFormField
 
 
 def _refuse_blank(filter_class: type[StrictFilterSet], request: TenantRequest) -> None:

@@ -35,3 +35,12 @@ def summary(tenant_id: str) -> Funds:
 def transactions(tenant_id: str) -> QuerySet[BalanceTransaction, Any]:
     """The tenant's statement lines, as dicts."""
     return BalanceTransaction.objects.filter(tenant_id=tenant_id).values()
+
+
+def postings_of(
+    *, tenant_id: object, source_type: str, source_id: object
+) -> QuerySet[BalanceTransaction, BalanceTransaction]:
+    """What one cause did to the ledger, in order; ids may be `OuterRef`s of another query."""
+    return BalanceTransaction.objects.filter(
+        tenant_id=tenant_id, source_type=source_type, source_id=source_id
+    ).order_by("sequence")

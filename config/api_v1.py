@@ -5,8 +5,11 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from funding.api.sources import FundingSourceViewSet
+from funding.api.transactions import FundingTransactionViewSet, LimitsViewSet, TopUpViewSet
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("balance/topup", TopUpViewSet.as_view({"post": "create"})),
+    path("balance/limits", LimitsViewSet.as_view({"get": "retrieve"})),
     path(
         "balance/funding-sources",
         FundingSourceViewSet.as_view({"get": "list", "post": "link"}),
@@ -23,5 +26,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "balance/funding-sources/<str:source_id>/verify",
         FundingSourceViewSet.as_view({"post": "verify"}),
+    ),
+    path("funding/transactions", FundingTransactionViewSet.as_view({"get": "list"})),
+    path(
+        "funding/transactions/<str:funding_id>",
+        FundingTransactionViewSet.as_view({"get": "retrieve"}),
+    ),
+    path(
+        "funding/transactions/<str:funding_id>/cancel",
+        FundingTransactionViewSet.as_view({"post": "cancel"}),
     ),
 ]

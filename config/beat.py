@@ -11,6 +11,8 @@ def every(seconds: float, task: str) -> dict[str, Any]:
 
 
 SCHEDULE: dict[str, dict[str, Any]] = {
+    "hand funding to the networks": every(5, "funding.submit_due"),
+    "apply what the networks report": every(1, "funding.process_network_events"),
     "send e-mails": every(5, "tenants.send_due_emails"),
     "send and check micro-deposits": every(5, "funding.process_verifications"),
     "forget old idempotency keys": every(3600, "api.forget_idempotency_keys"),

@@ -277,6 +277,9 @@ SANDBOX_PACE = env.str("SANDBOX_PACE", default="seconds")
 # Cents per funding transaction.
 ACH_AMOUNT_MAX = env.int("ACH_AMOUNT_MAX", default=100_000_000)
 RTP_AMOUNT_MAX = env.int("RTP_AMOUNT_MAX", default=1_000_000_000)
+# Cents per Eastern day and month, over all methods; empty means no limit.
+DAILY_FUNDING_MAX = env.int("DAILY_FUNDING_MAX", default=None)
+MONTHLY_FUNDING_MAX = env.int("MONTHLY_FUNDING_MAX", default=None)
 # Networks that webhooks may reach although they are not public, e.g. `127.0.0.0/8,::1/128`.
 WEBHOOK_ALLOWED_NETWORKS = items("WEBHOOK_ALLOWED_NETWORKS")
 WEBHOOK_ALLOW_HTTP = flag("WEBHOOK_ALLOW_HTTP", default=False)

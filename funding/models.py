@@ -302,9 +302,12 @@ class InboundOutcome(models.TextChoices):
 
 
 class InboundEvent(models.Model):
-    """A message of a payment network, stored before it is applied. Unique per network and id."""
+    """A message of a payment network, stored before it is applied. Unique per network and id.
 
-    id = PrefixedIdField("nev")
+    The numeric key is the order of arrival, in which the messages of one funding are applied.
+    """
+
+    id = models.BigAutoField(primary_key=True)
     network = models.CharField(max_length=16)
     event_id = models.CharField(max_length=64)
     instruction_id = models.CharField(max_length=64)
@@ -325,10 +328,8 @@ class InboundEvent(models.Model):
             models.UniqueConstraint(fields=("network", "event_id"), name="one_row_per_message"),
         )
         indexes = (
-            models.Index(
-                fields=("received_at", "id"), name="inbound_new", condition=Q(outcome="new")
-            ),
-            models.Index(fields=("instruction_id",), name="inbound_by_instruction"),
+            models.Index(fields=("id",), name="inbound_new", condition=Q(outcome="new")),
+            models.Index(fields=("instruction_id", "id"), name="inbound_by_instruction"),
         )
 
     def __str__(self) -> str:

@@ -148,16 +148,19 @@ def _publish(funding: FundingTransaction, event: str, now: datetime) -> None:
 
 def _post(funding: FundingTransaction, *, source: FundingStatus, now: datetime) -> None:
     """What the move does to the balance. Last in the transaction: the balance row is contended."""
-    posting = {
+    posting: ledger.Movement = {
         "tenant_id": funding.tenant_id,
         "amount": funding.amount,
         "source_type": SOURCE_TYPE,
         "source_id": funding.pk,
+        "description": "Funding completed",
         "now": now,
     }
     if funding.status == FundingStatus.COMPLETED:
-        ledger.credit(**posting, description="Funding completed", pending_delta=-funding.amount)
+        posting["pending_delta"] = -funding.amount
+        ledger.credit(**posting)
     elif source == FundingStatus.COMPLETED:
-        ledger.debit(**posting, description=f"Funding returned {funding.return_code}".strip())
+        posting["description"] = f"Funding returned {funding.return_code}"
+        ledger.debit(**posting)
     elif funding.status == FundingStatus.FAILED and source in IN_FLIGHT:
         ledger.change_pending(tenant_id=funding.tenant_id, delta=-funding.amount)

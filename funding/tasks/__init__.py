@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funding.tasks import verification
+from funding.tasks import network, verification
 
-__all__ = ["verification"]
+__all__ = ["network", "verification"]

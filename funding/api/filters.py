@@ -1,0 +1,38 @@
+"""Filters of the funding list."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import django_filters
+from drf_spectacular.utils import OpenApiParameter
+
+from api.filters import CentsFilter, StrictBooleanFilter, StrictFilterSet
+from api.schema import PAGE_PARAMETERS
+from funding.models import FundingMethod, Trigger
+from funding.states import FundingStatus
+
+LIST_PARAMETERS = [
+    OpenApiParameter("status", enum=FundingStatus.values, many=True),
+    OpenApiParameter("fundingMethod", enum=FundingMethod.values),
+    OpenApiParameter("fundingSourceId"),
+    OpenApiParameter("trigger", enum=Trigger.values),
+    OpenApiParameter("returned", bool),
+    OpenApiParameter("createdAfter", datetime, description="Exclusive."),
+    OpenApiParameter("createdBefore", datetime, description="Exclusive."),
+    OpenApiParameter("minAmount", int, description="Cents."),
+    OpenApiParameter("maxAmount", int, description="Cents."),
+    *PAGE_PARAMETERS,
+]
+
+
+class FundingTransactionFilter(StrictFilterSet):
+    status = django_filters.MultipleChoiceFilter(choices=FundingStatus.choices)
+    fundingMethod = django_filters.ChoiceFilter(field_name="method", choices=FundingMethod.choices)
+    fundingSourceId = django_filters.CharFilter(field_name="source_id")
+    trigger = django_filters.ChoiceFilter(choices=Trigger.choices)
+    returned = StrictBooleanFilter()
+    createdAfter = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gt")
+    createdBefore = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
+    minAmount = CentsFilter(field_name="amount", lookup_expr="gte")
+    maxAmount = CentsFilter(field_name="amount", lookup_expr="lte")

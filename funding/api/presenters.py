@@ -1,0 +1,79 @@
+"""What a client sees of funding: camelCase, UTC with microseconds, cents."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from common import clock
+from common.money import CURRENCY
+from funding.models import FundingMethod, FundingTransaction
+from funding.services.limits import Limits, Usage, start_of_day, start_of_month
+from funding.states import FundingStatus
+
+_TIMESTAMPS = {
+    "reservedAt": "reserved_at",
+    "awaitingConfirmationAt": "awaiting_confirmation_at",
+    "pendingAt": "pending_at",
+    "inTransitAt": "in_transit_at",
+    "completedAt": "completed_at",
+    "failedAt": "failed_at",
+}
+
+
+def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
+    """The one shape of a funding transaction. Needs `balance_transaction_ids` from selectors."""
+    is_waiting = funding.status == FundingStatus.AWAITING_CONFIRMATION
+    return {
+        "id": funding.pk,
+        "amount": funding.amount,
+        "currency": funding.currency,
+        "status": str(funding.status),
+        "fundingMethod": str(funding.method),
+        "fundingSourceId": funding.source_id,
+        "trigger": str(funding.trigger),
+        "createdBy": {"type": str(funding.created_by_type), "id": funding.created_by_id or None},
+        "description": funding.description or None,
+        "metadata": funding.metadata,
+        "requiresConfirmation": funding.requires_confirmation,
+        "confirmationExpiresAt": _optional(funding.confirmation_expires_at) if is_waiting else None,
+        "expectedAvailabilityDate": funding.expected_availability_date.isoformat(),
+        "statusTimestamps": {
+            name: _optional(getattr(funding, column)) for name, column in _TIMESTAMPS.items()
+        },
+        "failureCode": funding.failure_code or None,
+        "failureMessage": funding.failure_message or None,
+        "returned": funding.returned,
+        "returnCode": funding.return_code or None,
+        "returnReason": funding.return_reason or None,
+        "returnedAt": _optional(funding.returned_at),
+        "traceNumber": funding.trace_number or None,
+        "balanceTransactionIds": list(getattr(funding, "balance_transaction_ids", ())),
+        "createdAt": clock.text_of(funding.created_at),
+        "updatedAt": clock.text_of(funding.updated_at),
+    }
+
+
+def funding_limits(limits: Limits, usage: Usage, *, now: datetime) -> dict[str, Any]:
+    """The limits in force with what is used of them."""
+    tomorrow = start_of_day(start_of_day(now) + timedelta(hours=36))
+    next_month = start_of_month(start_of_month(now) + timedelta(days=32))
+    return {
+        "currency": CURRENCY,
+        "perTransaction": {str(method): limits.per_transaction[method] for method in FundingMethod},
+        "daily": _allowance(limits.daily, usage.today, tomorrow),
+        "monthly": _allowance(limits.monthly, usage.this_month, next_month),
+    }
+
+
+def _allowance(limit: int | None, used: int, resets_at: datetime) -> dict[str, Any]:
+    return {
+        "limit": limit,
+        "used": used,
+        "remaining": None if limit is None else max(0, limit - used),
+        "resetsAt": clock.text_of(resets_at),
+    }
+
+
+def _optional(moment: datetime | None) -> str | None:
+    return clock.text_of(moment) if moment else None

@@ -1,0 +1,88 @@
+"""Bodies in and out of the funding endpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.fields import CentsField, MetadataField, StrictChoiceField, TextField
+from api.serializers import StrictSerializer
+from funding.models import FundingMethod, Trigger
+from funding.services.topups import TopUp
+from funding.states import FundingStatus
+from tenants.models import ActorType
+
+
+class TopUpIn(StrictSerializer):
+    amount = CentsField(help_text="Cents.")
+    fundingSourceId = TextField(source="source_id", max_length=64)
+    fundingMethod = StrictChoiceField(
+        FundingMethod.values, source="method", default=FundingMethod.ACH_DEBIT
+    )
+    description = TextField(max_length=140, default="", allow_blank=True)
+    metadata = MetadataField(default=dict)
+
+    def to_internal_value(self, data: Any) -> TopUp:
+        values = super().to_internal_value(data)
+        return TopUp(**{**values, "method": FundingMethod(values["method"])})
+
+
+class CreatedByOut(serializers.Serializer[Any]):
+    type = serializers.ChoiceField(choices=ActorType.choices)
+    id = serializers.CharField(allow_null=True)
+
+
+class StatusTimestampsOut(serializers.Serializer[Any]):
+    reservedAt = serializers.DateTimeField(allow_null=True)
+    awaitingConfirmationAt = serializers.DateTimeField(allow_null=True)
+    pendingAt = serializers.DateTimeField(allow_null=True)
+    inTransitAt = serializers.DateTimeField(allow_null=True)
+    completedAt = serializers.DateTimeField(allow_null=True)
+    failedAt = serializers.DateTimeField(allow_null=True)
+
+
+class FundingTransactionOut(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    amount = serializers.IntegerField(help_text="Cents.")
+    currency = serializers.CharField()
+    status = serializers.ChoiceField(choices=FundingStatus.choices)
+    fundingMethod = serializers.ChoiceField(choices=FundingMethod.choices)
+    fundingSourceId = serializers.CharField()
+    trigger = serializers.ChoiceField(choices=Trigger.choices)
+    createdBy = CreatedByOut()
+    description = serializers.CharField(allow_null=True)
+    metadata = serializers.DictField(child=serializers.CharField())
+    requiresConfirmation = serializers.BooleanField()
+    confirmationExpiresAt = serializers.DateTimeField(allow_null=True)
+    expectedAvailabilityDate = serializers.DateField()
+    statusTimestamps = StatusTimestampsOut()
+    failureCode = serializers.CharField(allow_null=True)
+    failureMessage = serializers.CharField(allow_null=True)
+    returned = serializers.BooleanField()
+    returnCode = serializers.CharField(allow_null=True)
+    returnReason = serializers.CharField(allow_null=True)
+    returnedAt = serializers.DateTimeField(allow_null=True)
+    traceNumber = serializers.CharField(allow_null=True)
+    balanceTransactionIds = serializers.ListField(child=serializers.CharField())
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()
+
+
+class PerTransactionOut(serializers.Serializer[Any]):
+    ach_debit = serializers.IntegerField()
+    rtp = serializers.IntegerField()
+
+
+class AllowanceOut(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(allow_null=True)
+    used = serializers.IntegerField()
+    remaining = serializers.IntegerField(allow_null=True)
+    resetsAt = serializers.DateTimeField()
+
+
+class LimitsOut(serializers.Serializer[Any]):
+    currency = serializers.CharField()
+    perTransaction = PerTransactionOut()
+    daily = AllowanceOut()
+    monthly = AllowanceOut()

@@ -1,0 +1,92 @@
+"""`/balance/topup`, `/balance/limits` and `/funding/transactions`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+
+from api import responses
+from api.authentication import TenantRequest
+from api.idempotency import idempotent
+from api.pagination import paginate
+from api.schema import envelope, page
+from api.views import ApiViewSet
+from common.clock import utc_now
+from funding import selectors
+from funding.api import presenters
+from funding.api.filters import LIST_PARAMETERS, FundingTransactionFilter
+from funding.api.serializers import FundingTransactionOut, LimitsOut, TopUpIn
+from funding.services import limits, topups
+
+
+class TopUpViewSet(ApiViewSet):
+    scopes: ClassVar = {"create": "funding:write"}
+
+    @extend_schema(request=TopUpIn, responses={201: envelope(FundingTransactionOut)})
+    @idempotent
+    def create(self, request: TenantRequest) -> HttpResponse:
+        """Add money to the balance from a linked bank account; it arrives later."""
+        body = TopUpIn(data=request.data)
+        body.is_valid(raise_exception=True)
+        funding = topups.request(
+            tenant_id=request.auth.tenant_id,
+            mode=request.auth.mode,
+            topup=body.validated_data,
+            actor=request.auth.actor,
+            now=utc_now(),
+        )
+        return responses.data(
+            presenters.funding_transaction(funding),
+            status=201,
+            location=f"/api/v1/funding/transactions/{funding.pk}",
+        )
+
+
+class LimitsViewSet(ApiViewSet):
+    scopes: ClassVar = {"retrieve": "balance:read"}
+
+    @extend_schema(responses=envelope(LimitsOut))
+    def retrieve(self, request: TenantRequest) -> HttpResponse:
+        """How much may be brought in per transaction, day and month, and what is used."""
+        now = utc_now()
+        in_force = limits.of(request.auth.tenant_id)
+        used = limits.usage(tenant_id=request.auth.tenant_id, now=now)
+        return responses.data(presenters.funding_limits(in_force, used, now=now))
+
+
+class FundingTransactionViewSet(ApiViewSet):
+    scopes: ClassVar = {
+        "list": "funding:read",
+        "retrieve": "funding:read",
+        "cancel": "funding:write",
+    }
+
+    @extend_schema(parameters=LIST_PARAMETERS, responses=page(FundingTransactionOut))
+    def list(self, request: TenantRequest) -> HttpResponse:
+        """Funding transactions, newest first."""
+        rows = selectors.transactions(tenant_id=request.auth.tenant_id)
+        return paginate(
+            request,
+            FundingTransactionFilter.apply(request, rows),
+            present=presenters.funding_transaction,
+        )
+
+    @extend_schema(responses=envelope(FundingTransactionOut))
+    def retrieve(self, request: TenantRequest, funding_id: str) -> HttpResponse:
+        """One funding transaction."""
+        funding = selectors.transaction(tenant_id=request.auth.tenant_id, funding_id=funding_id)
+        return responses.data(presenters.funding_transaction(funding))
+
+    @extend_schema(request=None, responses=envelope(FundingTransactionOut))
+    @idempotent
+    def cancel(self, request: TenantRequest, funding_id: str) -> HttpResponse:
+        """Give up a funding transaction that was not yet handed to the network."""
+        funding = topups.cancel(
+            tenant_id=request.auth.tenant_id,
+            funding_id=funding_id,
+            actor=request.auth.actor,
+            now=utc_now(),
+        )
+        return responses.data(presenters.funding_transaction(funding))

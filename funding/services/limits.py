@@ -1,0 +1,106 @@
+"""How much a tenant may bring in: per transaction, per day, per month. Cents, Eastern days.
+
+The sums are read under the balance row's lock, so parallel requests cannot slip past them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.db.models import Q, Sum
+
+from balance import services as ledger
+from common.money import format_cents
+from funding.errors import AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded
+from funding.models import FundingLimit, FundingMethod, FundingTransaction
+from funding.states import FundingStatus
+
+EASTERN = ZoneInfo("America/New_York")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits in force for one tenant; None means unlimited."""
+
+    per_transaction: dict[str, int]
+    daily: int | None
+    monthly: int | None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What was asked for since midnight and since the first of the month, failures left out."""
+
+    today: int
+    this_month: int
+
+
+def of(tenant_id: str) -> Limits:
+    """The tenant's own limits where staff set them, the deployment's elsewhere."""
+    own = FundingLimit.objects.filter(tenant_id=tenant_id).first() or FundingLimit()
+    return Limits(
+        per_transaction={
+            FundingMethod.ACH_DEBIT: own.ach_transaction_max or settings.ACH_AMOUNT_MAX,
+            FundingMethod.RTP: own.rtp_transaction_max or settings.RTP_AMOUNT_MAX,
+        },
+        daily=own.daily_max or settings.DAILY_FUNDING_MAX,
+        monthly=own.monthly_max or settings.MONTHLY_FUNDING_MAX,
+    )
+
+
+def check(*, tenant_id: str, method: str, amount: int, now: datetime) -> None:
+    """Refuse an amount that goes over a limit; holds the balance row's lock when sums matter.
+
+    Raises AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded.
+    """
+    limits = of(tenant_id)
+    check_transaction(limits, method=method, amount=amount)
+    if limits.daily is None and limits.monthly is None:
+        return
+    ledger.lock_row(tenant_id=tenant_id)
+    used = usage(tenant_id=tenant_id, now=now)
+    if limits.daily is not None and used.today + amount > limits.daily:
+        raise DailyLimitExceeded(_over("a day", limits.daily, used.today), field="amount")
+    if limits.monthly is not None and used.this_month + amount > limits.monthly:
+        raise MonthlyLimitExceeded(
+            _over("a month", limits.monthly, used.this_month), field="amount"
+        )
+
+
+def check_transaction(limits: Limits, *, method: str, amount: int) -> None:
+    """Raises AmountAboveLimit."""
+    most = limits.per_transaction[method]
+    if amount > most:
+        raise AmountAboveLimit(
+            f"At most {format_cents(most)} per transaction by {method}.", field="amount", limit=most
+        )
+
+
+def usage(*, tenant_id: str, now: datetime) -> Usage:
+    """What counts against the daily and monthly limits."""
+    midnight = start_of_day(now)
+    sums = (
+        FundingTransaction.objects.filter(tenant_id=tenant_id, created_at__gte=start_of_month(now))
+        .exclude(status=FundingStatus.FAILED)
+        .aggregate(
+            today=Sum("amount", filter=Q(created_at__gte=midnight), default=0),
+            this_month=Sum("amount", default=0),
+        )
+    )
+    return Usage(**sums)
+
+
+def start_of_day(now: datetime) -> datetime:
+    """Midnight in New York, where the banking day begins."""
+    return now.astimezone(EASTERN).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def start_of_month(now: datetime) -> datetime:
+    return start_of_day(now).replace(day=1)
+
+
+def _over(period: str, limit: int, used: int) -> str:
+    return f"At most {format_cents(limit)} {period}; {format_cents(used)} is used."

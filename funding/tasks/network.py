@@ -1,0 +1,18 @@
+"""Moving funding along: both jobs are sweeps, woken early by an enqueue after commit."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from common.clock import utc_now
+from funding.services import network_events, submission
+
+
+@shared_task(name="funding.submit_due")
+def submit_due(**_future: object) -> None:
+    submission.submit_due(now=utc_now())
+
+
+@shared_task(name="funding.process_network_events")
+def process_network_events(**_future: object) -> None:
+    network_events.process(now=utc_now())

@@ -1,0 +1,155 @@
+"""Messages that are late, doubled, early, or about something else."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from balance import selectors as ledger
+from funding.models import InboundEvent, InboundOutcome
+from funding.services import network_events, submission
+from funding.states import FundingStatus
+from networks.base import EventKind, NetworkEvent
+from networks.sandbox.bank import SandboxBank
+from tests.builders import NOW
+from tests.funding.builders import run_due, top_up
+
+
+class ScriptedNetwork(SandboxBank):
+    """The sandbox bank, but its messages are written by the test."""
+
+    def __init__(self, *events):
+        self.events = list(events)
+        self.acknowledged = []
+
+    def poll(self, *, now, limit, id_prefix=""):
+        return self.events
+
+    def acknowledge(self, event_ids):
+        self.acknowledged += event_ids
+
+
+def message(funding, kind, *, id="nev-1", **changes):
+    return NetworkEvent(
+        **{
+            "id": id,
+            "network": "sandbox",
+            "instruction_id": funding.pk,
+            "kind": kind,
+            "amount": funding.amount,
+            "currency": "USD",
+            "occurred_at": NOW,
+            **changes,
+        }
+    )
+
+
+def deliver(*events, now=NOW):
+    for event in events:
+        network_events.collect(network=ScriptedNetwork(event), now=now)
+    return network_events.apply_new(now=now)
+
+
+@pytest.fixture
+def in_transit(acme):
+    funding = top_up(acme)
+    submission.submit_due(now=NOW)
+    deliver(message(funding, EventKind.ACCEPTED, id="accepted"))
+    funding.refresh_from_db()
+    assert funding.status == FundingStatus.IN_TRANSIT
+    return funding
+
+
+def test_the_same_message_is_stored_and_applied_once(in_transit):
+    settled = message(in_transit, EventKind.SETTLED)
+
+    assert [deliver(settled), deliver(settled)] == [1, 0]
+
+    assert ledger.summary(in_transit.tenant_id).available == in_transit.amount
+
+
+def test_a_second_settlement_under_another_id_is_kept_for_review(in_transit):
+    deliver(message(in_transit, EventKind.SETTLED, id="first"))
+
+    assert deliver(message(in_transit, EventKind.SETTLED, id="second")) == 0
+
+    assert InboundEvent.objects.get(event_id="second").outcome == InboundOutcome.REVIEW
+    assert ledger.summary(in_transit.tenant_id).available == in_transit.amount
+
+
+@pytest.mark.parametrize(
+    ("changes", "note"),
+    [
+        ({"amount": 999_999}, "another amount or currency"),
+        ({"currency": "EUR"}, "another amount or currency"),
+        ({"instruction_id": "ftx_00000000000000000000000000"}, "no such funding"),
+        ({"network": "elsewhere"}, "another network's funding"),
+    ],
+)
+def test_a_message_that_cannot_be_right_changes_nothing(in_transit, changes, note):
+    assert deliver(message(in_transit, EventKind.SETTLED, **changes)) == 0
+
+    event = InboundEvent.objects.get(event_id="nev-1")
+    assert (event.outcome, event.note) == (InboundOutcome.REVIEW, note)
+    in_transit.refresh_from_db()
+    assert in_transit.status == FundingStatus.IN_TRANSIT
+
+
+def test_a_message_that_came_too_early_waits_for_its_turn(acme):
+    funding = top_up(acme)
+    deliver(message(funding, EventKind.SETTLED, id="settled"))
+    assert InboundEvent.objects.get(event_id="settled").outcome == InboundOutcome.NEW
+
+    run_due()
+
+    funding.refresh_from_db()
+    assert funding.status == FundingStatus.COMPLETED
+    assert ledger.summary(acme.pk).available == funding.amount
+
+
+def test_a_message_that_waited_an_hour_goes_to_a_person(acme):
+    funding = top_up(acme)
+    deliver(message(funding, EventKind.SETTLED))
+
+    network_events.apply_new(now=NOW + network_events.WAITS_AT_MOST)
+
+    event = InboundEvent.objects.get()
+    assert (event.outcome, event.note) == (InboundOutcome.REVIEW, "funding is reserved")
+
+
+def test_nothing_moves_a_funding_nobody_approved(acme):
+    funding = top_up(acme)
+    deliver(message(funding, EventKind.REJECTED, code="AC03"), now=NOW)
+
+    funding.refresh_from_db()
+    assert funding.status == FundingStatus.RESERVED
+
+
+def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, acme, monkeypatch):
+    other = top_up(acme, source=in_transit.source)
+    submission.submit_due(now=NOW)
+    deliver(message(in_transit, EventKind.SETTLED, id="broken"))
+    real_apply = network_events.apply
+
+    def apply(*, event_id, now):
+        if InboundEvent.objects.get(pk=event_id).event_id == "broken":
+            raise RuntimeError("a bug")
+        return real_apply(event_id=event_id, now=now)
+
+    InboundEvent.objects.filter(event_id="broken").update(outcome="new")
+    monkeypatch.setattr(network_events, "apply", apply)
+
+    deliver(message(other, EventKind.ACCEPTED, id="fine"), now=NOW + timedelta(seconds=1))
+
+    assert InboundEvent.objects.get(event_id="fine").outcome == InboundOutcome.APPLIED
+    assert InboundEvent.objects.get(event_id="broken").outcome == InboundOutcome.NEW
+
+
+def test_messages_are_acknowledged_only_after_they_are_stored(in_transit):
+    network = ScriptedNetwork(message(in_transit, EventKind.SETTLED))
+
+    network_events.collect(network=network, now=NOW)
+
+    assert network.acknowledged == ["nev-1"]
+    assert InboundEvent.objects.filter(event_id="nev-1").count() == 1
