@@ -1,0 +1,251 @@
+"""`./run demo`: from an empty tenant to money that moves by itself, every step checked."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+import uuid
+from typing import Any
+
+import httpx
+
+from demo.api import Api, confirmation_link, manage
+from demo.console import StoryError, chapter, check, dollars, say, wait_for
+from demo.receiver import Receiver
+
+APPROVER = "cfo@northwind.example"
+STEPS = ("reserved", "pending", "in_transit", "completed")
+
+
+class Story:
+    """What the chapters hand on to each other."""
+
+    tenant: str
+    api: Api
+    receiver: Receiver
+    linked: str
+    by_hand: str
+
+    def top_up(self, amount: int, source: str) -> dict[str, Any]:
+        body = {"amount": amount, "fundingSourceId": source}
+        funding: dict[str, Any] = self.api.post("/balance/topup", body)["data"]
+        return funding
+
+    def funding(self, funding_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.api.get(f"/funding/transactions/{funding_id}")["data"]
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.api.get("/balance/summary")["data"]
+        return found
+
+    def wait_for_status(self, funding_id: str, status: str) -> dict[str, Any]:
+        def probe() -> dict[str, Any] | None:
+            found = self.funding(funding_id)
+            return found if found["status"] == status else None
+
+        return wait_for(f"{funding_id[:14]}… to be {status}", probe)
+
+    def show_balance(self) -> dict[str, Any]:
+        summary = self.summary()
+        say(
+            f"balance: {dollars(summary['availableBalance'])} available, "
+            f"{dollars(summary['pendingBalance'])} pending, "
+            f"{dollars(summary['lockedBalance'])} locked"
+        )
+        return summary
+
+
+def open_an_account(story: Story) -> None:
+    chapter("A tenant, a key, a webhook receiver")
+    story.tenant = manage("create_tenant", "--name", "Northwind", "--mode", "sandbox")["tenantId"]
+    key = manage("create_key", "--tenant", story.tenant, "--name", "demo")["apiKey"]
+    say(f"tenant {story.tenant}, key {key[:17]}…")
+    story.api = Api(key)
+    story.receiver = Receiver()
+    hook = story.api.post("/webhooks", {"url": story.receiver.url, "events": ["*"]})["data"]
+    story.receiver.secret = hook["secret"]
+    check(hook["secret"].startswith("whsec_"), f"registered {hook['url']}; secret shown once")
+
+
+def link_accounts(story: Story) -> None:
+    chapter("Two bank accounts: one linked, one by hand")
+    linked = story.api.post(
+        "/balance/funding-sources",
+        {
+            "linkProcessorToken": "processor-sandbox-northwind",
+            "linkAccountId": "acc_operating",
+            "accountHolderName": "Northwind Trading LLC",
+        },
+    )["data"]
+    by_hand = story.api.post("/balance/funding-sources/manual", manual_account("9876543210"))[
+        "data"
+    ]
+    story.linked, story.by_hand = linked["id"], by_hand["id"]
+    for source in (linked, by_hand):
+        say(f"{source['type']}: {source['bankName']} ··{source['last4']} is {source['status']}")
+    check("9876543210" not in str(by_hand), "the account number never comes back")
+
+
+def manual_account(number: str) -> dict[str, str]:
+    return {
+        "accountNumber": number,
+        "routingNumber": "021000021",
+        "accountHolderName": "Northwind Trading LLC",
+        "accountHolderType": "business",
+        "accountType": "checking",
+    }
+
+
+def top_up(story: Story) -> None:
+    chapter("Top up $250.00 by ACH debit")
+    funding = story.top_up(25_000, story.linked)
+    seen = [funding["status"]]
+    say(f"{funding['id']} is {seen[0]}, expected {funding['expectedAvailabilityDate']}")
+
+    def probe() -> dict[str, Any] | None:
+        found = story.funding(funding["id"])
+        if found["status"] != seen[-1]:
+            seen.append(found["status"])
+            say(f"  → {found['status']}")
+        return found if found["status"] in {"completed", "failed"} else None
+
+    final = wait_for("the bank", probe)
+    check(final["status"] == "completed", "the money arrived")
+    reached = [name for name in STEPS if final["statusTimestamps"][camel(name) + "At"]]
+    check(tuple(reached) == STEPS, "it went " + " → ".join(reached))
+    check(story.show_balance()["availableBalance"] == 25_000, "the summary says $250.00 available")
+    rows = story.api.get("/balance/transactions")["data"]
+    check(
+        [(row["type"], row["amount"]) for row in rows] == [("credit", 25_000)],
+        "the statement shows one credit of $250.00",
+    )
+    for name in ("created", "processing", "completed"):
+        expect_event(story, funding["id"], f"payment.{name}")
+
+
+def camel(name: str) -> str:
+    head, *tail = name.split("_")
+    return head + "".join(word.capitalize() for word in tail)
+
+
+def expect_event(story: Story, payment_id: str, type: str) -> dict[str, Any]:
+    item = wait_for(
+        f"the event {type}", lambda: story.receiver.find(payment_id=payment_id, type=type)
+    )
+    check(
+        item.hex_signature_ok and item.standard_signature_ok,
+        f"{type}: both signatures verified (one by the standardwebhooks library)",
+    )
+    return item.event
+
+
+def returns(story: Story) -> None:
+    chapter("An account without funds: R01 in transit")
+    source = story.api.post("/balance/funding-sources/manual", manual_account("10001"))["data"]
+    funding = story.top_up(10_000, source["id"])
+    final = story.wait_for_status(funding["id"], "failed")
+    check(final["returned"] and final["returnCode"] == "R01", f"returned: {final['returnReason']}")
+    expect_event(story, funding["id"], "payment.returned")
+    check(story.show_balance()["availableBalance"] == 25_000, "the balance did not move")
+
+    chapter("A late return: completed, then R01 all the same")
+    source = story.api.post("/balance/funding-sources/manual", manual_account("20001"))["data"]
+    funding = story.top_up(7_500, source["id"])
+    story.wait_for_status(funding["id"], "completed")
+    story.show_balance()
+    final = story.wait_for_status(funding["id"], "failed")
+    check(bool(final["statusTimestamps"]["completedAt"]), "it had completed before")
+    expect_event(story, funding["id"], "payment.returned")
+    debits = story.api.get("/balance/transactions", type="debit")["data"]
+    check([row["amount"] for row in debits] == [7_500], "a debit took the $75.00 back")
+    check(story.show_balance()["availableBalance"] == 25_000, "$250.00 again")
+
+
+def auto_funding(story: Story) -> None:
+    chapter("Auto-funding with an approval by e-mail")
+    story.api.post(
+        "/balance/auto-funding/config",
+        {
+            "enabled": True,
+            "lowBalanceThreshold": 20_000,
+            "fundingAmount": 50_000,
+            "fundingMethod": "ach_debit",
+            "confirmationThreshold": 30_000,
+            "confirmationEmails": [APPROVER],
+            "fundingSourceId": story.by_hand,
+        },
+        expect=200,
+    )
+    say("below $200.00 add $500.00; over $300.00 ask first")
+    manage(
+        "adjust_balance", "--tenant", story.tenant, "--type", "debit", "--amount", "10000",
+        "--reason", "demo: let the balance fall",
+    )  # fmt: skip
+    check(story.show_balance()["availableBalance"] == 15_000, "the balance fell to $150.00")
+    rows = story.api.get("/funding/transactions", status="awaiting_confirmation")["data"]
+    check(len(rows) == 1 and rows[0]["trigger"] == "auto_funding", "one funding awaits approval")
+    link = wait_for("the e-mail", lambda: confirmation_link(APPROVER))
+    scan(story, link, rows[0]["id"])
+    approve(story, link, rows[0]["id"])
+
+
+def scan(story: Story, link: str, funding_id: str) -> None:
+    for method in ("HEAD", "GET", "GET"):
+        httpx.request(method, link, timeout=15)
+    httpx.post(link, data={"decision": "approve"}, timeout=15)
+    status = story.funding(funding_id)["status"]
+    check(status == "awaiting_confirmation", "a mail scanner opened the link: nothing happened")
+
+
+def approve(story: Story, link: str, funding_id: str) -> None:
+    with httpx.Client(timeout=15, follow_redirects=True) as browser:
+        page = browser.get(link).text
+        check("$500.00" in page, "the page shows $500.00 and asks to type it")
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+        if token is None:
+            raise StoryError("the confirmation page has no form")
+        form = {"csrfmiddlewaretoken": token[1], "decision": "approve", "amount": "500.00"}
+        answer = browser.post(link, data=form, headers={"Referer": link})
+    check(answer.status_code == 200, "the approver typed the amount and approved")
+    story.wait_for_status(funding_id, "completed")
+    check(story.show_balance()["availableBalance"] == 65_000, "$650.00 available")
+
+
+def replay(story: Story) -> None:
+    chapter("The same top-up sent twice with one Idempotency-Key")
+    key = {"Idempotency-Key": str(uuid.uuid4())}
+    body = {"amount": 1_000, "fundingSourceId": story.linked}
+    first, second = (story.api.raw_post("/balance/topup", body, **key) for _ in range(2))
+    check(first.content == second.content, "the second answer is byte-equal to the first")
+    check(second.headers.get("Idempotent-Replayed") == "true", "and says that it is a replay")
+    same = story.api.get("/funding/transactions", minAmount=1_000, maxAmount=1_000)["data"]
+    check(len(same) == 1, "there is one funding transaction")
+    story.wait_for_status(same[0]["id"], "completed")
+
+
+def audit(story: Story) -> None:
+    chapter("Check the ledger")
+    result = manage("check_ledger", "--full")
+    check(result["ok"], "check_ledger: every balance is explained, every event has its transition")
+    story.show_balance()
+
+
+def main() -> int:
+    started = time.monotonic()
+    story = Story()
+    try:
+        for part in (
+            open_an_account, link_accounts, top_up, returns, auto_funding, replay, audit,
+        ):  # fmt: skip
+            part(story)
+    except StoryError as error:
+        sys.stdout.write(f"\n ✗ {error}\n")
+        return 1
+    sys.stdout.write(f"\nThe whole story took {time.monotonic() - started:.0f} seconds.\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""The demo's three hands: the REST API, the command line, and the approver's mailbox."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from demo.console import StoryError
+
+BASE_URL = os.environ.get("BASE_URL", "http://localhost:8000")
+
+
+class Api:
+    """A thin client: raises StoryError unless the answer has the expected status."""
+
+    def __init__(self, key: str) -> None:
+        self._http = httpx.Client(
+            base_url=f"{BASE_URL}/api/v1", headers={"Authorization": f"Bearer {key}"}, timeout=15
+        )
+
+    def get(self, path: str, **parameters: Any) -> Any:
+        return self._call("GET", path, 200, params=parameters)
+
+    def post(self, path: str, body: dict[str, Any], *, expect: int = 201) -> Any:
+        return self._call("POST", path, expect, json=body)
+
+    def raw_post(self, path: str, body: dict[str, Any], **headers: str) -> httpx.Response:
+        return self._http.post(path, json=body, headers=headers)
+
+    def _call(self, method: str, path: str, expect: int, **options: Any) -> Any:
+        response = self._http.request(method, path, **options)
+        if response.status_code != expect:
+            raise StoryError(f"{method} {path} answered {response.status_code}: {response.text}")
+        return response.json()
+
+
+def manage(*words: str) -> dict[str, Any]:
+    """Run a management command with `--json` and return its object."""
+    done = subprocess.run(  # noqa: S603  # our own manage.py, our own words
+        [sys.executable, "manage.py", *words, "--json"], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise StoryError(f"manage.py {words[0]} failed:\n{done.stdout}{done.stderr}")
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def confirmation_link(to: str) -> str | None:
+    """The magic link in the newest message to this address, or None."""
+    folder = Path(os.environ["BALLAST_RUN_DIR"]) / "mail"
+    for path in sorted(folder.glob("*.log"), key=lambda item: item.stat().st_mtime, reverse=True):
+        message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
+        body = message.get_body(("plain",))
+        link = body and re.search(r"https?://\S+/confirm/\S+", body.get_content())
+        if link and to in str(message["To"]):
+            return link[0]
+    return None
