@@ -13,117 +13,270 @@ import common.fields
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('id', common.fields.PrefixedIdField('usr')),
-                ('email', models.EmailField(max_length=254, unique=True)),
-                ('name', models.CharField(blank=True, max_length=120)),
-                ('is_active', models.BooleanField(default=True)),
-                ('is_staff', models.BooleanField(default=False, verbose_name='works for us')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                ("id", common.fields.PrefixedIdField("usr")),
+                ("email", models.EmailField(max_length=254, unique=True)),
+                ("name", models.CharField(blank=True, max_length=120)),
+                ("is_active", models.BooleanField(default=True)),
+                ("is_staff", models.BooleanField(default=False, verbose_name="works for us")),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Tenant',
+            name="Tenant",
             fields=[
-                ('id', common.fields.PrefixedIdField('ten')),
-                ('name', models.CharField(max_length=120)),
-                ('mode', models.CharField(choices=[('sandbox', 'Sandbox'), ('live', 'Live')], default='sandbox', max_length=8)),
-                ('status', models.CharField(choices=[('active', 'Active'), ('suspended', 'Suspended')], default='active', max_length=10)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ("id", common.fields.PrefixedIdField("ten")),
+                ("name", models.CharField(max_length=120)),
+                (
+                    "mode",
+                    models.CharField(
+                        choices=[("sandbox", "Sandbox"), ("live", "Live")],
+                        default="sandbox",
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("active", "Active"), ("suspended", "Suspended")],
+                        default="active",
+                        max_length=10,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('mode__in', ['sandbox', 'live'])), name='tenant_mode_known'), models.CheckConstraint(condition=models.Q(('status__in', ['active', 'suspended'])), name='tenant_status_known')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("mode__in", ["sandbox", "live"])),
+                        name="tenant_mode_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("status__in", ["active", "suspended"])),
+                        name="tenant_status_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='ApiKey',
+            name="ApiKey",
             fields=[
-                ('id', common.fields.PrefixedIdField('key')),
-                ('name', models.CharField(max_length=120)),
-                ('prefix', models.CharField(editable=False, max_length=24, unique=True)),
-                ('digest', models.CharField(editable=False, max_length=64)),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=32), size=None)),
-                ('allowed_networks', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=43), blank=True, default=list, size=None)),
-                ('reads_per_second', models.PositiveIntegerField(blank=True, null=True)),
-                ('writes_per_second', models.PositiveIntegerField(blank=True, null=True)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='api_keys', to='tenants.tenant')),
+                ("id", common.fields.PrefixedIdField("key")),
+                ("name", models.CharField(max_length=120)),
+                ("prefix", models.CharField(editable=False, max_length=24, unique=True)),
+                ("digest", models.CharField(editable=False, max_length=64)),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=32), size=None
+                    ),
+                ),
+                (
+                    "allowed_networks",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=43),
+                        blank=True,
+                        default=list,
+                        size=None,
+                    ),
+                ),
+                ("reads_per_second", models.PositiveIntegerField(blank=True, null=True)),
+                ("writes_per_second", models.PositiveIntegerField(blank=True, null=True)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="api_keys",
+                        to="tenants.tenant",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='OutgoingEmail',
+            name="OutgoingEmail",
             fields=[
-                ('next_attempt_at', models.DateTimeField(blank=True, null=True)),
-                ('leased_until', models.DateTimeField(blank=True, null=True)),
-                ('lease_version', models.IntegerField(default=0)),
-                ('attempts', models.IntegerField(default=0)),
-                ('id', common.fields.PrefixedIdField('eml')),
-                ('to', models.EmailField(max_length=254)),
-                ('template', models.CharField(max_length=64)),
-                ('context', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField()),
-                ('sent_at', models.DateTimeField(blank=True, null=True)),
-                ('failed_at', models.DateTimeField(blank=True, null=True)),
-                ('last_error', models.CharField(blank=True, max_length=200)),
-                ('tenant', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='tenants.tenant')),
+                ("next_attempt_at", models.DateTimeField(blank=True, null=True)),
+                ("leased_until", models.DateTimeField(blank=True, null=True)),
+                ("lease_version", models.IntegerField(default=0)),
+                ("attempts", models.IntegerField(default=0)),
+                ("id", common.fields.PrefixedIdField("eml")),
+                ("to", models.EmailField(max_length=254)),
+                ("template", models.CharField(max_length=64)),
+                ("context", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField()),
+                ("sent_at", models.DateTimeField(blank=True, null=True)),
+                ("failed_at", models.DateTimeField(blank=True, null=True)),
+                ("last_error", models.CharField(blank=True, max_length=200)),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="tenants.tenant",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('next_attempt_at__isnull', False)), fields=['next_attempt_at'], name='email_due')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("next_attempt_at__isnull", False)),
+                        fields=["next_attempt_at"],
+                        name="email_due",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', common.fields.PrefixedIdField('mem')),
-                ('role', models.CharField(choices=[('owner', 'Owner'), ('member', 'Member'), ('approver', 'Approver'), ('viewer', 'Viewer')], max_length=8)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('tenant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to='tenants.tenant')),
+                ("id", common.fields.PrefixedIdField("mem")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("owner", "Owner"),
+                            ("member", "Member"),
+                            ("approver", "Approver"),
+                            ("viewer", "Viewer"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memberships",
+                        to="tenants.tenant",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'tenant'), name='one_membership_per_tenant'), models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'member', 'approver', 'viewer'])), name='membership_role_known')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("user", "tenant"), name="one_membership_per_tenant"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["owner", "member", "approver", "viewer"])),
+                        name="membership_role_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', common.fields.PrefixedIdField('aud')),
-                ('actor_type', models.CharField(choices=[('user', 'User'), ('api_key', 'Api Key'), ('staff', 'Staff'), ('approver', 'Approver'), ('network', 'Network'), ('system', 'System')], max_length=8)),
-                ('actor_id', models.CharField(blank=True, max_length=254)),
-                ('action', models.CharField(max_length=64)),
-                ('subject_id', models.CharField(blank=True, max_length=64)),
-                ('details', models.JSONField(default=dict)),
-                ('request_id', models.CharField(blank=True, max_length=128)),
-                ('created_at', models.DateTimeField()),
-                ('tenant', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='tenants.tenant')),
+                ("id", common.fields.PrefixedIdField("aud")),
+                (
+                    "actor_type",
+                    models.CharField(
+                        choices=[
+                            ("user", "User"),
+                            ("api_key", "Api Key"),
+                            ("staff", "Staff"),
+                            ("approver", "Approver"),
+                            ("network", "Network"),
+                            ("system", "System"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("actor_id", models.CharField(blank=True, max_length=254)),
+                ("action", models.CharField(max_length=64)),
+                ("subject_id", models.CharField(blank=True, max_length=64)),
+                ("details", models.JSONField(default=dict)),
+                ("request_id", models.CharField(blank=True, max_length=128)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "tenant",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        to="tenants.tenant",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['tenant', '-created_at', '-id'], name='audit_by_tenant'), models.Index(fields=['subject_id', '-created_at'], name='audit_by_subject')],
+                "indexes": [
+                    models.Index(fields=["tenant", "-created_at", "-id"], name="audit_by_tenant"),
+                    models.Index(fields=["subject_id", "-created_at"], name="audit_by_subject"),
+                ],
             },
         ),
         pgtrigger.migrations.AddTrigger(
-            model_name='auditevent',
-            trigger=pgtrigger.compiler.Trigger(name='append_only', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash='c29700a79f8b78d2227dc7a6a70fa6ca950d9c4b', operation='UPDATE OR DELETE', pgid='pgtrigger_append_only_53472', table='tenants_auditevent', when='BEFORE')),
+            model_name="auditevent",
+            trigger=pgtrigger.compiler.Trigger(
+                name="append_only",
+                sql=pgtrigger.compiler.UpsertTriggerSql(
+                    func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;",
+                    hash="c29700a79f8b78d2227dc7a6a70fa6ca950d9c4b",
+                    operation="UPDATE OR DELETE",
+                    pgid="pgtrigger_append_only_53472",
+                    table="tenants_auditevent",
+                    when="BEFORE",
+                ),
+            ),
         ),
     ]

@@ -1,0 +1,118 @@
+"""The real processes on the test database: worker, beat, web, and a Valkey of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import httpx
+from django.db import connection
+
+from devstack import valkey
+from devstack.paths import Profile, profile
+from devstack.processes import Child, Program
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Product:
+    """Processes under test. Everything it starts ends with it, or with the test run."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.port = port
+        self._profile: Profile = profile(f"{os.environ['BALLAST_TEST_PROFILE']}-scenario")
+        self._environment = self._make_environment()
+        self._children: dict[str, Child] = {}
+
+    def start(self, *names: str) -> None:
+        for name in names:
+            self._children[name] = Child(self._program(name))
+        if "valkey" in names:
+            wait_until(lambda: valkey.is_ready(self._profile), seconds=10)
+        if "web" in names:
+            wait_until(lambda: self._is_up(), seconds=60)
+
+    def kill(self, name: str) -> None:
+        """SIGKILL to the process and everything it started."""
+        self._children.pop(name).kill_group()
+
+    def stop(self) -> None:
+        for child in self._children.values():
+            child.kill_group()
+        self._children.clear()
+
+    def logs(self, name: str) -> str:
+        path = self.folder / f"{name}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def _is_up(self) -> bool:
+        with contextlib.suppress(httpx.HTTPError):
+            return httpx.get(f"{self.base_url}/healthz", timeout=5).status_code == 200
+        return False
+
+    def _program(self, name: str) -> Program:
+        if name == "valkey":
+            return valkey.program(self._profile, durable=False, kept_descriptor=2)
+        python = sys.executable
+        commands = {
+            "worker": [python, "-m", "celery", "-A", "config", "worker", "-c", "2",
+                       "--without-gossip", "--without-mingle", "-l", "INFO"],
+            "beat": [python, "-m", "celery", "-A", "config", "beat", "-l", "INFO"],
+            "web": [python, "-m", "gunicorn", "config.wsgi:application", "-k", "gthread",
+                    "-w", "1", "--threads", "8", "-b", f"127.0.0.1:{self.port}"],
+            "dispatcher": [python, "manage.py", "dispatch_webhooks"],
+        }  # fmt: skip
+        return Program(
+            name=name,
+            command=commands[name],
+            environment=self._environment,
+            folder=ROOT,
+            log=self.folder / f"{name}.log",
+        )
+
+    def _make_environment(self) -> dict[str, str]:
+        settings = connection.settings_dict
+        host = urlencode({"host": settings["HOST"] or settings["OPTIONS"].get("host", "")})
+        return {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": f"postgresql://{settings['USER']}@/{settings['NAME']}?{host}",
+            "REDIS_URL": self._profile.redis_url(),
+            "BALLAST_RUN_DIR": str(self.folder),
+            "BASE_URL": self.base_url,
+            "SANDBOX_PACE": "seconds",
+            "EMAIL_URL": "consolemail://",
+            "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "WEBHOOK_ALLOW_HTTP": "True",
+        }
+
+
+@contextlib.contextmanager
+def running(folder: Path, port: int, *names: str) -> Iterator[Product]:
+    """The named processes, ended afterwards whatever happens."""
+    product = Product(folder, port)
+    try:
+        product.start(*names)
+        yield product
+    finally:
+        product.stop()
+
+
+def wait_until(holds: Callable[[], bool], *, seconds: float, every: float = 0.2) -> float:
+    """Wait until `holds`; returns the seconds it took. Fails the test when it never does."""
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        if holds():
+            return time.monotonic() - began
+        time.sleep(every)
+    raise AssertionError(f"not within {seconds} seconds")
