@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import django_filters
@@ -27,13 +28,30 @@ class CentsFormField(forms.RegexField):
 
 
 class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django-filter is untyped
-    """Declares query parameters of a list. Use `apply`."""
+    """Declares query parameters of a list. Use `apply`, or `read` and a selector."""
 
     @classmethod
     def apply(cls, request: TenantRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """`queryset` narrowed by the query string. Raises DRF's ValidationError."""
+        narrowed: QuerySet[Model] = cls._checked(request, queryset).qs
+        return narrowed
+
+    @classmethod
+    def read(cls, request: TenantRequest, *, paged: bool) -> dict[str, Any]:
+        """The checked values by name, empty ones for what was left out. Raises as `apply` does.
+
+        `paged`: `limit` and `cursor` are allowed beside them. Needs a `Meta.model`.
+        """
+        values: dict[str, Any] = cls._checked(request, None, paged=paged).form.cleaned_data
+        return values
+
+    @classmethod
+    def _checked(
+        cls, request: TenantRequest, queryset: QuerySet[Any] | None, *, paged: bool = True
+    ) -> StrictFilterSet:
         parameters = request.query_params
-        if unknown := set(parameters) - set(cls.base_filters) - set(pagination.PARAMETERS):
+        allowed = {*cls.base_filters, *(pagination.PARAMETERS if paged else ())}
+        if unknown := set(parameters) - allowed:
             raise serializers.ValidationError(
                 {
                     name: [serializers.ErrorDetail("Not a parameter here.", UnknownParameter.code)]
@@ -52,8 +70,30 @@ class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django
                     for name, problems in filters.errors.get_json_data().items()
                 }
             )
-        narrowed: QuerySet[Model] = filters.qs
-        return narrowed
+        return filters
+
+
+class _InstantField(forms.Field):
+    """ISO 8601 with a time and an offset: without them nobody knows which instant is meant."""
+
+    def to_python(self, value: Any) -> datetime | None:
+        if value in self.empty_values:
+            return None
+        try:
+            instant = datetime.fromisoformat(value)
+            if instant.tzinfo is None:
+                raise ValueError("no offset")
+            return instant.astimezone(UTC)
+        except (ValueError, OverflowError) as error:
+            raise forms.ValidationError(
+                "Send a time with its offset, such as 2026-11-20T15:00:00Z.", code="invalid_format"
+            ) from error
+
+
+class InstantFilter(django_filters.Filter):  # type: ignore[misc]  # django-filter is untyped
+    """A moment in time."""
+
+    field_class = _InstantField
 
 
 class StrictBooleanFilter(django_filters.ChoiceFilter):  # type: ignore[misc]

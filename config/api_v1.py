@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
+from balance.api.views import BalanceTransactionViewSet, BalanceViewSet
 from funding.api.sources import FundingSourceViewSet
 from funding.api.transactions import FundingTransactionViewSet, LimitsViewSet, TopUpViewSet
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("balance/summary", BalanceViewSet.as_view({"get": "summary"})),
     path("balance/topup", TopUpViewSet.as_view({"post": "create"})),
     path("balance/limits", LimitsViewSet.as_view({"get": "retrieve"})),
+    path("balance/transactions", BalanceTransactionViewSet.as_view({"get": "list"})),
+    path("balance/transactions.csv", BalanceTransactionViewSet.as_view({"get": "download"})),
+    path(
+        "balance/transactions/<str:transaction_id>",
+        BalanceTransactionViewSet.as_view({"get": "retrieve"}),
+    ),
     path(
         "balance/funding-sources",
         FundingSourceViewSet.as_view({"get": "list", "post": "link"}),

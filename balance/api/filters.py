@@ -1,0 +1,48 @@
+"""Filters of the balance transaction list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_filters
+from drf_spectacular.utils import OpenApiParameter
+
+from api.authentication import TenantRequest
+from api.filters import InstantFilter, StrictFilterSet
+from balance.kinds import PostingType
+from balance.models import BalanceTransaction
+
+FILTER_PARAMETERS = [
+    OpenApiParameter(
+        "type", str, enum=PostingType.values, many=True, description="May be given several times."
+    ),
+    OpenApiParameter("sourceId", str, description="The funding transaction, payment, adjustment."),
+    OpenApiParameter(
+        "createdAfter", {"type": "string", "format": "date-time"}, description="At or after this."
+    ),
+    OpenApiParameter(
+        "createdBefore", {"type": "string", "format": "date-time"}, description="Before this."
+    ),
+]
+
+
+class BalanceTransactionFilter(StrictFilterSet):
+    type = django_filters.MultipleChoiceFilter(choices=PostingType.choices)
+    sourceId = django_filters.CharFilter(strip=False)
+    createdAfter = InstantFilter()
+    createdBefore = InstantFilter()
+
+    class Meta:
+        model = BalanceTransaction
+        fields = ()
+
+
+def selection(request: TenantRequest, *, paged: bool) -> dict[str, Any]:
+    """The arguments of `selectors.transactions` in the query string. Raises ValidationError."""
+    values = BalanceTransactionFilter.read(request, paged=paged)
+    return {
+        "types": values["type"],
+        "source_id": values["sourceId"] or None,
+        "created_after": values["createdAfter"],
+        "created_before": values["createdBefore"],
+    }
