@@ -1,0 +1,56 @@
+"""A live network as far as verification needs one: it takes deposits when told to be up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from networks.base import (
+    Accepted,
+    BankAccount,
+    Capabilities,
+    InstructionRefused,
+    Method,
+    MethodTerms,
+    NetworkEvent,
+    NetworkUnavailable,
+)
+
+
+@dataclass
+class LiveNetwork:
+    """`outages`: how many calls find it down. `refuses`: whether it takes deposits at all."""
+
+    outages: int = 0
+    refuses: bool = False
+    name: str = "live"
+    sent: list[tuple[str, str, tuple[int, int]]] = field(default_factory=list)
+    events: list[NetworkEvent] = field(default_factory=list)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        terms = MethodTerms(amount_max=10**9)
+        return Capabilities(methods={Method.ACH_DEBIT: terms, Method.RTP_REQUEST: terms})
+
+    def needs_micro_deposits(self, account: BankAccount) -> bool:
+        return True
+
+    def choose_micro_deposits(self) -> tuple[int, int]:
+        return (7, 31)
+
+    def send_micro_deposits(
+        self, instruction_id: str, account: BankAccount, amounts: tuple[int, int], *, now: datetime
+    ) -> Accepted:
+        if self.outages:
+            self.outages -= 1
+            raise NetworkUnavailable("down")
+        if self.refuses:
+            raise InstructionRefused(code="R13", reason="no such bank")
+        self.sent.append((instruction_id, account.account_number, amounts))
+        return Accepted(reference="live-1")
+
+    def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> list[NetworkEvent]:
+        return self.events[:limit]
+
+    def acknowledge(self, event_ids: object) -> None:
+        self.events.clear()

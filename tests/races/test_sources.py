@@ -1,0 +1,165 @@
+"""Many requests about the same bank accounts at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from django.db import transaction
+
+from balance import services as ledger
+from common.clock import utc_now
+from funding.errors import (
+    DuplicateFundingSource,
+    FundingSourceInUse,
+    FundingSourceUnusable,
+    TooManyFundingSources,
+)
+from funding.models import FundingSource, FundingTransaction, SourceVerification, Trigger
+from funding.services import lifecycle, sources
+from funding.states import IN_FLIGHT
+from tenants.actors import SYSTEM
+from tests.builders import NOW, ApiClient, make_key, make_source, make_tenant
+from tests.races.together import together
+
+WORKERS = 8
+ROUNDS = 5
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def acme(transactional_db):
+    return make_tenant(name="Acme")
+
+
+def kinds(outcomes):
+    return Counter(type(outcome) for outcome in outcomes)
+
+
+def start_funding(source):
+    """A top-up: the source first, the balance last."""
+    with transaction.atomic():
+        locked = sources.lock_usable(
+            tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit"
+        )
+        terms = lifecycle.NewFunding(
+            source=locked,
+            amount=100,
+            method="ach_debit",
+            trigger=Trigger.TOPUP,
+            network="sandbox",
+            expected_availability_date=NOW.date(),
+        )
+        return lifecycle.start(terms=terms, actor=SYSTEM, now=utc_now())
+
+
+def start_funding_under_the_balance_lock(source):
+    """As auto-funding does it."""
+    with transaction.atomic():
+        ledger.lock_row(tenant_id=source.tenant_id)
+        return start_funding(source)
+
+
+def remove(source):
+    return sources.remove(
+        tenant_id=source.tenant_id, source_id=source.pk, actor=SYSTEM, now=utc_now()
+    )
+
+
+class TestAdding:
+    @pytest.mark.parametrize("round_", range(ROUNDS))
+    def test_one_account_is_added_once_and_everybody_learns_its_id(self, acme, round_):
+        outcomes = together(lambda _: make_source(acme), workers=WORKERS)
+
+        source = FundingSource.objects.get()
+        assert kinds(outcomes) == {FundingSource: 1, DuplicateFundingSource: WORKERS - 1}
+        refusals = [each for each in outcomes if isinstance(each, DuplicateFundingSource)]
+        assert {refusal.extra["existing_id"] for refusal in refusals} == {source.pk}
+
+    def test_only_one_becomes_the_default(self, acme):
+        outcomes = together(
+            lambda worker: make_source(acme, account_number=f"22222{worker}"), workers=WORKERS
+        )
+
+        assert kinds(outcomes) == {FundingSource: WORKERS}
+        assert FundingSource.objects.filter(is_default=True).count() == 1
+
+    def test_the_limit_holds(self, acme):
+        for number in range(17):
+            make_source(acme, account_number=f"33333{number}")
+
+        outcomes = together(
+            lambda worker: make_source(acme, account_number=f"22222{worker}"), workers=WORKERS
+        )
+
+        assert kinds(outcomes) == {FundingSource: 3, TooManyFundingSources: WORKERS - 3}
+        assert FundingSource.objects.count() == 20
+
+
+class TestMakingDefault:
+    def test_one_is_the_default_in_the_end(self, acme):
+        made = [make_source(acme, account_number=f"22222{number}") for number in range(WORKERS)]
+
+        outcomes = together(
+            lambda worker: sources.make_default(
+                tenant_id=acme.pk, source_id=made[worker].pk, actor=SYSTEM, now=NOW
+            ),
+            workers=WORKERS,
+        )
+
+        assert kinds(outcomes) == {FundingSource: WORKERS}
+        assert FundingSource.objects.filter(is_default=True).count() == 1
+
+
+class TestGuessing:
+    def test_a_burst_gets_three_tries(self, acme):
+        source = make_source(acme, account_number="50001")
+        key = make_key(acme)
+        path = f"/api/v1/balance/funding-sources/{source.pk}/verify"
+
+        answers = together(
+            lambda worker: ApiClient(key).post_json(path, {"amounts": [40, 41 + worker]}),
+            workers=16,
+        )
+
+        assert {answer.status_code for answer in answers} == {422}
+        left = sorted(answer.json()["attemptsRemaining"] for answer in answers)
+        assert left == [0] * 14 + [1, 2]
+        assert SourceVerification.objects.get().tries_used == 3
+        assert FundingSource.objects.get().status == "verification_failed"
+
+    def test_a_burst_of_right_answers_activates_once(self, acme):
+        source = make_source(acme, account_number="50001")
+        key = make_key(acme)
+        path = f"/api/v1/balance/funding-sources/{source.pk}/verify"
+
+        answers = together(
+            lambda _: ApiClient(key).post_json(path, {"amounts": [11, 22]}), workers=WORKERS
+        )
+
+        assert Counter(answer.status_code for answer in answers) == {200: 1, 409: WORKERS - 1}
+
+
+class TestRemoving:
+    @pytest.mark.parametrize("start", [start_funding, start_funding_under_the_balance_lock])
+    @pytest.mark.parametrize("round_", range(ROUNDS))
+    def test_no_funding_is_on_its_way_from_a_removed_account(self, acme, start, round_):
+        source = make_source(acme)
+        acts = [remove, start, start, remove]
+
+        outcomes = together(lambda worker: acts[worker % 4](source), workers=WORKERS)
+
+        expected = {FundingSource, FundingTransaction, FundingSourceInUse, FundingSourceUnusable}
+        assert set(kinds(outcomes)) <= expected, outcomes
+        is_removed = FundingSource.objects.get(pk=source.pk).status == "removed"
+        on_its_way = FundingTransaction.objects.filter(source=source, status__in=IN_FLIGHT)
+        assert is_removed != on_its_way.exists()
+
+    def test_repeated_removals_agree(self, acme):
+        source = make_source(acme)
+
+        outcomes = together(lambda _: remove(source), workers=WORKERS)
+
+        assert kinds(outcomes) == {FundingSource: WORKERS}
+        assert len({outcome.removed_at for outcome in outcomes}) == 1
