@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import socket
 import threading
@@ -24,6 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.
 
 TOPUPS = 300
 KILLS = 10
+PROCESSES = ("valkey", "web", "worker", "beat")
 FINAL = (FundingStatus.COMPLETED, FundingStatus.FAILED)
 
 
@@ -40,7 +42,7 @@ class Customer:
     def __init__(self, base_url):
         self.tenant = make_tenant()
         self.source = make_source(self.tenant)
-        self._http = httpx.Client(
+        self.http = httpx.Client(
             base_url=base_url,
             headers={"Authorization": f"Bearer {make_key(self.tenant)}"},
             timeout=10,
@@ -51,7 +53,7 @@ class Customer:
         body = {"amount": 100, "fundingSourceId": self.source.pk}
         headers = {"Idempotency-Key": f"top-up-{number}"}
         while True:
-            response = self._http.post("/api/v1/balance/topup", json=body, headers=headers)
+            response = self.http.post("/api/v1/balance/topup", json=body, headers=headers)
             self.answers[response.status_code] += 1
             if response.status_code == 201:
                 return
@@ -62,6 +64,13 @@ class Customer:
         sender = threading.Thread(target=lambda: [self.top_up(n) for n in range(count)])
         sender.start()
         return sender
+
+
+@contextlib.contextmanager
+def customer_of(product):
+    customer = Customer(product.base_url)
+    with customer.http:
+        yield customer
 
 
 def all_final():
@@ -80,8 +89,7 @@ def assert_nothing_lost_or_doubled(customer):
 
 
 def test_killing_the_worker_ten_times(tmp_path, port):
-    with running(tmp_path, port, "valkey", "web", "worker", "beat") as product:
-        customer = Customer(product.base_url)
+    with running(tmp_path, port, *PROCESSES) as product, customer_of(product) as customer:
         sender = customer.send(TOPUPS)
         for _ in range(KILLS):
             time.sleep(random.uniform(0.5, 3))
@@ -96,14 +104,13 @@ def test_killing_the_worker_ten_times(tmp_path, port):
 
 
 def test_losing_valkey_for_a_minute(tmp_path, port):
-    with running(tmp_path, port, "valkey", "web", "worker", "beat") as product:
-        customer = Customer(product.base_url)
+    with running(tmp_path, port, *PROCESSES) as product, customer_of(product) as customer:
         sender = customer.send(TOPUPS)
         time.sleep(3)
         product.kill("valkey")  # with everything it held: it keeps no file
         gone_at = time.monotonic()
         sender.join()
-        summary = customer._http.get("/api/v1/balance/summary")
+        summary = customer.http.get("/api/v1/balance/summary")
         time.sleep(max(0, 60 - (time.monotonic() - gone_at)))
         product.start("valkey")
 
