@@ -6,3 +6,9 @@ from django.apps import AppConfig
 class FundingConfig(AppConfig):
     name = "funding"
     verbose_name = "Funding"
+
+    def ready(self) -> None:
+        from balance import invariants as audit
+        from funding import invariants
+
+        audit.register(invariants.check)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
@@ -288,6 +289,7 @@ class FundingEvent(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("funding", "sequence"), name="one_history_row_a_step"),
         )
+        indexes = (BrinIndex(fields=("created_at",), name="funding_history_age"),)
 
     def __str__(self) -> str:
         return f"{self.funding_id}: {self.from_status or 'new'} → {self.to_status}"

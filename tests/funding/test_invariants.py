@@ -1,0 +1,102 @@
+"""Planted damage of every kind is found, and named."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from balance import invariants
+from balance import services as ledger
+from common.clock import utc_now
+from funding.services.lifecycle import SOURCE_TYPE
+from tests.funding.builders import make_source, run_due, top_up
+
+
+def tamper(statement):
+    """Change rows behind the back of every trigger."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(statement)
+        assert cursor.rowcount > 0
+        cursor.execute("SET LOCAL session_replication_role = origin")
+
+
+def found(**options):
+    report = invariants.check(now=utc_now(), **options)
+    return {finding.code for finding in report.findings}
+
+
+@pytest.fixture
+def books(acme):
+    """One funding of each end: completed, returned late, returned in transit, still reserved."""
+    now = utc_now()
+    made = {"completed": top_up(acme, now=now)}
+    for name, number in (("late", "20001"), ("returned", "10001")):
+        made[name] = top_up(acme, source=make_source(acme, account_number=number), now=now)
+    run_due(now=now)
+    made["reserved"] = top_up(acme, source=made["completed"].source, now=now)
+    return made
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_nothing_is_found_in_clean_books(books, full):
+    assert found(full=full) == set()
+
+
+@pytest.mark.parametrize(
+    ("damage", "codes"),
+    [
+        ("UPDATE balance SET pending = pending + 1", {"funding_pending"}),
+        (
+            "UPDATE funding_fundingtransaction SET status = 'completed', completed_at = now()"
+            " WHERE id = '{reserved}'",
+            {"funding_pending", "funding_postings", "funding_history"},
+        ),
+        (
+            "UPDATE funding_fundingtransaction SET amount = amount + 1 WHERE id = '{completed}'",
+            {"funding_postings"},
+        ),
+        (
+            "UPDATE funding_fundingtransaction SET completed_at = NULL WHERE id = '{late}'",
+            {"funding_postings"},
+        ),
+        (
+            "DELETE FROM funding_fundingevent WHERE funding_id = '{completed}' AND sequence = 2",
+            {"funding_history", "funding_events"},
+        ),
+        (
+            "UPDATE funding_fundingevent SET from_status = 'failed'"
+            " WHERE funding_id = '{completed}' AND sequence = 3",
+            {"funding_history"},
+        ),
+        (
+            "UPDATE webhooks_webhookevent SET type = 'payment.failed'"
+            " WHERE payment_id = '{returned}' AND type = 'payment.returned'",
+            {"funding_events"},
+        ),
+    ],
+)
+@pytest.mark.parametrize("full", [False, True])
+def test_damage_is_found(books, damage, codes, full):
+    tamper(damage.format(**{name: funding.pk for name, funding in books.items()}))
+
+    assert found(full=full) == codes
+
+
+def test_a_posting_without_a_funding_is_found(acme):
+    ledger.credit(
+        tenant_id=acme.pk,
+        amount=5,
+        source_type=SOURCE_TYPE,
+        source_id="ftx_nowhere",
+        description="",
+        now=utc_now(),
+    )
+
+    assert found(full=True) == {"funding_posting_orphan"}
+
+
+def test_one_tenants_damage_is_not_another_ones(books, rival):
+    tamper("UPDATE balance SET pending = pending + 1")
+
+    assert found(tenant_id=rival.pk) == set()
