@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "tenants",
     "api",
     "networks.sandbox",
+    "networks.inbox",
     "webhooks",
     "balance",
     "funding",
@@ -252,8 +253,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
-        "AccountHolderType": "funding.models.HolderType.values",
-        "AccountType": "funding.models.AccountType.values",
+        "AccountHolderType": "networks.base.HolderType",
+        "AccountType": "networks.base.AccountType",
         "FundingMethod": "funding.models.FundingMethod.values",
         "FundingSourceStatus": "funding.states.SourceStatus.values",
         "FundingSourceType": "funding.models.SourceType.values",

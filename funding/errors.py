@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from common.errors import Conflict, InvalidInput, NotFound, RuleViolation, Unavailable
+from common.errors import Conflict, NotFound, RuleViolation, Unavailable
+from networks.errors import AmountAboveLimit as AmountAboveLimit
+from networks.errors import NotCancelable as NotCancelable
 
 
 class FundingSourceNotVerified(RuleViolation):
@@ -23,12 +25,6 @@ class FundingMethodNotSupported(RuleViolation):
     advice = "Use one of the source's `supportedMethods`."
 
 
-class AmountAboveLimit(RuleViolation):
-    code = "amount_above_limit"
-    title = "Amount above the limit"
-    advice = "See `GET /balance/limits`; split the amount or ask for a higher limit."
-
-
 class DailyLimitExceeded(RuleViolation):
     code = "daily_limit_exceeded"
     title = "Daily limit exceeded"
@@ -39,12 +35,6 @@ class MonthlyLimitExceeded(RuleViolation):
     code = "monthly_limit_exceeded"
     title = "Monthly limit exceeded"
     advice = "Wait until next month (Eastern time) or ask for a higher limit."
-
-
-class NotCancelable(Conflict):
-    code = "not_cancelable"
-    title = "Too late to cancel"
-    advice = "Only funding that was not yet handed to the network can be canceled."
 
 
 class InvalidLinkToken(RuleViolation):
@@ -69,12 +59,6 @@ class LinkProviderUnavailable(Unavailable):
     code = "link_provider_unavailable"
     title = "Bank-linking provider not reachable"
     advice = "Try again in a moment; nothing was stored."
-
-
-class InvalidBankDetails(InvalidInput):
-    code = "invalid_bank_details"
-    title = "Bank details not valid"
-    advice = "Check the routing and account number on a cheque or in online banking."
 
 
 class DuplicateFundingSource(Conflict):

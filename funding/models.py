@@ -19,6 +19,9 @@ from funding.states import (
     FundingStatus,
     SourceStatus,
 )
+from networks.accounts import StoredAccount
+from networks.inbox.models import InboundEvent as InboundEvent
+from networks.inbox.models import InboundOutcome as InboundOutcome
 from tenants.models import ActorType
 
 APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
@@ -42,32 +45,16 @@ class VerificationMethod(models.TextChoices):
     SANDBOX = "sandbox"
 
 
-class HolderType(models.TextChoices):
-    BUSINESS = "business"
-    INDIVIDUAL = "individual"
+class FundingSource(StoredAccount):
+    """A bank account of the tenant."""
 
-
-class AccountType(models.TextChoices):
-    CHECKING = "checking"
-    SAVINGS = "savings"
-
-
-class FundingSource(models.Model):
-    """A bank account of the tenant. The account number is kept encrypted and never shown."""
+    sealed_as = "funding_source"
 
     id = PrefixedIdField("fs")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
     type = models.CharField(max_length=6, choices=SourceType)
     status = models.CharField(max_length=20, choices=SourceStatus)
     verification_method = models.CharField(max_length=14, choices=VerificationMethod)
-    bank_name = models.CharField(max_length=120, blank=True)
-    routing_number = models.CharField(max_length=9)
-    last4 = models.CharField(max_length=4)
-    account_number_token = models.TextField(editable=False)
-    fingerprint = models.CharField(max_length=64, editable=False)
-    account_holder_name = models.CharField(max_length=120)
-    account_holder_type = models.CharField(max_length=10, choices=HolderType)
-    account_type = models.CharField(max_length=8, choices=AccountType)
     link_account_id = models.CharField(max_length=128, blank=True)
     supported_methods = ArrayField(models.CharField(max_length=9, choices=FundingMethod))
     is_default = models.BooleanField(default=False)
@@ -110,13 +97,6 @@ class FundingSource(models.Model):
                 fields=("tenant", "type", "routing_number", "last4", "fingerprint"),
             ),
         )
-
-    def __str__(self) -> str:
-        return f"{self.bank_name or self.routing_number} ··{self.last4}"
-
-    @property
-    def encryption_context(self) -> str:
-        return f"funding_source.account_number:{self.pk}"
 
 
 class SourceVerification(Leased):
@@ -293,49 +273,6 @@ class FundingEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.funding_id}: {self.from_status or 'new'} → {self.to_status}"
-
-
-class InboundOutcome(models.TextChoices):
-    """What became of a message: `new` waits, `review` needs a person."""
-
-    NEW = "new"
-    APPLIED = "applied"
-    REVIEW = "review"
-
-
-class InboundEvent(models.Model):
-    """A message of a payment network, stored before it is applied. Unique per network and id.
-
-    The numeric key is the order of arrival, in which the messages of one funding are applied.
-    """
-
-    id = models.BigAutoField(primary_key=True)
-    network = models.CharField(max_length=16)
-    event_id = models.CharField(max_length=64)
-    instruction_id = models.CharField(max_length=64)
-    kind = models.CharField(max_length=16)
-    amount = models.BigIntegerField()
-    currency = models.CharField(max_length=3)
-    code = models.CharField(max_length=8, blank=True)
-    reason = models.CharField(max_length=300, blank=True)
-    reference = models.CharField(max_length=64, blank=True)
-    occurred_at = models.DateTimeField()
-    received_at = models.DateTimeField()
-    outcome = models.CharField(max_length=8, choices=InboundOutcome, default=InboundOutcome.NEW)
-    note = models.CharField(max_length=200, blank=True)
-    decided_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        constraints = (
-            models.UniqueConstraint(fields=("network", "event_id"), name="one_row_per_message"),
-        )
-        indexes = (
-            models.Index(fields=("id",), name="inbound_new", condition=Q(outcome="new")),
-            models.Index(fields=("instruction_id", "id"), name="inbound_by_instruction"),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.network} {self.kind} for {self.instruction_id}"
 
 
 class AutoFundingConfig(models.Model):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from api.bank_accounts import bank_account
 from common import clock
 from funding.models import FundingSource
 
@@ -15,12 +16,7 @@ def funding_source(source: FundingSource) -> dict[str, Any]:
         "type": str(source.type),
         "status": str(source.status),
         "verificationMethod": str(source.verification_method),
-        "bankName": source.bank_name or None,
-        "last4": source.last4,
-        "routingNumber": source.routing_number,
-        "accountHolderName": source.account_holder_name,
-        "accountHolderType": str(source.account_holder_type),
-        "accountType": str(source.account_type),
+        **bank_account(source),
         "supportedMethods": [str(method) for method in source.supported_methods],
         "isDefault": source.is_default,
         "lastReturnCode": source.last_return_code or None,

@@ -9,24 +9,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.fields import PatternField, StrictChoiceField, StrictIntegerField, TextField
+from api.bank_accounts import BankAccountIn, BankAccountOut
+from api.fields import PatternField, StrictIntegerField, TextField
 from api.serializers import StrictSerializer
-from funding.bank_details import HOLDER_NAME_MAX
-from funding.models import (
-    AccountType,
-    FundingMethod,
-    HolderType,
-    SourceType,
-    VerificationMethod,
-)
+from funding.models import FundingMethod, SourceType, VerificationMethod
 from funding.states import SourceStatus
+from networks.bank_details import HOLDER_NAME_MAX
 
 _TOKEN = r"[\x21-\x7e]+"  # noqa: S105  # the form of a token, not one
-_NUMBER_WITH_SPACES_MAX = 40
-
-
-def _one_of(choices: type[HolderType | AccountType]) -> dict[str, str]:
-    return {"invalid_choice": f"Send {' or '.join(choices.values)}."}
 
 
 class LinkedSourceIn(StrictSerializer):
@@ -41,25 +31,8 @@ class LinkedSourceIn(StrictSerializer):
     accountHolderName = TextField(source="holder_name", max_length=HOLDER_NAME_MAX)
 
 
-class ManualSourceIn(StrictSerializer):
+class ManualSourceIn(BankAccountIn):
     """A bank account by its numbers."""
-
-    accountNumber = TextField(
-        source="account_number",
-        trim_whitespace=False,
-        max_length=_NUMBER_WITH_SPACES_MAX,
-        help_text="4–17 letters, digits or hyphens; spaces are dropped. Never shown again.",
-    )
-    routingNumber = TextField(
-        source="routing_number", trim_whitespace=False, max_length=9, help_text="ABA, nine digits."
-    )
-    accountHolderName = TextField(source="holder_name", max_length=HOLDER_NAME_MAX)
-    accountHolderType = StrictChoiceField(
-        HolderType.values, source="holder_type", error_messages=_one_of(HolderType)
-    )
-    accountType = StrictChoiceField(
-        AccountType.values, source="account_type", error_messages=_one_of(AccountType)
-    )
 
 
 class VerificationIn(StrictSerializer):
@@ -73,19 +46,13 @@ class VerificationIn(StrictSerializer):
     )
 
 
-class FundingSourceOut(serializers.Serializer[Any]):
+class FundingSourceOut(BankAccountOut):
     """A bank account that may be drawn from."""
 
     id = serializers.CharField()
     type = serializers.ChoiceField(choices=SourceType.values)
     status = serializers.ChoiceField(choices=SourceStatus.values)
     verificationMethod = serializers.ChoiceField(choices=VerificationMethod.values)
-    bankName = serializers.CharField(allow_null=True)
-    last4 = serializers.CharField(help_text="Fewer than four for a very short account number.")
-    routingNumber = serializers.CharField()
-    accountHolderName = serializers.CharField()
-    accountHolderType = serializers.ChoiceField(choices=HolderType.values)
-    accountType = serializers.ChoiceField(choices=AccountType.values)
     supportedMethods = serializers.ListField(
         child=serializers.ChoiceField(choices=FundingMethod.values)
     )

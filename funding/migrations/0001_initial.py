@@ -188,30 +188,6 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
-            name='InboundEvent',
-            fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('network', models.CharField(max_length=16)),
-                ('event_id', models.CharField(max_length=64)),
-                ('instruction_id', models.CharField(max_length=64)),
-                ('kind', models.CharField(max_length=16)),
-                ('amount', models.BigIntegerField()),
-                ('currency', models.CharField(max_length=3)),
-                ('code', models.CharField(blank=True, max_length=8)),
-                ('reason', models.CharField(blank=True, max_length=300)),
-                ('reference', models.CharField(blank=True, max_length=64)),
-                ('occurred_at', models.DateTimeField()),
-                ('received_at', models.DateTimeField()),
-                ('outcome', models.CharField(choices=[('new', 'New'), ('applied', 'Applied'), ('review', 'Review')], default='new', max_length=8)),
-                ('note', models.CharField(blank=True, max_length=200)),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-            ],
-            options={
-                'indexes': [models.Index(condition=models.Q(('outcome', 'new')), fields=['id'], name='inbound_new'), models.Index(fields=['instruction_id', 'id'], name='inbound_by_instruction')],
-                'constraints': [models.UniqueConstraint(fields=('network', 'event_id'), name='one_row_per_message')],
-            },
-        ),
-        migrations.CreateModel(
             name='SourceVerification',
             fields=[
                 ('next_attempt_at', models.DateTimeField(blank=True, null=True)),

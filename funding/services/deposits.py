@@ -12,7 +12,7 @@ import structlog
 from django.db import transaction
 
 from common import leases
-from funding.models import FundingSource, InboundEvent, InboundOutcome, SourceVerification
+from funding.models import FundingSource, SourceVerification
 from funding.services import sources, verifications
 from funding.states import SourceStatus
 from networks import registry
@@ -24,6 +24,7 @@ from networks.base import (
     NetworkUnavailable,
     PaymentNetwork,
 )
+from networks.inbox.models import InboundEvent, InboundOutcome
 from tenants.models import TenantStatus
 
 log = structlog.get_logger(__name__)

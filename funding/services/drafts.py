@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Unpack
 
 from common.errors import DomainError
-from funding import bank_details, errors
+from funding import errors
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, SourceType, VerificationMethod
-from networks import links, registry, routing
-from networks.base import AccountType, BankAccount, HolderType, PaymentNetwork
+from networks import bank_details, links, registry, routing
+from networks.bank_details import BankDetails
+from networks.base import BankAccount, PaymentNetwork
 from networks.links import base as providers
 
 _REFUSAL_OF = MappingProxyType[type[providers.LinkError], tuple[type[DomainError], str]](
@@ -65,7 +67,7 @@ def exchange(*, mode: str, token: str, account_id: str, holder_name: str) -> Dra
     Raises InvalidBankDetails, InvalidLinkToken, LinkAccountMismatch, LinkNeedsRepair,
     LinkProviderUnavailable.
     """
-    bank_details.holder_name(holder_name)
+    bank_details.checked_holder_name(holder_name)
     linked = _ask_provider(mode, token, account_id)
     return Draft(
         type=SourceType.LINKED,
@@ -83,33 +85,19 @@ def exchange(*, mode: str, token: str, account_id: str, holder_name: str) -> Dra
     )
 
 
-def enter(
-    *,
-    mode: str,
-    account_number: str,
-    routing_number: str,
-    holder_name: str,
-    holder_type: str,
-    account_type: str,
-) -> Draft:
+def enter(*, mode: str, **details: Unpack[BankDetails]) -> Draft:
     """An account typed in by hand; the network says whether it must be proven first.
 
     Without a network (a live tenant before one is connected) it must, and the deposits are
     chosen and sent once there is one. Raises InvalidBankDetails.
     """
-    account = BankAccount(
-        routing_number=bank_details.routing_number(routing_number),
-        account_number=bank_details.account_number(account_number),
-        holder_name=bank_details.holder_name(holder_name),
-        holder_type=HolderType(holder_type),
-        account_type=AccountType(account_type),
-    )
+    account = bank_details.bank_account(details)
     network = registry.for_mode(mode)
     must_prove = network is None or network.needs_micro_deposits(account)
     return Draft(
         type=SourceType.MANUAL,
         account=account,
-        bank_name=routing.bank_name(routing_number),
+        bank_name=routing.bank_name(account.routing_number),
         verification_method=(
             VerificationMethod.MICRO_DEPOSITS if must_prove else VerificationMethod.SANDBOX
         ),

@@ -6,8 +6,6 @@ from datetime import datetime
 
 from django.db import transaction
 
-from common import crypto
-from funding import bank_details
 from funding.errors import DuplicateFundingSource, TooManyFundingSources
 from funding.models import FundingSource
 from funding.services import sources, verifications
@@ -49,28 +47,17 @@ def add(*, tenant_id: str, draft: Draft, actor: Actor, now: datetime) -> Funding
 
 def _from_draft(tenant: Tenant, draft: Draft, now: datetime) -> FundingSource:
     """An unsaved source. Its id is part of what the encrypted number is bound to."""
-    account = draft.account
     source = FundingSource(
         tenant=tenant,
         type=draft.type,
         status=SourceStatus.ACTIVE if draft.is_verified else SourceStatus.PENDING_VERIFICATION,
         verification_method=draft.verification_method,
         bank_name=draft.bank_name,
-        routing_number=account.routing_number,
-        last4=bank_details.last4(account.account_number),
-        fingerprint=bank_details.fingerprint(
-            routing_number=account.routing_number, account_number=account.account_number
-        ),
-        account_holder_name=account.holder_name,
-        account_holder_type=account.holder_type,
-        account_type=account.account_type,
         link_account_id=draft.link_account_id,
         supported_methods=draft.supported_methods,
         created_at=now,
     )
-    source.account_number_token = crypto.encrypt(
-        account.account_number, context=source.encryption_context
-    )
+    source.seal(draft.account)
     return source
 
 

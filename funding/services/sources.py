@@ -14,7 +14,6 @@ from typing import Any, Literal
 from django.db import transaction
 from django.db.models import QuerySet
 
-from common import crypto
 from common.errors import NotFound
 from common.ids import is_id
 from funding.errors import (
@@ -27,7 +26,7 @@ from funding.models import FundingSource, FundingTransaction
 from funding.services import pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
-from networks.base import AccountType, BankAccount, HolderType
+from networks.base import BankAccount
 from tenants.actors import Actor
 from tenants.models import Tenant
 from tenants.services import audit
@@ -83,14 +82,7 @@ def lock_usable(*, tenant_id: str, source_id: str, method: str) -> FundingSource
 
 def bank_account(source: FundingSource) -> BankAccount:
     """The account in clear, for a network. Raises common.crypto.Undecryptable."""
-    number = crypto.decrypt(source.account_number_token, context=source.encryption_context)
-    return BankAccount(
-        routing_number=source.routing_number,
-        account_number=number,
-        holder_name=source.account_holder_name,
-        holder_type=HolderType(source.account_holder_type),
-        account_type=AccountType(source.account_type),
-    )
+    return source.in_clear()
 
 
 @transaction.atomic

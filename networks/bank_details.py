@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TypedDict
 
-from common import crypto
-from funding.errors import InvalidBankDetails
 from networks import routing
+from networks.base import AccountType, BankAccount, HolderType
+from networks.errors import InvalidBankDetails
 
 HOLDER_NAME_MAX = 120
 BANK_NAME_MAX = 120
@@ -21,7 +22,28 @@ _CARD_NUMBER = re.compile(r"4[0-9]{15}|5[1-5][0-9]{14}|3[47][0-9]{13}")
 _LATIN = re.compile(r"[0-9A-Za-z]")
 
 
-def account_number(text: str) -> str:
+class BankDetails(TypedDict):
+    """A bank account as somebody typed it."""
+
+    account_number: str
+    routing_number: str
+    holder_name: str
+    holder_type: str
+    account_type: str
+
+
+def bank_account(details: BankDetails) -> BankAccount:
+    """The account that was typed. Raises InvalidBankDetails."""
+    return BankAccount(
+        routing_number=checked_routing_number(details["routing_number"]),
+        account_number=checked_account_number(details["account_number"]),
+        holder_name=checked_holder_name(details["holder_name"]),
+        holder_type=HolderType(details["holder_type"]),
+        account_type=AccountType(details["account_type"]),
+    )
+
+
+def checked_account_number(text: str) -> str:
     """The number without spaces; leading zeros and hyphens belong to it.
 
     Raises InvalidBankDetails, also for a payment card's number, which must not be kept here.
@@ -40,7 +62,7 @@ def account_number(text: str) -> str:
     return number
 
 
-def routing_number(text: str) -> str:
+def checked_routing_number(text: str) -> str:
     """The ABA number as it is. Raises InvalidBankDetails."""
     if not routing.validate(text):
         raise InvalidBankDetails(
@@ -50,7 +72,7 @@ def routing_number(text: str) -> str:
     return text
 
 
-def holder_name(text: str) -> str:
+def checked_holder_name(text: str) -> str:
     """The name as it is, accents included. Raises InvalidBankDetails.
 
     An ACH file holds plain Latin characters only, so something must be left once accents are
@@ -73,11 +95,6 @@ def can_be_debited(routing_number: str, account_number: str) -> bool:
 def last4(number: str) -> str:
     """The end of the number that people recognise; never the whole of a short one."""
     return number[-4:] if len(number) > 4 else number[-2:]
-
-
-def fingerprint(*, routing_number: str, account_number: str) -> str:
-    """Finds the same account again without keeping its number in clear."""
-    return crypto.fingerprint(f"{routing_number}:{account_number}", purpose="funding_source")
 
 
 def _is_account_number(number: str) -> bool:

@@ -1,0 +1,77 @@
+"""The shape of a bank account in requests and answers, the same wherever one appears.
+
+Messages about fields that may hold an account number never repeat what was sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from rest_framework import serializers
+
+from api.fields import StrictChoiceField, TextField
+from api.serializers import StrictSerializer
+
+HOLDER_TYPES = ("business", "individual")
+ACCOUNT_TYPES = ("checking", "savings")
+_HOLDER_NAME_MAX = 120
+_NUMBER_WITH_SPACES_MAX = 40
+
+
+def _one_of(choices: tuple[str, ...]) -> dict[str, str]:
+    return {"invalid_choice": f"Send {' or '.join(choices)}."}
+
+
+class BankAccountIn(StrictSerializer):
+    """A bank account by its numbers, as `networks.bank_details` takes it."""
+
+    accountNumber = TextField(
+        source="account_number",
+        trim_whitespace=False,
+        max_length=_NUMBER_WITH_SPACES_MAX,
+        help_text="4–17 letters, digits or hyphens; spaces are dropped. Never shown again.",
+    )
+    routingNumber = TextField(
+        source="routing_number", trim_whitespace=False, max_length=9, help_text="ABA, nine digits."
+    )
+    accountHolderName = TextField(source="holder_name", max_length=_HOLDER_NAME_MAX)
+    accountHolderType = StrictChoiceField(
+        HOLDER_TYPES, source="holder_type", error_messages=_one_of(HOLDER_TYPES)
+    )
+    accountType = StrictChoiceField(
+        ACCOUNT_TYPES, source="account_type", error_messages=_one_of(ACCOUNT_TYPES)
+    )
+
+
+class BankAccountOut(serializers.Serializer[Any]):
+    """What a client sees of a bank account: everything but its number."""
+
+    bankName = serializers.CharField(allow_null=True)
+    last4 = serializers.CharField(help_text="Fewer than four for a very short account number.")
+    routingNumber = serializers.CharField()
+    accountHolderName = serializers.CharField()
+    accountHolderType = serializers.ChoiceField(choices=HOLDER_TYPES)
+    accountType = serializers.ChoiceField(choices=ACCOUNT_TYPES)
+
+
+class Account(Protocol):
+    """A stored bank account (`networks.accounts.StoredAccount`)."""
+
+    bank_name: str
+    last4: str
+    routing_number: str
+    account_holder_name: str
+    account_holder_type: str
+    account_type: str
+
+
+def bank_account(account: Account) -> dict[str, Any]:
+    """The fields of `BankAccountOut`."""
+    return {
+        "bankName": account.bank_name or None,
+        "last4": account.last4,
+        "routingNumber": account.routing_number,
+        "accountHolderName": account.account_holder_name,
+        "accountHolderType": str(account.account_holder_type),
+        "accountType": str(account.account_type),
+    }

@@ -1,0 +1,65 @@
+"""A bank account that we keep: one way to store, find and open it for every table that has some."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+
+from common import crypto
+from networks.bank_details import BANK_NAME_MAX, HOLDER_NAME_MAX, last4
+from networks.base import AccountType, BankAccount, HolderType
+
+
+class StoredAccount(models.Model):
+    """The number is kept encrypted, bound to its row, and never shown: people see `last4`."""
+
+    bank_name = models.CharField(max_length=BANK_NAME_MAX, blank=True)
+    routing_number = models.CharField(max_length=9)
+    last4 = models.CharField(max_length=4)
+    account_number_token = models.TextField(editable=False)
+    fingerprint = models.CharField(max_length=64, editable=False)
+    account_holder_name = models.CharField(max_length=HOLDER_NAME_MAX)
+    account_holder_type = models.CharField(
+        max_length=10, choices=[(kind.value, kind.value.capitalize()) for kind in HolderType]
+    )
+    account_type = models.CharField(
+        max_length=8, choices=[(kind.value, kind.value.capitalize()) for kind in AccountType]
+    )
+
+    # What the row is, in words that never change: part of what the number is bound to.
+    sealed_as: ClassVar[str]
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.bank_name or self.routing_number} ··{self.last4}"
+
+    @property
+    def encryption_context(self) -> str:
+        return f"{self.sealed_as}.account_number:{self.pk}"
+
+    def seal(self, account: BankAccount) -> None:
+        """Fill the columns of an unsaved row that has its id."""
+        number = account.account_number
+        self.routing_number = account.routing_number
+        self.last4 = last4(number)
+        self.fingerprint = crypto.fingerprint(
+            f"{account.routing_number}:{number}", purpose=self.sealed_as
+        )
+        self.account_number_token = crypto.encrypt(number, context=self.encryption_context)
+        self.account_holder_name = account.holder_name
+        self.account_holder_type = account.holder_type
+        self.account_type = account.account_type
+
+    def in_clear(self) -> BankAccount:
+        """The account for a network, number and all. Raises common.crypto.Undecryptable."""
+        number = crypto.decrypt(self.account_number_token, context=self.encryption_context)
+        return BankAccount(
+            routing_number=self.routing_number,
+            account_number=number,
+            holder_name=self.account_holder_name,
+            holder_type=HolderType(self.account_holder_type),
+            account_type=AccountType(self.account_type),
+        )

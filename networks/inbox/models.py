@@ -1,0 +1,49 @@
+"""Every message of a payment network, whoever it is for."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class InboundOutcome(models.TextChoices):
+    """What became of a message: `new` waits, `review` needs a person."""
+
+    NEW = "new"
+    APPLIED = "applied"
+    REVIEW = "review"
+
+
+class InboundEvent(models.Model):
+    """A message of a payment network, stored before it is applied. Unique per network and id.
+
+    The numeric key is the order of arrival, in which the messages of one instruction are applied.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    network = models.CharField(max_length=16)
+    event_id = models.CharField(max_length=64)
+    instruction_id = models.CharField(max_length=64)
+    kind = models.CharField(max_length=16)
+    amount = models.BigIntegerField()
+    currency = models.CharField(max_length=3)
+    code = models.CharField(max_length=8, blank=True)
+    reason = models.CharField(max_length=300, blank=True)
+    reference = models.CharField(max_length=64, blank=True)
+    occurred_at = models.DateTimeField()
+    received_at = models.DateTimeField()
+    outcome = models.CharField(max_length=8, choices=InboundOutcome, default=InboundOutcome.NEW)
+    note = models.CharField(max_length=200, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("network", "event_id"), name="one_row_per_message"),
+        )
+        indexes = (
+            models.Index(fields=("id",), name="inbound_new", condition=Q(outcome="new")),
+            models.Index(fields=("instruction_id", "id"), name="inbound_by_instruction"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.network} {self.kind} for {self.instruction_id}"
