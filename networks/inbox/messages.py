@@ -1,0 +1,175 @@
+"""What the networks tell us: stored first, applied second, each message at most once.
+
+A message that cannot be right (another amount, a status that does not allow it) changes nothing
+and is kept for review. One that comes too early (the submission's own result is not recorded yet)
+waits. Which rows messages are about, and what they do to them, an `Inbox` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Generic, Protocol, TypeVar
+
+import structlog
+from django.db import transaction
+from django.db.models import QuerySet
+
+from networks import registry, return_codes
+from networks.base import EventKind, NetworkEvent, PaymentNetwork
+from networks.inbox.models import InboundEvent, InboundOutcome
+
+log = structlog.get_logger(__name__)
+
+WAITS_AT_MOST = timedelta(hours=1)
+_POLL_BATCH = 500
+
+
+class Instructed(Protocol):
+    """A row that was handed to a network under its own id."""
+
+    pk: str
+    network: str
+    amount: int
+    currency: str
+    status: str
+
+
+Row = TypeVar("Row", bound=Instructed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """The statuses a kind of message moves on, and those in which it comes too early."""
+
+    applies_to: frozenset[str]
+    too_early_in: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inbox(Generic[Row]):
+    """One app's share of the messages: those about ids with its prefix.
+
+    `lock(id)` returns the row, locked until the end of the transaction; `move` changes it, and is
+    called only for a message that the rules allow. `noun` names a row in the notes for staff.
+    """
+
+    id_prefix: str
+    noun: str
+    rules: Mapping[EventKind, Rule]
+    lock: Callable[[str], Row | None]
+    move: Callable[[Row, InboundEvent, datetime], None]
+
+    def waiting(self) -> QuerySet[InboundEvent]:
+        return InboundEvent.objects.filter(
+            outcome=InboundOutcome.NEW, instruction_id__startswith=self.id_prefix
+        )
+
+
+def process(inbox: Inbox[Row], *, now: datetime) -> int:
+    """Collect and apply everything the networks have; returns how many messages were applied."""
+    for network in registry.active():
+        collect(inbox, network=network, now=now)
+    return apply_new(inbox, now=now)
+
+
+def collect(inbox: Inbox[Row], *, network: PaymentNetwork, now: datetime) -> int:
+    """Store the network's new messages, then acknowledge them; returns how many it gave.
+
+    A crash in between only brings the same messages again, and they are stored once.
+    """
+    events = network.poll(now=now, limit=_POLL_BATCH, id_prefix=inbox.id_prefix)
+    InboundEvent.objects.bulk_create(
+        [stored(event, now) for event in events], ignore_conflicts=True
+    )
+    network.acknowledge(event.id for event in events)
+    return len(events)
+
+
+def apply_new(inbox: Inbox[Row], *, now: datetime, limit: int = 1000) -> int:
+    """Apply stored messages, oldest first, each in a transaction of its own."""
+    ids = inbox.waiting().order_by("occurred_at", "pk").values_list("pk", flat=True)[:limit]
+    return sum(_apply_safely(inbox, event_id, now) for event_id in list(ids))
+
+
+@transaction.atomic
+def apply(inbox: Inbox[Row], *, event_id: str, now: datetime) -> bool:
+    """Apply one stored message; True when it moved its row."""
+    event = inbox.waiting().select_for_update(skip_locked=True).filter(pk=event_id).first()
+    if event is None:  # another worker has it
+        return False
+    row = inbox.lock(event.instruction_id)
+    if row is None:
+        return _close(event, InboundOutcome.REVIEW, f"no such {inbox.noun}", now)
+    if objection := _objection(event, row, inbox.noun):
+        return _close(event, InboundOutcome.REVIEW, objection, now)
+    rule = inbox.rules[EventKind(event.kind)]
+    if row.status in rule.too_early_in and now - event.received_at < WAITS_AT_MOST:
+        return False
+    if row.status not in rule.applies_to:
+        return _close(event, InboundOutcome.REVIEW, f"{inbox.noun} is {row.status}", now)
+    inbox.move(row, event, now)
+    return _close(event, InboundOutcome.APPLIED, "", now)
+
+
+def failure_columns(event: InboundEvent, *, now: datetime) -> dict[str, object]:
+    """The columns that a failing message fills, in the words of the return-code table."""
+    if event.kind not in {EventKind.REJECTED, EventKind.RETURNED}:
+        return {}
+    known = return_codes.lookup(event.code)
+    failure: dict[str, object] = {
+        "failure_code": event.code,
+        "failure_message": f"{known.meaning} {known.advice}"[:300],
+    }
+    if event.kind == EventKind.RETURNED:
+        failure |= {
+            "returned": True,
+            "return_code": event.code,
+            "return_reason": known.title,
+            "returned_at": now,
+        }
+    return failure
+
+
+def stored(event: NetworkEvent, now: datetime) -> InboundEvent:
+    """The unsaved row of a message."""
+    return InboundEvent(
+        network=event.network,
+        event_id=event.id,
+        instruction_id=event.instruction_id,
+        kind=event.kind,
+        amount=event.amount,
+        currency=event.currency,
+        code=event.code,
+        reason=event.reason[:300],
+        reference=event.reference,
+        occurred_at=event.occurred_at,
+        received_at=now,
+    )
+
+
+def _apply_safely(inbox: Inbox[Row], event_id: str, now: datetime) -> bool:
+    """One message we cannot digest must not hold up the others."""
+    try:
+        return apply(inbox, event_id=event_id, now=now)
+    except Exception:
+        log.exception("network_event_failed", event_id=event_id)
+        return False
+
+
+def _objection(event: InboundEvent, row: Instructed, noun: str) -> str:
+    """Why the message cannot be about this row, or an empty string."""
+    if event.network != row.network:
+        return f"another network's {noun}"
+    if (event.amount, event.currency) != (row.amount, row.currency):
+        return "another amount or currency"
+    return ""
+
+
+def _close(event: InboundEvent, outcome: InboundOutcome, note: str, now: datetime) -> bool:
+    event.outcome, event.note, event.decided_at = outcome, note[:200], now
+    event.save(update_fields=("outcome", "note", "decided_at"))
+    if outcome == InboundOutcome.REVIEW:
+        log.warning("network_event_for_review", event_id=event.pk, note=note)
+    return outcome == InboundOutcome.APPLIED

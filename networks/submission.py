@@ -1,0 +1,90 @@
+"""Handing rows to their networks: claim, call, record.
+
+The call happens outside any transaction. A worker that dies in between leaves an expired lease,
+and the next one submits again under the same id, which the network takes for the same instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+import structlog
+from django.db import transaction
+from django.db.models import QuerySet
+
+from common import leases
+from common.leases import Leased
+from networks import registry
+from networks.base import (
+    Accepted,
+    Instruction,
+    InstructionRefused,
+    NetworkUnavailable,
+)
+
+log = structlog.get_logger(__name__)
+
+BATCH = 10
+LEASE = timedelta(seconds=20)
+RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (2, 5, 30, 120, 600))
+
+Row = TypeVar("Row", bound=Leased)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desk(Generic[Row]):
+    """What one app hands over. Rows have a `network`.
+
+    `record_acceptance` and `record_refusal` run in the transaction that gives the lease back.
+    """
+
+    due: Callable[[], QuerySet[Row]]
+    instruction: Callable[[Row], Instruction]
+    record_acceptance: Callable[[Row, Accepted, datetime], None]
+    record_refusal: Callable[[Row, InstructionRefused, datetime], None]
+
+
+def submit_due(desk: Desk[Row], *, now: datetime, limit: int = 200) -> int:
+    """Submit up to `limit` rows that are due; returns how many were claimed."""
+    claimed = 0
+    while claimed < limit:
+        rows = leases.claim(desk.due(), now=now, limit=BATCH, lease=LEASE)
+        for row in rows:
+            _submit(desk, row, now)
+        claimed += len(rows)
+        if len(rows) < BATCH:
+            break
+    return claimed
+
+
+def _submit(desk: Desk[Row], row: Row, now: datetime) -> None:
+    network = registry.get(row.network)  # type: ignore[attr-defined]  # see Desk
+    try:
+        accepted = network.submit(desk.instruction(row), now=now)
+    except NetworkUnavailable as error:
+        log.warning("network_unavailable", instruction_id=row.pk, error=str(error))
+        _try_again_later(row, now)
+    except InstructionRefused as refusal:
+        _record(desk.record_refusal, row, refusal, now)
+    except Exception:  # a conflict of terms or a bug: a person must look, other rows must not wait
+        log.exception("submission_failed", instruction_id=row.pk)
+        _try_again_later(row, now)
+    else:
+        _record(desk.record_acceptance, row, accepted, now)
+
+
+def _try_again_later(row: Leased, now: datetime) -> None:
+    delay = RETRY_AFTER[min(row.attempts, len(RETRY_AFTER)) - 1]
+    leases.settle(row, next_attempt_at=now + delay)
+
+
+@transaction.atomic
+def _record(
+    record: Callable[[Row, Any, datetime], None], row: Row, answer: Any, now: datetime
+) -> None:
+    """Write the network's answer down, unless our lease ran out: then its next holder does."""
+    if leases.settle(row):
+        record(row, answer, now)
