@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from common.errors import Conflict, NotFound, RuleViolation, Unavailable
-from networks.errors import AmountAboveLimit as AmountAboveLimit
-from networks.errors import NotCancelable as NotCancelable
 
 
 class FundingSourceNotVerified(RuleViolation):

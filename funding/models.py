@@ -20,8 +20,6 @@ from funding.states import (
     SourceStatus,
 )
 from networks.accounts import StoredAccount
-from networks.inbox.models import InboundEvent as InboundEvent
-from networks.inbox.models import InboundOutcome as InboundOutcome
 from tenants.models import ActorType
 
 APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)

@@ -96,7 +96,7 @@ def _hand_over(
     amounts: tuple[int, int],
     now: datetime,
 ) -> None:
-    account = sources.bank_account(verification.source)
+    account = verification.source.in_clear()
     try:
         network.send_micro_deposits(verification.pk, account, amounts, now=now)
     except NetworkUnavailable:

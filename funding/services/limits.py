@@ -14,9 +14,10 @@ from django.db.models import Q, Sum
 
 from balance import services as ledger
 from common.money import format_cents
-from funding.errors import AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded
+from funding.errors import DailyLimitExceeded, MonthlyLimitExceeded
 from funding.models import FundingLimit, FundingMethod, FundingTransaction
 from funding.states import FundingStatus
+from networks.errors import AmountAboveLimit
 
 EASTERN = ZoneInfo("America/New_York")
 

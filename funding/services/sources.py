@@ -26,7 +26,6 @@ from funding.models import FundingSource, FundingTransaction
 from funding.services import pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
-from networks.base import BankAccount
 from tenants.actors import Actor
 from tenants.models import Tenant
 from tenants.services import audit
@@ -78,11 +77,6 @@ def lock_usable(*, tenant_id: str, source_id: str, method: str) -> FundingSource
         )
     require_usable(source=source, method=method)
     return source
-
-
-def bank_account(source: FundingSource) -> BankAccount:
-    """The account in clear, for a network. Raises common.crypto.Undecryptable."""
-    return source.in_clear()
 
 
 @transaction.atomic

@@ -10,12 +10,13 @@ from django.db.models import Q
 
 from common.errors import NotFound
 from common.ids import is_id
-from funding.errors import FundingMethodNotSupported, NotCancelable
+from funding.errors import FundingMethodNotSupported
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingTransaction, Trigger
 from funding.services import lifecycle, limits, sources
 from funding.states import FundingStatus
 from networks import calendar, registry
+from networks.errors import NotCancelable
 from tenants.actors import Actor
 
 

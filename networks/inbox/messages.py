@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import structlog
-from django.db import transaction
+from django.db import models, transaction
 from django.db.models import QuerySet
 
 from networks import registry, return_codes
@@ -26,24 +26,17 @@ WAITS_AT_MOST = timedelta(hours=1)
 _POLL_BATCH = 500
 
 
-class Instructed(Protocol):
-    """A row that was handed to a network under its own id."""
-
-    pk: str
-    network: str
-    amount: int
-    currency: str
-    status: str
-
-
-Row = TypeVar("Row", bound=Instructed)
+Row = TypeVar("Row", bound=models.Model)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """The statuses a kind of message moves on, and those in which it comes too early."""
+    """Where a kind of message moves a row, by its status; where it comes too early.
 
-    applies_to: frozenset[str]
+    A move to the same status only notes the message.
+    """
+
+    moves: Mapping[str, str]
     too_early_in: frozenset[str]
 
 
@@ -51,15 +44,16 @@ class Rule:
 class Inbox(Generic[Row]):
     """One app's share of the messages: those about ids with its prefix.
 
-    `lock(id)` returns the row, locked until the end of the transaction; `move` changes it, and is
-    called only for a message that the rules allow. `noun` names a row in the notes for staff.
+    Rows have `network`, `amount`, `currency` and `status`. `lock(id)` returns one, locked until the
+    end of the transaction. `move(row, target, event, now)` is called for what the rules allow.
+    `noun` names a row in the notes for staff.
     """
 
     id_prefix: str
     noun: str
     rules: Mapping[EventKind, Rule]
     lock: Callable[[str], Row | None]
-    move: Callable[[Row, InboundEvent, datetime], None]
+    move: Callable[[Row, str, InboundEvent, datetime], None]
 
     def waiting(self) -> QuerySet[InboundEvent]:
         return InboundEvent.objects.filter(
@@ -88,14 +82,14 @@ def collect(inbox: Inbox[Row], *, network: PaymentNetwork, now: datetime) -> int
 
 
 def apply_new(inbox: Inbox[Row], *, now: datetime, limit: int = 1000) -> int:
-    """Apply stored messages, oldest first, each in a transaction of its own."""
-    ids = inbox.waiting().order_by("occurred_at", "pk").values_list("pk", flat=True)[:limit]
+    """Apply stored messages in the order of arrival, each in a transaction of its own."""
+    ids = inbox.waiting().order_by("pk").values_list("pk", flat=True)[:limit]
     return sum(_apply_safely(inbox, event_id, now) for event_id in list(ids))
 
 
 @transaction.atomic
-def apply(inbox: Inbox[Row], *, event_id: str, now: datetime) -> bool:
-    """Apply one stored message; True when it moved its row."""
+def apply(inbox: Inbox[Row], *, event_id: int, now: datetime) -> bool:
+    """Apply one stored message; True when its row allowed it."""
     event = inbox.waiting().select_for_update(skip_locked=True).filter(pk=event_id).first()
     if event is None:  # another worker has it
         return False
@@ -104,13 +98,7 @@ def apply(inbox: Inbox[Row], *, event_id: str, now: datetime) -> bool:
         return _close(event, InboundOutcome.REVIEW, f"no such {inbox.noun}", now)
     if objection := _objection(event, row, inbox.noun):
         return _close(event, InboundOutcome.REVIEW, objection, now)
-    rule = inbox.rules[EventKind(event.kind)]
-    if row.status in rule.too_early_in and now - event.received_at < WAITS_AT_MOST:
-        return False
-    if row.status not in rule.applies_to:
-        return _close(event, InboundOutcome.REVIEW, f"{inbox.noun} is {row.status}", now)
-    inbox.move(row, event, now)
-    return _close(event, InboundOutcome.APPLIED, "", now)
+    return _judge(inbox, row, event, now)
 
 
 def failure_columns(event: InboundEvent, *, now: datetime) -> dict[str, object]:
@@ -149,7 +137,7 @@ def stored(event: NetworkEvent, now: datetime) -> InboundEvent:
     )
 
 
-def _apply_safely(inbox: Inbox[Row], event_id: str, now: datetime) -> bool:
+def _apply_safely(inbox: Inbox[Row], event_id: int, now: datetime) -> bool:
     """One message we cannot digest must not hold up the others."""
     try:
         return apply(inbox, event_id=event_id, now=now)
@@ -158,7 +146,30 @@ def _apply_safely(inbox: Inbox[Row], event_id: str, now: datetime) -> bool:
         return False
 
 
-def _objection(event: InboundEvent, row: Instructed, noun: str) -> str:
+def _judge(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> bool:
+    """Move `row`, leave the message for later, or put it aside."""
+    source, rule = row.status, inbox.rules[EventKind(event.kind)]
+    is_early = source in rule.too_early_in or _has_predecessor(inbox, event, source)
+    if is_early and now - event.received_at < WAITS_AT_MOST:
+        return False
+    if (target := rule.moves.get(source)) is None:
+        return _close(event, InboundOutcome.REVIEW, f"{inbox.noun} is {source}", now)
+    if target != source:
+        inbox.move(row, target, event, now)
+    return _close(event, InboundOutcome.APPLIED, "", now)
+
+
+def _has_predecessor(inbox: Inbox[Row], event: InboundEvent, status: str) -> bool:
+    """Whether an older message would move the row now: another worker has it in hand.
+
+    A settlement and the return after it may apply to one status; only order tells which is first.
+    """
+    applicable = [kind for kind, rule in inbox.rules.items() if status in rule.moves]
+    older = InboundEvent.objects.filter(instruction_id=event.instruction_id, pk__lt=event.pk)
+    return older.filter(outcome=InboundOutcome.NEW, kind__in=applicable).exists()
+
+
+def _objection(event: InboundEvent, row: Any, noun: str) -> str:
     """Why the message cannot be about this row, or an empty string."""
     if event.network != row.network:
         return f"another network's {noun}"

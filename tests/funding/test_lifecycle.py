@@ -11,6 +11,7 @@ from common.state import IllegalTransition
 from funding.models import FundingEvent, FundingMethod, FundingTransaction
 from funding.services import lifecycle, network_events, submission
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from networks import submission as handover
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tests.builders import NOW
@@ -141,14 +142,14 @@ class TestSubmitting:
 
     def test_worker_that_died_after_the_bank_accepted_loses_nothing(self, acme, monkeypatch):
         funding = top_up(acme)
-        monkeypatch.setattr(submission, "_record_acceptance", lambda *_: None)
+        monkeypatch.setattr(handover, "_record", lambda *_: None)
         submission.submit_due(now=NOW)
         monkeypatch.undo()
         network_events.process(now=NOW)  # the bank's message is there before our own record
         funding.refresh_from_db()
         assert funding.status == FundingStatus.RESERVED
 
-        after_the_lease = NOW + submission.LEASE
+        after_the_lease = NOW + handover.LEASE
         run_due(now=after_the_lease)
 
         funding.refresh_from_db()
@@ -159,12 +160,12 @@ class TestSubmitting:
     def test_worker_that_slept_past_its_lease_records_nothing(self, acme, monkeypatch):
         funding = top_up(acme)
         late = []
-        monkeypatch.setattr(submission, "_record_acceptance", lambda *args: late.append(args))
+        monkeypatch.setattr(handover, "_record", lambda *args: late.append(args))
         submission.submit_due(now=NOW)
         monkeypatch.undo()
-        submission.submit_due(now=NOW + submission.LEASE)
+        submission.submit_due(now=NOW + handover.LEASE)
 
-        submission._record_acceptance(*late[0])
+        handover._record(*late[0])
 
         assert history_of(funding) == ["reserved", "pending"]
 

@@ -7,48 +7,21 @@ from datetime import timedelta
 import pytest
 
 from balance import selectors as ledger
-from funding.models import InboundEvent, InboundOutcome
-from funding.services import network_events, submission
+from funding.services import submission
+from funding.services.network_events import INBOX
 from funding.states import FundingStatus
-from networks.base import EventKind, NetworkEvent
-from networks.sandbox.bank import SandboxBank
+from networks.base import EventKind
+from networks.inbox import messages
+from networks.inbox.models import InboundEvent, InboundOutcome
 from tests.builders import NOW
 from tests.funding.builders import run_due, top_up
-
-
-class ScriptedNetwork(SandboxBank):
-    """The sandbox bank, but its messages are written by the test."""
-
-    def __init__(self, *events):
-        self.events = list(events)
-        self.acknowledged = []
-
-    def poll(self, *, now, limit, id_prefix=""):
-        return self.events
-
-    def acknowledge(self, event_ids):
-        self.acknowledged += event_ids
-
-
-def message(funding, kind, *, id="nev-1", **changes):
-    return NetworkEvent(
-        **{
-            "id": id,
-            "network": "sandbox",
-            "instruction_id": funding.pk,
-            "kind": kind,
-            "amount": funding.amount,
-            "currency": "USD",
-            "occurred_at": NOW,
-            **changes,
-        }
-    )
+from tests.networks.scripted import ScriptedNetwork, message
 
 
 def deliver(*events, now=NOW):
     for event in events:
-        network_events.collect(network=ScriptedNetwork(event), now=now)
-    return network_events.apply_new(now=now)
+        messages.collect(INBOX, network=ScriptedNetwork(event), now=now)
+    return messages.apply_new(INBOX, now=now)
 
 
 @pytest.fixture
@@ -112,7 +85,7 @@ def test_a_message_that_waited_an_hour_goes_to_a_person(acme):
     funding = top_up(acme)
     deliver(message(funding, EventKind.SETTLED))
 
-    network_events.apply_new(now=NOW + network_events.WAITS_AT_MOST)
+    messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
 
     event = InboundEvent.objects.get()
     assert (event.outcome, event.note) == (InboundOutcome.REVIEW, "funding is reserved")
@@ -130,15 +103,15 @@ def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, ac
     other = top_up(acme, source=in_transit.source)
     submission.submit_due(now=NOW)
     deliver(message(in_transit, EventKind.SETTLED, id="broken"))
-    real_apply = network_events.apply
+    real_apply = messages.apply
 
-    def apply(*, event_id, now):
+    def apply(inbox, *, event_id, now):
         if InboundEvent.objects.get(pk=event_id).event_id == "broken":
             raise RuntimeError("a bug")
-        return real_apply(event_id=event_id, now=now)
+        return real_apply(inbox, event_id=event_id, now=now)
 
     InboundEvent.objects.filter(event_id="broken").update(outcome="new")
-    monkeypatch.setattr(network_events, "apply", apply)
+    monkeypatch.setattr(messages, "apply", apply)
 
     deliver(message(other, EventKind.ACCEPTED, id="fine"), now=NOW + timedelta(seconds=1))
 
@@ -149,7 +122,7 @@ def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, ac
 def test_messages_are_acknowledged_only_after_they_are_stored(in_transit):
     network = ScriptedNetwork(message(in_transit, EventKind.SETTLED))
 
-    network_events.collect(network=network, now=NOW)
+    messages.collect(INBOX, network=network, now=NOW)
 
     assert network.acknowledged == ["nev-1"]
     assert InboundEvent.objects.filter(event_id="nev-1").count() == 1

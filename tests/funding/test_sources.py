@@ -119,7 +119,7 @@ class TestBankAccount:
     def test_is_the_account_in_clear_and_keeps_quiet_about_it(self, acme):
         source = make_source(acme, account_number="0007 7700 0123")
 
-        account = sources.bank_account(source)
+        account = source.in_clear()
 
         assert account.account_number == "000777000123"
         assert (account.routing_number, account.holder_name) == ("021000021", "Acme Inc")
