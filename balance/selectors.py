@@ -31,19 +31,23 @@ LINE = (
     "created_at",
 )
 
-FIRST_SINCE = """
+FIRST_BEHIND = """
 WITH RECURSIVE search (low, high) AS (
     SELECT 1::bigint, sequence + 1
     FROM balance
     WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
     UNION ALL
     SELECT
-        CASE WHEN middle.created_at < %(at)s THEN middle.sequence + 1 ELSE search.low END,
-        CASE WHEN middle.created_at < %(at)s THEN search.high ELSE middle.sequence END
+        CASE WHEN middle.is_early THEN middle.sequence + 1 ELSE search.low END,
+        CASE WHEN middle.is_early THEN search.high ELSE middle.sequence END
     FROM search
-    JOIN balance_transaction AS middle
-        ON middle.tenant_id = %(tenant_id)s
-        AND middle.sequence = (search.low + search.high) / 2
+    CROSS JOIN LATERAL (
+        SELECT
+            sequence,
+            created_at < %(at)s OR (%(pass_equal)s AND created_at = %(at)s) AS is_early
+        FROM balance_transaction
+        WHERE tenant_id = %(tenant_id)s AND sequence = (search.low + search.high) / 2
+    ) AS middle
     WHERE search.low < search.high
 )
 SELECT low FROM search ORDER BY high - low LIMIT 1
@@ -88,7 +92,7 @@ def transactions(
     created_after: datetime | None = None,
     created_before: datetime | None = None,
 ) -> QuerySet[BalanceTransaction, Any]:
-    """The tenant's statement lines as dicts; `created_after` <= time < `created_before`.
+    """The tenant's statement lines as dicts, those strictly between the two times.
 
     A time bound costs a query of its own, and then as little as no bound.
     """
@@ -98,9 +102,11 @@ def transactions(
     if source_id is not None:
         rows = rows.filter(source_id=source_id)
     if created_after is not None:
-        rows = rows.filter(sequence__gte=first_sequence_since(tenant_id, created_after))
+        first = _first_sequence(tenant_id, created_after, pass_equal=True)
+        rows = rows.filter(sequence__gte=first)
     if created_before is not None:
-        rows = rows.filter(sequence__lt=first_sequence_since(tenant_id, created_before))
+        end = _first_sequence(tenant_id, created_before, pass_equal=False)
+        rows = rows.filter(sequence__lt=end)
     lines: QuerySet[BalanceTransaction, Any] = rows.values(*LINE)
     return lines
 
@@ -129,13 +135,19 @@ def newest_first(
         part = list(rows.filter(sequence__lt=part[-1]["sequence"])[:chunk])
 
 
-def first_sequence_since(tenant_id: str, at: datetime) -> int:
-    """The number of the first line at or after `at`, or the one that the next line will get.
+def _first_sequence(tenant_id: str, at: datetime, *, pass_equal: bool) -> int:
+    """The number of the first line at `at` or later (later only: `pass_equal`), or the next number.
 
     Numbers have no gaps and times never go back along them, so halving finds it without an index
     on the time, in one query.
     """
+    values: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "currency": CURRENCY,
+        "at": at,
+        "pass_equal": pass_equal,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(FIRST_SINCE, {"tenant_id": tenant_id, "currency": CURRENCY, "at": at})
+        cursor.execute(FIRST_BEHIND, values)
         row = cursor.fetchone()
     return row[0] if row else 1

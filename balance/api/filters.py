@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import django_filters
@@ -17,12 +18,8 @@ FILTER_PARAMETERS = [
         "type", str, enum=PostingType.values, many=True, description="May be given several times."
     ),
     OpenApiParameter("sourceId", str, description="The funding transaction, payment, adjustment."),
-    OpenApiParameter(
-        "createdAfter", {"type": "string", "format": "date-time"}, description="At or after this."
-    ),
-    OpenApiParameter(
-        "createdBefore", {"type": "string", "format": "date-time"}, description="Before this."
-    ),
+    OpenApiParameter("createdAfter", datetime, description="Exclusive."),
+    OpenApiParameter("createdBefore", datetime, description="Exclusive."),
 ]
 
 

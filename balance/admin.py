@@ -1,0 +1,69 @@
+"""Staff look at money here; they change it only through services."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from balance.models import (
+    Adjustment,
+    Balance,
+    BalanceTransaction,
+    LedgerCheck,
+    LedgerCheckpoint,
+)
+from common.admin import ReadOnlyAdmin
+
+
+@admin.register(Balance)
+class BalanceAdmin(ReadOnlyAdmin):
+    list_display = ("tenant", "currency", "available", "pending", "locked", "posted_at")
+    list_select_related = ("tenant",)
+    search_fields = ("=tenant__id", "tenant__name")
+    ordering = ("tenant",)
+
+
+@admin.register(BalanceTransaction)
+class BalanceTransactionAdmin(ReadOnlyAdmin):
+    list_display = (
+        "id",
+        "tenant",
+        "sequence",
+        "type",
+        "amount",
+        "available_after",
+        "locked_after",
+        "source_id",
+        "created_at",
+    )
+    list_filter = ("type", "source_type")
+    list_select_related = ("tenant",)
+    search_fields = ("=id", "=tenant__id", "=source_id")
+    search_help_text = "The id of the line, its tenant, or its funding, payment or adjustment"
+    ordering = ("-id",)
+    show_full_result_count = False
+
+
+@admin.register(Adjustment)
+class AdjustmentAdmin(ReadOnlyAdmin):
+    list_display = ("id", "tenant", "type", "amount", "reason", "actor_type", "created_at")
+    list_filter = ("type", "actor_type")
+    list_select_related = ("tenant",)
+    search_fields = ("=id", "=tenant__id", "reason", "=actor_id")
+    ordering = ("-id",)
+
+
+@admin.register(LedgerCheck)
+class LedgerCheckAdmin(ReadOnlyAdmin):
+    list_display = ("id", "started_at", "finished_at", "ok", "is_full", "tenant")
+    list_filter = ("ok", "is_full")
+    list_select_related = ("tenant",)
+    search_fields = ("=id", "=tenant__id")
+    ordering = ("-started_at",)
+
+
+@admin.register(LedgerCheckpoint)
+class LedgerCheckpointAdmin(ReadOnlyAdmin):
+    list_display = ("tenant", "sequence", "available", "locked", "proven_at")
+    list_select_related = ("tenant",)
+    search_fields = ("=tenant__id", "tenant__name")
+    ordering = ("tenant",)
