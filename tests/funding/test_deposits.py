@@ -7,10 +7,11 @@ from types import MappingProxyType
 
 import pytest
 
-from funding.models import FundingSource, InboundEvent, SourceVerification
+from funding.models import FundingSource, SourceVerification
 from funding.services import deposits, sources, verifications
 from networks import registry
 from networks.base import EventKind, NetworkEvent
+from networks.inbox.models import InboundEvent
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tenants.models import Mode
