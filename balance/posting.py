@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from django.db import IntegrityError, connection
 from psycopg.types.numeric import Int8
@@ -123,6 +123,18 @@ class Posting:
     is_low: bool = False
 
 
+class _Outcome(NamedTuple):
+    """What POST returns: the balance before, then what it wrote, empty where it wrote nothing."""
+
+    available: int
+    notify_below: int | None
+    sequence: Any
+    available_after: Any
+    locked_after: Any
+    pending_after: Any
+    created_at: Any
+
+
 def post(order: Order) -> Posting:
     """Post `order` once, however often it is asked for. One round trip, two for a repeat.
 
@@ -132,28 +144,31 @@ def post(order: Order) -> Posting:
     if type(order.amount) is not int or not 1 <= order.amount <= AMOUNT_MAX:
         raise ValueError(f"{order.amount!r} is not an amount of 1 to {AMOUNT_MAX} cents")
     values = _values(order)
-    row = _execute(values)
-    if row is None:
+    rows = _execute(values)
+    if not rows:
         create_row(tenant_id=order.tenant_id)
-        row = _execute(values)
-    if row is None:
-        raise RuntimeError(f"no balance row for {order.tenant_id}")
-    available, notify_below, sequence, available_after, locked_after, pending_after, at = row
-    if sequence is None:
-        return _repeat(order) or _refuse(order, available=available)
+        rows = _execute(values)
+    (outcome,) = (_Outcome(*row) for row in rows)
+    if outcome.sequence is None:
+        return _repeat(order) or _refuse(order, available=outcome.available)
+    return _posting(order, values, outcome)
+
+
+def _posting(order: Order, values: Mapping[str, Any], outcome: _Outcome) -> Posting:
+    threshold = outcome.notify_below
     fell = values["available_delta"] < 0
     return Posting(
         id=values["id"],
-        sequence=sequence,
+        sequence=outcome.sequence,
         type=order.type,
         amount=order.amount,
         available_delta=int(values["available_delta"]),
         locked_delta=int(values["locked_delta"]),
-        available_after=available_after,
-        locked_after=locked_after,
-        pending_after=pending_after,
-        created_at=at,
-        is_low=fell and notify_below is not None and available_after < notify_below,
+        available_after=outcome.available_after,
+        locked_after=outcome.locked_after,
+        pending_after=outcome.pending_after,
+        created_at=outcome.created_at,
+        is_low=fell and threshold is not None and outcome.available_after < threshold,
     )
 
 
@@ -183,20 +198,22 @@ def _values(order: Order) -> dict[str, Any]:
     }
 
 
-def _execute(values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Run the statement on Django's connection, past Django's cursor: that one cannot prepare."""
+def _execute(values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Run the statement on Django's connection, past Django's cursor: that one cannot prepare.
+
+    No row: the tenant has no balance row yet.
+    """
     connection.ensure_connection()
     connection.validate_no_broken_transaction()
     try:
         with connection.wrap_database_errors:
-            row: tuple[Any, ...] | None = connection.connection.execute(
-                POST, values, prepare=True
-            ).fetchone()
+            cursor = connection.connection.execute(POST, values, prepare=True)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
     except IntegrityError as error:
         if _violated(error) == "balance_available_in_range":
             raise BalanceOutOfRange("The balance would leave its range.") from error
         raise
-    return row
+    return rows
 
 
 def _violated(error: IntegrityError) -> str | None:

@@ -15,6 +15,8 @@ from tests.balance.builders import fund, movement
 from tests.balance.corruption import tamper
 from tests.builders import NOW
 
+pytestmark = pytest.mark.usefixtures("ledger_only")
+
 FITS = "balance_transaction_fits_type"
 COVERED = "balance_transaction_lock_covered"
 
@@ -260,10 +262,6 @@ class TestProvenRows:
 
 
 class TestRegisteredChecks:
-    @pytest.fixture(autouse=True)
-    def registry(self, monkeypatch):
-        monkeypatch.setattr(invariants, "_checks", [])
-
     def test_a_check_of_another_app_is_part_of_every_audit(self, acme):
         finding = Finding(
             code="pending", tenant_id=acme.pk, subject="balance", message="is not the sum"

@@ -138,6 +138,7 @@ def check(history: History) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("ledger_only")
 @settings(max_examples=100, deadline=None)
 @given(steps=st.lists(STEPS, max_size=25))
 def test_any_history_keeps_every_invariant(steps):

@@ -107,7 +107,7 @@ def test_a_posting_waits_for_the_one_who_holds_the_row(acme):
     assert balance_of(acme) == (40, 0, 60)
 
 
-def test_an_audit_while_money_moves_finds_nothing(acme, rival):
+def test_an_audit_while_money_moves_finds_nothing(acme, rival, ledger_only):
     moving = Barrier(5)
 
     def move_or_audit(worker):
