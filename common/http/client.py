@@ -41,6 +41,7 @@ class Failure(enum.StrEnum):
     TIMEOUT = "timeout"
     DISCONNECTED = "disconnected"
     INVALID_RESPONSE = "invalid_response"
+    INTERNAL_ERROR = "internal_error"  # ours, not the receiver's; callers set it
 
 
 @dataclass(frozen=True, kw_only=True)

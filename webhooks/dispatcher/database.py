@@ -1,0 +1,33 @@
+"""PostgreSQL for an event loop: one thread, one connection, one statement at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from django.db import connections
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class DatabaseThread:
+    """Runs synchronous database work beside the loop."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="webhooks-db")
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of `work`, or what it raises."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+
+    async def forget_connection(self) -> None:
+        """The next statement connects anew."""
+        await self.run(connections.close_all)
+
+    async def close(self) -> None:
+        await self.forget_connection()
+        self._thread.shutdown()

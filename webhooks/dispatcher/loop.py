@@ -1,0 +1,174 @@
+"""The wheel: record what came back, claim what is due, send it, rest when there is nothing.
+
+Requests run side by side on the event loop; one coroutine turns the wheel and is the only one that
+talks to the database. While a request runs nothing is held: no transaction, no connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+
+import structlog
+from django.db import InterfaceError, OperationalError
+
+from common.clock import utc_now
+from common.http.client import TOTAL_SECONDS, Answer, Client, Failure
+from webhooks import metrics
+from webhooks.dispatcher import claims, heartbeats, outcomes, results, sender
+from webhooks.dispatcher.claims import RETRY_FROM_FAILURES, Job
+from webhooks.dispatcher.database import DatabaseThread
+from webhooks.dispatcher.results import Result
+from webhooks.services import health
+
+log = structlog.get_logger(__name__)
+
+SLOTS = 256
+POLL_SECONDS = 1.0
+_random = random.SystemRandom()
+_FINISH_SECONDS = TOTAL_SECONDS + 1
+_DATABASE_AWAY_SECONDS = 1.0
+
+
+class Dispatcher:
+    """Delivers what is due. `name`: whose heartbeat to keep; None keeps none."""
+
+    def __init__(
+        self,
+        *,
+        name: str | None,
+        client: Client,
+        database: DatabaseThread,
+        slots: int = SLOTS,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self._name = name
+        self._client = client
+        self._database = database
+        self._slots = slots
+        self._clock = clock
+        self._running: dict[asyncio.Task[Result], Job] = {}
+        self._finished: list[Result] = []
+        self._resume_after = ""
+        self._next_beat = 0.0
+        self._kicked = asyncio.Event()
+
+    def kick(self) -> None:
+        """End the rest: something is due, or it is time to stop."""
+        self._kicked.set()
+
+    async def run(self, *, goes_on: Callable[[], bool], until_idle: bool = False) -> None:
+        """Deliver while `goes_on`; with `until_idle`, no longer than there is something due.
+
+        What is under way at the end is waited for and recorded.
+        """
+        while goes_on():
+            if await self._survive(self._turn):
+                continue
+            if until_idle and not (self._running or self._finished):
+                break
+            await self._rest()
+        await self._finish()
+
+    async def _turn(self) -> bool:
+        """One turn of the wheel. Returns whether the next one should follow at once."""
+        self._kicked.clear()
+        await self._beat()
+        has_recorded = await self._record()
+        return await self._claim() or has_recorded
+
+    async def _rest(self) -> None:
+        try:
+            await asyncio.wait_for(self._kicked.wait(), POLL_SECONDS)
+        except TimeoutError:
+            return
+
+    async def _survive(self, step: Callable[[], Awaitable[bool]]) -> bool:
+        """One step; a database that is away is waited for, and nothing recorded is lost."""
+        try:
+            return await step()
+        except (OperationalError, InterfaceError) as error:
+            log.warning("database_unavailable", error=str(error).strip())
+            await self._database.forget_connection()
+            await asyncio.sleep(_DATABASE_AWAY_SECONDS)
+            return True
+
+    async def _finish(self) -> None:
+        if self._running:
+            await asyncio.wait(self._running, timeout=_FINISH_SECONDS)
+        for task in self._running:
+            task.cancel()
+        await self._survive(self._record)
+        if self._name is not None:
+            with suppress(OperationalError, InterfaceError):
+                await self._database.run(heartbeats.stop, name=self._name)
+
+    async def _beat(self) -> None:
+        if self._name is not None and time.monotonic() >= self._next_beat:
+            await self._database.run(heartbeats.beat, name=self._name, now=self._clock())
+            self._next_beat = time.monotonic() + heartbeats.INTERVAL.total_seconds()
+
+    async def _record(self) -> bool:
+        batch = list(self._finished)
+        if not batch:
+            return False
+        counted = await self._database.run(results.record, batch, now=self._clock())
+        del self._finished[: len(batch)]
+        for result in batch:
+            metrics.count(result, is_counted=result.job.delivery_id in counted)
+            if result.answer.status == outcomes.GONE and not result.job.is_manual:
+                await self._switch_off(result.job)
+        return True
+
+    async def _switch_off(self, job: Job) -> None:
+        await self._database.run(
+            health.switch_off_gone, endpoint_id=job.endpoint_id, url=job.url, now=self._clock()
+        )
+
+    async def _claim(self) -> bool:
+        free = self._slots - len(self._running)
+        if free <= 0:
+            return False
+        retries = sum(job.failures >= RETRY_FROM_FAILURES for job in self._running.values())
+        started_after = self._resume_after
+        with metrics.CLAIM.time():
+            claimed = await self._database.run(
+                claims.claim,
+                slots=free,
+                retry_slots=max(0, self._slots // 2 - retries),
+                after=started_after,
+                now=self._clock(),
+            )
+        self._resume_after = claimed.resume_after
+        for job in claimed.jobs:
+            self._start(job)
+        return bool(claimed.jobs or claimed.resume_after or started_after)
+
+    def _start(self, job: Job) -> None:
+        task = asyncio.create_task(self._try(job))
+        self._running[task] = job
+        task.add_done_callback(self._take)
+        metrics.IN_FLIGHT.inc()
+
+    def _take(self, task: asyncio.Task[Result]) -> None:
+        del self._running[task]
+        metrics.IN_FLIGHT.dec()
+        if not task.cancelled():
+            self._finished.append(task.result())
+        self.kick()
+
+    async def _try(self, job: Job) -> Result:
+        started_at = self._clock()
+        try:
+            answer = await sender.send(self._client, job, now=started_at)
+        except Exception:
+            log.exception("delivery_broke", delivery_id=job.delivery_id)
+            answer = Answer(failure=Failure.INTERNAL_ERROR)
+        outcome = outcomes.judge(
+            answer, failures=job.failures, jitter=_random.random(), now=self._clock()
+        )
+        return Result(job=job, answer=answer, outcome=outcome, started_at=started_at)

@@ -1,0 +1,169 @@
+"""Writes down what happened, a batch at a time, and lets go of what waited for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+
+from common.http.client import Answer
+from webhooks.dispatcher.claims import BREAKER_FAILURES, Job
+from webhooks.dispatcher.outcomes import Outcome
+from webhooks.states import DeliveryStatus
+
+RESPONSE_BYTES_KEPT = 1024
+PAUSE_SECONDS_MAX = 60
+
+# Endpoints first and in one order, then deliveries: two dispatchers never wait in a circle.
+# A result counts only while its lease is the one it was claimed with.
+_RECORD = """
+WITH change AS (
+    SELECT * FROM unnest(
+        %(endpoint_ids)s::varchar[], %(succeeded)s::bool[], %(trailing)s::int[],
+        %(failed_since)s::timestamptz[]
+    ) AS c (endpoint_id, has_success, failures, failed_since)
+), locked AS (
+    SELECT e.id, CASE WHEN c.has_success THEN c.failures
+            ELSE e.consecutive_failures + c.failures END AS failures,
+        CASE WHEN c.has_success OR e.first_failure_at IS NULL THEN c.failed_since
+            ELSE e.first_failure_at END AS failed_since,
+        c.has_success
+    FROM webhooks_webhookendpoint AS e JOIN change AS c ON c.endpoint_id = e.id
+    WHERE c.failures > 0 OR e.consecutive_failures > 0 OR e.last_success_at IS NULL
+        OR e.last_success_at < %(now)s - interval '1 minute'
+    ORDER BY e.id FOR NO KEY UPDATE OF e
+), health AS (
+    UPDATE webhooks_webhookendpoint AS e
+    SET consecutive_failures = l.failures,
+        first_failure_at = l.failed_since,
+        last_success_at = CASE WHEN l.has_success THEN %(now)s ELSE e.last_success_at END,
+        warnings_sent = CASE WHEN l.has_success THEN 0 ELSE e.warnings_sent END,
+        paused_until = CASE WHEN l.failures >= %(breaker)s THEN %(now)s + least(
+            %(pause_max)s, 2 ^ least(l.failures - %(breaker)s, 10)
+        ) * interval '1 second' END
+    FROM locked AS l WHERE e.id = l.id RETURNING e.id
+), result AS (
+    SELECT r.* FROM unnest(
+        %(ids)s::varchar[], %(versions)s::int[], %(numbers)s::int[], %(statuses)s::varchar[],
+        %(due)s::timestamptz[], %(codes)s::int[], %(errors)s::varchar[], %(responses)s::text[],
+        %(durations)s::int[], %(started)s::timestamptz[]
+    ) AS r (id, version, number, status, due, code, error, response, duration, started)
+    WHERE (SELECT count(*) FROM health) >= 0
+), settled AS (
+    UPDATE webhooks_webhookdelivery AS d
+    SET status = r.status, next_attempt_at = r.due, leased_until = NULL,
+        failures = d.failures + (r.status <> 'delivered')::int,
+        last_status_code = r.code, last_error = r.error,
+        delivered_at = CASE WHEN r.status = 'delivered' THEN %(now)s END
+    FROM result AS r
+    WHERE d.id = r.id AND d.lease_version = r.version AND d.status = 'pending'
+    RETURNING d.id, d.status, d.endpoint_id, d.payment_id, d.sequence
+), attempt AS (
+    INSERT INTO webhooks_webhookattempt
+        (delivery_id, number, status_code, error, response, duration_ms, started_at)
+    SELECT r.id, r.number, r.code, r.error, r.response, r.duration, r.started
+    FROM result AS r JOIN webhooks_webhookdelivery AS d ON d.id = r.id
+    ON CONFLICT DO NOTHING
+)
+SELECT id, status, endpoint_id, payment_id, sequence FROM settled
+"""
+
+# What waited its turn behind a delivery that is over now. A statement of its own: it must see
+# what was parked while the first one waited for a row.
+_RELEASE = """
+UPDATE webhooks_webhookdelivery AS d SET next_attempt_at = %(now)s
+FROM unnest(%(endpoints)s::varchar[], %(payments)s::varchar[], %(sequences)s::int[])
+    AS over (endpoint_id, payment_id, sequence)
+WHERE d.endpoint_id = over.endpoint_id AND d.payment_id = over.payment_id
+    AND d.payment_id <> '' AND d.sequence > over.sequence AND d.status = 'pending'
+    AND d.leased_until IS NULL AND d.failures = 0 AND d.next_attempt_at > %(now)s
+"""
+
+
+@dataclass(frozen=True)
+class Result:
+    """A try that was made."""
+
+    job: Job
+    answer: Answer
+    outcome: Outcome
+    started_at: datetime
+
+    @property
+    def is_success(self) -> bool:
+        return self.answer.is_success
+
+
+@dataclass
+class _Health:
+    """What a batch says about one endpoint: failures since its last success in the batch."""
+
+    has_success: bool = False
+    trailing: int = 0
+    failed_since: datetime | None = None
+
+    def add(self, result: Result) -> None:
+        if result.is_success:
+            self.has_success, self.trailing, self.failed_since = True, 0, None
+        elif not result.job.is_manual:
+            self.trailing += 1
+            self.failed_since = self.failed_since or result.started_at
+
+
+@transaction.atomic
+def record(results: Sequence[Result], *, now: datetime) -> set[str]:
+    """Record a batch in one statement; returns the deliveries whose result counted.
+
+    The others had lost their lease: somebody else is responsible for them by now.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORD, _values(results, now))
+        settled = cursor.fetchall()
+        over = [row for row in settled if row[1] != DeliveryStatus.PENDING and row[3]]
+        if over:
+            _, _, endpoints, payments, sequences = zip(*over, strict=True)
+            values = {
+                "endpoints": list(endpoints),
+                "payments": list(payments),
+                "sequences": list(sequences),
+            }
+            cursor.execute(_RELEASE, {**values, "now": now})
+    return {row[0] for row in settled}
+
+
+def _values(results: Sequence[Result], now: datetime) -> dict[str, Any]:
+    health = _health_of(results)
+    return {
+        "endpoint_ids": list(health),
+        "succeeded": [item.has_success for item in health.values()],
+        "trailing": [item.trailing for item in health.values()],
+        "failed_since": [item.failed_since for item in health.values()],
+        "ids": [result.job.delivery_id for result in results],
+        "versions": [result.job.lease_version for result in results],
+        "numbers": [result.job.attempt for result in results],
+        "statuses": [str(result.outcome.status) for result in results],
+        "due": [result.outcome.next_attempt_at for result in results],
+        "codes": [result.answer.status for result in results],
+        "errors": [str(result.answer.failure or "") for result in results],
+        "responses": [text_of(result.answer.body) for result in results],
+        "durations": [result.answer.duration_ms for result in results],
+        "started": [result.started_at for result in results],
+        "breaker": BREAKER_FAILURES,
+        "pause_max": PAUSE_SECONDS_MAX,
+        "now": now,
+    }
+
+
+def _health_of(results: Iterable[Result]) -> dict[str, _Health]:
+    health: dict[str, _Health] = {}
+    for result in results:
+        health.setdefault(result.job.endpoint_id, _Health()).add(result)
+    return {name: item for name, item in health.items() if item.has_success or item.trailing}
+
+
+def text_of(body: bytes) -> str:
+    """The first 1 KiB of an answer as text that PostgreSQL can hold."""
+    return body[:RESPONSE_BYTES_KEPT].decode("utf-8", "replace").replace("\0", "\ufffd")

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from prometheus_client import start_http_server
+
+from webhooks.dispatcher import runs
+from webhooks.dispatcher.loop import SLOTS
+
+
+class Command(BaseCommand):
+    help = "Deliver webhooks until SIGTERM. Start more of them to scale."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--slots", type=int, default=SLOTS, help="requests at the same time")
+        parser.add_argument("--metrics-port", type=int, help="serve Prometheus metrics there")
+
+    def handle(self, *_args: object, **options: Any) -> None:
+        if options["metrics_port"] is not None:
+            start_http_server(options["metrics_port"])
+        runs.serve(slots=options["slots"])

@@ -1,0 +1,44 @@
+"""Prometheus metrics of delivery. No URL and no tenant in the labels: they have no bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Gauge, Histogram
+
+from common.http.client import Answer, Failure
+from webhooks.states import DeliveryStatus
+
+if TYPE_CHECKING:
+    from webhooks.dispatcher.results import Result
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 300)
+_BLOCKED = {Failure.ADDRESS_NOT_ALLOWED, Failure.URL_NOT_ALLOWED}
+
+ATTEMPTS = Counter("ballast_webhook_attempts", "Requests, by the class of the answer", ["answer"])
+DELIVERIES = Counter("ballast_webhook_deliveries", "Deliveries that ended", ["outcome"])
+BLOCKED = Counter("ballast_webhook_blocked", "Requests that the address or URL rule refused")
+RECLAIMED = Counter("ballast_webhook_reclaimed", "Deliveries whose lease had run out")
+FENCED = Counter("ballast_webhook_fenced", "Results that came after their lease was lost")
+LAG = Histogram("ballast_webhook_lag_seconds", "From event to first request", buckets=_SECONDS)
+SEND = Histogram("ballast_webhook_send_seconds", "Length of a request", buckets=_SECONDS)
+CLAIM = Histogram("ballast_webhook_claim_seconds", "Length of a claim", buckets=_SECONDS)
+IN_FLIGHT = Gauge("ballast_webhook_in_flight", "Requests running in this process")
+
+
+def count(result: Result, *, is_counted: bool) -> None:
+    """Count one try. `is_counted`: its result was recorded under its lease."""
+    ATTEMPTS.labels(_class_of(result.answer)).inc()
+    SEND.observe(result.answer.duration_ms / 1000)
+    BLOCKED.inc(result.answer.failure in _BLOCKED)
+    RECLAIMED.inc(result.job.is_reclaimed)
+    if result.job.attempt == 1:
+        LAG.observe(max(0.0, (result.started_at - result.job.queued_at).total_seconds()))
+    if not is_counted:
+        FENCED.inc()
+    elif result.outcome.status != DeliveryStatus.PENDING:
+        DELIVERIES.labels(str(result.outcome.status)).inc()
+
+
+def _class_of(answer: Answer) -> str:
+    return f"{answer.status // 100}xx" if answer.status else str(answer.failure)

@@ -1,0 +1,84 @@
+"""Reads about webhooks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from common.errors import NotFound
+from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from webhooks.states import EndpointStatus
+
+
+@dataclass(frozen=True)
+class PublishedEvent:
+    """What the outbox says about one transition of a payment."""
+
+    id: str
+    type: str
+    sequence: int
+    created_at: datetime
+
+
+def endpoints(*, tenant_id: str) -> QuerySet[WebhookEndpoint]:
+    """The tenant's endpoints, without removed ones."""
+    known = WebhookEndpoint.objects.filter(tenant_id=tenant_id)
+    return known.exclude(status=EndpointStatus.REMOVED)
+
+
+def endpoint(*, tenant_id: str, endpoint_id: str) -> WebhookEndpoint:
+    """Raises NotFound, for another tenant's endpoint too."""
+    found = endpoints(tenant_id=tenant_id).filter(pk=endpoint_id).first()
+    if found is None:
+        raise NotFound("There is no such webhook endpoint.")
+    return found
+
+
+def deliveries(*, tenant_id: str, endpoint_id: str) -> QuerySet[WebhookDelivery]:
+    """What was to be sent to one endpoint. Raises NotFound."""
+    endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
+    return WebhookDelivery.objects.filter(endpoint_id=endpoint_id).select_related("event")
+
+
+def delivery(*, tenant_id: str, delivery_id: str) -> WebhookDelivery:
+    """Raises NotFound."""
+    found = (
+        WebhookDelivery.objects.filter(tenant_id=tenant_id, pk=delivery_id)
+        .exclude(endpoint__status=EndpointStatus.REMOVED)
+        .select_related("event")
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such delivery.")
+    return found
+
+
+def attempts(*, delivery_id: str) -> QuerySet[WebhookAttempt]:
+    """Every try of a delivery, the last one first."""
+    return WebhookAttempt.objects.filter(delivery_id=delivery_id).order_by("-number")
+
+
+def events(*, tenant_id: str) -> QuerySet[WebhookEvent]:
+    """What happened in the last 30 days, whoever was told."""
+    return WebhookEvent.objects.filter(tenant_id=tenant_id)
+
+
+def event(*, tenant_id: str, event_id: str) -> WebhookEvent:
+    """Raises NotFound."""
+    found = events(tenant_id=tenant_id).filter(pk=event_id).first()
+    if found is None:
+        raise NotFound("There is no such event; events are kept for 30 days.")
+    return found
+
+
+def events_of(payment_ids: Iterable[str]) -> Mapping[str, list[PublishedEvent]]:
+    """The outbox events of each payment, in sequence. Older than 30 days: gone."""
+    rows = WebhookEvent.objects.filter(payment_id__in=list(payment_ids)).order_by("sequence")
+    found: dict[str, list[PublishedEvent]] = defaultdict(list)
+    for row in rows.only("payment_id", "type", "sequence", "created_at"):
+        found[row.payment_id].append(PublishedEvent(row.pk, row.type, row.sequence, row.created_at))
+    return found

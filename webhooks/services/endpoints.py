@@ -1,0 +1,280 @@
+"""Where a tenant's events go: registration, changes, secrets, switching on and off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from common import crypto
+from common.errors import NotFound
+from tenants.actors import Actor
+from tenants.models import Tenant
+from tenants.services import audit
+from webhooks import events as names
+from webhooks import signing
+from webhooks.errors import InvalidSecretOverlap, InvalidWebhookEvents, TooManyWebhooks
+from webhooks.models import ENDPOINTS_PER_TENANT_MAX, DisabledReason, WebhookEndpoint
+from webhooks.services import deliveries
+from webhooks.services.urls import CheckedUrl
+from webhooks.states import ENDPOINT_STATES, EndpointStatus
+
+OVERLAP_DEFAULT = timedelta(hours=24)
+OVERLAP_MAX = timedelta(days=7)
+
+# What a clean slate looks like: after a change of URL, and when switched on again.
+_HEALTHY: dict[str, Any] = {
+    "consecutive_failures": 0,
+    "first_failure_at": None,
+    "paused_until": None,
+    "warnings_sent": 0,
+}
+
+
+@dataclass(frozen=True)
+class WithSecret:
+    """An endpoint with the secret it was just given: the only time it is shown."""
+
+    endpoint: WebhookEndpoint
+    secret: str
+
+
+@transaction.atomic
+def register(
+    *,
+    tenant_id: str,
+    url: CheckedUrl,
+    events: Sequence[str],
+    description: str = "",
+    actor: Actor,
+    now: datetime,
+) -> WithSecret:
+    """A new endpoint with a new secret. Raises InvalidWebhookEvents, TooManyWebhooks."""
+    check_events(events)
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    if _of(tenant_id).count() >= ENDPOINTS_PER_TENANT_MAX:
+        raise TooManyWebhooks(f"A tenant has at most {ENDPOINTS_PER_TENANT_MAX} endpoints.")
+    secret = signing.new_secret()
+    endpoint = WebhookEndpoint(
+        tenant_id=tenant_id,
+        url=url.text,
+        events=list(events),
+        description=description,
+        created_at=now,
+        updated_at=now,
+    )
+    endpoint.secret_token = crypto.encrypt(secret, context=endpoint.encryption_context)
+    endpoint.save(force_insert=True)
+    _audit(endpoint, "registered", actor, now, url=url.text, events=list(events))
+    return WithSecret(endpoint, secret)
+
+
+@transaction.atomic
+def update(
+    *,
+    tenant_id: str,
+    endpoint_id: str,
+    url: CheckedUrl | None = None,
+    events: Sequence[str] | None = None,
+    description: str | None = None,
+    status: str | None = None,
+    actor: Actor,
+    now: datetime,
+) -> WebhookEndpoint:
+    """Change what is given; None leaves a value as it is.
+
+    What is still to be delivered goes to the new URL. Raises NotFound, InvalidWebhookEvents.
+    """
+    endpoint = _locked(tenant_id, endpoint_id)
+    changes: dict[str, Any] = {}
+    if url is not None and url.text != endpoint.url:
+        changes |= {"url": url.text, **_HEALTHY}
+    if events is not None:
+        check_events(events)
+        changes["events"] = list(events)
+    if description is not None:
+        changes["description"] = description
+    if changes:
+        _write(endpoint, now=now, **changes)
+        shown = {name: changes[name] for name in ("url", "events") if name in changes}
+        _audit(endpoint, "updated", actor, now, **shown)
+    if status == EndpointStatus.ENABLED:
+        _enable(endpoint, actor, now)
+    elif status == EndpointStatus.DISABLED:
+        _disable(endpoint, DisabledReason.TENANT, actor, now)
+    return endpoint
+
+
+@transaction.atomic
+def enable(*, tenant_id: str, endpoint_id: str, actor: Actor, now: datetime) -> WebhookEndpoint:
+    """Switch on again, with a clean record. What was skipped waits for a replay. Idempotent.
+
+    Raises NotFound.
+    """
+    endpoint = _locked(tenant_id, endpoint_id)
+    _enable(endpoint, actor, now)
+    return endpoint
+
+
+@transaction.atomic
+def disable(
+    *,
+    tenant_id: str,
+    endpoint_id: str,
+    reason: DisabledReason,
+    actor: Actor,
+    now: datetime,
+) -> bool:
+    """Switch off: events are kept as skipped deliveries. Returns False when it was off already.
+
+    Raises NotFound.
+    """
+    return _disable(_locked(tenant_id, endpoint_id), reason, actor, now)
+
+
+@transaction.atomic
+def remove(*, tenant_id: str, endpoint_id: str, actor: Actor, now: datetime) -> WebhookEndpoint:
+    """Take the endpoint out of use for good and forget its secrets. Repeatable.
+
+    Raises NotFound.
+    """
+    endpoint = _locked(tenant_id, endpoint_id, with_removed=True)
+    if endpoint.status == EndpointStatus.REMOVED:
+        return endpoint
+    ENDPOINT_STATES.advance(
+        endpoint,
+        EndpointStatus.REMOVED,
+        disabled_reason=DisabledReason.NONE,
+        secret_token="",
+        previous_secret_token="",
+        previous_secret_expires_at=None,
+        removed_at=now,
+        updated_at=now,
+    )
+    deliveries.put_aside(endpoint_id=endpoint.pk, now=now)
+    _audit(endpoint, "removed", actor, now)
+    return endpoint
+
+
+@transaction.atomic
+def rotate_secret(
+    *,
+    tenant_id: str,
+    endpoint_id: str,
+    overlap: timedelta = OVERLAP_DEFAULT,
+    actor: Actor,
+    now: datetime,
+) -> WithSecret:
+    """A new secret; the old one signs as well for `overlap` longer (0 to 7 days).
+
+    Raises NotFound, InvalidSecretOverlap.
+    """
+    if not timedelta(0) <= overlap <= OVERLAP_MAX:
+        raise InvalidSecretOverlap("The overlap must be 0 to 7 days.", field="overlapSeconds")
+    endpoint = _locked(tenant_id, endpoint_id)
+    secret = signing.new_secret()
+    _write(
+        endpoint,
+        now=now,
+        secret_token=crypto.encrypt(secret, context=endpoint.encryption_context),
+        previous_secret_token=endpoint.secret_token if overlap else "",
+        previous_secret_expires_at=now + overlap if overlap else None,
+    )
+    _audit(endpoint, "secret_rotated", actor, now, overlapSeconds=int(overlap.total_seconds()))
+    return WithSecret(endpoint, secret)
+
+
+def reencrypt_secrets() -> int:
+    """Seal every secret with the current encryption key; returns how many were not."""
+    done = 0
+    for endpoint_id in WebhookEndpoint.objects.values_list("pk", flat=True).iterator():
+        done += _reencrypt(endpoint_id)
+    return done
+
+
+def check_events(events: Sequence[str]) -> None:
+    """Raises InvalidWebhookEvents unless these are known names, each once, or the star alone."""
+    if list(events) == [names.EVERY_PAYMENT]:
+        return
+    if not events:
+        raise InvalidWebhookEvents("Name at least one event.", field="events")
+    if unknown := [name for name in events if name not in names.ALL]:
+        raise InvalidWebhookEvents(f"Not an event: {unknown[0][:40]!r}.", field="events")
+    if len(set(events)) != len(events):
+        raise InvalidWebhookEvents("An event is listed twice.", field="events")
+
+
+def _of(tenant_id: str) -> Any:
+    return WebhookEndpoint.objects.filter(tenant_id=tenant_id).exclude(
+        status=EndpointStatus.REMOVED
+    )
+
+
+def _locked(tenant_id: str, endpoint_id: str, *, with_removed: bool = False) -> WebhookEndpoint:
+    known = WebhookEndpoint.objects.filter(tenant_id=tenant_id) if with_removed else _of(tenant_id)
+    endpoint = known.select_for_update(no_key=True).filter(pk=endpoint_id).first()
+    if endpoint is None:
+        raise NotFound("There is no such webhook endpoint.")
+    return endpoint
+
+
+def _write(endpoint: WebhookEndpoint, *, now: datetime, **changes: Any) -> None:
+    for name, value in (changes | {"updated_at": now}).items():
+        setattr(endpoint, name, value)
+    endpoint.save(update_fields=[*changes, "updated_at"])
+
+
+def _enable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
+    if endpoint.status == EndpointStatus.ENABLED:
+        return
+    ENDPOINT_STATES.advance(
+        endpoint,
+        EndpointStatus.ENABLED,
+        disabled_reason=DisabledReason.NONE,
+        updated_at=now,
+        **_HEALTHY,
+    )
+    _audit(endpoint, "enabled", actor, now)
+
+
+def _disable(
+    endpoint: WebhookEndpoint, reason: DisabledReason, actor: Actor, now: datetime
+) -> bool:
+    if endpoint.status != EndpointStatus.ENABLED:
+        return False
+    ENDPOINT_STATES.advance(
+        endpoint, EndpointStatus.DISABLED, disabled_reason=reason, updated_at=now
+    )
+    deliveries.put_aside(endpoint_id=endpoint.pk, now=now)
+    _audit(endpoint, "disabled", actor, now, reason=str(reason))
+    return True
+
+
+@transaction.atomic
+def _reencrypt(endpoint_id: str) -> bool:
+    endpoint = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint_id)
+    changes = {}
+    for column in ("secret_token", "previous_secret_token"):
+        token = getattr(endpoint, column)
+        if token and crypto.key_id(token) != crypto.current_key_id():
+            text = crypto.decrypt(token, context=endpoint.encryption_context)
+            changes[column] = crypto.encrypt(text, context=endpoint.encryption_context)
+    if changes:
+        WebhookEndpoint.objects.filter(pk=endpoint_id).update(**changes)
+    return bool(changes)
+
+
+def _audit(
+    endpoint: WebhookEndpoint, verb: str, actor: Actor, now: datetime, **details: object
+) -> None:
+    audit.record(
+        tenant_id=endpoint.tenant_id,
+        actor=actor,
+        action=f"webhook.{verb}",
+        subject_id=endpoint.pk,
+        details=details,
+        now=now,
+    )
