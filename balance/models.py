@@ -37,6 +37,9 @@ class Balance(models.Model):
     notify_below = models.BigIntegerField(
         null=True, help_text="announce postings that leave less than this available"
     )
+    notify_rise = models.BooleanField(
+        db_default=False, help_text="announce postings that raise what is available"
+    )
 
     class Meta:
         db_table = "balance"

@@ -30,7 +30,7 @@ from common.money import AMOUNT_MAX, CURRENCY, format_cents
 # that is not covered and a posting made before insert nothing, and then nothing is updated.
 POST = """
 WITH held AS MATERIALIZED (
-    SELECT available, locked, sequence, posted_at, notify_below
+    SELECT available, locked, sequence, posted_at, notify_below, notify_rise
     FROM balance
     WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
     FOR NO KEY UPDATE
@@ -60,8 +60,8 @@ WITH held AS MATERIALIZED (
     RETURNING balance.pending
 )
 SELECT
-    held.available, held.notify_below, posted.sequence, posted.available_after,
-    posted.locked_after, moved.pending, posted.created_at
+    held.available, held.notify_below, held.notify_rise, posted.sequence,
+    posted.available_after, posted.locked_after, moved.pending, posted.created_at
 FROM held
 LEFT JOIN posted ON true
 LEFT JOIN moved ON true
@@ -107,6 +107,7 @@ class Posting:
 
     `already_posted`: by an earlier call, and nothing changed now; `pending_after` is then the
     pending balance of now. `is_low`: this lowered available below the balance's `notify_below`.
+    `is_rise`: this raised available, and the balance says to `notify_rise`.
     """
 
     id: str
@@ -121,6 +122,7 @@ class Posting:
     created_at: datetime
     already_posted: bool = False
     is_low: bool = False
+    is_rise: bool = False
 
 
 class _Outcome(NamedTuple):
@@ -128,6 +130,7 @@ class _Outcome(NamedTuple):
 
     available: int
     notify_below: int | None
+    notify_rise: bool
     sequence: Any
     available_after: Any
     locked_after: Any
@@ -156,19 +159,22 @@ def post(order: Order) -> Posting:
 
 def _posting(order: Order, values: Mapping[str, Any], outcome: _Outcome) -> Posting:
     threshold = outcome.notify_below
-    fell = values["available_delta"] < 0
+    available_delta = int(values["available_delta"])
     return Posting(
         id=values["id"],
         sequence=outcome.sequence,
         type=order.type,
         amount=order.amount,
-        available_delta=int(values["available_delta"]),
+        available_delta=available_delta,
         locked_delta=int(values["locked_delta"]),
         available_after=outcome.available_after,
         locked_after=outcome.locked_after,
         pending_after=outcome.pending_after,
         created_at=outcome.created_at,
-        is_low=fell and threshold is not None and outcome.available_after < threshold,
+        is_low=available_delta < 0
+        and threshold is not None
+        and outcome.available_after < threshold,
+        is_rise=available_delta > 0 and outcome.notify_rise,
     )
 
 

@@ -20,7 +20,7 @@ from balance.kinds import PostingType
 from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
 from balance.posting import Order, Posting
 from balance.selectors import Funds
-from balance.signals import available_balance_fell
+from balance.signals import available_balance_fell, available_balance_rose
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.actors import Actor
 from tenants.services import audit
@@ -44,6 +44,14 @@ RETURNING available, pending, locked, currency, notify_below
 SET_NOTIFY_BELOW = """
 UPDATE balance
 SET notify_below = %(amount)s
+WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
+RETURNING available, pending, locked, currency, notify_below
+"""
+
+
+SET_NOTIFY_RISE = """
+UPDATE balance
+SET notify_rise = %(wanted)s
 WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
 RETURNING available, pending, locked, currency, notify_below
 """
@@ -110,6 +118,11 @@ def set_notify_below(*, tenant_id: str, amount: int | None) -> Funds:
     return _on_balance_row(SET_NOTIFY_BELOW, tenant_id, amount=amount)
 
 
+def set_notify_rise(*, tenant_id: str, wanted: bool) -> Funds:
+    """Announce (`available_balance_rose`) postings that raise what is available, or stop it."""
+    return _on_balance_row(SET_NOTIFY_RISE, tenant_id, wanted=wanted)
+
+
 @transaction.atomic
 def adjust(
     *,
@@ -160,13 +173,17 @@ def adjust(
 
 def _post(kind: PostingType, movement: Movement) -> Posting:
     posted = posting.post(Order(type=kind, **movement))
-    if posted.is_low:
-        available_balance_fell.send(
-            sender=None,
-            tenant_id=movement["tenant_id"],
-            available=posted.available_after,
-            now=movement["now"],
-        )
+    for is_news, signal in (
+        (posted.is_low, available_balance_fell),
+        (posted.is_rise, available_balance_rose),
+    ):
+        if is_news:
+            signal.send(
+                sender=None,
+                tenant_id=movement["tenant_id"],
+                available=posted.available_after,
+                now=movement["now"],
+            )
     return posted
 
 

@@ -1,4 +1,4 @@
-"""The one piece of news the ledger sends upwards."""
+"""The news the ledger sends upwards. Each only shortens a wait: whoever must act also sweeps."""
 
 from __future__ import annotations
 
@@ -6,5 +6,8 @@ from django.dispatch import Signal
 
 # A posting lowered the available balance and left less than `notify_below`. Sent by
 # `balance.services` with `tenant_id`, `available` (cents) and `now`, in the posting's transaction.
-# It only shortens a wait: whoever must act on a low balance also sweeps.
 available_balance_fell = Signal()
+
+# A posting raised the available balance of a tenant with `notify_rise`. Same arguments, same
+# transaction; receivers must not touch the balance here, only wake somebody after commit.
+available_balance_rose = Signal()

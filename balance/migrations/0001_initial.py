@@ -114,6 +114,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "notify_rise",
+                    models.BooleanField(
+                        db_default=False, help_text="announce postings that raise what is available"
+                    ),
+                ),
+                (
                     "tenant",
                     models.ForeignKey(
                         db_index=False,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from balance.errors import (
 )
 from balance.models import Adjustment, Balance, BalanceTransaction
 from balance.selectors import Funds
-from balance.signals import available_balance_fell
+from balance.signals import available_balance_fell, available_balance_rose
 from common.money import AMOUNT_MAX
 from tenants import actors
 from tenants.models import AuditEvent
@@ -24,17 +25,29 @@ from tests.balance.builders import balance_of, fund, movement, round_trips, stat
 from tests.builders import NOW
 
 
-@pytest.fixture
-def announced():
-    """The arguments of every `available_balance_fell` sent during the test."""
+@contextmanager
+def listening(signal):
+    """The arguments of every sending of `signal`."""
     heard = []
 
     def listen(sender, signal, **values):
         heard.append(values)
 
-    available_balance_fell.connect(listen)
+    signal.connect(listen)
     yield heard
-    available_balance_fell.disconnect(listen)
+    signal.disconnect(listen)
+
+
+@pytest.fixture
+def announced():
+    with listening(available_balance_fell) as heard:
+        yield heard
+
+
+@pytest.fixture
+def rises():
+    with listening(available_balance_rose) as heard:
+        yield heard
 
 
 class TestWorkedExamples:
@@ -336,6 +349,41 @@ class TestAnnouncements:
         ledger.debit(**movement(acme, 1))
 
         assert announced == []
+
+
+class TestRises:
+    def test_credits_and_unlocks_are_announced_to_who_asked(self, acme, rises):
+        payment = movement(acme, 40)
+        fund(acme, 100)
+        ledger.lock(**payment)
+        ledger.set_notify_rise(tenant_id=acme.pk, wanted=True)
+
+        ledger.unlock(**payment)
+        fund(acme, 5)
+
+        assert [rise["available"] for rise in rises] == [100, 105]
+        assert rises[0] == {"tenant_id": acme.pk, "available": 100, "now": NOW}
+
+    def test_falls_settlements_and_repeats_are_not(self, acme, rises):
+        payment, credit = movement(acme, 40), movement(acme, 100)
+        ledger.credit(**credit)
+        ledger.set_notify_rise(tenant_id=acme.pk, wanted=True)
+
+        ledger.lock(**payment)
+        ledger.settle(**payment)
+        ledger.debit(**movement(acme, 1))
+        ledger.credit(**credit)
+
+        assert rises == []
+
+    def test_nobody_is_told_who_did_not_ask_or_no_longer_does(self, acme, rises):
+        fund(acme, 1)
+        ledger.set_notify_rise(tenant_id=acme.pk, wanted=True)
+        ledger.set_notify_rise(tenant_id=acme.pk, wanted=False)
+
+        fund(acme, 1)
+
+        assert rises == []
 
 
 class TestAdjustments:
