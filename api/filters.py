@@ -31,9 +31,11 @@ class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django
     """Declares query parameters of a list. Use `apply`, or `read` and a selector."""
 
     @classmethod
-    def apply(cls, request: TenantRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+    def apply(
+        cls, request: TenantRequest, queryset: QuerySet[Any], *, paged: bool = True
+    ) -> QuerySet[Any]:
         """`queryset` narrowed by the query string. Raises DRF's ValidationError."""
-        narrowed: QuerySet[Model] = cls._checked(request, queryset).qs
+        narrowed: QuerySet[Model] = cls._checked(request, queryset, paged=paged).qs
         return narrowed
 
     @classmethod

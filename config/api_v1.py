@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from balance.api.views import BalanceTransactionViewSet, BalanceViewSet
+from funding.api.sandbox import SandboxViewSet
 from funding.api.sources import FundingSourceViewSet
 from funding.api.transactions import FundingTransactionViewSet, LimitsViewSet, TopUpViewSet
 
@@ -37,11 +38,20 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("funding/transactions", FundingTransactionViewSet.as_view({"get": "list"})),
     path(
+        "funding/transactions.csv",
+        FundingTransactionViewSet.as_view({"get": "download"}),
+    ),
+    path(
         "funding/transactions/<str:funding_id>",
         FundingTransactionViewSet.as_view({"get": "retrieve"}),
     ),
     path(
         "funding/transactions/<str:funding_id>/cancel",
         FundingTransactionViewSet.as_view({"post": "cancel"}),
+    ),
+    path("sandbox/process-due", SandboxViewSet.as_view({"post": "process_due"})),
+    path(
+        "sandbox/funding-transactions/<str:funding_id>/<str:name>",
+        SandboxViewSet.as_view({"post": "step"}),
     ),
 ]

@@ -10,5 +10,8 @@ class FundingConfig(AppConfig):
     def ready(self) -> None:
         from balance import invariants as audit
         from funding import invariants
+        from funding.services import sandbox
+        from networks.sandbox import due
 
         audit.register(invariants.check)
+        due.register(sandbox.PART)

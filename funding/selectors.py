@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, QuerySet
+from django.db.models import OuterRef, Q, QuerySet
 
 from balance import selectors as ledger
 from common.errors import NotFound
@@ -30,3 +32,16 @@ def transaction(*, tenant_id: str, funding_id: str) -> FundingTransaction:
     if not row:
         raise NotFound("There is no such funding transaction.")
     return row
+
+
+def newest_first(
+    rows: QuerySet[FundingTransaction], *, chunk: int = 1_000
+) -> Iterator[FundingTransaction]:
+    """Every row, chunk by chunk, each in a short query: no snapshot is held in between."""
+    rows = rows.order_by("-created_at", "-pk")
+    part = list(rows[:chunk])
+    while part:
+        yield from part
+        last = part[-1]
+        behind = Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk)
+        part = list(rows.filter(behind, created_at__lte=last.created_at)[:chunk])

@@ -7,12 +7,11 @@ from datetime import datetime
 import django_filters
 from drf_spectacular.utils import OpenApiParameter
 
-from api.filters import CentsFilter, StrictBooleanFilter, StrictFilterSet
-from api.schema import PAGE_PARAMETERS
+from api.filters import CentsFilter, InstantFilter, StrictBooleanFilter, StrictFilterSet
 from funding.models import FundingMethod, Trigger
 from funding.states import FundingStatus
 
-LIST_PARAMETERS = [
+FILTER_PARAMETERS = [
     OpenApiParameter("status", enum=FundingStatus.values, many=True),
     OpenApiParameter("fundingMethod", enum=FundingMethod.values),
     OpenApiParameter("fundingSourceId"),
@@ -22,7 +21,6 @@ LIST_PARAMETERS = [
     OpenApiParameter("createdBefore", datetime, description="Exclusive."),
     OpenApiParameter("minAmount", int, description="Cents."),
     OpenApiParameter("maxAmount", int, description="Cents."),
-    *PAGE_PARAMETERS,
 ]
 
 
@@ -32,7 +30,7 @@ class FundingTransactionFilter(StrictFilterSet):
     fundingSourceId = django_filters.CharFilter(field_name="source_id")
     trigger = django_filters.ChoiceFilter(choices=Trigger.choices)
     returned = StrictBooleanFilter()
-    createdAfter = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gt")
-    createdBefore = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
+    createdAfter = InstantFilter(field_name="created_at", lookup_expr="gt")
+    createdBefore = InstantFilter(field_name="created_at", lookup_expr="lt")
     minAmount = CentsFilter(field_name="amount", lookup_expr="gte")
     maxAmount = CentsFilter(field_name="amount", lookup_expr="lte")

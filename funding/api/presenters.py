@@ -54,6 +54,32 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
     }
 
 
+CSV_HEADER = (
+    "id",
+    "createdAt",
+    "amount",
+    "currency",
+    "status",
+    "fundingMethod",
+    "fundingSourceId",
+    "trigger",
+    "description",
+    "expectedAvailabilityDate",
+    "completedAt",
+    "failedAt",
+    "failureCode",
+    "returnCode",
+    "traceNumber",
+)
+
+
+def csv_row(funding: FundingTransaction) -> list[str | int | None]:
+    """One line of the CSV file."""
+    shown = funding_transaction(funding)
+    shown |= shown["statusTimestamps"]
+    return [shown[name] for name in CSV_HEADER]
+
+
 def funding_limits(limits: Limits, usage: Usage, *, now: datetime) -> dict[str, Any]:
     """The limits in force with what is used of them."""
     tomorrow = start_of_day(start_of_day(now) + timedelta(hours=36))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 
 from api import responses
 from api.authentication import TenantRequest
+from api.downloads import csv_download
 from api.idempotency import idempotent
 from api.pagination import paginate
-from api.schema import envelope, page
+from api.schema import PAGE_PARAMETERS, envelope, page
 from api.views import ApiViewSet
 from common.clock import utc_now
 from funding import selectors
 from funding.api import presenters
-from funding.api.filters import LIST_PARAMETERS, FundingTransactionFilter
+from funding.api.filters import FILTER_PARAMETERS, FundingTransactionFilter
 from funding.api.serializers import FundingTransactionOut, LimitsOut, TopUpIn
 from funding.services import limits, topups
 
@@ -59,11 +61,14 @@ class LimitsViewSet(ApiViewSet):
 class FundingTransactionViewSet(ApiViewSet):
     scopes: ClassVar = {
         "list": "funding:read",
+        "download": "funding:read",
         "retrieve": "funding:read",
         "cancel": "funding:write",
     }
 
-    @extend_schema(parameters=LIST_PARAMETERS, responses=page(FundingTransactionOut))
+    @extend_schema(
+        parameters=[*FILTER_PARAMETERS, *PAGE_PARAMETERS], responses=page(FundingTransactionOut)
+    )
     def list(self, request: TenantRequest) -> HttpResponse:
         """Funding transactions, newest first."""
         rows = selectors.transactions(tenant_id=request.auth.tenant_id)
@@ -71,6 +76,17 @@ class FundingTransactionViewSet(ApiViewSet):
             request,
             FundingTransactionFilter.apply(request, rows),
             present=presenters.funding_transaction,
+        )
+
+    @extend_schema(parameters=FILTER_PARAMETERS, responses={(200, "text/csv"): OpenApiTypes.STR})
+    def download(self, request: TenantRequest) -> StreamingHttpResponse:
+        """All funding transactions as CSV, newest first, by the same filters."""
+        rows = selectors.transactions(tenant_id=request.auth.tenant_id)
+        chosen = FundingTransactionFilter.apply(request, rows, paged=False)
+        return csv_download(
+            "funding-transactions.csv",
+            presenters.CSV_HEADER,
+            map(presenters.csv_row, selectors.newest_first(chosen)),
         )
 
     @extend_schema(responses=envelope(FundingTransactionOut))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from datetime import timedelta
 
 import pytest
@@ -151,3 +152,23 @@ class TestCancel:
 
         assert acme_api.post_json(f"{PATH}/{funding.pk}/cancel").status_code == 404
         assert FundingTransaction.objects.get().status == "reserved"
+
+
+class TestDownload:
+    def test_writes_every_row_as_csv_and_defuses_formulas(self, acme, acme_api):
+        source = make_source(acme)
+        first = top_up(acme, source=source, amount=100)
+        second = top_up(acme, source=source, amount=200, now=NOW + timedelta(seconds=1))
+        FundingTransaction.objects.filter(pk=first.pk).update(description="=1+1")
+
+        response = acme_api.get(f"{PATH}.csv")
+
+        lines = list(csv.DictReader(response.getvalue().decode().splitlines()))
+        assert [line["id"] for line in lines] == [second.pk, first.pk]
+        assert (lines[1]["amount"], lines[1]["description"]) == ("100", "'=1+1")
+
+    def test_takes_the_same_filters_but_no_page(self, acme, acme_api):
+        top_up(acme)
+
+        assert acme_api.get(f"{PATH}.csv?status=failed").getvalue().count(b"\n") == 1
+        assert acme_api.get(f"{PATH}.csv?limit=5").status_code == 400

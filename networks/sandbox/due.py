@@ -1,0 +1,45 @@
+"""What can be due in a sandbox: each app registers its sweeps and how it tells what they moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+_ROUNDS_MAX = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transition:
+    """One change of status; `from_status` is empty for something new."""
+
+    id: str
+    from_status: str
+    to_status: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One app's share. `run` returns how much it did; `transitions` a tenant's moves since."""
+
+    run: Callable[[datetime], int]
+    transitions: Callable[[str, datetime], Iterable[Transition]]
+
+
+_parts: list[Part] = []
+
+
+def register(part: Part) -> None:
+    """Make `part` belong to everything that can be due."""
+    if part not in _parts:
+        _parts.append(part)
+
+
+def run_all(*, tenant_id: str, now: datetime) -> list[Transition]:
+    """Run what is due until nothing is left; returns the tenant's transitions, oldest first."""
+    for _ in range(_ROUNDS_MAX):
+        if not sum(part.run(now) for part in _parts):
+            break
+    made = [step for part in _parts for step in part.transitions(tenant_id, now)]
+    return sorted(made, key=lambda step: (step.at, step.id))
