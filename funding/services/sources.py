@@ -1,9 +1,8 @@
 """Bank accounts we may draw from: using, choosing and removing them. `linking` adds them.
 
 Lock order: the tenant (whoever adds a source or moves the default), the source, the balance.
-A funding that starts holds its source FOR KEY SHARE, which only a removal (FOR UPDATE) excludes,
-so nothing starts on a removed source. It never waits for a removal: auto-funding starts it with
-the balance row in hand, which the removal needs to pause auto-funding.
+A funding that starts holds its source FOR KEY SHARE, which only a removal (FOR UPDATE) excludes:
+nothing starts on a removed source, and nobody else waits for a top-up.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from tenants.services import audit
 from webhooks.services import events
 
 _LOCK_FOR_USE = """
-SELECT * FROM funding_fundingsource WHERE tenant_id = %s AND id = %s FOR KEY SHARE SKIP LOCKED
+SELECT * FROM funding_fundingsource WHERE tenant_id = %s AND id = %s FOR KEY SHARE
 """
 
 
@@ -69,14 +68,18 @@ def lock_usable(*, tenant_id: str, source_id: str, method: str) -> FundingSource
     Raises NotFound and what `require_usable` raises.
     """
     rows = FundingSource.objects.raw(_LOCK_FOR_USE, [tenant_id, source_id])
-    source = next(iter(rows), None) if is_id(source_id, "fs") else None
-    if source is None:
-        find(tenant_id=tenant_id, source_id=source_id)
-        raise FundingSourceUnusable(
-            "This bank account is being removed right now.", field="fundingSourceId"
-        )
+    source = _found(is_id(source_id, "fs") and next(iter(rows), None))
     require_usable(source=source, method=method)
     return source
+
+
+def try_lock(*, tenant_id: str, source_id: str) -> FundingSource | None:
+    """The same for a caller that must not wait; None while the source is being removed.
+
+    Whoever holds the balance row needs this one: a removal holds the source and wants the balance.
+    """
+    rows = FundingSource.objects.raw(f"{_LOCK_FOR_USE} SKIP LOCKED", [tenant_id, source_id])
+    return next(iter(rows), None)
 
 
 @transaction.atomic
