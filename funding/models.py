@@ -114,6 +114,7 @@ class SourceVerification(Leased):
         editable=False,
         help_text="empty until a network has chosen them",
     )
+    network = models.CharField(max_length=16, blank=True)
     tries_used = models.PositiveSmallIntegerField(default=0)
     expires_at = models.DateTimeField(
         null=True, blank=True, help_text="runs from the moment the network took the deposits"
@@ -139,8 +140,19 @@ class SourceVerification(Leased):
             ),
         )
 
+    # What messages of a network are compared with and judged by.
+    currency = CURRENCY
+
     def __str__(self) -> str:
         return f"verification of {self.source_id}"
+
+    @property
+    def amount(self) -> int:
+        return sum(self.amounts)
+
+    @property
+    def status(self) -> str:
+        return self.source.status
 
 
 class Trigger(models.TextChoices):

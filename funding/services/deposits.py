@@ -1,7 +1,7 @@
 """Sending micro-deposits and hearing what became of them.
 
-Networks are called outside any transaction. The amounts are stored before they are sent, under
-an id the network takes for the same instruction, so a crash in between sends nothing twice.
+Networks are called outside any transaction. What is sent is stored before, under an id that the
+network takes for the same instruction, so a crash in between sends nothing twice.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from networks.base import (
     EventKind,
     InstructionConflict,
     InstructionRefused,
-    NetworkEvent,
     NetworkUnavailable,
     PaymentNetwork,
 )
-from networks.inbox.models import InboundEvent, InboundOutcome
+from networks.inbox import messages
+from networks.inbox.messages import Inbox, Rule
+from networks.inbox.models import InboundEvent
 from tenants.models import TenantStatus
 
 log = structlog.get_logger(__name__)
 
-ID_PREFIX = "ver_"
 BATCH = 50
 RETRY_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
 LOOK_FOR_NETWORK_AFTER = timedelta(hours=1)
@@ -37,7 +37,8 @@ LOOK_FOR_NETWORK_AFTER = timedelta(hours=1)
 
 def process_due(*, now: datetime) -> int:
     """Everything about verifications that is due; returns how much was done."""
-    return send_due(now=now) + receive(now=now) + verifications.expire_due(now=now)
+    sent = send_due(now=now)
+    return sent + messages.process(INBOX, now=now) + verifications.expire_due(now=now)
 
 
 def send_due(*, now: datetime) -> int:
@@ -56,16 +57,6 @@ def send_due(*, now: datetime) -> int:
     return claimed
 
 
-def receive(*, now: datetime) -> int:
-    """Take in what the networks say about deposits; returns how many messages were new."""
-    new = 0
-    for network in registry.active():
-        events = network.poll(now=now, limit=BATCH, id_prefix=ID_PREFIX)
-        new += sum(_take_in(event, now) for event in events)
-        network.acknowledge(event.id for event in events)
-    return new
-
-
 def _send(verification: SourceVerification, now: datetime) -> None:
     source = verification.source
     network = registry.for_mode(source.tenant.mode)
@@ -73,32 +64,25 @@ def _send(verification: SourceVerification, now: datetime) -> None:
         leases.settle(verification)
     elif network is None:
         leases.settle(verification, next_attempt_at=now + LOOK_FOR_NETWORK_AFTER)
-    elif amounts := _amounts(verification, network):
-        _hand_over(verification, network, amounts, now)
+    elif _write_down(verification, network):
+        _hand_over(verification, network, now)
 
 
-def _amounts(verification: SourceVerification, network: PaymentNetwork) -> tuple[int, int] | None:
-    """The stored amounts, chosen now if they were not; None when the lease is no longer ours."""
-    if not verification.amounts:
-        verification.amounts = list(network.choose_micro_deposits())
-        held = SourceVerification.objects.filter(
-            pk=verification.pk, lease_version=verification.lease_version
-        )
-        if not held.update(amounts=verification.amounts):
-            return None
-    first, second = verification.amounts
-    return first, second
+def _write_down(verification: SourceVerification, network: PaymentNetwork) -> bool:
+    """Store what is about to be sent, and where; False when the lease is no longer ours."""
+    verification.amounts = verification.amounts or list(network.choose_micro_deposits())
+    verification.network = network.name
+    held = SourceVerification.objects.filter(
+        pk=verification.pk, lease_version=verification.lease_version
+    )
+    return bool(held.update(amounts=verification.amounts, network=network.name))
 
 
-def _hand_over(
-    verification: SourceVerification,
-    network: PaymentNetwork,
-    amounts: tuple[int, int],
-    now: datetime,
-) -> None:
+def _hand_over(verification: SourceVerification, network: PaymentNetwork, now: datetime) -> None:
     account = verification.source.in_clear()
+    first, second = verification.amounts
     try:
-        network.send_micro_deposits(verification.pk, account, amounts, now=now)
+        network.send_micro_deposits(verification.pk, account, (first, second), now=now)
     except NetworkUnavailable:
         delay = RETRY_AFTER[min(verification.attempts, len(RETRY_AFTER)) - 1]
         leases.settle(verification, next_attempt_at=now + delay)
@@ -111,32 +95,46 @@ def _hand_over(
 
 @transaction.atomic
 def _record_refusal(verification: SourceVerification, now: datetime) -> None:
+    FundingSource.objects.select_for_update(no_key=True).get(pk=verification.source_id)
     if leases.settle(verification):
         verifications.fail(source_id=verification.source_id, now=now)
 
 
-@transaction.atomic
-def _take_in(event: NetworkEvent, now: datetime) -> bool:
-    """Store a message and act on it; False for one that was here before."""
-    source = FundingSource.objects.filter(verification=event.instruction_id).first()
-    _stored, is_new = InboundEvent.objects.get_or_create(
-        network=event.network,
-        event_id=event.id,
-        defaults={
-            "instruction_id": event.instruction_id,
-            "kind": event.kind,
-            "amount": event.amount,
-            "currency": event.currency,
-            "code": event.code,
-            "reason": event.reason[:300],
-            "reference": event.reference,
-            "occurred_at": event.occurred_at,
-            "received_at": now,
-            "decided_at": now,
-            "outcome": InboundOutcome.APPLIED if source else InboundOutcome.REVIEW,
-            "note": "" if source else "no such verification",
-        },
-    )
-    if source and is_new and event.kind in {EventKind.RETURNED, EventKind.REJECTED}:
-        sources.note_return(source=source, return_code=event.code, now=now)
-    return is_new
+def _lock(verification_id: str) -> SourceVerification | None:
+    """The source before its verification, as `verifications.verify` locks them."""
+    rows = FundingSource.objects.select_for_update(no_key=True, of=("self",))
+    source = rows.filter(verification=verification_id).first()
+    if source is None:
+        return None
+    return SourceVerification.objects.select_related("source").get(source=source)
+
+
+def _move(
+    verification: SourceVerification, _target: str, event: InboundEvent, now: datetime
+) -> None:
+    sources.note_return(source=verification.source, return_code=event.code, now=now)
+
+
+_GOOD_NEWS = Rule(
+    moves={status: status for status in SourceStatus.values}, too_early_in=frozenset()
+)
+_BAD_NEWS = Rule(
+    moves={
+        **_GOOD_NEWS.moves,
+        SourceStatus.PENDING_VERIFICATION: SourceStatus.VERIFICATION_FAILED,
+        SourceStatus.ACTIVE: SourceStatus.ERRORED,
+    },
+    too_early_in=frozenset(),
+)
+INBOX = Inbox(
+    id_prefix="ver_",
+    noun="verification",
+    rules={
+        EventKind.ACCEPTED: _GOOD_NEWS,
+        EventKind.SETTLED: _GOOD_NEWS,
+        EventKind.REJECTED: _BAD_NEWS,
+        EventKind.RETURNED: _BAD_NEWS,
+    },
+    lock=_lock,
+    move=_move,
+)

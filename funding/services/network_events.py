@@ -46,6 +46,9 @@ def _lock(funding_id: str) -> FundingTransaction | None:
 
 
 def _move(funding: FundingTransaction, target: str, event: InboundEvent, now: datetime) -> None:
+    if event.kind == EventKind.RETURNED:
+        # Before the move, which takes the balance row: a removal locks source, then balance.
+        sources.note_return(source=funding.source, return_code=event.code, now=now)
     lifecycle.move(
         funding=funding,
         target=FundingStatus(target),
@@ -54,8 +57,6 @@ def _move(funding: FundingTransaction, target: str, event: InboundEvent, now: da
         reason=event.reason,
         **messages.failure_columns(event, now=now),
     )
-    if event.kind == EventKind.RETURNED:
-        sources.note_return(source=funding.source, return_code=event.code, now=now)
 
 
 INBOX = Inbox(id_prefix="ftx_", noun="funding", rules=RULES, lock=_lock, move=_move)

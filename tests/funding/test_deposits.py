@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
 
@@ -167,25 +168,38 @@ class TestLive:
         )
 
         live.events.append(message(source.verification, EventKind.RETURNED, "R02"))
-        deposits.receive(now=NOW)
+        deposits.process_due(now=NOW)
 
         assert (stored(source).status, stored(source).last_return_code) == ("errored", "R02")
 
     def test_messages_are_taken_in_once(self, globex, network):
         live = network()
         source = make_source(globex)
+        deposits.send_due(now=NOW)
         returned = message(source.verification, EventKind.RETURNED, "R03")
 
         live.events.append(returned)
-        assert deposits.receive(now=NOW) == 1
+        assert deposits.process_due(now=NOW) == 1
         live.events.append(returned)
-        assert deposits.receive(now=NOW) == 0
+        assert deposits.process_due(now=NOW) == 0
 
         assert len(notices_of(globex, "funding_source.updated")) == 1
+
+    def test_messages_about_other_amounts_are_kept_for_review(self, globex, network):
+        live = network()
+        source = make_source(globex)
+        deposits.send_due(now=NOW)
+
+        returned = message(source.verification, EventKind.RETURNED, "R03")
+        live.events.append(replace(returned, amount=39))
+        deposits.process_due(now=NOW)
+
+        assert stored(source).status == "pending_verification"
+        assert InboundEvent.objects.get().note == "another amount or currency"
 
     def test_messages_about_nothing_we_sent_are_kept_for_review(self, globex, network):
         network().events.append(message(SourceVerification(), EventKind.RETURNED, "R03"))
 
-        deposits.receive(now=NOW)
+        deposits.process_due(now=NOW)
 
         assert InboundEvent.objects.get().outcome == "review"

@@ -16,8 +16,10 @@ from funding.errors import (
     TooManyFundingSources,
 )
 from funding.models import FundingSource, FundingTransaction, SourceVerification, Trigger
-from funding.services import lifecycle, sources
-from funding.states import IN_FLIGHT
+from funding.services import lifecycle, network_events, sources
+from funding.states import IN_FLIGHT, FundingStatus
+from networks.inbox import messages
+from networks.inbox.models import InboundEvent
 from tenants.actors import SYSTEM
 from tests.builders import NOW, ApiClient, make_key, make_source, make_tenant
 from tests.races.together import together
@@ -170,3 +172,32 @@ class TestRemoving:
 
         assert kinds(outcomes) == {FundingSource: WORKERS}
         assert len({outcome.removed_at for outcome in outcomes}) == 1
+
+    @pytest.mark.parametrize("round_", range(ROUNDS))
+    def test_a_late_return_neither_blocks_nor_is_blocked(self, acme, round_):
+        source = make_source(acme)
+        funding = top_up(source)
+        for status in ("pending", "in_transit", "completed"):
+            lifecycle.move(
+                funding=funding, target=FundingStatus(status), actor=SYSTEM, now=utc_now()
+            )
+        event = InboundEvent.objects.create(
+            network="sandbox",
+            event_id="e1",
+            instruction_id=funding.pk,
+            kind="returned",
+            amount=100,
+            currency="USD",
+            code="R02",
+            occurred_at=NOW,
+            received_at=NOW,
+        )
+        acts = [
+            lambda: messages.apply(network_events.INBOX, event_id=event.pk, now=utc_now()),
+            lambda: remove(source).status,
+        ]
+
+        outcomes = together(lambda worker: acts[worker](), workers=2)
+
+        assert outcomes == [True, "removed"]
+        assert FundingSource.objects.get().last_return_code == "R02"
