@@ -1,0 +1,56 @@
+"""Staff see bank accounts, but neither their numbers nor the amounts that would prove them."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from funding.models import SourceVerification
+from funding.services import deposits
+from tenants.models import User
+from tests.builders import NOW, make_source
+
+CANARY = "77315509988"
+
+
+@pytest.fixture
+def staff(db):
+    client = Client()
+    client.force_login(User.objects.create_superuser(email="sam@ballast.example"))
+    return client
+
+
+def pages(staff, model, pk):
+    base = f"/admin/funding/{model}/"
+    return [staff.get(base), staff.get(f"{base}?q={pk}"), staff.get(f"{base}{pk}/change/")]
+
+
+class TestFundingSource:
+    def test_is_found_and_shown_without_its_number(self, acme, staff):
+        source = make_source(acme, account_number=CANARY)
+
+        for page in pages(staff, "fundingsource", source.pk):
+            text = page.content.decode()
+            assert (page.status_code, source.pk in text) == (200, True)
+            for secret in (CANARY, source.account_number_token, source.fingerprint):
+                assert secret not in text
+
+    def test_is_not_changed_here(self, acme, staff):
+        source = make_source(acme)
+
+        for page in ("add/", f"{source.pk}/delete/"):
+            assert staff.get(f"/admin/funding/fundingsource/{page}").status_code == 403
+        assert staff.post(f"/admin/funding/fundingsource/{source.pk}/change/").status_code == 403
+
+
+class TestSourceVerification:
+    def test_is_shown_without_its_amounts(self, acme, staff):
+        make_source(acme, account_number="50001")
+        deposits.send_due(now=NOW)
+        verification = SourceVerification.objects.get()
+        SourceVerification.objects.update(amounts=[47, 39])
+
+        for page in pages(staff, "sourceverification", verification.pk):
+            assert page.status_code == 200
+            assert "[47, 39]" not in page.content.decode()
+            assert "47, 39" not in page.content.decode()
