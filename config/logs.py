@@ -63,7 +63,8 @@ def logging_config(*, json_lines: bool) -> dict[str, Any]:
         "loggers": {
             "django.server": {"level": "WARNING"},
             "django.request": {"level": "ERROR"},
-            "django_structlog": {"level": "INFO"},
+            # A line for every tick of every sweep would drown what matters.
+            "django_structlog.celery": {"level": "WARNING"},
             "kombu": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
             "celery.worker.strategy": {"level": "WARNING"},

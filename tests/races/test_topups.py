@@ -1,0 +1,90 @@
+"""The same top-up many times at once, and many workers on the same top-ups."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from balance import selectors as ledger
+from common.clock import utc_now
+from funding.models import FundingEvent, FundingLimit, FundingTransaction
+from funding.services import network_events, submission
+from networks.sandbox.models import SandboxInstruction
+from tests.builders import ApiClient, make_key, make_tenant
+from tests.funding.builders import make_source, top_up
+from tests.races.together import together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PATH = "/api/v1/balance/topup"
+
+
+@pytest.fixture
+def tenant(db):
+    return make_tenant()
+
+
+def test_32_identical_requests_with_one_key_are_one_funding(tenant):
+    key = make_key(tenant)
+    body = {"amount": 100, "fundingSourceId": make_source(tenant).pk}
+
+    answers = together(
+        lambda _: ApiClient(key).post_json(PATH, body, **{"Idempotency-Key": "one"}), workers=32
+    )
+
+    codes = Counter(answer.status_code for answer in answers)
+    assert set(codes) <= {201, 409}
+    assert codes[201] >= 1
+    assert len({answer.content for answer in answers if answer.status_code == 201}) == 1
+    assert FundingTransaction.objects.count() == 1
+    assert ledger.summary(tenant.pk).pending == 100
+
+
+def test_16_requests_never_go_over_the_daily_limit(tenant):
+    FundingLimit.objects.create(tenant=tenant, daily_max=500)
+    key = make_key(tenant)
+    body = {"amount": 100, "fundingSourceId": make_source(tenant).pk}
+
+    answers = together(lambda _: ApiClient(key).post_json(PATH, body), workers=16)
+
+    assert Counter(answer.status_code for answer in answers) == {201: 5, 422: 11}
+    assert ledger.summary(tenant.pk).pending == 500
+
+
+def test_8_workers_take_each_topup_through_once(tenant):
+    source = make_source(tenant)
+    now = utc_now()
+    for _ in range(20):
+        top_up(tenant, amount=100, source=source, now=now)
+
+    def work(_):
+        for _ in range(5):
+            submission.submit_due(now=now)
+            network_events.process(now=now)
+
+    together(work, workers=8)
+    work(0)
+
+    assert Counter(FundingTransaction.objects.values_list("status", flat=True)) == {"completed": 20}
+    assert SandboxInstruction.objects.count() == 20
+    assert FundingEvent.objects.count() == 20 * 4
+    assert ledger.summary(tenant.pk).available == 2_000
+
+
+@pytest.mark.parametrize("_round", range(10))
+def test_cancel_races_with_submission_and_one_wins(tenant, _round):
+    key = make_key(tenant)
+    funding = top_up(tenant, amount=100, now=utc_now())
+    path = f"/api/v1/funding/transactions/{funding.pk}/cancel"
+    acts = (
+        lambda: submission.submit_due(now=utc_now()),
+        lambda: ApiClient(key).post_json(path),
+    )
+
+    _, canceled = together(lambda number: acts[number](), workers=2)
+
+    funding.refresh_from_db()
+    was_canceled = canceled.status_code == 200
+    assert funding.status == ("failed" if was_canceled else "pending")
+    assert SandboxInstruction.objects.exists() is not was_canceled
