@@ -11,6 +11,7 @@ from rest_framework import serializers
 from api import responses
 from api.authentication import TenantRequest
 from api.idempotency import idempotent
+from api.sandbox import require_sandbox
 from api.schema import envelope
 from api.views import ApiViewSet
 from common import clock
@@ -19,7 +20,7 @@ from funding.api import presenters
 from funding.api.serializers import FundingTransactionOut
 from funding.models import FundingTransaction
 from funding.services import sandbox
-from networks.sandbox import due
+from networks.sandbox import due, steps
 from networks.sandbox.due import Transition
 
 
@@ -42,8 +43,8 @@ class SandboxViewSet(ApiViewSet):
     def prepare_step(
         self, request: TenantRequest, funding_id: str, name: str
     ) -> FundingTransaction:
-        _require_sandbox(request)
-        if name not in sandbox.STEPS:
+        require_sandbox(request)
+        if name not in steps.NAMES:
             raise NotFound(f"There is no step {name[:20]}.")
         return sandbox.step(
             tenant_id=request.auth.tenant_id,
@@ -61,7 +62,7 @@ class SandboxViewSet(ApiViewSet):
         return responses.data(presenters.funding_transaction(prepared))
 
     def prepare_process_due(self, request: TenantRequest) -> list[Transition]:
-        _require_sandbox(request)
+        require_sandbox(request)
         return due.run_all(tenant_id=request.auth.tenant_id, now=clock.utc_now())
 
     @extend_schema(request=None, responses=envelope(DueWorkOut))
@@ -78,8 +79,3 @@ def _transition(step: Transition) -> dict[str, Any]:
         "toStatus": step.to_status,
         "at": clock.text_of(step.at),
     }
-
-
-def _require_sandbox(request: TenantRequest) -> None:
-    if request.auth.mode != "sandbox":
-        raise NotFound("Only sandbox tenants have this.")

@@ -1,0 +1,52 @@
+"""A sandbox tenant plays its bank: one step of one instruction, whichever app it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from common.errors import Conflict
+from networks import submission
+from networks.inbox import messages
+from networks.inbox.messages import Inbox
+from networks.sandbox import control
+from networks.submission import Desk
+
+ADVANCE = "advance"
+_STEPS = MappingProxyType[str, Callable[[str, datetime], object]](
+    {
+        ADVANCE: lambda row_id, now: control.advance(row_id, now=now),
+        "complete": lambda row_id, now: control.complete(row_id, now=now),
+        "fail": lambda row_id, now: control.fail(row_id, now=now),
+        "return": lambda row_id, now: control.return_entry(row_id, now=now),
+    }
+)
+NAMES = tuple(_STEPS)
+
+
+class SandboxRefused(Conflict):
+    code = "sandbox_refused"
+    title = "No bank could do this now"
+    advice = "Read the object: its status does not allow this step."
+
+
+def take(name: str, *, row: Any, desk: Desk[Any], inbox: Inbox[Any], now: datetime) -> None:
+    """Make the bank do `name` with `row` now, and apply it; `row` itself is not brought up to date.
+
+    A row that no bank has seen is handed over first; for `advance` that is the step. Calls the
+    network, so not inside a transaction. Raises SandboxRefused.
+    """
+    only_row = replace(desk, due=lambda: desk.due().filter(pk=row.pk))
+    was_unsent = only_row.due().exists()
+    if was_unsent:
+        submission.submit_due(only_row, now=now)
+    if was_unsent and name == ADVANCE:
+        return
+    try:
+        _STEPS[name](row.pk, now)
+    except control.ControlRefused as refusal:
+        raise SandboxRefused(f"{refusal}.".capitalize(), status=str(row.status)) from refusal
+    messages.process(inbox, now=now)
