@@ -39,7 +39,8 @@ class Stack:
         inherited = {
             name: value
             for name, value in os.environ.items()
-            if name not in {"DATABASE_URL", "REDIS_URL", "BALLAST_PROFILE"}
+            if name not in {"DATABASE_URL", "REDIS_URL"}
+            and not name.startswith(("BALLAST_", "PYTEST_"))
         }
         return inherited | {"BALLAST_STATE_DIR": str(self.state)}
 
