@@ -13,12 +13,13 @@ _SECRET_NAMES = re.compile(
     r"account_?number|token|secret|password|authorization|api_?key$|cookie", re.IGNORECASE
 )
 _SECRET_TEXT = re.compile(
-    r"bal_(?:test|live)_[0-9A-Za-z]+|whsec_[0-9A-Za-z+/=]+|(?<=/confirm/)[^/\s]+"
+    r"bal_(?:test|live)_[0-9A-Za-z]+|whsec_[0-9A-Za-z+/=]+"
+    r"|(?<=/confirm/)[^/\s]+|(?<=/password/reset/key/)[^/\s]+"
 )
 
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Blank out keys, webhook secrets and magic links, by name and by shape."""
+    """Blank out keys, webhook secrets, magic and reset links, by name and by shape."""
     for name, value in event.items():
         if _SECRET_NAMES.search(name):
             event[name] = "[redacted]"

@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "tenants",
     "api",
+    "dashboard",
     "networks.sandbox",
     "networks.inbox",
     "webhooks",
@@ -186,6 +187,10 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_ADAPTER = "tenants.accounts.AccountAdapter"
 ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_SESSION_REMEMBER = True
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXY_COUNT
+PASSWORD_RESET_TIMEOUT = 60 * 60
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard:overview"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
@@ -295,6 +300,19 @@ else:
     vars().update(env.email_url("EMAIL_URL", default="smtp://localhost:25"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Ballast <no-reply@ballast.example>")
+
+# --- Staff desk -----------------------------------------------------------------------------------
+
+UNFOLD = {
+    "SITE_TITLE": "Ballast staff desk",
+    "SITE_HEADER": "Ballast",
+    "SITE_SUBHEADER": "Staff desk",
+    "SITE_SYMBOL": "account_balance",
+    "SITE_URL": "/dashboard/",
+    "BORDER_RADIUS": "6px",
+    "SHOW_VIEW_ON_SITE": False,
+    "SIDEBAR": {"show_search": True, "show_all_applications": False},
+}
 
 # --- Time, language, static files -----------------------------------------------------------------
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from allauth.account.decorators import secure_admin_login
+from allauth.account.views import password_reset_from_key
 from django.contrib import admin
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from api.views import unknown_path
 from config import health
+
+# Staff sign in where everybody does, behind the same rate limits.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
 urlpatterns = [
     path("healthz", health.healthz),
@@ -17,6 +22,13 @@ urlpatterns = [
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
     re_path(r"^api/", unknown_path),
+    # allauth's own pattern does not know the underscore of our user ids.
+    re_path(
+        r"^accounts/password/reset/key/(?P<uidb36>usr_[0-9a-z]+)-(?P<key>.+)/$",
+        password_reset_from_key,
+        name="account_reset_password_from_key",
+    ),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
+    path("", include("dashboard.urls")),
 ]

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from tenants.models import ApiKey, Membership, Role, Tenant, TenantStatus
 from tenants.services import keys
 
@@ -82,3 +84,12 @@ def ids_after(tenant_id: str, *, limit: int) -> list[str]:
     """The next tenants in the order of their ids; start with an empty string."""
     rows = Tenant.objects.filter(pk__gt=tenant_id).order_by("pk")
     return list(rows.values_list("pk", flat=True)[:limit])
+
+
+def memberships(*, user_id: str) -> QuerySet[Membership]:
+    """Where a person belongs, by tenant name, tenants included. One query."""
+    return (
+        Membership.objects.filter(user_id=user_id)
+        .select_related("tenant")
+        .order_by("tenant__name", "tenant_id")
+    )

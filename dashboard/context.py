@@ -1,0 +1,147 @@
+"""What templates show: figures, lines and badges, ready to print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from balance.kinds import PostingType
+from funding.models import FundingMethod, FundingSource, FundingTransaction, Trigger
+from funding.states import FundingStatus, SourceStatus
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A status in one or two words; `tone` is neutral, info, good, warn or bad."""
+
+    label: str
+    tone: str = "neutral"
+
+
+_POSTING_BADGES = {
+    PostingType.CREDIT: Badge("Credit", "good"),
+    PostingType.DEBIT: Badge("Debit", "bad"),
+    PostingType.LOCK: Badge("Lock"),
+    PostingType.UNLOCK: Badge("Unlock"),
+    PostingType.SETTLEMENT: Badge("Settlement"),
+}
+
+_FUNDING_BADGES = {
+    FundingStatus.RESERVED: Badge("Reserved"),
+    FundingStatus.AWAITING_CONFIRMATION: Badge("Needs approval", "warn"),
+    FundingStatus.PENDING: Badge("Submitted", "info"),
+    FundingStatus.IN_TRANSIT: Badge("In transit", "info"),
+    FundingStatus.COMPLETED: Badge("Completed", "good"),
+    FundingStatus.FAILED: Badge("Failed", "bad"),
+}
+
+_SOURCE_BADGES = {
+    SourceStatus.ACTIVE: Badge("Active", "good"),
+    SourceStatus.PENDING_VERIFICATION: Badge("Needs verification", "warn"),
+    SourceStatus.VERIFICATION_FAILED: Badge("Verification failed", "bad"),
+    SourceStatus.ERRORED: Badge("Refused by the bank", "bad"),
+    SourceStatus.REMOVED: Badge("Removed"),
+}
+
+_METHOD_LABELS = {FundingMethod.ACH_DEBIT: "ACH debit", FundingMethod.RTP: "Request for payment"}
+_TRIGGER_LABELS = {
+    Trigger.TOPUP: "Top-up",
+    Trigger.AUTO_FUNDING: "Auto-funding",
+    Trigger.STAFF: "Ballast staff",
+}
+
+
+@dataclass(frozen=True)
+class TransactionLine:
+    """One line of the statement. `change` is what happened to the available balance, or, for a
+    settlement, to the locked one; cents."""
+
+    id: str
+    description: str
+    badge: Badge
+    change: int
+    available_after: int
+    locked_after: int
+    at: datetime
+
+
+def transaction_line(row: Mapping[str, Any]) -> TransactionLine:
+    kind = PostingType(row["type"])
+    return TransactionLine(
+        id=row["id"],
+        description=row["description"] or kind.label,
+        badge=_POSTING_BADGES[kind],
+        change=row["available_delta"] or row["locked_delta"],
+        available_after=row["available_after"],
+        locked_after=row["locked_after"],
+        at=row["created_at"],
+    )
+
+
+@dataclass(frozen=True)
+class FundingLine:
+    """One attempt to bring money in; `note` says in words what the badge cannot."""
+
+    id: str
+    amount: int
+    badge: Badge
+    source: str
+    how: str
+    note: str
+    expected_on: date | None
+    at: datetime
+
+
+def funding_line(row: FundingTransaction) -> FundingLine:
+    status = FundingStatus(row.status)
+    is_over = status in (FundingStatus.COMPLETED, FundingStatus.FAILED)
+    return FundingLine(
+        id=row.pk,
+        amount=row.amount,
+        badge=Badge("Returned", "bad") if row.returned else _FUNDING_BADGES[status],
+        source=account_name(row.source),
+        how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {_METHOD_LABELS[FundingMethod(row.method)]}",
+        note=_note(row),
+        expected_on=None if is_over else row.expected_availability_date,
+        at=row.created_at,
+    )
+
+
+def _note(row: FundingTransaction) -> str:
+    if row.returned:
+        return f"{row.return_code}: {row.return_reason}"
+    return row.failure_message
+
+
+@dataclass(frozen=True)
+class BankAccountLine:
+    """One bank account; the number itself is never shown."""
+
+    id: str
+    name: str
+    holder: str
+    kind: str
+    methods: str
+    badge: Badge
+    is_default: bool
+    added_at: datetime
+
+
+def bank_account_line(row: FundingSource) -> BankAccountLine:
+    return BankAccountLine(
+        id=row.pk,
+        name=account_name(row),
+        holder=row.account_holder_name,
+        kind=f"{row.get_account_type_display()}, {row.get_type_display().lower()}",
+        methods=", ".join(_METHOD_LABELS[FundingMethod(name)] for name in row.supported_methods),
+        badge=_SOURCE_BADGES[SourceStatus(row.status)],
+        is_default=row.is_default,
+        added_at=row.created_at,
+    )
+
+
+def account_name(source: FundingSource) -> str:
+    """`First Platypus Bank ··6789`, the digits on the line of the last word."""
+    return f"{source.bank_name or 'Bank account'}\N{NO-BREAK SPACE}··{source.last4}"

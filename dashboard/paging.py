@@ -1,0 +1,62 @@
+"""Keyset pages for people: newest first, page 1 and page 10,000 cost the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+SIZE = 25
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some rows of a list. `older` is the address parameter of the next page, empty on the last."""
+
+    rows: list[Any]
+    older: str
+    is_newest: bool
+
+
+def page(
+    queryset: QuerySet[Any, Any],
+    *,
+    before: str,
+    keys: Sequence[str] = ("created_at", "id"),
+    size: int = SIZE,
+) -> Page:
+    """The rows that follow the one with id `before` (the newest ones when empty).
+
+    `keys`, descending, are the order; the last one is unique within the list. Raises Http404 when
+    the list has no row `before`.
+    """
+    rows = queryset.order_by(*(f"-{key}" for key in keys))
+    if before:
+        rows = rows.filter(_follows(keys, _position(queryset, before, keys)))
+    found = list(rows[: size + 1])
+    older = _value(found[size - 1], "id") if len(found) > size else ""
+    return Page(rows=found[:size], older=older, is_newest=not before)
+
+
+def _position(queryset: QuerySet[Any, Any], before: str, keys: Sequence[str]) -> tuple[Any, ...]:
+    position = queryset.filter(id=before).values_list(*keys).first()
+    if position is None:
+        raise Http404
+    return tuple(position)
+
+
+def _follows(keys: Sequence[str], position: tuple[Any, ...]) -> Q:
+    """Behind `position`; the redundant first bound lets an index range start there."""
+    first, *rest = keys
+    if not rest:
+        return Q(**{f"{first}__lt": position[0]})
+    (second,) = rest
+    ties = Q(**{f"{first}__lt": position[0]}) | Q(**{f"{second}__lt": position[1]})
+    return Q(**{f"{first}__lte": position[0]}) & ties
+
+
+def _value(row: Any, name: str) -> str:
+    return str(row[name] if isinstance(row, Mapping) else getattr(row, name))

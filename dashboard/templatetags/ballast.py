@@ -1,0 +1,61 @@
+"""How values look in pages and e-mails."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from django import template
+from django.utils.dateparse import parse_datetime
+from django.utils.html import escape
+from django.utils.safestring import mark_safe
+
+from common.money import format_cents
+
+register = template.Library()
+
+_BACKTICKS = re.compile("`([^`]+)`")
+
+
+@register.filter
+def money(cents: int) -> str:
+    """`123456` → `$1,234.56`; a minus sign as wide as the digits."""
+    return format_cents(cents).replace("-", "−")
+
+
+@register.filter
+def signed_money(cents: int) -> str:
+    """`25000` → `+$250.00`."""
+    return money(cents) if cents <= 0 else f"+{money(cents)}"
+
+
+@register.filter
+def moment(at: datetime | str) -> str:
+    """`Nov 20, 2026, 3:04 PM UTC`."""
+    instant = _instant(at)
+    hour = instant.hour % 12 or 12
+    return f"{instant:%b} {instant.day}, {instant.year}, {hour}:{instant:%M %p} UTC"
+
+
+@register.filter
+def ending_in(bank_name: str, last4: str) -> str:
+    """`First Platypus Bank ending in 6789`."""
+    return f"{bank_name or 'Bank account'} ending in {last4}"
+
+
+@register.filter
+def iso(at: datetime | str) -> str:
+    return _instant(at).isoformat().replace("+00:00", "Z")
+
+
+def _instant(at: datetime | str) -> datetime:
+    parsed = parse_datetime(at) if isinstance(at, str) else at
+    if parsed is None or parsed.tzinfo is None:
+        raise ValueError(f"not an instant: {at!r}")
+    return parsed.astimezone(UTC)
+
+
+@register.filter
+def backticks(text: str) -> str:
+    """Escaped text in which `this` is set as code."""
+    return mark_safe(_BACKTICKS.sub(r"<code>\1</code>", escape(text)))  # noqa: S308  # escaped

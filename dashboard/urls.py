@@ -1,0 +1,30 @@
+"""Pages for people: signed-in ones, the documentation, the magic link, the development inbox."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from dashboard.views import bank_accounts, dev_inbox, docs, overview, site, transactions
+
+_tenant_pages: list[URLPattern | URLResolver] = [
+    path("", overview.overview, name="overview"),
+    path("transactions", transactions.transactions, name="transactions"),
+    path("bank-accounts", bank_accounts.bank_accounts, name="bank_accounts"),
+    path("tenant", site.switch_tenant, name="switch_tenant"),
+]
+
+_docs: list[URLPattern | URLResolver] = [
+    path("", docs.index, name="index"),
+    path("webhooks", docs.webhooks, name="webhooks"),
+    path("errors", docs.errors, name="errors"),
+]
+
+urlpatterns = [
+    path("", site.front_door, name="front-door"),
+    path("favicon.ico", site.favicon),
+    path("dashboard/", include((_tenant_pages, "dashboard"))),
+    path("docs/", include((_docs, "docs"))),
+    path("dev/inbox/", dev_inbox.inbox, name="dev-inbox"),
+    path("dev/inbox/<str:message_id>/", dev_inbox.message, name="dev-message"),
+    path("dev/inbox/<str:message_id>/html", dev_inbox.message_html, name="dev-message-html"),
+]

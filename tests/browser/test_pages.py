@@ -1,0 +1,111 @@
+"""Every page, light and dark, wide and narrow: readable by everybody, and silent."""
+
+from __future__ import annotations
+
+import pytest
+
+from balance import services as ledger
+from tests.balance.builders import fund, movement
+from tests.browser.conftest import DESK, PHONE
+from tests.builders import make_source
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PUBLIC = ("/accounts/login/", "/accounts/password/reset/", "/docs/", "/docs/errors")
+SIGNED_IN = (
+    "/dashboard/",
+    "/dashboard/transactions",
+    "/dashboard/bank-accounts",
+    "/accounts/password/change/",
+)
+
+
+@pytest.fixture
+def busy_acme(acme):
+    """A tenant with something on every page."""
+    make_source(acme)
+    for _ in range(30):
+        fund(acme, 123_456_789, description="Top-up from a bank with a rather long name")
+    ledger.lock(**movement(acme, 20_000))
+    return acme
+
+
+def looked_at(visitor, paths):
+    """What is wrong with each page, by path; nothing wrong leaves no entry."""
+    wrong = {}
+    for path in paths:
+        visitor.goto(path)
+        found = [*visitor.barriers(), *visitor.complaints]
+        if (overflow := visitor.sideways_scroll()) > 0:
+            found.append(f"{overflow} px too wide")
+        if found:
+            wrong[path] = found
+        visitor.complaints.clear()
+    return wrong
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+class TestNothingIsWrong:
+    def test_with_public_pages(self, visit, scheme, viewport):
+        assert looked_at(visit(scheme=scheme, viewport=viewport), PUBLIC) == {}
+
+    def test_with_pages_of_a_busy_tenant(self, visit, dana, busy_acme, scheme, viewport):
+        assert looked_at(visit(dana, scheme=scheme, viewport=viewport), SIGNED_IN) == {}
+
+    def test_with_pages_of_a_new_tenant(self, visit, dana, scheme, viewport):
+        assert looked_at(visit(dana, scheme=scheme, viewport=viewport), SIGNED_IN) == {}
+
+
+class TestNavigation:
+    def test_opens_from_the_menu_button_on_a_phone(self, visit, dana):
+        visitor = visit(dana, viewport=PHONE)
+        visitor.goto("/dashboard/")
+        link = visitor.page.get_by_role("link", name="Transactions", exact=True)
+        assert not link.is_visible()
+
+        visitor.page.get_by_role("button", name="Menu").click()
+        link.click()
+
+        visitor.page.wait_for_url("**/dashboard/transactions")
+        assert visitor.complaints == []
+
+    def test_works_without_javascript(self, visit, dana, busy_acme):
+        visitor = visit(dana, java_script_enabled=False)
+        visitor.page.goto(visitor.address + "/dashboard/")
+
+        visitor.page.get_by_role("link", name="See all").click()
+        visitor.page.get_by_role("link", name="Older").click()
+
+        assert "before=" in visitor.page.url
+        assert visitor.page.get_by_role("link", name="Newest").is_visible()
+
+
+class TestSigningIn:
+    def test_leads_to_the_overview_and_out_again(self, visit, dana, acme):
+        dana.set_password("correct horse battery")
+        dana.save()
+        fund(acme, 12_345)
+        visitor = visit()
+        visitor.goto("/")
+
+        visitor.page.get_by_label("Email").fill("dana@acme.example")
+        visitor.page.get_by_label("Password").fill("correct horse battery")
+        visitor.page.get_by_role("button", name="Sign in").click()
+        visitor.page.wait_for_url("**/dashboard/")
+
+        assert visitor.page.get_by_text("$123.45").first.is_visible()
+        visitor.page.get_by_role("button", name="Sign out").click()
+        visitor.page.wait_for_url("**/accounts/login/")
+        assert visitor.complaints == []
+
+
+class TestLiveOverview:
+    def test_shows_new_money_without_reload(self, visit, dana, acme):
+        visitor = visit(dana)
+        visitor.goto("/dashboard/")
+
+        fund(acme, 77_700)
+
+        visitor.page.get_by_text("$777.00").first.wait_for(timeout=15_000)
+        assert visitor.complaints == []

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from funding.services import sources
+from tenants.actors import SYSTEM
+from tests.builders import NOW, make_source
+
+
+class TestBankAccounts:
+    def test_shows_bank_and_last_four_but_never_the_number(self, acme, dana_browser):
+        make_source(acme, account_number="000123456789")
+
+        content = dana_browser.get("/dashboard/bank-accounts").content.decode()
+
+        assert "··6789" in content
+        assert "Active" in content
+        assert "default" in content
+        assert "000123456789" not in content
+
+    def test_leaves_removed_ones_out(self, acme, dana_browser):
+        source = make_source(acme)
+        sources.remove(tenant_id=acme.pk, source_id=source.pk, actor=SYSTEM, now=NOW)
+
+        assert b"No bank account yet" in dana_browser.get("/dashboard/bank-accounts").content
+
+    def test_shows_nothing_of_another_tenant(self, rival, dana_browser):
+        make_source(rival)
+
+        assert b"No bank account yet" in dana_browser.get("/dashboard/bank-accounts").content
+
+    def test_costs_the_same_for_one_and_for_ten(
+        self, acme, dana_browser, django_assert_max_num_queries
+    ):
+        for number in range(10):
+            make_source(acme, account_number=f"12345678{number}")
+
+        with django_assert_max_num_queries(5):
+            dana_browser.get("/dashboard/bank-accounts")

@@ -1,0 +1,177 @@
+"""Every e-mail, as text and as HTML: who, how much, from where, until when, what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core import mail as outbox
+
+from common import mail
+
+TENANT = "Smith & Sons"
+QUESTION: dict[str, Any] = {
+    "tenant_name": TENANT,
+    "amount": 1_250_000,
+    "bank_name": "First Platypus Bank",
+    "last4": "6789",
+    "reason": "The available balance fell below $2,000.00.",
+    "requested_at": "2026-11-20T15:04:00Z",
+    "expires_at": "2026-11-23T15:04:00Z",
+    "approver_email": "dana@acme.example",
+    "link": "https://ballast.example/confirm/secret/",
+}
+CONTEXTS: dict[str, dict[str, Any]] = {
+    "auto_funding_paused": {
+        "tenant_name": TENANT,
+        "reason": "The bank answered R03, no account.",
+        "advice": "Use another bank account.",
+        "paused_until": None,
+        "available": 5_000,
+    },
+    "auto_funding_skipped": {
+        "tenant_name": TENANT,
+        "reason": "The monthly limit is used up.",
+        "available": 5_000,
+        "threshold": 10_000,
+        "amount": 50_000,
+    },
+    "confirmation_decided": {
+        **QUESTION,
+        "state": "declined",
+        "decided_by": "dana@acme.example",
+        "decided_at": "2026-11-20T16:00:00Z",
+        "decline_reason": "Not this month",
+        "funding_transaction_id": "ftx_1",
+    },
+    "confirmation_reminder": QUESTION,
+    "confirmation_request": QUESTION,
+    "funding_returned": {
+        **QUESTION,
+        "return_code": "R01",
+        "return_reason": "Insufficient funds",
+        "advice": "Make sure the account holds enough.",
+        "was_completed": True,
+        "available": -5_000,
+        "funding_transaction_id": "ftx_1",
+    },
+    "password_reset": {"email": "dana@acme.example", "link": "https://ballast.example/reset/"},
+    "safeguard_changed": {
+        "tenant_name": TENANT,
+        "changed_by": "owner@acme.example",
+        "changed_at": "2026-11-20T15:04:00Z",
+        "changes": [{"what": "Approval threshold", "before": "$500.00", "after": "none"}],
+        "approver_email": "dana@acme.example",
+    },
+}
+
+
+def sent(template, **changes):
+    """The message as it leaves: subject, text part, HTML part."""
+    mail.send(template=template, to="dana@acme.example", context={**CONTEXTS[template], **changes})
+    message = outbox.outbox[-1]
+    assert isinstance(message, outbox.EmailMultiAlternatives)
+    return message.subject, message.body, str(message.alternatives[0][0])
+
+
+def test_every_template_is_tried_here():
+    folder = Path(settings.BASE_DIR) / "templates" / "email"
+    ours = {path.parent.name for path in folder.glob("*/subject.txt")}
+
+    assert ours >= set(CONTEXTS)
+
+
+@pytest.mark.parametrize("template", sorted(CONTEXTS))
+class TestEveryMessage:
+    def test_has_one_line_of_subject_and_no_markup_in_its_text(self, template):
+        subject, text, _html = sent(template)
+
+        assert subject
+        assert "&amp;" not in subject + text
+        assert "{" not in subject + text
+        assert all(len(line) <= 90 for line in text.splitlines())
+
+    def test_escapes_what_people_typed(self, template):
+        _subject, _text, html = sent(template)
+
+        assert "{{" not in html
+        assert "{%" not in html
+        assert "Smith & Sons" not in html
+
+    def test_fetches_nothing_and_says_what_we_never_ask_for(self, template):
+        _subject, text, html = sent(template)
+
+        assert "<img" not in html
+        assert "<script" not in html
+        assert "url(" not in html
+        for part in (text, html):
+            assert "never asks for a password or an account number" in part
+
+
+@pytest.mark.parametrize("template", ["confirmation_request", "confirmation_reminder"])
+class TestQuestion:
+    def test_says_everything_an_approver_needs(self, template):
+        subject, text, html = sent(template)
+
+        assert "$12,500.00" in subject
+        for part in (text, html):
+            assert "$12,500.00" in part
+            assert "First Platypus Bank ending in 6789" in part
+            assert "The available balance fell below $2,000.00." in part
+            assert "Nov 23, 2026, 3:04 PM UTC" in part
+            assert "https://ballast.example/confirm/secret/" in part
+            assert "no money moves" in " ".join(part.split())
+
+    def test_puts_the_link_on_a_line_of_its_own(self, template):
+        _subject, text, _html = sent(template)
+
+        assert "https://ballast.example/confirm/secret/" in text.splitlines()
+
+
+class TestOutcome:
+    @pytest.mark.parametrize(
+        ("state", "subject", "sentence"),
+        [
+            ("approved", "Approved: $12,500.00", "asked from the bank now"),
+            ("declined", "Declined: $12,500.00", "No money moves"),
+            ("expired", "Expired: $12,500.00", "No money moves"),
+            ("superseded", "Withdrawn: $12,500.00", "No money moves"),
+        ],
+    )
+    def test_is_named_in_subject_and_text(self, state, subject, sentence):
+        title, text, html = sent("confirmation_decided", state=state)
+
+        assert title == f"{subject} for {TENANT}"
+        assert sentence in text
+        assert sentence in html
+
+    def test_never_contains_the_link(self):
+        assert "confirm/secret" not in "".join(sent("confirmation_decided"))
+
+
+class TestPause:
+    def test_until_a_person_acts(self):
+        _subject, text, _html = sent("auto_funding_paused")
+
+        assert "when a person has looked at it" in text
+
+    def test_until_a_moment(self):
+        _subject, text, html = sent("auto_funding_paused", paused_until="2026-11-20T16:04:00Z")
+
+        assert "Nov 20, 2026, 4:04 PM UTC, by itself" in text
+        assert "Nov 20, 2026, 4:04 PM UTC" in html
+
+
+class TestReturn:
+    @pytest.mark.parametrize(
+        ("was_completed", "sentence"),
+        [(True, "has been taken out of the balance again"), (False, "nothing was taken out")],
+    )
+    def test_says_whether_the_balance_fell(self, was_completed, sentence):
+        _subject, text, html = sent("funding_returned", was_completed=was_completed)
+
+        assert sentence in " ".join(text.split())
+        assert sentence in html
+        assert "−$50.00" in text

@@ -1,0 +1,142 @@
+"""Signing in and out, and a forgotten password, as people do it."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.core import mail
+
+from common.clock import utc_now
+from tenants.actors import SYSTEM
+from tenants.models import OutgoingEmail, Role
+from tenants.services import accounts, emails
+from tests.builders import NOW
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def lee(acme):
+    membership = accounts.create_member(
+        tenant_id=acme.pk,
+        email="lee@acme.example",
+        role=Role.MEMBER,
+        password=PASSWORD,
+        actor=SYSTEM,
+        now=NOW,
+    )
+    return membership.user
+
+
+def sign_in(client, *, password=PASSWORD, email="lee@acme.example", **extra):
+    return client.post("/accounts/login/", {"login": email, "password": password, **extra})
+
+
+class TestSigningIn:
+    def test_leads_to_the_overview(self, client, lee):
+        response = sign_in(client)
+
+        assert response["Location"] == "/dashboard/"
+        assert client.get("/dashboard/").status_code == 200
+
+    def test_leads_back_to_the_page_asked_for(self, client, lee):
+        response = sign_in(client, next="/dashboard/transactions")
+
+        assert response["Location"] == "/dashboard/transactions"
+
+    def test_never_leads_to_another_site(self, client, lee):
+        response = sign_in(client, next="https://evil.example/")
+
+        assert response["Location"] == "/dashboard/"
+
+    def test_with_a_wrong_password_says_no_more_than_that(self, client, lee):
+        known = sign_in(client, password="wrong").content.decode()
+        unknown = sign_in(client, email="nobody@acme.example").content.decode()
+
+        reason = "The email address and/or password you specified are not correct."
+        assert reason in known
+        assert reason in unknown
+
+    def test_stops_a_guesser(self, client, lee):
+        for _ in range(5):
+            sign_in(client, password="wrong")
+
+        content = sign_in(client).content.decode()
+
+        assert "Too many failed login attempts" in content
+        assert client.get("/dashboard/").status_code == 302
+
+    def test_ends_with_signing_out(self, client, lee):
+        sign_in(client)
+
+        response = client.post("/accounts/logout/")
+
+        assert response["Location"] == "/accounts/login/"
+        assert client.get("/dashboard/").status_code == 302
+
+    def test_is_by_invitation_only(self, client, db):
+        response = client.post(
+            "/accounts/signup/", {"email": "new@acme.example", "password1": PASSWORD}
+        )
+
+        assert b"by invitation" in response.content
+
+
+class TestForgottenPassword:
+    def ask(self, client, email="lee@acme.example"):
+        return client.post("/accounts/password/reset/", {"email": email})
+
+    def link(self):
+        (message,) = mail.outbox
+        (path,) = re.findall(r"http://\S+(/accounts/\S+)", str(message.body))
+        return path
+
+    def test_is_replaced_through_the_link(self, client, lee):
+        self.ask(client)
+        emails.send_due(now=utc_now())
+        form = client.get(self.link(), follow=True)
+        address = form.redirect_chain[-1][0]
+
+        done = client.post(
+            address, {"password1": "new horse battery", "password2": "new horse battery"}
+        )
+
+        assert done.status_code == 302
+        assert sign_in(client, password="new horse battery")["Location"] == "/dashboard/"
+
+    def test_the_link_works_once(self, client, lee):
+        self.ask(client)
+        emails.send_due(now=utc_now())
+        address = client.get(self.link(), follow=True).redirect_chain[-1][0]
+        client.post(address, {"password1": "new horse battery", "password2": "new horse battery"})
+
+        assert b"no longer works" in client.get(self.link()).content
+
+    def test_the_link_is_made_of_our_own_address(self, client, lee, settings):
+        settings.BASE_URL = "https://ballast.example"
+        self.ask(client)
+
+        emails.send_due(now=utc_now())
+
+        assert "https://ballast.example/accounts/password/reset/key/usr_" in mail.outbox[0].body
+
+    def test_the_link_is_not_kept_in_the_database(self, client, lee):
+        self.ask(client)
+
+        assert OutgoingEmail.objects.get().context == {"user_id": lee.pk}
+
+    def test_nothing_is_sent_an_hour_later(self, client, lee):
+        self.ask(client)
+
+        emails.send_due(now=utc_now() + timedelta(hours=1, seconds=1))
+
+        assert mail.outbox == []
+
+    def test_an_unknown_address_gets_the_same_answer_and_no_mail(self, client, lee):
+        known = self.ask(client)
+        unknown = self.ask(client, "nobody@acme.example")
+
+        assert known["Location"] == unknown["Location"]
+        assert OutgoingEmail.objects.count() == 1
