@@ -13,5 +13,5 @@ class FundingConfig(AppConfig):
         from funding.services import sandbox
         from networks.sandbox import due
 
-        audit.register(invariants.check)
+        audit.register(invariants.MOVEMENTS.check)
         due.register(sandbox.PART)
