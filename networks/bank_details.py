@@ -20,6 +20,8 @@ _ACCOUNT_NUMBER = re.compile(r"[0-9A-Za-z-]{4,17}")
 _NOTHING_BUT_ZEROS = re.compile(r"[0-]*")
 _CARD_NUMBER = re.compile(r"4[0-9]{15}|5[1-5][0-9]{14}|3[47][0-9]{13}")
 _LATIN = re.compile(r"[0-9A-Za-z]")
+# In no legal name, not in every network's alphabet, and at home in markup and formulas.
+_NOT_IN_NAMES = re.compile(r"[<>{}\[\]=|\\^~`]")
 
 
 class BankDetails(TypedDict):
@@ -78,6 +80,10 @@ def checked_holder_name(text: str) -> str:
     An ACH file holds plain Latin characters only, so something must be left once accents are
     taken off: a blank name is refused by the network (R26).
     """
+    if _NOT_IN_NAMES.search(text):
+        raise InvalidBankDetails(
+            "A name holds none of < > { } [ ] = | \\ ^ ~ `.", field="accountHolderName"
+        )
     plain = unicodedata.normalize("NFKD", text)
     if len(text) > HOLDER_NAME_MAX or not _LATIN.search(plain):
         raise InvalidBankDetails(

@@ -94,7 +94,16 @@ class TestRoutingNumber:
 
 class TestHolderName:
     @pytest.mark.parametrize(
-        "text", ["Acme Inc", "José Café Łódź", "O'Neil & Sons", "7", "\uff21cme", "x" * 120]
+        "text",
+        [
+            "Acme Inc",
+            "José Café Łódź",
+            "O'Neil & Sons (Holdings), Ltd.",
+            'A+ 100% #1 $ E*Trade @home! / 24-7: "Joe" _x; ?',
+            "7",
+            "\uff21cme",
+            "x" * 120,
+        ],
     )
     def test_is_taken_as_it_is(self, text):
         assert bank_details.checked_holder_name(text) == text
@@ -105,6 +114,11 @@ class TestHolderName:
             bank_details.checked_holder_name(text)
 
         assert refusal.value.field == "accountHolderName"
+
+    @pytest.mark.parametrize("sign", list("<>{}[]=|\\^~`"))
+    def test_holds_nothing_that_markup_and_formulas_are_made_of(self, sign):
+        with pytest.raises(InvalidBankDetails, match="none of"):
+            bank_details.checked_holder_name(f"Acme {sign} Inc")
 
 
 class TestLast4:
