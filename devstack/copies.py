@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import select
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -45,10 +46,17 @@ class Copy:
 
 
 @contextlib.contextmanager
-def running(pair: Pair, *, port: int, sink: Sink, recipe: Recipe = PRODUCT) -> Iterator[Copy]:
+def running(
+    pair: Pair,
+    *,
+    port: int,
+    sink: Sink,
+    recipe: Recipe = PRODUCT,
+    overrides: dict[str, str] | None = None,
+) -> Iterator[Copy]:
     """Bring a claimed profile up; whatever happens, nothing of it runs afterwards."""
     profile = pair.profile
-    variables = environment.serving(profile, port=port)
+    variables = environment.serving(profile, port=port) | (overrides or {})
     try:
         sink("ballast", f"starting PostgreSQL and Valkey in {profile.home}")
         pair.start()
@@ -102,19 +110,40 @@ def _supervised(pair: Pair, product: list[Program], sink: Sink) -> Iterator[Supe
 
 
 def _await_health(supervisor: Supervisor, port: int) -> None:
-    if not supervisor.wait_until(lambda: _is_healthy(port), timeout=HEALTHY_SECONDS):
-        raise StartFailed(f"The web server did not answer within {HEALTHY_SECONDS} s.")
-
-
-def _is_healthy(port: int) -> bool:
-    connection = http.client.HTTPConnection(HOST, port, timeout=2)
+    probe = _HealthProbe(port)
     try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status == http.HTTPStatus.OK
-    except (OSError, http.client.HTTPException):
-        return False
+        if not supervisor.wait_until(probe.has_passed, timeout=HEALTHY_SECONDS):
+            raise StartFailed(f"The web server did not answer within {HEALTHY_SECONDS} s.")
     finally:
-        connection.close()
+        probe.close()
+
+
+class _HealthProbe:
+    """One patient request to /healthz: a loading server would log every impatient one."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = http.client.HTTPConnection(HOST, port)
+        self._is_asked = False
+
+    def has_passed(self) -> bool:
+        """Whether the server said yes; never waits for it."""
+        try:
+            return self._ask() and self._connection.getresponse().status == http.HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            self.close()
+            return False
+
+    def _ask(self) -> bool:
+        """Send the request once; whether an answer has come."""
+        if not self._is_asked:
+            self._connection.request("GET", "/healthz")
+            self._is_asked = True
+        readable, _, _ = select.select([self._connection.sock], [], [], 0)
+        return bool(readable)
+
+    def close(self) -> None:
+        self._connection.close()
+        self._is_asked = False
 
 
 def _empty_metrics_folder(variables: Mapping[str, str]) -> None:

@@ -54,9 +54,13 @@ def _run_demo(pair: Pair, log: IO[str], arguments: Sequence[str]) -> int:
         if name == "ballast":
             console.report(line)
 
-    recipe = copies.PRODUCT_WITHOUT_DEMO_TENANT
-    port = copies.free_port()
-    with copies.running(pair, port=port, sink=write, recipe=recipe) as copy:
+    with copies.running(
+        pair,
+        port=copies.free_port(),
+        sink=write,
+        recipe=copies.PRODUCT_WITHOUT_DEMO_TENANT,
+        overrides={"SANDBOX_PACE": "seconds"},
+    ) as copy:
         command = [sys.executable, "-m", "demo", *arguments]
         with foreground.started(command, environment=copy.environment, folder=ROOT) as story:
             copy.supervisor.run_while(lambda: story.poll() is None)
