@@ -182,6 +182,7 @@ def _post(kind: PostingType, movement: Movement) -> Posting:
                 sender=None,
                 tenant_id=movement["tenant_id"],
                 available=posted.available_after,
+                source_type=movement["source_type"],
                 now=movement["now"],
             )
     return posted

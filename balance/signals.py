@@ -5,7 +5,8 @@ from __future__ import annotations
 from django.dispatch import Signal
 
 # A posting lowered the available balance and left less than `notify_below`. Sent by
-# `balance.services` with `tenant_id`, `available` (cents) and `now`, in the posting's transaction.
+# `balance.services` with `tenant_id`, `available` (cents), `now` and the `source_type` of what was
+# posted, in the posting's transaction.
 available_balance_fell = Signal()
 
 # A posting raised the available balance of a tenant with `notify_rise`. Same arguments, same

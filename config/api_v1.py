@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from balance.api.views import BalanceTransactionViewSet, BalanceViewSet
+from funding.api.auto_funding import AutoFundingViewSet
 from funding.api.sandbox import SandboxViewSet
 from funding.api.sources import FundingSourceViewSet
 from funding.api.transactions import FundingTransactionViewSet, LimitsViewSet, TopUpViewSet
@@ -19,6 +20,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "balance/transactions/<str:transaction_id>",
         BalanceTransactionViewSet.as_view({"get": "retrieve"}),
     ),
+    path(
+        "balance/auto-funding/config",
+        AutoFundingViewSet.as_view({"get": "retrieve", "post": "configure"}),
+    ),
+    path("balance/auto-funding/decisions", AutoFundingViewSet.as_view({"get": "decisions"})),
     path(
         "balance/funding-sources",
         FundingSourceViewSet.as_view({"get": "list", "post": "link"}),

@@ -15,6 +15,8 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "apply what the networks report": every(1, "funding.process_network_events"),
     "send e-mails": every(5, "tenants.send_due_emails"),
     "send and check micro-deposits": every(5, "funding.process_verifications"),
+    "add money where the balance is low": every(30, "funding.sweep_auto_funding"),
+    "remind approvers and close their questions": every(60, "funding.sweep_confirmations"),
     "look after webhooks": every(10, "webhooks.sweep"),
     "forget old events": every(3600, "webhooks.forget_old"),
     "forget old idempotency keys": every(3600, "api.forget_idempotency_keys"),

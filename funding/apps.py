@@ -8,10 +8,15 @@ class FundingConfig(AppConfig):
     verbose_name = "Funding"
 
     def ready(self) -> None:
+        """Join the ledger's audit and its news. Imports also register our e-mails' contexts."""
         from balance import invariants as audit
-        from funding import invariants
+        from balance.signals import available_balance_fell
+        from funding import invariants, receivers
         from funding.services import sandbox
         from networks.sandbox import due
 
         audit.register(invariants.MOVEMENTS.check)
         due.register(sandbox.PART)
+        available_balance_fell.connect(
+            receivers.on_available_balance_fell, dispatch_uid="funding.auto_funding"
+        )

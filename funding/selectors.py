@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Sum
 
 from balance import selectors as ledger
 from common.errors import NotFound
 from common.ids import is_id
-from funding.models import FundingTransaction
+from funding.models import (
+    AutoFundingConfig,
+    AutoFundingDecision,
+    FundingSource,
+    FundingTransaction,
+    Trigger,
+)
 from funding.services.lifecycle import SOURCE_TYPE
+from funding.services.limits import start_of_month
+from funding.states import FundingStatus
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutoFunding:
+    """A tenant's auto-funding: its settings, saved or not, and what they have done. Cents."""
+
+    config: AutoFundingConfig
+    in_flight: int
+    funded_this_month: int
 
 
 def transactions(*, tenant_id: str) -> QuerySet[FundingTransaction]:
@@ -45,3 +64,35 @@ def newest_first(
         last = part[-1]
         behind = Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk)
         part = list(rows.filter(behind, created_at__lte=last.created_at)[:chunk])
+
+
+def auto_funding(*, tenant_id: str, now: datetime) -> AutoFunding:
+    """What a tenant may see of its auto-funding. Three queries."""
+    config = AutoFundingConfig.objects.filter(tenant_id=tenant_id).first()
+    return AutoFunding(
+        config=config or AutoFundingConfig(tenant_id=tenant_id),
+        in_flight=ledger.summary(tenant_id).pending,
+        funded_this_month=funded_automatically(tenant_id=tenant_id, now=now),
+    )
+
+
+def decisions(*, tenant_id: str) -> QuerySet[AutoFundingDecision]:
+    """The decision log of the tenant's auto-funding."""
+    return AutoFundingDecision.objects.filter(tenant_id=tenant_id)
+
+
+def funded_automatically(*, tenant_id: str, now: datetime) -> int:
+    """Cents that automatic funding added, or is adding, since the first of the Eastern month."""
+    this_month = FundingTransaction.objects.filter(
+        tenant_id=tenant_id, trigger=Trigger.AUTO_FUNDING, created_at__gte=start_of_month(now)
+    )
+    counted = this_month.exclude(status=FundingStatus.FAILED)
+    return int(counted.aggregate(total=Sum("amount", default=0))["total"])
+
+
+def auto_funding_source_id(config: AutoFundingConfig) -> str | None:
+    """The bank account auto-funding draws from: the one it names, else the tenant's default."""
+    if config.source_id is not None:
+        return config.source_id
+    defaults = FundingSource.objects.filter(tenant_id=config.tenant_id, is_default=True)
+    return defaults.values_list("pk", flat=True).first()

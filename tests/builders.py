@@ -9,6 +9,7 @@ from typing import Any
 
 from django.test import Client
 
+from balance import services as ledger
 from common import crypto, ids
 from common.clock import utc_now
 from funding.models import (
@@ -161,7 +162,10 @@ def make_auto_funding(tenant: Tenant, **fields: Any) -> AutoFundingConfig:
         "funding_method": FundingMethod.ACH_DEBIT,
         "updated_at": NOW,
     }
-    return AutoFundingConfig.objects.create(tenant=tenant, **(values | fields))
+    config = AutoFundingConfig.objects.create(tenant=tenant, **(values | fields))
+    threshold = config.low_balance_threshold if config.enabled else None
+    ledger.set_notify_below(tenant_id=tenant.pk, amount=threshold)
+    return config
 
 
 def notices_of(tenant: Tenant, type: str) -> list[dict[str, Any]]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funding.admin import sources
+from funding.admin import auto_funding, sources
 
-__all__ = ["sources"]
+__all__ = ["auto_funding", "sources"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from funding.models import FundingTransaction
-from funding.services import lifecycle, sources
+from funding.services import auto_funding, lifecycle, sources
 from funding.states import FundingStatus
 from networks.base import EventKind
 from networks.inbox import messages
@@ -57,6 +57,8 @@ def _move(funding: FundingTransaction, target: str, event: InboundEvent, now: da
         reason=event.reason,
         **messages.failure_columns(event, now=now),
     )
+    if funding.status in {S.COMPLETED, S.FAILED}:
+        auto_funding.after_outcome(funding=funding, now=now)
 
 
 INBOX = Inbox(id_prefix="ftx_", noun="funding", rules=RULES, lock=_lock, move=_move)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from funding import selectors
 from funding.models import FundingEvent, FundingTransaction
-from funding.services import network_events, submission
+from funding.services import auto_funding, confirmation_sweeps, network_events, submission
 from networks.sandbox import due, steps
 from networks.sandbox.due import Transition
 
@@ -23,7 +23,12 @@ def step(*, tenant_id: str, funding_id: str, name: str, now: datetime) -> Fundin
 
 
 def _run_due(now: datetime) -> int:
-    return submission.submit_due(now=now) + network_events.process(now=now)
+    return (
+        submission.submit_due(now=now)
+        + network_events.process(now=now)
+        + confirmation_sweeps.sweep(now=now)
+        + auto_funding.sweep(now=now)
+    )
 
 
 def _transitions(tenant_id: str, since: datetime) -> Iterator[Transition]:

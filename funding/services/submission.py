@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingTransaction
-from funding.services import lifecycle
+from funding.services import auto_funding, lifecycle
 from funding.states import FundingStatus
 from networks import submission
 from networks.base import Accepted, Instruction, InstructionRefused
@@ -63,6 +63,7 @@ def _record_refusal(
         failure_code=refusal.code,
         failure_message=refusal.reason[:300],
     )
+    auto_funding.after_outcome(funding=funding, now=now)
 
 
 DESK = Desk(

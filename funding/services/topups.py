@@ -13,7 +13,7 @@ from common.ids import is_id
 from funding.errors import FundingMethodNotSupported
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingTransaction, Trigger
-from funding.services import lifecycle, limits, sources
+from funding.services import auto_funding, confirmations, lifecycle, limits, sources
 from funding.states import FundingStatus
 from networks import calendar, registry
 from networks.errors import NotCancelable
@@ -49,6 +49,7 @@ def request(
         tenant_id=tenant_id, source_id=topup.source_id, method=topup.method
     )
     limits.check(tenant_id=tenant_id, method=topup.method, amount=topup.amount, now=now)
+    deadline = auto_funding.confirmation_deadline(tenant_id=tenant_id, amount=topup.amount, now=now)
     terms = lifecycle.NewFunding(
         source=source,
         amount=topup.amount,
@@ -60,8 +61,14 @@ def request(
         ),
         description=topup.description,
         metadata=topup.metadata,
+        confirm_until=deadline,
     )
-    return lifecycle.start(terms=terms, actor=actor, now=now)
+    funding = lifecycle.start(terms=terms, actor=actor, now=now)
+    if deadline is not None:
+        confirmations.request(
+            funding=funding, reason="A top-up above the amount that needs no approval.", now=now
+        )
+    return funding
 
 
 @transaction.atomic
@@ -76,6 +83,7 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
     )
     if not FundingTransaction.objects.filter(is_unsent, pk=funding.pk).exists():
         raise NotCancelable(f"This funding transaction is {funding.status} and cannot be canceled.")
+    confirmations.supersede(funding=funding, by=actor.id, now=now)
     lifecycle.move(
         funding=funding,
         target=FundingStatus.FAILED,
@@ -86,6 +94,7 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
         failure_message="Canceled before it was handed to the bank.",
         next_attempt_at=None,
     )
+    auto_funding.after_outcome(funding=funding, now=now)
     return funding
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funding.tasks import network, verification
+from funding.tasks import auto_funding, network, verification
 
-__all__ = ["network", "verification"]
+__all__ = ["auto_funding", "network", "verification"]

@@ -312,7 +312,9 @@ class TestAnnouncements:
 
         ledger.lock(**movement(acme, 51))
 
-        assert announced == [{"tenant_id": acme.pk, "available": 49, "now": NOW}]
+        assert announced == [
+            {"tenant_id": acme.pk, "available": 49, "source_type": "payment", "now": NOW}
+        ]
 
     def test_exactly_the_threshold_is_enough(self, acme, announced):
         fund(acme, 100)
@@ -362,7 +364,12 @@ class TestRises:
         fund(acme, 5)
 
         assert [rise["available"] for rise in rises] == [100, 105]
-        assert rises[0] == {"tenant_id": acme.pk, "available": 100, "now": NOW}
+        assert rises[0] == {
+            "tenant_id": acme.pk,
+            "available": 100,
+            "source_type": "payment",
+            "now": NOW,
+        }
 
     def test_falls_settlements_and_repeats_are_not(self, acme, rises):
         payment, credit = movement(acme, 40), movement(acme, 100)

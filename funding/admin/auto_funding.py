@@ -1,0 +1,58 @@
+"""Auto-funding and its confirmations, to look at. Link digests are not shown."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from common.admin import ReadOnlyAdmin
+from funding.models import (
+    AutoFundingConfig,
+    AutoFundingDecision,
+    Confirmation,
+    ConfirmationLink,
+)
+
+
+@admin.register(AutoFundingConfig)
+class AutoFundingConfigAdmin(ReadOnlyAdmin):
+    list_display = (
+        "tenant",
+        "enabled",
+        "low_balance_threshold",
+        "funding_amount",
+        "funding_method",
+        "paused_reason",
+        "paused_until",
+        "last_triggered_at",
+    )
+    list_filter = ("enabled", "paused_reason", "funding_method")
+    list_select_related = ("tenant",)
+    search_fields = ("tenant__id", "tenant__name", "confirmation_emails")
+    ordering = ("-updated_at",)
+
+
+@admin.register(AutoFundingDecision)
+class AutoFundingDecisionAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", "tenant", "outcome", "reason", "available", "amount", "funding")
+    list_filter = ("outcome", "reason")
+    list_select_related = ("tenant", "funding")
+    search_fields = ("tenant__id", "tenant__name", "funding__id")
+    ordering = ("-id",)
+
+
+@admin.register(Confirmation)
+class ConfirmationAdmin(ReadOnlyAdmin):
+    list_display = ("funding", "tenant", "amount", "decision", "decided_by", "expires_at")
+    list_filter = ("decision",)
+    list_select_related = ("tenant", "funding")
+    search_fields = ("id", "funding__id", "tenant__id", "tenant__name", "decided_by")
+    ordering = ("-id",)
+
+
+@admin.register(ConfirmationLink)
+class ConfirmationLinkAdmin(ReadOnlyAdmin):
+    list_display = ("created_at", "approver_email", "confirmation")
+    list_select_related = ("confirmation",)
+    search_fields = ("approver_email", "confirmation__id", "confirmation__funding__id")
+    exclude = ("digest",)
+    ordering = ("-id",)

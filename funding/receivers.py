@@ -1,0 +1,19 @@
+"""The one signal we listen to: the ledger says that a balance fell below its mark."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from funding.services import auto_funding, lifecycle
+
+
+def on_available_balance_fell(
+    *, tenant_id: str, source_type: str, now: datetime, **_more: object
+) -> None:
+    """Add money in the transaction of the posting that crossed the mark.
+
+    Not for a funding taken back by the bank: `auto_funding.after_outcome` follows that posting,
+    and must look at the return code first.
+    """
+    if source_type != lifecycle.SOURCE_TYPE:
+        auto_funding.evaluate_safely(tenant_id=tenant_id, now=now)

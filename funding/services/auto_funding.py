@@ -1,0 +1,225 @@
+"""Adding money when the balance is low: at most one automatic funding in flight per tenant.
+
+Everything is decided under the balance row's lock, which is the mutex of a tenant's auto-funding.
+Whoever holds it waits for no other row.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import structlog
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from balance import selectors as balances
+from balance import services as ledger
+from common.errors import DomainError
+from common.money import format_cents
+from funding.methods import NETWORK_METHOD
+from funding.models import (
+    AutoFundingConfig,
+    AutoFundingDecision,
+    DecisionOutcome,
+    FundingSource,
+    FundingTransaction,
+    Trigger,
+)
+from funding.services import auto_funding_checks as checks
+from funding.services import confirmations, lifecycle, notices, pauses
+from funding.services.auto_funding_checks import Declined, Situation
+from funding.states import FundingStatus
+from networks import calendar
+from networks.base import PaymentNetwork
+from tenants.actors import SYSTEM
+from tenants.models import TenantStatus
+
+log = structlog.get_logger(__name__)
+
+
+@transaction.atomic
+def evaluate(*, tenant_id: str, now: datetime) -> AutoFundingDecision | None:
+    """Add money if the balance and what is on its way are below the threshold.
+
+    Returns the decision that was written down: a firing, or a refusal for a reason that is new.
+    """
+    situation = _situation(tenant_id, now)
+    if situation is None:
+        return None
+    if not situation.is_low:
+        _note_recovery(situation.config)
+        return None
+    _note_low(situation)
+    try:
+        source, network = checks.permit(situation)
+    except Declined as refusal:
+        return _decline(situation, refusal)
+    except DomainError as refusal:
+        return _decline(situation, Declined(refusal.code, refusal.detail))
+    return _fire(situation, source, network)
+
+
+def evaluate_safely(*, tenant_id: str, now: datetime) -> bool:
+    """Evaluate without ever harming the caller's transaction; True if it fired.
+
+    What breaks is logged, and the sweep tries again.
+    """
+    try:
+        decision = evaluate(tenant_id=tenant_id, now=now)
+    except Exception:
+        log.exception("auto_funding_failed", tenant_id=tenant_id)
+        return False
+    return decision is not None and decision.outcome == DecisionOutcome.FIRED
+
+
+def after_outcome(*, funding: FundingTransaction, now: datetime) -> None:
+    """React to a funding that just completed or failed, in the transaction of that move.
+
+    The caller holds the funding's row and, through the move, the balance row.
+    """
+    if funding.status == FundingStatus.COMPLETED:
+        pauses.note_success(funding=funding)
+    else:
+        pauses.note_failure(funding=funding, now=now)
+    evaluate_safely(tenant_id=funding.tenant_id, now=now)
+
+
+def sweep(*, now: datetime) -> int:
+    """Evaluate every tenant that is low and might fire; returns how many did."""
+    below = balances.tenants_below()
+    recovered = AutoFundingConfig.objects.filter(low_since__isnull=False)
+    recovered.exclude(tenant_id__in=below).update(low_since=None, last_decline_reason="")
+    due = _awake(now).filter(tenant_id__in=below).values_list("tenant_id", flat=True)
+    return sum(evaluate_safely(tenant_id=tenant_id, now=now) for tenant_id in list(due))
+
+
+def confirmation_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
+    """Until when a top-up of `amount` cents waits for approval; None if it needs none."""
+    config = AutoFundingConfig.objects.filter(tenant_id=tenant_id, confirm_topups=True).first()
+    return _deadline(config, amount, now) if config else None
+
+
+def _situation(tenant_id: str, now: datetime) -> Situation | None:
+    """The settings, read after the lock was taken; None where nothing is enabled."""
+    funds = ledger.lock_row(tenant_id=tenant_id)
+    configs = AutoFundingConfig.objects.select_related("tenant")
+    config = configs.filter(tenant_id=tenant_id, enabled=True).first()
+    if config is None or config.low_balance_threshold is None or config.funding_amount is None:
+        return None
+    return Situation(
+        config=config,
+        funds=funds,
+        threshold=config.low_balance_threshold,
+        amount=config.funding_amount,
+        now=now,
+    )
+
+
+def _fire(
+    situation: Situation, source: FundingSource, network: PaymentNetwork
+) -> AutoFundingDecision:
+    config, now = situation.config, situation.now
+    deadline = _deadline(config, situation.amount, now)
+    terms = lifecycle.NewFunding(
+        source=source,
+        amount=situation.amount,
+        method=config.funding_method,
+        trigger=Trigger.AUTO_FUNDING,
+        network=network.name,
+        expected_availability_date=calendar.expected_availability(
+            NETWORK_METHOD[config.funding_method], now
+        ),
+        description="Auto-funding",
+        confirm_until=deadline,
+    )
+    funding = lifecycle.start(terms=terms, actor=SYSTEM, now=now)
+    reason = "below_threshold" if deadline is None else _ask(situation, funding)
+    _update(
+        config, last_triggered_at=now, last_decline_reason="", paused_reason="", paused_until=None
+    )
+    return _log(situation, DecisionOutcome.FIRED, reason, funding)
+
+
+def _ask(situation: Situation, funding: FundingTransaction) -> str:
+    """Ask the approvers; returns what the decision log says about it."""
+    funds = situation.funds
+    why = (
+        f"The balance of {format_cents(funds.available)}, with {format_cents(funds.pending)} on"
+        f" its way, is below {format_cents(situation.threshold)}."
+    )
+    question = confirmations.request(funding=funding, reason=why, now=situation.now)
+    return "awaiting_confirmation" if question.approvers else "awaiting_confirmation_nobody_asked"
+
+
+def _decline(situation: Situation, refusal: Declined) -> AutoFundingDecision | None:
+    """Write down and tell a refusal, unless it is the one that was given last."""
+    config = situation.config
+    if refusal.reason == config.last_decline_reason:
+        return None
+    _update(config, last_decline_reason=refusal.reason)
+    if refusal.is_news:
+        notices.skipped(
+            config=config,
+            reason=refusal.reason,
+            detail=refusal.detail,
+            available=situation.funds.available,
+            now=situation.now,
+        )
+    return _log(situation, DecisionOutcome.DECLINED, refusal.reason)
+
+
+def _log(
+    situation: Situation,
+    outcome: DecisionOutcome,
+    reason: str,
+    funding: FundingTransaction | None = None,
+) -> AutoFundingDecision:
+    return AutoFundingDecision.objects.create(
+        tenant_id=situation.config.tenant_id,
+        outcome=outcome,
+        reason=reason,
+        available=situation.funds.available,
+        in_flight=situation.funds.pending,
+        threshold=situation.threshold,
+        amount=situation.amount,
+        funding=funding,
+        created_at=situation.now,
+    )
+
+
+def _note_low(situation: Situation) -> None:
+    """The threshold was crossed: remember since when, and say so once."""
+    config = situation.config
+    if config.low_since is None:
+        _update(config, low_since=situation.now)
+        notices.low(
+            config=config,
+            available=situation.funds.available,
+            in_flight=situation.funds.pending,
+            now=situation.now,
+        )
+
+
+def _note_recovery(config: AutoFundingConfig) -> None:
+    if config.low_since is not None:
+        _update(config, low_since=None, last_decline_reason="")
+
+
+def _update(config: AutoFundingConfig, **columns: object) -> None:
+    for name, value in columns.items():
+        setattr(config, name, value)
+    config.save(update_fields=list(columns))
+
+
+def _deadline(config: AutoFundingConfig, amount: int, now: datetime) -> datetime | None:
+    threshold = config.confirmation_threshold
+    return now + confirmations.VALID_FOR if threshold is not None and amount > threshold else None
+
+
+def _awake(now: datetime) -> QuerySet[AutoFundingConfig]:
+    """The settings that would fire if the balance were low, as far as one query can tell."""
+    unpaused = Q(paused_reason="") | Q(paused_until__lte=now)
+    busy = checks.in_flight().filter(tenant_id=OuterRef("tenant_id"))
+    return AutoFundingConfig.objects.filter(
+        unpaused, ~Exists(busy), enabled=True, tenant__status=TenantStatus.ACTIVE
+    )

@@ -1,0 +1,154 @@
+"""Changing a tenant's auto-funding settings.
+
+The balance row's lock is taken first: an evaluation sees either all of a change or nothing of it.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from datetime import datetime
+from typing import TypedDict
+
+from django.db import transaction
+
+from balance import services as ledger
+from common.errors import RuleViolation
+from funding import selectors
+from funding.errors import FundingMethodNotSupported, IncompleteAutoFunding
+from funding.models import AutoFundingConfig
+from funding.services import (
+    auto_funding,
+    confirmation_outcomes,
+    confirmations,
+    limits,
+    pauses,
+    safeguards,
+    sources,
+)
+from networks.errors import AmountAboveLimit
+from tenants.actors import Actor
+from tenants.services import audit
+
+# What an approver decides about: a change of any of it withdraws the open question.
+TERMS = ("enabled", "funding_amount", "funding_method", "source_id")
+_REQUIRED = {
+    "low_balance_threshold": "lowBalanceThreshold",
+    "funding_amount": "fundingAmount",
+    "funding_method": "fundingMethod",
+}
+
+
+class Changes(TypedDict, total=False):
+    """What to change; a setting left out keeps its value. Amounts are cents."""
+
+    enabled: bool
+    low_balance_threshold: int
+    funding_amount: int
+    funding_method: str
+    confirmation_threshold: int | None
+    source_id: str | None
+    monthly_limit: int | None
+    confirmation_emails: list[str]
+    confirm_topups: bool
+
+
+@transaction.atomic
+def configure(*, tenant_id: str, changes: Changes, actor: Actor, now: datetime) -> None:
+    """Change the settings, then add money at once if the balance is low.
+
+    `enabled: True` is a person acting: it also ends any pause. Raises IncompleteAutoFunding,
+    FundingMethodNotSupported, AmountAboveLimit, and NotFound for an unknown source.
+    """
+    ledger.lock_row(tenant_id=tenant_id)
+    asked_until_now = confirmations.approvers(tenant_id=tenant_id)
+    saved = AutoFundingConfig.objects.filter(tenant_id=tenant_id).first()
+    config = saved or AutoFundingConfig(tenant_id=tenant_id)
+    before = copy(config)
+    for name, value in changes.items():
+        setattr(config, name, value)
+    _check(config, changes)
+    changed = _difference(before, config)
+    if changed or saved is None:
+        _save(config, changed, actor, now)
+    if saved is not None:
+        safeguards.warn(
+            before=before, after=config, approvers=asked_until_now, actor=actor, now=now
+        )
+    if changes.get("enabled"):
+        pauses.resume(tenant_id=tenant_id, actor=actor, now=now)
+    if not changed.keys().isdisjoint(TERMS):
+        confirmation_outcomes.void_open(tenant_id=tenant_id, by=actor, now=now)
+    auto_funding.evaluate_safely(tenant_id=tenant_id, now=now)
+
+
+def _check(config: AutoFundingConfig, changes: Changes) -> None:
+    """Only what is asked for is judged, so that switching off always works."""
+    if changes.get("source_id"):
+        sources.find(tenant_id=config.tenant_id, source_id=str(changes["source_id"]))
+    if config.enabled:
+        for column, field in _REQUIRED.items():
+            if getattr(config, column) in {None, ""}:
+                raise IncompleteAutoFunding(f"To enable it, set {field}.", field=field)
+        if changes.get("enabled") or not changes.keys().isdisjoint({"source_id", "funding_method"}):
+            _require_source(config)
+    if changes.get("enabled") or not changes.keys().isdisjoint(
+        {"funding_amount", "funding_method"}
+    ):
+        _require_amount_within_limit(config)
+
+
+def _require_source(config: AutoFundingConfig) -> None:
+    source_id = selectors.auto_funding_source_id(config)
+    if source_id is None:
+        raise IncompleteAutoFunding(
+            "Name a bank account, or make one the default.", field="fundingSourceId"
+        )
+    source = sources.find(tenant_id=config.tenant_id, source_id=source_id)
+    try:
+        sources.require_usable(source=source, method=config.funding_method)
+    except FundingMethodNotSupported:
+        raise
+    except RuleViolation as refusal:
+        raise IncompleteAutoFunding(refusal.detail, field="fundingSourceId") from refusal
+
+
+def _require_amount_within_limit(config: AutoFundingConfig) -> None:
+    if config.funding_amount is None or not config.funding_method:
+        return
+    try:
+        limits.check_transaction(
+            limits.of(config.tenant_id), method=config.funding_method, amount=config.funding_amount
+        )
+    except AmountAboveLimit as refusal:
+        raise AmountAboveLimit(refusal.detail, field="fundingAmount", **refusal.extra) from refusal
+
+
+def _difference(before: AutoFundingConfig, after: AutoFundingConfig) -> dict[str, list[object]]:
+    """Each setting that changed: what it was and what it is."""
+    pairs = {
+        name: [getattr(before, name), getattr(after, name)] for name in Changes.__annotations__
+    }
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _save(
+    config: AutoFundingConfig, changed: dict[str, list[object]], actor: Actor, now: datetime
+) -> None:
+    config.updated_at = now
+    config.last_decline_reason = ""
+    if not config.enabled:
+        config.paused_reason, config.paused_until = "", None
+        config.failures_in_a_row, config.low_since = 0, None
+    config.save()
+    ledger.set_notify_below(
+        tenant_id=config.tenant_id,
+        amount=config.low_balance_threshold if config.enabled else None,
+    )
+    audit.record(
+        tenant_id=config.tenant_id,
+        actor=actor,
+        action="auto_funding.configured",
+        subject_id=config.pk,
+        details=dict(changed),
+        now=now,
+    )

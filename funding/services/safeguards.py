@@ -1,0 +1,79 @@
+"""Whoever loosens a safeguard of auto-funding is seen doing it by those who approved before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from common import clock
+from common.money import format_cents
+from funding.models import AutoFundingConfig
+from tenants.actors import Actor
+from tenants.models import ActorType
+from tenants.services import emails
+
+MAIL = "safeguard_changed"
+_ACTORS = {ActorType.API_KEY: "API key", ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
+
+
+def warn(
+    *,
+    before: AutoFundingConfig,
+    after: AutoFundingConfig,
+    approvers: list[str],
+    actor: Actor,
+    now: datetime,
+) -> None:
+    """Mail what was loosened, if anything, to those who were asked until now."""
+    changes = list(loosened(before, after))
+    for address in approvers if changes else ():
+        emails.queue(
+            tenant_id=after.tenant_id,
+            to=address,
+            template=MAIL,
+            context={
+                "tenant_name": after.tenant.name,
+                "changed_by": f"{_ACTORS.get(actor.type, '')} {actor.id}".strip(),
+                "changed_at": clock.text_of(now),
+                "changes": changes,
+                "approver_email": address,
+            },
+            now=now,
+        )
+
+
+def loosened(before: AutoFundingConfig, after: AutoFundingConfig) -> Iterator[dict[str, str]]:
+    """Each safeguard that protects less than it did, in words."""
+    if _is_looser(before.confirmation_threshold, after.confirmation_threshold):
+        yield _change(
+            "Approval is needed above",
+            _cents(before.confirmation_threshold),
+            _cents(after.confirmation_threshold),
+        )
+    if _is_looser(before.monthly_limit, after.monthly_limit):
+        yield _change("Monthly limit", _cents(before.monthly_limit), _cents(after.monthly_limit))
+    if set(before.confirmation_emails) != set(after.confirmation_emails):
+        yield _change(
+            "Who approves",
+            _people(before.confirmation_emails),
+            _people(after.confirmation_emails),
+        )
+    if before.confirm_topups and not after.confirm_topups:
+        yield _change("Top-ups need approval, too", "yes", "no")
+
+
+def _is_looser(before: int | None, after: int | None) -> bool:
+    """Whether a limit in cents was raised or taken away."""
+    return before is not None and (after is None or after > before)
+
+
+def _change(what: str, before: str, after: str) -> dict[str, str]:
+    return {"what": what, "before": before, "after": after}
+
+
+def _cents(amount: int | None) -> str:
+    return "no limit" if amount is None else format_cents(amount)
+
+
+def _people(addresses: list[str]) -> str:
+    return ", ".join(addresses) or "owners and approvers"

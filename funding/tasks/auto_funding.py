@@ -1,0 +1,23 @@
+"""Auto-funding and its confirmations: sweeps, and a look at one tenant that something woke."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from common.clock import utc_now
+from funding.services import auto_funding, confirmation_sweeps
+
+
+@shared_task(name="funding.sweep_auto_funding")
+def sweep_auto_funding(**_future: object) -> None:
+    auto_funding.sweep(now=utc_now())
+
+
+@shared_task(name="funding.evaluate_auto_funding")
+def evaluate_auto_funding(*, tenant_id: str, **_future: object) -> None:
+    auto_funding.evaluate_safely(tenant_id=tenant_id, now=utc_now())
+
+
+@shared_task(name="funding.sweep_confirmations")
+def sweep_confirmations(**_future: object) -> None:
+    confirmation_sweeps.sweep(now=utc_now())
