@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from balance import invariants
 from tenants.models import Tenant
+from tests import servers
 from tests.builders import ApiClient, make_key, make_tenant
+from tests.logs import WrittenLog
 
 
 @pytest.fixture
@@ -33,3 +37,16 @@ def rival_api(rival: Tenant) -> ApiClient:
 def ledger_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """For postings without a funding or payment behind them: the audit judges the ledger alone."""
     monkeypatch.setattr(invariants, "_checks", [])
+
+
+@pytest.fixture
+def silent_server() -> Iterator[int]:
+    with servers.silent() as port:
+        yield port
+
+
+@pytest.fixture
+def log() -> Iterator[WrittenLog]:
+    """What the test makes the product write to its log."""
+    with WrittenLog().recording() as written:
+        yield written

@@ -1,0 +1,113 @@
+"""Wake-ups: sent after commit, quickly given up when the broker is away."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from celery import current_app
+from django.db import transaction
+
+from common import tasks
+from common.cooldown import CoolDown
+from common.tasks import enqueue_on_commit
+
+
+@pytest.fixture
+def broker(monkeypatch):
+    """Points the wake-ups at another broker."""
+
+    def use(url: str) -> None:
+        monkeypatch.setattr(current_app.conf, "broker_url", url)
+        monkeypatch.setattr(current_app.conf, "broker_write_url", url)
+        monkeypatch.setattr(tasks, "_broker_down", CoolDown(seconds=1))
+        tasks._producers.cache_clear()
+
+    yield use
+    tasks._producers.cache_clear()
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    names = []
+    monkeypatch.setattr(
+        current_app, "send_task", lambda name, **options: names.append((name, options["kwargs"]))
+    )
+    return names
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAfterCommit:
+    def test_is_sent_then_and_not_before(self, sent):
+        with transaction.atomic():
+            enqueue_on_commit("tenants.send_due_emails", hint="x")
+            assert sent == []
+
+        assert sent == [("tenants.send_due_emails", {"hint": "x"})]
+
+    def test_is_forgotten_on_rollback(self, sent):
+        with pytest.raises(ZeroDivisionError), transaction.atomic():
+            enqueue_on_commit("tenants.send_due_emails")
+            _ = 1 / 0
+
+        assert sent == []
+
+    def test_arrives_at_the_broker(self, broker, settings):
+        broker("memory://")
+
+        enqueue_on_commit("tenants.send_due_emails")
+
+        with current_app.connection_for_read() as connection:
+            queue = connection.SimpleQueue("celery")
+            assert queue.get(timeout=1).headers["task"] == "tenants.send_due_emails"
+            queue.clear()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestBrokerAway:
+    @pytest.mark.parametrize(
+        "url",
+        ["redis://127.0.0.1:1/0", "redis+socket:///nowhere/valkey.sock?virtual_host=0"],
+    )
+    def test_costs_little_and_raises_nothing(self, broker, log, url):
+        broker(url)
+
+        started = time.monotonic()
+        enqueue_on_commit("tenants.send_due_emails")
+
+        assert time.monotonic() - started < 0.5
+        (line,) = log.lines
+        assert (line["event"], line["task"]) == ("wake_up_lost", "tenants.send_due_emails")
+
+    def test_silent_costs_one_short_wait_for_many_wake_ups(self, broker, silent_server, log):
+        broker(f"redis://127.0.0.1:{silent_server}/0")
+
+        started = time.monotonic()
+        for _ in range(20):
+            enqueue_on_commit("tenants.send_due_emails")
+
+        assert time.monotonic() - started < 0.5
+        assert [line["event"] for line in log.lines] == ["wake_up_lost"]
+
+    def test_the_work_is_committed_all_the_same(self, broker, acme):
+        broker("redis://127.0.0.1:1/0")
+
+        with transaction.atomic():
+            type(acme).objects.filter(pk=acme.pk).update(name="Acme 2")
+            enqueue_on_commit("tenants.send_due_emails")
+
+        acme.refresh_from_db()
+        assert acme.name == "Acme 2"
+
+
+class TestCoolDown:
+    def test_is_over_until_it_begins_and_again_later(self):
+        pause = CoolDown(seconds=0.05)
+        assert pause.is_over
+
+        pause.begin()
+        assert not pause.is_over
+
+        deadline = time.monotonic() + 5
+        while not pause.is_over:
+            assert time.monotonic() < deadline
