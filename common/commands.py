@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -33,5 +34,13 @@ class JsonCommand(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(result))
             return
-        for name, value in result.items():
+        for name, value in _flat(result):
             self.stdout.write(f"{name}: {value}")
+
+
+def _flat(result: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in result.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield path + name, value

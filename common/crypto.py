@@ -10,7 +10,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import secrets
+from collections.abc import Iterable
 from functools import lru_cache
 
 from cryptography.exceptions import InvalidTag
@@ -18,6 +20,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 
 _NONCE_BYTES = 12
+_KEY_BYTES = 32
+_KEY_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 
 class Undecryptable(Exception):
@@ -26,9 +30,9 @@ class Undecryptable(Exception):
 
 def encrypt(text: str, *, context: str) -> str:
     """Return `<key id>:<base64 of nonce and ciphertext>`."""
-    name, key = next(iter(_keys().items()))
+    name = current_key_id()
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    sealed = nonce + AESGCM(key).encrypt(nonce, text.encode(), context.encode())
+    sealed = nonce + AESGCM(_keys()[name]).encrypt(nonce, text.encode(), context.encode())
     return f"{name}:{base64.b64encode(sealed).decode()}"
 
 
@@ -59,11 +63,33 @@ def fingerprint(text: str, *, purpose: str) -> str:
     return hmac.new(key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
 
 
+def parse_keys(entries: Iterable[str]) -> dict[str, bytes]:
+    """`id:base64 of 32 bytes` entries, in order. Raises ValueError without telling the key."""
+    keys: dict[str, bytes] = {}
+    for entry in entries:
+        name, _, body = entry.partition(":")
+        if not _KEY_NAME.fullmatch(name) or name in keys:
+            raise ValueError("each key needs an id of its own: letters, digits, - and _")
+        keys[name] = _key_bytes(name, body)
+    if not keys:
+        raise ValueError("at least one key is needed")
+    return keys
+
+
+def _key_bytes(name: str, body: str) -> bytes:
+    try:
+        key = base64.b64decode(body, validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise ValueError(f"key {name} is not the base64 of {_KEY_BYTES} bytes")
+    return key
+
+
 def _keys() -> dict[str, bytes]:
     return _parse(tuple(settings.ENCRYPTION_KEYS))
 
 
 @lru_cache(maxsize=8)
 def _parse(entries: tuple[str, ...]) -> dict[str, bytes]:
-    pairs = (entry.partition(":") for entry in entries)
-    return {name: base64.b64decode(body, validate=True) for name, _, body in pairs}
+    return parse_keys(entries)

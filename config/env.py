@@ -8,6 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from common.crypto import parse_keys
+
 env = environ.Env()
 
 
@@ -27,6 +29,24 @@ def secret(name: str, *, development: str, debug: bool) -> str:
     if debug:
         return development
     raise ImproperlyConfigured(f"Set {name}: outside development it has no default")
+
+
+def encryption_keys(name: str, *, development: str, debug: bool) -> list[str]:
+    """`id:base64 of 32 bytes` entries, newest first; a malformed one stops the process."""
+    entries = secret(name, development=development, debug=debug).split(",")
+    try:
+        parse_keys(entries)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error}") from None
+    return entries
+
+
+def count(name: str, *, default: int, minimum: int = 0) -> int:
+    """A whole number of at least `minimum`."""
+    number: int = env.int(name, default=default)
+    if number < minimum:
+        raise ImproperlyConfigured(f"{name} must be at least {minimum}, not {number}")
+    return number
 
 
 def items(name: str, *, default: str = "") -> list[str]:

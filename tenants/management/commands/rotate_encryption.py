@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from common import crypto, rotation
+from common.commands import JsonCommand
+
+
+class Command(JsonCommand):
+    help = (
+        "Seal every stored secret with the first key of ENCRYPTION_KEYS. May be stopped and"
+        " started again; when nothing is left the older keys can be dropped."
+    )
+
+    def add_own_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--check", action="store_true", help="only count what is left to do")
+
+    def perform(self, **options: Any) -> dict[str, Any]:
+        columns = rotation.columns()
+        if options["check"]:
+            left = {sealed.name: sealed.stale().count() for sealed in columns}
+            return {"keyId": crypto.current_key_id(), "left": left}
+        outcomes = {sealed.name: self._rotate(sealed) for sealed in columns}
+        unreadable = [row for outcome in outcomes.values() for row in outcome.unreadable]
+        if unreadable:
+            raise CommandError(
+                f"No key opens {len(unreadable)} values, of {', '.join(unreadable[:10])}:"
+                " add the key that sealed them."
+            )
+        rotated = {name: outcome.rotated for name, outcome in outcomes.items()}
+        return {"keyId": crypto.current_key_id(), "rotated": rotated}
+
+    def _rotate(self, sealed: rotation.SealedColumn) -> rotation.Outcome:
+        def report(count: int) -> None:
+            self.stderr.write(f"{sealed.name}: {count}")
+
+        return rotation.rotate(sealed, progress=report)

@@ -1,0 +1,98 @@
+"""Status machines, tried on every pair of a small one and of every real one."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from common.state import IllegalTransition, StateTable
+from tenants.models import Tenant
+
+MOVES = {
+    "active": frozenset({"suspended"}),
+    "suspended": frozenset({"active"}),
+}
+
+
+def table(**changes):
+    arguments = {"initial": frozenset({"active"}), "moves": MOVES, "states": set(MOVES), **changes}
+    return StateTable(**arguments)
+
+
+class TestTable:
+    def test_needs_a_row_for_every_status(self):
+        with pytest.raises(ValueError, match="every status needs a row: {'closed'}"):
+            table(states={"active", "suspended", "closed"})
+
+    def test_needs_every_status_to_be_reachable(self):
+        moves = {**MOVES, "closed": frozenset()}
+
+        with pytest.raises(ValueError, match="unreachable: {'closed'}"):
+            table(moves=moves, states=set(moves))
+
+    def test_knows_every_pair(self):
+        allowed = {pair for pair in itertools.product(MOVES, repeat=2) if table().allows(*pair)}
+        assert allowed == {("active", "suspended"), ("suspended", "active")}
+
+    def test_knows_where_a_status_is_reached_from(self):
+        assert table().sources_of("suspended") == ["active"]
+
+
+@pytest.mark.django_db
+class TestAdvance:
+    def test_moves_the_row_and_changes_what_else_is_said(self, acme):
+        table().advance(acme, "suspended", name="Acme, closed")
+
+        assert (acme.status, acme.name) == ("suspended", "Acme, closed")
+        assert Tenant.objects.get(pk=acme.pk).status == "suspended"
+
+    def test_refuses_a_move_the_table_does_not_have(self, acme):
+        with pytest.raises(IllegalTransition) as refusal:
+            table().advance(acme, "active")
+
+        assert refusal.value.detail == f"{acme.pk} cannot go from active to active."
+        assert acme.status == "active"
+
+    def test_refuses_when_another_worker_was_first(self, acme):
+        other = Tenant.objects.get(pk=acme.pk)
+        table().advance(other, "suspended")
+
+        with pytest.raises(IllegalTransition):
+            table().advance(acme, "suspended", name="late")
+
+        assert Tenant.objects.get(pk=acme.pk).name == "Acme"
+        assert (acme.status, acme.name) == ("active", "Acme")
+
+
+@pytest.mark.django_db
+class TestTrigger:
+    @pytest.mark.parametrize("source", MOVES)
+    @pytest.mark.parametrize("target", [*MOVES, "closed"])
+    def test_refuses_every_change_but_the_moves_of_the_table(self, acme, source, target):
+        rows = Tenant.objects.filter(pk=acme.pk)
+        rows.update(status=source)
+        table().trigger("moves").install(Tenant)
+
+        if source == target or target in MOVES[source]:
+            assert rows.update(status=target) == 1
+            return
+        with pytest.raises(IntegrityError), transaction.atomic():
+            rows.update(status=target)
+        assert rows.get().status == source
+
+    def test_says_which_move_it_refused(self, acme):
+        table(moves={"active": frozenset({"suspended"}), "suspended": frozenset()}).trigger(
+            "moves"
+        ).install(Tenant)
+        rows = Tenant.objects.filter(pk=acme.pk)
+        rows.update(status="suspended")
+
+        with pytest.raises(IntegrityError, match="status cannot go from suspended to active"):
+            rows.update(status="active")
+
+    def test_leaves_other_columns_alone(self, acme):
+        table().trigger("moves").install(Tenant)
+
+        assert Tenant.objects.filter(pk=acme.pk).update(name="Acme 2") == 1
