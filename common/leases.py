@@ -35,10 +35,11 @@ def claim(
 ) -> list[Row]:
     """Lease up to `limit` due rows of `queryset`, oldest due first.
 
-    Disjoint between workers (SKIP LOCKED). A row whose lease ran out is claimed again.
+    Disjoint between workers (SKIP LOCKED). A row whose lease ran out is claimed again. Raises
+    RuntimeError inside a transaction: the lease must be committed before anybody is called.
     """
     due = Q(next_attempt_at__lte=now) & (Q(leased_until=None) | Q(leased_until__lte=now))
-    with transaction.atomic():
+    with transaction.atomic(durable=True):
         rows = list(
             queryset.filter(due)
             .order_by("next_attempt_at", "pk")
