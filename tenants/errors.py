@@ -27,3 +27,9 @@ class InvalidKeySettings(InvalidInput):
     code = "invalid_key_settings"
     title = "Invalid API key settings"
     advice = "Give networks as CIDR, an expiry in the future, an overlap of 0–7 days."
+
+
+class InvalidName(InvalidInput):
+    code = "invalid_name"
+    title = "Invalid name"
+    advice = "Give a name of 1 to 120 visible characters on one line."

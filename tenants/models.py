@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pgtrigger
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
@@ -20,6 +21,10 @@ class UserManager(BaseUserManager["User"]):
         user.set_password(password)
         user.save(using=self._db)
         return user
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        """Addresses are kept in lower case; people type them as they like."""
+        return self.get(email=(username or "").lower())
 
     def create_superuser(self, *, email: str, password: str | None = None, **fields: Any) -> User:
         return self.create_user(
@@ -117,12 +122,24 @@ class ApiKey(models.Model):
     digest = models.CharField(max_length=64, editable=False)
     scopes = ArrayField(models.CharField(max_length=32))
     allowed_networks = ArrayField(models.CharField(max_length=43), default=list, blank=True)
-    reads_per_second = models.PositiveIntegerField(null=True, blank=True)
-    writes_per_second = models.PositiveIntegerField(null=True, blank=True)
+    reads_per_second = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    writes_per_second = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=~Q(reads_per_second=0) & ~Q(writes_per_second=0),
+                name="api_key_rate_not_zero",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"

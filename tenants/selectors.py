@@ -9,8 +9,11 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
+from tenants import key_text
 from tenants.models import ApiKey, Membership, Role, Tenant, TenantStatus
-from tenants.services import keys
+
+# Compared with when the prefix is unknown, so that both refusals take the same path.
+_NO_DIGEST = "0" * 64
 
 _COLUMNS = (
     "digest",
@@ -43,16 +46,16 @@ class KeyHolder:
 
 def find_key_holder(*, text: str, now: datetime) -> KeyHolder | None:
     """Who holds this key; None when it is unknown, expired or revoked. One indexed query."""
-    if not keys.is_wellformed(text):
+    if not key_text.is_wellformed(text):
         return None
     row = (
-        ApiKey.objects.filter(prefix=keys.prefix_of(text))
+        ApiKey.objects.filter(prefix=key_text.prefix_of(text))
         .select_related("tenant")
         .only(*_COLUMNS)
         .first()
     )
-    known_digest = row.digest if row else ""
-    if not hmac.compare_digest(known_digest, keys.digest_of(text)) or row is None:
+    known_digest = row.digest if row else _NO_DIGEST
+    if not hmac.compare_digest(known_digest, key_text.digest_of(text)) or row is None:
         return None
     if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= now):
         return None

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from tenants.actors import Actor
 from tenants.models import Membership, Mode, Role, Tenant, TenantStatus, User
-from tenants.services import audit
+from tenants.services import audit, names
 
 
 @transaction.atomic
 def create_tenant(*, name: str, mode: Mode, actor: Actor, now: datetime) -> Tenant:
-    """A new tenant. Its mode never changes: sandbox and live money do not mix."""
-    tenant = Tenant.objects.create(name=name, mode=mode)
+    """A new tenant. Its mode never changes: sandbox and live money do not mix.
+
+    Raises InvalidName.
+    """
+    tenant = Tenant.objects.create(name=names.checked(name), mode=mode)
     audit.record(
         tenant_id=tenant.pk,
         actor=actor,
         action="tenant.created",
         subject_id=tenant.pk,
-        details={"name": name, "mode": str(mode)},
+        details={"name": tenant.name, "mode": str(mode)},
         now=now,
     )
     return tenant
@@ -49,19 +52,32 @@ def _set_status(
 def create_member(
     *, tenant_id: str, email: str, role: Role, password: str | None, actor: Actor, now: datetime
 ) -> Membership:
-    """Give a person a role in the tenant; the person is created if the address is new."""
-    user = User.objects.filter(email=email.lower()).first()
-    if user is None:
-        user = User.objects.create_user(email=email, password=password)
-    membership, _created = Membership.objects.update_or_create(
+    """Give a person a role in the tenant; the person is created if the address is new.
+
+    An existing person keeps their password: only they may change it.
+    """
+    user = _person(email, password)
+    membership, is_new = Membership.objects.update_or_create(
         tenant_id=tenant_id, user=user, defaults={"role": role}
     )
     audit.record(
         tenant_id=tenant_id,
         actor=actor,
-        action="member.added",
+        action="member.added" if is_new else "member.role_changed",
         subject_id=user.pk,
         details={"email": user.email, "role": str(role)},
         now=now,
     )
     return membership
+
+
+def _person(email: str, password: str | None) -> User:
+    """The person with this address; two requests at once create one."""
+    known = User.objects.filter(email=email.lower())
+    if user := known.first():
+        return user
+    try:
+        with transaction.atomic():
+            return User.objects.create_user(email=email, password=password)
+    except IntegrityError:
+        return known.get()

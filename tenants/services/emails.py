@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from smtplib import SMTPException
 from typing import Any
 
 import structlog
-from django.db.models import QuerySet
-
 from common import leases, mail
 from common.tasks import enqueue_on_commit
 from tenants.models import OutgoingEmail
@@ -17,7 +14,10 @@ from tenants.models import OutgoingEmail
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 360, 720, 1440))
-_BATCH = 20
+# Longer than a task may run: while a lease is ours, no other worker sends a second copy.
+_LEASE = timedelta(minutes=3)
+_MESSAGES_PER_RUN_MAX = 200
+_FAILURES_PER_RUN_MAX = 3
 
 ContextBuilder = Callable[[OutgoingEmail, datetime], Mapping[str, Any] | None]
 _builders: dict[str, ContextBuilder] = {}
@@ -60,26 +60,31 @@ def queue(
 
 
 def send_due(*, now: datetime) -> int:
-    """Send what is due. At least once: a crash after SMTP accepted means a second copy."""
-    sent = 0
-    while rows := leases.claim(_unsent(), now=now, limit=_BATCH):
-        sent += sum(_send(email, now) for email in rows)
-    return sent
+    """Send what is due, oldest first; returns how many messages are dealt with.
 
-
-def _unsent() -> QuerySet[OutgoingEmail]:
-    return OutgoingEmail.objects.all()
+    At least once: a crash after the mail server accepted means a second copy. Three failures end
+    the run, so that a dead server does not hold a worker; the next sweep goes on.
+    """
+    done = failed = 0
+    while failed < _FAILURES_PER_RUN_MAX and done < _MESSAGES_PER_RUN_MAX:
+        claimed = leases.claim(OutgoingEmail.objects.all(), now=now, limit=1, lease=_LEASE)
+        if not claimed:
+            break
+        if _send(claimed[0], now):
+            done += 1
+        else:
+            failed += 1
+    return done
 
 
 def _send(email: OutgoingEmail, now: datetime) -> bool:
-    builder = _builders.get(email.template)
-    context = builder(email, now) if builder else email.context
-    if context is None:
-        leases.settle(email, last_error="no longer needed")
-        return False
     try:
+        builder = _builders.get(email.template)
+        context = builder(email, now) if builder else email.context
+        if context is None:
+            return leases.settle(email, last_error="no longer needed")
         mail.send(template=email.template, to=email.to, context=context)
-    except (SMTPException, OSError) as error:
+    except Exception as error:  # whatever is wrong with one message, the others still go out
         _retry_later(email, error, now)
         return False
     return leases.settle(email, sent_at=now, last_error="")
@@ -87,7 +92,13 @@ def _send(email: OutgoingEmail, now: datetime) -> bool:
 
 def _retry_later(email: OutgoingEmail, error: Exception, now: datetime) -> None:
     reason = type(error).__name__
-    log.warning("email_not_sent", email_id=email.pk, template=email.template, reason=reason)
+    log.warning(
+        "email_not_sent",
+        email_id=email.pk,
+        template=email.template,
+        reason=reason,
+        exc_info=not isinstance(error, OSError),
+    )
     if email.attempts > len(RETRY_AFTER):
         leases.settle(email, failed_at=now, last_error=reason)
         return

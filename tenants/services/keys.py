@@ -1,15 +1,8 @@
-"""API keys: `bal_test_…` or `bal_live_…`, 32 random bytes in base 62, then a checksum.
-
-Shown once. The random part is 256 bits, so a plain SHA-256 digest is enough to keep.
-"""
+"""API keys: issue, rotate, revoke. The key itself is shown once; only its digest is kept."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import ipaddress
-import secrets
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,19 +10,16 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from tenants import key_text
 from tenants import scopes as known_scopes
 from tenants.actors import Actor
 from tenants.errors import InvalidKeySettings, TooManyKeys, UnknownScope
 from tenants.models import ApiKey, Mode, Tenant
-from tenants.services import audit
+from tenants.services import audit, names
 
 KEYS_PER_TENANT_MAX = 20
+ALLOWED_NETWORKS_MAX = 50
 OVERLAP_MAX = timedelta(days=7)
-_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_SECRET_LENGTH = 43  # 32 bytes in base 62
-_CHECKSUM_LENGTH = 6  # a CRC-32 in base 62
-_PREFIX_LENGTH = len("bal_test_") + 8
-KEY_LENGTH = len("bal_test_") + _SECRET_LENGTH + _CHECKSUM_LENGTH
 
 
 @dataclass(frozen=True)
@@ -51,30 +41,22 @@ def issue(
     expires_at: datetime | None = None,
     allowed_networks: Sequence[str] = (),
 ) -> IssuedKey:
-    """A new key. Raises UnknownScope, InvalidKeySettings, TooManyKeys."""
-    _check(scopes, expires_at, allowed_networks, now)
-    Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
+    """A new key. Raises InvalidName, UnknownScope, InvalidKeySettings, TooManyKeys."""
+    _check_scopes(scopes)
+    _check_networks(allowed_networks)
+    if expires_at is not None and expires_at <= now:
+        raise InvalidKeySettings("The expiry must be in the future.", field="expiresAt")
+    _lock_tenant(tenant.pk)
     if _usable(tenant.pk, now).count() >= KEYS_PER_TENANT_MAX:
         raise TooManyKeys(f"This tenant already has {KEYS_PER_TENANT_MAX} usable keys.")
-    text = _new_text(Mode(tenant.mode))
-    key = ApiKey.objects.create(
+    key = ApiKey(
         tenant=tenant,
-        name=name,
-        prefix=prefix_of(text),
-        digest=digest_of(text),
-        scopes=list(scopes),
+        name=names.checked(name),
+        scopes=sorted(set(scopes)),
         allowed_networks=list(allowed_networks),
         expires_at=expires_at,
     )
-    audit.record(
-        tenant_id=tenant.pk,
-        actor=actor,
-        action="api_key.issued",
-        subject_id=key.pk,
-        details={"name": name, "scopes": list(scopes)},
-        now=now,
-    )
-    return IssuedKey(key=key, text=text)
+    return _write(key, actor=actor, now=now)
 
 
 @transaction.atomic
@@ -85,30 +67,21 @@ def rotate(*, key: ApiKey, overlap: timedelta, actor: Actor, now: datetime) -> I
     """
     if not timedelta(0) <= overlap <= OVERLAP_MAX:
         raise InvalidKeySettings("The overlap must be between 0 and 7 days.")
-    ends = now + overlap
-    old = _usable(key.tenant_id, now).select_for_update(no_key=True).filter(pk=key.pk).first()
+    _lock_tenant(key.tenant_id)
+    old = _usable(key.tenant_id, now).select_related("tenant").filter(pk=key.pk).first()
     if old is None:
         raise InvalidKeySettings("This key is revoked or expired; create a new one.")
-    ApiKey.objects.filter(pk=old.pk).update(
-        expires_at=min(ends, old.expires_at) if old.expires_at else ends
-    )
+    ends = min(now + overlap, old.expires_at or now + overlap)
+    ApiKey.objects.filter(pk=old.pk).update(expires_at=ends)
     audit.record(
-        tenant_id=key.tenant_id,
+        tenant_id=old.tenant_id,
         actor=actor,
         action="api_key.rotated",
-        subject_id=key.pk,
-        details={"overlapHours": overlap.total_seconds() / 3600},
+        subject_id=old.pk,
+        details={"oldKeyEndsAt": ends.isoformat()},
         now=now,
     )
-    return issue(
-        tenant=old.tenant,
-        name=old.name,
-        actor=actor,
-        now=now,
-        scopes=old.scopes,
-        expires_at=old.expires_at,
-        allowed_networks=old.allowed_networks,
-    )
+    return _write(_successor_of(old), actor=actor, now=now)
 
 
 @transaction.atomic
@@ -123,28 +96,47 @@ def revoke(*, key_id: str, actor: Actor, now: datetime) -> bool:
     return True
 
 
+@transaction.atomic
 def touch(*, key_id: str, now: datetime) -> None:
-    """Note that the key was used; at most one write a minute."""
+    """Note that the key was used; at most one write a minute, and never a wait for the row."""
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - timedelta(minutes=1))
-    ApiKey.objects.filter(stale, pk=key_id).update(last_used_at=now)
+    unlocked = ApiKey.objects.filter(stale, pk=key_id).select_for_update(
+        skip_locked=True, no_key=True
+    )
+    ApiKey.objects.filter(pk__in=unlocked.values("pk")).update(last_used_at=now)
 
 
-def prefix_of(text: str) -> str:
-    return text[:_PREFIX_LENGTH]
+def _successor_of(old: ApiKey) -> ApiKey:
+    return ApiKey(
+        tenant=old.tenant,
+        name=old.name,
+        scopes=old.scopes,
+        allowed_networks=old.allowed_networks,
+        reads_per_second=old.reads_per_second,
+        writes_per_second=old.writes_per_second,
+        expires_at=old.expires_at,
+    )
 
 
-def digest_of(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _write(key: ApiKey, *, actor: Actor, now: datetime) -> IssuedKey:
+    text = key_text.new(Mode(key.tenant.mode))
+    key.prefix = key_text.prefix_of(text)
+    key.digest = key_text.digest_of(text)
+    key.save(force_insert=True)
+    audit.record(
+        tenant_id=key.tenant_id,
+        actor=actor,
+        action="api_key.issued",
+        subject_id=key.pk,
+        details={"name": key.name, "scopes": list(key.scopes)},
+        now=now,
+    )
+    return IssuedKey(key=key, text=text)
 
 
-def is_wellformed(text: str) -> bool:
-    """Whether `text` can be a key at all: prefix, length and checksum. Costs no query."""
-    if len(text) != KEY_LENGTH or not text.isascii():
-        return False
-    if not text.startswith(("bal_test_", "bal_live_")):
-        return False
-    body, checksum = text[:-_CHECKSUM_LENGTH], text[-_CHECKSUM_LENGTH:]
-    return hmac.compare_digest(_checksum(body), checksum)
+def _lock_tenant(tenant_id: str) -> None:
+    """Keys of one tenant are issued one after the other, so that the limit holds."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
 
 
 def _usable(tenant_id: str, now: datetime) -> QuerySet[ApiKey]:
@@ -152,36 +144,19 @@ def _usable(tenant_id: str, now: datetime) -> QuerySet[ApiKey]:
     return ApiKey.objects.filter(unexpired, tenant_id=tenant_id, revoked_at=None)
 
 
-def _new_text(mode: Mode) -> str:
-    word = "live" if mode is Mode.LIVE else "test"
-    secret = _base62(int.from_bytes(secrets.token_bytes(32)), _SECRET_LENGTH)
-    body = f"bal_{word}_{secret}"
-    return body + _checksum(body)
-
-
-def _checksum(body: str) -> str:
-    return _base62(zlib.crc32(body.encode()), _CHECKSUM_LENGTH)
-
-
-def _base62(number: int, length: int) -> str:
-    digits = ""
-    while number:
-        number, rest = divmod(number, 62)
-        digits = _ALPHABET[rest] + digits
-    return digits.rjust(length, "0")
-
-
-def _check(
-    scopes: Sequence[str],
-    expires_at: datetime | None,
-    allowed_networks: Sequence[str],
-    now: datetime,
-) -> None:
+def _check_scopes(scopes: Sequence[str]) -> None:
+    if not scopes:
+        raise InvalidKeySettings("Choose at least one scope.", field="scopes")
     if unknown := set(scopes) - set(known_scopes.ALL):
         raise UnknownScope(f"Unknown: {', '.join(sorted(unknown))}.", field="scopes")
-    if expires_at is not None and expires_at <= now:
-        raise InvalidKeySettings("The expiry must be in the future.", field="expiresAt")
-    for network in allowed_networks:
+
+
+def _check_networks(networks: Sequence[str]) -> None:
+    if len(networks) > ALLOWED_NETWORKS_MAX:
+        raise InvalidKeySettings(
+            f"At most {ALLOWED_NETWORKS_MAX} networks.", field="allowedNetworks"
+        )
+    for network in networks:
         try:
             ipaddress.ip_network(network)
         except ValueError as error:
