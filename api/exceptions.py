@@ -7,8 +7,10 @@ from typing import Any
 import structlog
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.db import InterfaceError, OperationalError
+from django.db import Error as DatabaseProblem
+from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpResponse
+from psycopg.errors import ReadOnlySqlTransaction
 from rest_framework import exceptions
 
 from api import errors, problems
@@ -27,9 +29,13 @@ def handle(exception: Exception, context: dict[str, Any]) -> HttpResponse:
     known = _translate(exception)
     if known is not None:
         return problems.response(known)
-    log.error("unhandled_exception", exc_info=exception)
-    got_request_exception.send(sender=None, request=context.get("request"))
+    _report(context)
     return problems.response(errors.InternalError("The error was recorded."))
+
+
+def _report(context: dict[str, Any]) -> None:
+    """Tell what listens for errors; django-structlog writes the traceback."""
+    got_request_exception.send(sender=None, request=context["request"]._request)
 
 
 def _translate(exception: Exception) -> DomainError | None:
@@ -44,10 +50,17 @@ def _translate(exception: Exception) -> DomainError | None:
             return NotFound("There is no such thing here.")
         case PermissionDenied() | exceptions.PermissionDenied():
             return errors.InsufficientScope("This key may not do this.")
-        case OperationalError() | InterfaceError():
+        case DatabaseProblem() if _is_outage(exception):
             log.warning("database_unavailable", error=type(exception.__cause__).__name__)
             return errors.TemporarilyUnavailable("The database is busy or restarting.")
     return None
+
+
+def _is_outage(error: DatabaseProblem) -> bool:
+    """Down, restarting, read-only during a failover, or a row locked for too long."""
+    if isinstance(error, InternalError):
+        return isinstance(error.__cause__, ReadOnlySqlTransaction)
+    return isinstance(error, OperationalError | InterfaceError)
 
 
 def _validation_problem(exception: exceptions.ValidationError) -> HttpResponse:
@@ -64,7 +77,7 @@ def _validation_problem(exception: exceptions.ValidationError) -> HttpResponse:
 
 
 def _flatten(details: Any, path: str = "") -> list[FieldError]:
-    if isinstance(details, dict) and set(details) == {"message", "code"}:
+    if isinstance(details, dict) and isinstance(details.get("message"), str):
         return [FieldError(path, str(details["code"]), str(details["message"]))]
     if isinstance(details, list):
         return [error for item in details for error in _flatten(item, path)]

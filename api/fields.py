@@ -75,16 +75,15 @@ class PatternField(serializers.CharField):
 
 
 class StrictChoiceField(serializers.ChoiceField):
-    """One of a few strings, in exactly that spelling."""
+    """One of a few strings, in exactly that spelling. What was sent instead is not repeated."""
 
     def __init__(self, choices: Sequence[str], **kwargs: Any) -> None:
         super().__init__(choices=list(choices), **kwargs)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str) or data not in self.choices:
-            self.fail(
-                "invalid_choice", input=data if isinstance(data, str) else type(data).__name__
-            )
+            known = ", ".join(self.choices)
+            raise serializers.ValidationError(f"Choose one of: {known}.", code="invalid_choice")
         return data
 
 

@@ -12,7 +12,6 @@ from rest_framework import serializers
 
 from api import pagination
 from api.authentication import TenantRequest
-from api.errors import UnknownParameter
 
 
 class CentsFormField(forms.RegexField):
@@ -51,17 +50,10 @@ class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django
     def _checked(
         cls, request: TenantRequest, queryset: QuerySet[Any] | None, *, paged: bool = True
     ) -> StrictFilterSet:
-        parameters = request.query_params
-        allowed = {*cls.base_filters, *(pagination.PARAMETERS if paged else ())}
-        if unknown := set(parameters) - allowed:
-            raise serializers.ValidationError(
-                {
-                    name: [serializers.ErrorDetail("Not a parameter here.", UnknownParameter.code)]
-                    for name in sorted(unknown)
-                }
-            )
+        request.known_parameters = frozenset(cls.base_filters)
+        pagination.refuse_unknown(request, paged=paged)
         _refuse_blank(cls, request)
-        filters = cls(parameters, queryset=queryset)
+        filters = cls(request.query_params, queryset=queryset)
         if not filters.is_valid():
             raise serializers.ValidationError(
                 {

@@ -24,12 +24,14 @@ from common.clock import utc_now
 from common.errors import DomainError
 
 KEPT_FOR = timedelta(days=30)
+_FORGOTTEN_AT_ONCE = 1000
 _KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _KEPT_HEADERS = ("Content-Type", "Location", "Cache-Control")
 # Refusals that a later, identical request may legitimately get a different answer to.
 _NOT_KEPT = {400, 401, 403, 429}
 
 View = Callable[..., HttpResponse]
+Run = Callable[[], HttpResponse]
 
 
 def idempotent(view: View) -> View:
@@ -44,26 +46,43 @@ def idempotent(view: View) -> View:
         key = _key_of(request)
         if key and (replay := _replay(request, key)):
             return replay
-        if prepare := getattr(self, f"prepare_{view.__name__}", None):
-            kwargs["prepared"] = prepare(request, **kwargs)
         run = functools.partial(view, self, request, **kwargs)
+        if prepare := getattr(self, f"prepare_{view.__name__}", None):
+            run = _prepared(run, functools.partial(prepare, request, **kwargs))
         return _run_once(request, key, run) if key else _run(run)
 
+    wrapper.is_idempotent = True  # type: ignore[attr-defined]  # a test looks for it on every write
     return wrapper
 
 
 def forget_old(*, now: datetime) -> int:
-    """Delete records older than 30 days; returns how many."""
-    deleted, _ = IdempotencyRecord.objects.filter(created_at__lt=now - KEPT_FOR).delete()
-    return deleted
+    """Delete records older than 30 days, a batch per transaction; returns how many."""
+    old = IdempotencyRecord.objects.filter(created_at__lt=now - KEPT_FOR)
+    forgotten = 0
+    while batch := list(old.values_list("pk", flat=True)[:_FORGOTTEN_AT_ONCE]):
+        deleted, _ = IdempotencyRecord.objects.filter(pk__in=batch).delete()
+        forgotten += deleted
+    return forgotten
 
 
-def _run(run: Callable[[], HttpResponse]) -> HttpResponse:
+def _prepared(run: Run, prepare: Callable[[], Any]) -> Run:
+    """`run` with what `prepare` found. Its refusal is the request's answer, and is kept as one."""
+    try:
+        return functools.partial(run, prepared=prepare())
+    except DomainError as refusal:
+        return functools.partial(_refuse, refusal)
+
+
+def _refuse(refusal: DomainError) -> HttpResponse:
+    raise refusal
+
+
+def _run(run: Run) -> HttpResponse:
     with transaction.atomic():
         return run()
 
 
-def _run_once(request: TenantRequest, key: str, run: Callable[[], HttpResponse]) -> HttpResponse:
+def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
     with transaction.atomic():
         if not _lock(request.auth.tenant_id, key):
             raise errors.IdempotencyInProgress(
@@ -72,12 +91,12 @@ def _run_once(request: TenantRequest, key: str, run: Callable[[], HttpResponse])
         if replay := _replay(request, key):
             return replay
         response = _answer(run)
-        if response.status_code not in _NOT_KEPT:
+        if response.status_code < 500 and response.status_code not in _NOT_KEPT:
             _keep(request, key, response)
         return response
 
 
-def _answer(run: Callable[[], HttpResponse]) -> HttpResponse:
+def _answer(run: Run) -> HttpResponse:
     """The view's answer. A refusal undoes what the view did, and is an answer too."""
     try:
         with transaction.atomic():

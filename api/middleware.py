@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable
+from io import BytesIO
+from typing import IO, cast
 
 import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from api import errors, problems
+from api.addresses import client_address
 from common.errors import DomainError, NotFound
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -19,8 +22,8 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether the answer must be JSON, errors included."""
-    return request.path_info.startswith("/api/v1/")
+    """Whether every error must be JSON."""
+    return request.path_info == "/api" or request.path_info.startswith("/api/")
 
 
 class RequestIdMiddleware:
@@ -30,11 +33,12 @@ class RequestIdMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        given = request.headers.get("X-Request-Id", "")
+        given = request.META.get("HTTP_X_REQUEST_ID", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
-        # django-structlog reads the header again when it binds its own context.
+        # django-structlog binds what `request.headers` says, which is read once and kept.
         request.META["HTTP_X_REQUEST_ID"] = request_id
-        structlog.contextvars.bind_contextvars(request_id=request_id)
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id, ip=client_address(request))
         response = self.get_response(request)
         response["X-Request-Id"] = request_id
         return response
@@ -47,33 +51,59 @@ class ApiErrorMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not is_api(request):
+            return self.get_response(request)
+        if "\0" in request.path_info:  # PostgreSQL could not even be asked for such an id
+            return problems.response(_problem_of(404))
         response = self.get_response(request)
-        foreign = response.status_code >= 400 and "json" not in response.get("Content-Type", "")
-        if is_api(request) and foreign:
+        if response.status_code >= 400 and "json" not in response.get("Content-Type", ""):
             return problems.response(_problem_of(response.status_code))
         return response
 
 
 class BodyLimitMiddleware:
-    """Reads at most 64 KiB of an API request's body; more is refused before it is held."""
+    """Reads an API request's body, at most 64 KiB of it: more is refused before it is held."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if is_api(request):
-            limit = settings.API_BODY_BYTES_MAX
-            if _declared_length(request) > limit or len(body := request.read(limit + 1)) > limit:
-                return problems.response(
-                    errors.PayloadTooLarge(f"The body is larger than {limit} bytes.")
-                )
-            request._body = body  # where HttpRequest.body keeps it
+            try:
+                _read_body(request, settings.API_BODY_BYTES_MAX)
+            except DomainError as refusal:
+                return problems.response(refusal)
         return self.get_response(request)
 
 
-def _declared_length(request: HttpRequest) -> int:
-    text = request.headers.get("Content-Length", "")
-    return int(text) if text.isascii() and text.isdigit() else 0
+def _read_body(request: HttpRequest, limit: int) -> None:
+    """Put the whole body where HttpRequest keeps it. Raises PayloadTooLarge, MalformedRequest."""
+    declared = _declared_length(request)
+    if declared is not None and declared > limit:
+        raise errors.PayloadTooLarge(f"The body is larger than {limit} bytes.")
+    try:
+        body = _stream(request).read(limit + 1)
+    except Exception as error:  # each server has its own exceptions for a body that breaks off
+        raise errors.MalformedRequest("The body could not be read.") from error
+    if len(body) > limit:
+        raise errors.PayloadTooLarge(f"The body is larger than {limit} bytes.")
+    if declared is not None and len(body) != declared:
+        raise errors.MalformedRequest("The body is shorter than its Content-Length.")
+    request._body = body  # type: ignore[attr-defined]
+    request._stream = BytesIO(body)  # type: ignore[attr-defined]
+    request.META["CONTENT_LENGTH"] = str(len(body))
+
+
+def _declared_length(request: HttpRequest) -> int | None:
+    text = str(request.META.get("CONTENT_LENGTH") or "")
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _stream(request: HttpRequest) -> IO[bytes]:
+    """Django reads nothing without a Content-Length; a chunked body ends by itself."""
+    if request.META.get("wsgi.input_terminated") and request.headers.get("Transfer-Encoding"):
+        return cast("IO[bytes]", request.META["wsgi.input"])
+    return cast("IO[bytes]", request)
 
 
 def _problem_of(status: int) -> DomainError:

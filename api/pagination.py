@@ -1,4 +1,4 @@
-"""Keyset pages, newest first. A cursor is signed and bound to tenant, path and filters."""
+"""Keyset pages, newest first. A cursor is signed and bound to tenant, path, filters and order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from django.core import signing
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpResponse
-from django.utils.dateparse import parse_datetime
+from rest_framework import serializers
 
 from api import errors, responses
 from api.authentication import TenantRequest
@@ -21,6 +21,7 @@ LIMIT_MAX = 100
 PARAMETERS = ("limit", "cursor")
 _SALT = "api.cursor"
 _CURSOR_LENGTH_MAX = 1024
+_UNKNOWN_NAMED_MAX = 20
 
 
 def paginate(
@@ -32,41 +33,65 @@ def paginate(
 ) -> HttpResponse:
     """One page of `queryset`, descending by `keys`, whose last one is unique per tenant.
 
-    Costs one query, the same for page 1 and page 10,000. Raises InvalidRequest, InvalidCursor.
+    Costs one query, the same for page 1 and page 10,000. Raises InvalidRequest, InvalidCursor,
+    UnknownParameter.
     """
-    limit = _limit(request.query_params)
-    binding = _binding(request)
-    if (cursor := request.query_params.get("cursor")) is not None:
-        queryset = queryset.filter(_older_than(keys, _open(cursor, binding, len(keys))))
+    refuse_unknown(request)
+    limit = _limit(_single(request, "limit"))
+    cursor = _single(request, "cursor")
+    binding = _binding(request, keys)
+    if cursor is not None:
+        queryset = queryset.filter(_older_than(keys, _open(cursor, binding)))
     rows = list(queryset.order_by(*(f"-{key}" for key in keys))[: limit + 1])
     next_cursor = _seal(rows[limit - 1], keys, binding) if len(rows) > limit else None
     return responses.page([present(row) for row in rows[:limit]], next_cursor=next_cursor)
 
 
-def _limit(parameters: Mapping[str, str]) -> int:
-    text = parameters.get("limit", str(LIMIT_DEFAULT))
+def refuse_unknown(request: TenantRequest, *, paged: bool = True) -> None:
+    """Raises DRF's ValidationError for parameters that are neither a filter's nor the pages'."""
+    filters = getattr(request, "known_parameters", frozenset())
+    if unknown := set(request.query_params) - filters - set(PARAMETERS if paged else ()):
+        raise serializers.ValidationError(
+            {
+                name: [
+                    serializers.ErrorDetail("Not a parameter here.", errors.UnknownParameter.code)
+                ]
+                for name in sorted(unknown)[:_UNKNOWN_NAMED_MAX]
+            }
+        )
+
+
+def _single(request: TenantRequest, name: str) -> str | None:
+    values = request.query_params.getlist(name)
+    if len(values) > 1:
+        raise errors.InvalidRequest(f"Give {name} once.", field=name)
+    return values[0] if values else None
+
+
+def _limit(text: str | None) -> int:
+    if text is None:
+        return LIMIT_DEFAULT
     if re.fullmatch("[0-9]{1,3}", text) and 1 <= int(text) <= LIMIT_MAX:
         return int(text)
     raise errors.InvalidRequest(f"limit must be 1 to {LIMIT_MAX}.", field="limit")
 
 
-def _binding(request: TenantRequest) -> str:
+def _binding(request: TenantRequest, keys: Sequence[str]) -> str:
     filters = sorted(
         (name, sorted(values))
         for name, values in request.query_params.lists()
         if name not in PARAMETERS
     )
-    text = repr((request.auth.tenant_id, request.path, filters))
+    text = repr((request.auth.tenant_id, request.path, filters, list(keys)))
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 def _seal(row: Model | Mapping[str, Any], keys: Sequence[str], binding: str) -> str:
     values = [row[key] if isinstance(row, Mapping) else getattr(row, key) for key in keys]
-    position = [value.isoformat() if isinstance(value, datetime) else value for value in values]
-    return signing.dumps([binding, position], salt=_SALT)
+    return signing.dumps([binding, [_packed(value) for value in values]], salt=_SALT)
 
 
-def _open(cursor: str, binding: str, length: int) -> list[Any]:
+def _open(cursor: str, binding: str) -> list[Any]:
     invalid = errors.InvalidCursor("This cursor does not belong to this list.", field="cursor")
     if len(cursor) > _CURSOR_LENGTH_MAX or not cursor.isascii():
         raise invalid
@@ -74,13 +99,17 @@ def _open(cursor: str, binding: str, length: int) -> list[Any]:
         bound_to, position = signing.loads(cursor, salt=_SALT)
     except (signing.BadSignature, ValueError) as error:
         raise invalid from error
-    if bound_to != binding or len(position) != length:
+    if bound_to != binding:
         raise invalid
-    return [_value(item) for item in position]
+    return [_unpacked(item) for item in position]
 
 
-def _value(item: Any) -> Any:
-    return (parse_datetime(item) or item) if isinstance(item, str) and "T" in item else item
+def _packed(value: Any) -> Any:
+    return {"at": value.isoformat()} if isinstance(value, datetime) else value
+
+
+def _unpacked(item: Any) -> Any:
+    return datetime.fromisoformat(item["at"]) if isinstance(item, dict) else item
 
 
 def _older_than(keys: Sequence[str], position: Sequence[Any]) -> Q:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import IO, Any
@@ -13,8 +14,7 @@ from api import errors
 
 DEPTH_MAX = 20
 _CHARSETS = {"utf-8", "utf8"}
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_BRACKET = re.compile(r"[\[\]{}]")
+_UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
 
 class StrictJSONParser(BaseParser):
@@ -36,14 +36,17 @@ class StrictJSONParser(BaseParser):
 def parse_object(body: bytes) -> dict[str, Any]:
     """The JSON object in `body`. Raises MalformedJson."""
     try:
-        text = body.decode("utf-8")
-        _check_depth(text)
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        value = json.loads(
+            body.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
+        _check(value, depth=1)
     except (ValueError, RecursionError) as error:
         raise errors.MalformedJson(f"The body is not valid JSON: {_reason(error)}.") from error
     if not isinstance(value, dict):
         raise errors.MalformedJson("The body must be a JSON object.")
-    _check_text(value)
     return value
 
 
@@ -55,43 +58,53 @@ def _check_charset(media_type: str) -> None:
             raise errors.UnsupportedMediaType("The charset must be UTF-8.")
 
 
-def _check_depth(text: str) -> None:
-    """Refuse deep nesting before the decoder recurses into it."""
-    depth = 0
-    for bracket in _BRACKET.finditer(_STRING.sub("", text)):
-        depth += 1 if bracket[0] in "[{" else -1
-        if depth > DEPTH_MAX:
-            raise ValueError(f"nested deeper than {DEPTH_MAX}")
+class _Refused(ValueError):
+    """JSON, but not of the kind we take. The message is for the caller."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise ValueError("a key appears twice")
+        raise _Refused("a key appears twice")
     return value
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+    raise _Refused(f"{name} is not JSON")
 
 
-def _check_text(value: Any) -> None:
-    """No NUL and no lone surrogate in any string: neither can be stored or shown."""
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _Refused("a number is too large")
+    return number
+
+
+def _check(value: Any, *, depth: int) -> None:
+    """Neither NUL nor a lone surrogate can be stored or shown; deep nesting has no good use."""
     if isinstance(value, str):
-        if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
-            raise errors.MalformedJson("A string holds a NUL or a lone surrogate.")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _check_text(key)
-            _check_text(item)
-    elif isinstance(value, list):
-        for item in value:
-            _check_text(item)
+        if _UNSTORABLE.search(value):
+            raise _Refused("a string holds a NUL or a lone surrogate")
+        return
+    if not isinstance(value, dict | list):
+        return
+    if depth > DEPTH_MAX:
+        raise _Refused(f"nested deeper than {DEPTH_MAX}")
+    for item in value:
+        _check(item, depth=depth + 1)
+    if isinstance(value, dict):
+        for item in value.values():
+            _check(item, depth=depth + 1)
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.pos}"
-    if isinstance(error, UnicodeDecodeError):
-        return "not UTF-8"
-    return str(error) if type(error) is ValueError and len(str(error)) < 60 else "unreadable"
+    match error:
+        case _Refused():
+            return str(error)
+        case json.JSONDecodeError():
+            return f"{error.msg} at character {error.pos}"
+        case UnicodeDecodeError():
+            return "not UTF-8"
+        case RecursionError():
+            return f"nested deeper than {DEPTH_MAX}"
+    return "a number is too long"

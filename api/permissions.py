@@ -1,4 +1,4 @@
-"""Scopes: every action of every view names the one it needs; no name, no access."""
+"""Who may do what: an active tenant, and the scope that every action names; no name, no access."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rest_framework.request import Request
 
 from api import errors
 from tenants import scopes
+from tenants.errors import TenantSuspended
 
 if TYPE_CHECKING:  # DRF imports this module while it builds its own views
     from rest_framework.views import APIView
@@ -18,17 +19,26 @@ if TYPE_CHECKING:  # DRF imports this module while it builds its own views
 _CHALLENGE = 'Bearer error="insufficient_scope", scope="{scope}"'
 
 
+class IsActiveTenant(BasePermission):
+    """Raises TenantSuspended: a suspended tenant's keys open nothing, reads included."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        if cast("ApiCaller", request.auth).holder.is_suspended:
+            raise TenantSuspended("This tenant is suspended.")
+        return True
+
+
 class HasScope(BasePermission):
     """Raises InsufficientScope unless the key has the scope of the view's action."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        action = getattr(view, "action", None)
+        action = view.action_map.get((request.method or "").lower())  # type: ignore[attr-defined]
         if action is None:  # a method this path does not have: the 405 follows
             return True
         scope = view.scopes[action]  # type: ignore[attr-defined]  # ApiViewSet
         if scope not in scopes.ALL:
             raise KeyError(f"{scope} is not a scope")
-        if scope not in cast("ApiCaller", request.auth).holder.scopes:
+        if scope not in cast("ApiCaller", request.auth).scopes:
             raise errors.InsufficientScope(
                 f"This needs {scope}.",
                 headers={"WWW-Authenticate": _CHALLENGE.format(scope=scope)},

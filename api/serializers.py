@@ -8,16 +8,19 @@ from rest_framework import serializers
 
 from api.errors import UnknownField
 
+_UNKNOWN_FIELDS_NAMED = 20
+
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses fields it does not know, so that a typing error never passes silently."""
+    """Refuses fields it cannot take, so that a typing error never passes silently."""
 
     def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, dict) and (unknown := set(data) - set(self.fields)):
+        writable = {name for name, field in self.fields.items() if not field.read_only}
+        if isinstance(data, dict) and (unknown := set(data) - writable):
             raise serializers.ValidationError(
                 {
                     name: [serializers.ErrorDetail("This field is not known.", UnknownField.code)]
-                    for name in sorted(unknown)
+                    for name in sorted(unknown)[:_UNKNOWN_FIELDS_NAMED]
                 }
             )
         return super().to_internal_value(data)

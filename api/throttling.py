@@ -6,7 +6,6 @@ same limit for itself: looser than agreed, but never unlimited.
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import OrderedDict
@@ -15,12 +14,15 @@ from typing import TYPE_CHECKING, cast
 
 import structlog
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
-from redis import Redis, RedisError
+from redis import BlockingConnectionPool, Redis, RedisError
+from redis.backoff import NoBackoff
+from redis.commands.core import Script
+from redis.retry import Retry
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from api import errors
+from common.cooldown import CoolDown
 from tenants.selectors import KeyHolder
 
 if TYPE_CHECKING:  # DRF imports this module while it builds its own views
@@ -31,7 +33,10 @@ if TYPE_CHECKING:  # DRF imports this module while it builds its own views
 log = structlog.get_logger(__name__)
 
 BURST_FACTOR = 2
-_RETRY_VALKEY_AFTER = 1.0  # seconds
+# Rates are whole requests a second, so a second always brings at least one token.
+RESET_SECONDS = 1
+_VALKEY_TIMEOUT_SECONDS = 0.25
+_VALKEY_CONNECTIONS_MAX = 16
 _LOCAL_BUCKETS_MAX = 10_000
 
 # KEYS[1] bucket; ARGV: rate per second, burst. Returns {allowed, tokens left × 1000}.
@@ -61,18 +66,12 @@ class Verdict:
     tokens: float
 
     @property
-    def retry_after(self) -> int:
-        """Whole seconds until one token is there."""
-        return max(1, math.ceil((1 - self.tokens) / self.rate))
-
-    @property
     def headers(self) -> dict[str, str]:
         """The RateLimit header fields (IETF draft httpapi-ratelimit-headers)."""
         burst = self.rate * BURST_FACTOR
-        full_in = math.ceil((burst - self.tokens) / self.rate)
         return {
             "RateLimit-Policy": f'"{self.policy}";q={burst};w={BURST_FACTOR}',
-            "RateLimit": f'"{self.policy}";r={int(self.tokens)};t={full_in}',
+            "RateLimit": f'"{self.policy}";r={int(self.tokens)};t={RESET_SECONDS}',
         }
 
 
@@ -86,7 +85,7 @@ class KeyRateThrottle(BaseThrottle):
         if not verdict.allowed:
             raise errors.RateLimited(
                 f"More than {verdict.rate} {verdict.policy} a second.",
-                headers={"Retry-After": str(verdict.retry_after)},
+                headers={"Retry-After": str(RESET_SECONDS)},
             )
         return True
 
@@ -97,8 +96,6 @@ def take(holder: KeyHolder, *, writes: bool) -> Verdict:
     own = holder.writes_per_second if writes else holder.reads_per_second
     default = settings.API_WRITES_PER_SECOND if writes else settings.API_READS_PER_SECOND
     rate = own or default
-    if rate <= 0:
-        raise ImproperlyConfigured("A rate limit must be at least 1 request a second")
     allowed, tokens = _bucket.take(f"ballast:rate:{holder.key_id}:{policy}", rate)
     return Verdict(policy=policy, rate=rate, allowed=allowed, tokens=tokens)
 
@@ -108,25 +105,36 @@ class _Bucket:
 
     def __init__(self) -> None:
         self._local = _LocalBuckets()
-        self._skip_valkey_until = 0.0
-        self._client: Redis | None = None
+        self._valkey_down = CoolDown(seconds=1)
+        self._script: Script | None = None
 
     def take(self, name: str, rate: int) -> tuple[bool, float]:
-        if time.monotonic() >= self._skip_valkey_until:
+        if self._valkey_down.is_over:
             try:
                 return self._take_shared(name, rate)
             except RedisError as error:
-                self._skip_valkey_until = time.monotonic() + _RETRY_VALKEY_AFTER
+                self._valkey_down.begin()
                 log.warning("rate_limit_local", error=type(error).__name__)
         return self._local.take(name, rate)
 
     def _take_shared(self, name: str, rate: int) -> tuple[bool, float]:
-        if self._client is None:
-            self._client = Redis.from_url(
-                settings.REDIS_URL, socket_timeout=0.25, socket_connect_timeout=0.25
-            )
-        allowed, thousandths = self._client.eval(_TAKE, 1, name, rate, rate * BURST_FACTOR)
+        if self._script is None:
+            self._script = _connect().register_script(_TAKE)
+        allowed, thousandths = self._script(keys=[name], args=[rate, rate * BURST_FACTOR])
         return bool(allowed), thousandths / 1000
+
+
+def _connect() -> Redis:
+    """Fails fast: a request must not wait for a helper that is down."""
+    pool = BlockingConnectionPool.from_url(
+        settings.REDIS_URL,
+        max_connections=_VALKEY_CONNECTIONS_MAX,
+        timeout=_VALKEY_TIMEOUT_SECONDS,
+        socket_timeout=_VALKEY_TIMEOUT_SECONDS,
+        socket_connect_timeout=_VALKEY_TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+    )
+    return Redis(connection_pool=pool)
 
 
 class _LocalBuckets:

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
 from api import problems
+from api.throttling import KeyRateThrottle
 from common.errors import NotFound
 
 
@@ -17,6 +18,7 @@ class ApiViewSet(ViewSet):
     """Explicit actions mapped by hand in `config/api_v1.py`; `scopes` names each one's scope."""
 
     scopes: ClassVar[dict[str, str]]
+    throttle_classes = (KeyRateThrottle,)
     http_method_names = [  # noqa: RUF012  # Django declares it as an instance attribute
         "get",
         "post",

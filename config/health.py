@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from django.db import DatabaseError, connection
+from django.db import Error as DatabaseProblem
+from django.db import connection
 from django.http import HttpRequest, JsonResponse
 
 
@@ -15,6 +16,6 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-    except DatabaseError:
+    except DatabaseProblem:
         return JsonResponse({"status": "unavailable", "database": "down"}, status=503)
     return JsonResponse({"status": "ok", "database": "ok"})

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import logging
 from pathlib import Path
 
 import structlog
 from csp.constants import NONE, SELF
 
 from config.beat import SCHEDULE
-from config.env import broker_url, env, flag, items, secret
+from config.env import broker_url, count, encryption_keys, env, flag, items, secret
 from config.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -24,7 +25,9 @@ BASE_URL = env.str("BASE_URL", default="http://localhost:8000").rstrip("/")
 ALLOWED_HOSTS = items("ALLOWED_HOSTS", default="localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = items("CSRF_TRUSTED_ORIGINS", default=BASE_URL)
 # How many proxies of ours stand in front and append to X-Forwarded-For; 0 trusts none.
-TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", default=0)
+TRUSTED_PROXY_COUNT = count("TRUSTED_PROXY_COUNT", default=0)
+# Prometheus sends it as a Bearer token to /metrics; without one /metrics exists only in DEBUG.
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 RUN_DIR = Path(env.str("BALLAST_RUN_DIR", default=str(BASE_DIR / ".run")))
 
 # --- Applications -----------------------------------------------------------------------------
@@ -63,8 +66,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "api.middleware.RequestIdMiddleware",
-    "api.middleware.ApiErrorMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
+    "api.middleware.ApiErrorMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -106,7 +109,7 @@ DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://app@/ap
 _POOL = flag("DATABASE_POOL", default=False)
 DATABASES["default"] |= {
     "CONN_MAX_AGE": 0 if _POOL else None,
-    "CONN_HEALTH_CHECKS": not _POOL,
+    "CONN_HEALTH_CHECKS": True,
     "DISABLE_SERVER_SIDE_CURSORS": False,
 }
 DATABASES["default"].setdefault("OPTIONS", {}).update(
@@ -164,7 +167,6 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = SCHEDULE
 CELERY_BEAT_SCHEDULE_FILENAME = str(RUN_DIR / "celerybeat-schedule")
-DJANGO_STRUCTLOG_CELERY_ENABLED = True
 
 # --- Accounts ---------------------------------------------------------------------------------
 
@@ -230,12 +232,11 @@ CONTENT_SECURITY_POLICY = {
 # --- REST API ---------------------------------------------------------------------------------
 
 API_BODY_BYTES_MAX = 64 * 1024
-API_READS_PER_SECOND = env.int("API_READS_PER_SECOND", default=50)
-API_WRITES_PER_SECOND = env.int("API_WRITES_PER_SECOND", default=20)
+API_READS_PER_SECOND = count("API_READS_PER_SECOND", default=50, minimum=1)
+API_WRITES_PER_SECOND = count("API_WRITES_PER_SECOND", default=20, minimum=1)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["api.authentication.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.HasScope"],
-    "DEFAULT_THROTTLE_CLASSES": ["api.throttling.KeyRateThrottle"],
+    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.IsActiveTenant", "api.permissions.HasScope"],
     "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.negotiation.AlwaysJSON",
@@ -271,9 +272,9 @@ SPECTACULAR_SETTINGS = {
 
 _DEVELOPMENT_KEY = base64.b64encode(hashlib.sha256(b"ballast development").digest()).decode()
 # `id:base64 of 32 bytes`, newest first; the first one writes, all of them read.
-ENCRYPTION_KEYS = secret(
+ENCRYPTION_KEYS = encryption_keys(
     "ENCRYPTION_KEYS", development=f"dev:{_DEVELOPMENT_KEY}", debug=DEBUG
-).split(",")
+)
 FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development="development-only", debug=DEBUG)
 
 # --- Networks, funding, webhooks -----------------------------------------------------------------
@@ -337,6 +338,10 @@ WHITENOISE_USE_FINDERS = DEBUG
 
 # --- Logs -----------------------------------------------------------------------------------------
 
+DJANGO_STRUCTLOG_CELERY_ENABLED = True
+DJANGO_STRUCTLOG_TRUST_UPSTREAM_REQUEST_ID = True  # RequestIdMiddleware checked or made it
+DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False  # RequestIdMiddleware binds the address we trust
+DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # one line per request is enough
 LOGGING = logging_config(json_lines=flag("LOG_JSON", default=not DEBUG))
 structlog.configure(
     processors=[

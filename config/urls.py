@@ -10,6 +10,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from api.views import unknown_path
 from config import health
+from config.metrics import metrics
 
 # Staff sign in where everybody does, behind the same rate limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -17,11 +18,11 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
-    path("", include("django_prometheus.urls")),
+    path("metrics", metrics),
     path("api/v1/", include("config.api_v1")),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
-    re_path(r"^api/", unknown_path),
+    re_path(r"^api(?:/|$)", unknown_path),
     # allauth's own pattern does not know the underscore of our user ids.
     re_path(
         r"^accounts/password/reset/key/(?P<uidb36>usr_[0-9a-z]+)-(?P<key>.+)/$",

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
+
 from common import leases, mail
 from common.tasks import enqueue_on_commit
 from tenants.models import OutgoingEmail

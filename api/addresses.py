@@ -1,0 +1,29 @@
+"""Where a request comes from."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from django.conf import settings
+from django.http import HttpRequest
+from rest_framework.request import Request
+
+
+def client_address(request: HttpRequest | Request) -> str:
+    """The address of the caller; X-Forwarded-For counts only as far as our own proxies wrote it."""
+    hops = settings.TRUSTED_PROXY_COUNT
+    forwarded = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+    if hops and len(forwarded) >= hops:
+        return str(forwarded[-hops])
+    return str(request.META.get("REMOTE_ADDR", ""))
+
+
+def is_within(address: str, networks: tuple[str, ...]) -> bool:
+    """Whether the address lies in one of the networks; an unreadable one never does."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
+        found = found.ipv4_mapped
+    return any(found in ipaddress.ip_network(network) for network in networks)
