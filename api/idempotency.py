@@ -46,7 +46,7 @@ def idempotent(view: View) -> View:
         key = _key_of(request)
         if key and (replay := _replay(request, key)):
             return replay
-        run = functools.partial(view, self, request, **kwargs)
+        run: Callable[..., HttpResponse] = functools.partial(view, self, request, **kwargs)
         if prepare := getattr(self, f"prepare_{view.__name__}", None):
             run = _prepared(run, functools.partial(prepare, request, **kwargs))
         return _run_once(request, key, run) if key else _run(run)
@@ -65,7 +65,7 @@ def forget_old(*, now: datetime) -> int:
     return forgotten
 
 
-def _prepared(run: Run, prepare: Callable[[], Any]) -> Run:
+def _prepared(run: View, prepare: Callable[[], Any]) -> Run:
     """`run` with what `prepare` found. Its refusal is the request's answer, and is kept as one."""
     try:
         return functools.partial(run, prepared=prepare())

@@ -89,8 +89,8 @@ def _read_body(request: HttpRequest, limit: int) -> None:
         raise errors.PayloadTooLarge(f"The body is larger than {limit} bytes.")
     if declared is not None and len(body) != declared:
         raise errors.MalformedRequest("The body is shorter than its Content-Length.")
-    request._body = body  # type: ignore[attr-defined]
-    request._stream = BytesIO(body)  # type: ignore[attr-defined]
+    request._body = body
+    request._stream = BytesIO(body)
     request.META["CONTENT_LENGTH"] = str(len(body))
 
 

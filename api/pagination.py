@@ -49,7 +49,7 @@ def paginate(
 
 def refuse_unknown(request: TenantRequest, *, paged: bool = True) -> None:
     """Raises DRF's ValidationError for parameters that are neither a filter's nor the pages'."""
-    filters = getattr(request, "known_parameters", frozenset())
+    filters: frozenset[str] = getattr(request, "known_parameters", frozenset())
     if unknown := set(request.query_params) - filters - set(PARAMETERS if paged else ()):
         raise serializers.ValidationError(
             {

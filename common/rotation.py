@@ -35,7 +35,8 @@ class SealedColumn:
 
     def stale(self) -> QuerySet[Any]:
         """Rows whose value another than the current key sealed."""
-        rows = apps.get_model(self.model)._default_manager.exclude(**{self.column: ""})
+        model: type[models.Model] = apps.get_model(self.model)
+        rows = model._default_manager.exclude(**{self.column: ""})
         return rows.filter(**{f"{self.column}__isnull": False}).exclude(
             **{f"{self.column}__startswith": f"{crypto.current_key_id()}:"}
         )

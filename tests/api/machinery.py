@@ -163,9 +163,8 @@ def _break_the_transaction() -> None:
 
 
 NOTES = "/api/v1/test/notes"
-notes = {"get": "list", "post": "create"}
 urlpatterns = [
-    path("api/v1/test/notes", NoteViewSet.as_view(notes)),
+    path("api/v1/test/notes", NoteViewSet.as_view({"get": "list", "post": "create"})),
     path("api/v1/test/notes-plain", NoteViewSet.as_view({"get": "plain_list"})),
     path("api/v1/test/notes-by-id", NoteViewSet.as_view({"get": "by_id"})),
     path("api/v1/test/notes/link", NoteViewSet.as_view({"post": "link"})),

@@ -124,7 +124,8 @@ class TestMoneyIsAnIntegerToken:
         "token",
         [
             "100.0", "1e2", "1E2", '"100"', "true", "null", "[100]", '{"cents":100}', "0", "-1",
-            "1000000000000001", "9007199254740993.0", '"1_000"', '"١٠"', '"１００"', "9" * 400,
+            "1000000000000001", "9007199254740993.0", '"1_000"', '"\u0661\u0660"',
+            '"\uff11\uff10"', "9" * 400,
         ],
     )  # fmt: skip
     def test_and_nothing_like_it(self, acme_api, token):
@@ -171,15 +172,14 @@ class TestSize:
         assert AuditEvent.objects.filter(action="note").count() == 1
 
 
+storable = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 json_values = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(10**30), 10**30)
     | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
-    ),
+    | storable,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(storable, inner, max_size=4),
     max_leaves=20,
 )
 
@@ -196,13 +196,8 @@ class TestEquivalence:
         assert value == json.loads(body)
         assert parse_object(json.dumps(value, allow_nan=False).encode()) == value
 
-    @given(st.dictionaries(st.text(st.characters(codec="utf-8", exclude_characters="\0")),
-                           json_values, max_size=5), st.booleans())  # fmt: skip
+    @given(st.dictionaries(storable, json_values, max_size=5), st.booleans())
     def test_every_ordinary_object_comes_back_equal(self, value, ascii_only):
-        try:
-            accepted = parse_object(json.dumps(value, ensure_ascii=ascii_only).encode())
-        except MalformedJson as refusal:
-            assert "NUL" in refusal.detail  # inner keys may hold one
-            return
+        body = json.dumps(value, ensure_ascii=ascii_only).encode()
 
-        assert accepted == value
+        assert parse_object(body) == value

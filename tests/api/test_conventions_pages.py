@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from urllib.parse import quote
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api import pagination
+from api.errors import InvalidCursor
 from tenants.models import ActorType, AuditEvent
 from tests.api.machinery import NOTES
 from tests.api.test_conventions_errors import problem
@@ -68,7 +70,7 @@ class TestWalking:
         pages = walk(acme_api, limit=3, path=path)
 
         assert [len(page) for page in pages] == [3, 3, 1]
-        assert sum(pages, []) == newest_first(notes)
+        assert list(chain(*pages)) == newest_first(notes)
 
     def test_a_full_last_page_has_no_next(self, acme, acme_api):
         make_notes(acme, 6)
@@ -81,7 +83,7 @@ class TestWalking:
         later = START + timedelta(days=1)
         pages = walk(acme_api, limit=2, between=lambda: make_notes(acme, 3, start=later))
 
-        assert sum(pages, []) == newest_first(notes)
+        assert list(chain(*pages)) == newest_first(notes)
 
     def test_shows_50_unless_asked(self, acme, acme_api):
         make_notes(acme, 101)
@@ -94,7 +96,7 @@ class TestWalking:
         make_notes(acme, 3)
         theirs = make_notes(rival, 3)
 
-        assert sum(walk(rival_api, limit=2), []) == newest_first(theirs)
+        assert list(chain(*walk(rival_api, limit=2))) == newest_first(theirs)
 
     def test_costs_two_queries(self, acme, acme_api, django_assert_num_queries):
         make_notes(acme, 9)
@@ -146,13 +148,13 @@ class TestFilter:
         make_notes(acme, 2, action="a")
         wanted = make_notes(acme, 3, action="b")
 
-        assert sum(walk(acme_api, limit=2, extra="&action=b"), []) == newest_first(wanted)
+        assert list(chain(*walk(acme_api, limit=2, extra="&action=b"))) == newest_first(wanted)
 
     def test_may_repeat_where_it_is_a_choice_of_several(self, acme, acme_api):
         make_notes(acme, 2, action="a")
         make_notes(acme, 3, action="b")
 
-        assert len(sum(walk(acme_api, limit=2, extra="&action=a&action=b"), [])) == 5
+        assert len(list(chain(*walk(acme_api, limit=2, extra="&action=a&action=b")))) == 5
 
     @pytest.mark.parametrize(
         ("query", "field"),
@@ -252,7 +254,7 @@ class TestCursor:
 
     @given(st.text(max_size=200) | st.binary(max_size=80).map(base64.urlsafe_b64encode))
     def test_made_of_anything_is_refused_cleanly(self, text):
-        with pytest.raises(pagination.errors.InvalidCursor):
+        with pytest.raises(InvalidCursor):
             pagination._open(text if isinstance(text, str) else text.decode(), "binding")
 
     @given(st.datetimes(timezones=st.just(UTC)), st.text(max_size=30))

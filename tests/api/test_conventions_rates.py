@@ -8,6 +8,7 @@ import pytest
 from redis import Redis
 
 from api import throttling
+from common.cooldown import CoolDown
 from tenants.models import ApiKey
 from tests.api.machinery import NOTES
 from tests.api.test_conventions_errors import problem
@@ -104,7 +105,7 @@ class TestWithoutValkey:
         bucket.take("back", 5)
         settings.REDIS_URL = there
         bucket._script = None
-        bucket._valkey_down = throttling.CoolDown(seconds=1)
+        bucket._valkey_down = CoolDown(seconds=1)
 
         bucket.take("back", 5)
 

@@ -23,13 +23,13 @@ def table(**changes):
 
 class TestTable:
     def test_needs_a_row_for_every_status(self):
-        with pytest.raises(ValueError, match="every status needs a row: {'closed'}"):
+        with pytest.raises(ValueError, match=r"every status needs a row: .'closed'."):
             table(states={"active", "suspended", "closed"})
 
     def test_needs_every_status_to_be_reachable(self):
         moves = {**MOVES, "closed": frozenset()}
 
-        with pytest.raises(ValueError, match="unreachable: {'closed'}"):
+        with pytest.raises(ValueError, match=r"unreachable: .'closed'."):
             table(moves=moves, states=set(moves))
 
     def test_knows_every_pair(self):
