@@ -8,7 +8,6 @@ from urllib.parse import quote
 import pytest
 
 from balance import services as ledger
-from common import ids
 from tests.balance.builders import fund, movement
 from tests.builders import NOW, ApiClient, make_key
 
