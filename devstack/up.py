@@ -11,6 +11,12 @@ from devstack.servers import Pair, already_running_sentence
 from devstack.signals import Stopped, stop_once
 
 BANNER_WIDTH = 72
+PLACES = {
+    "Dashboard": "/dashboard/",
+    "API reference": "/api/docs",
+    "Mail inbox": "/dev/inbox/",
+    "Admin": "/admin/",
+}
 
 
 def up(
@@ -50,12 +56,7 @@ def _show(name: str, line: str) -> None:
 
 def banner(copy: copies.Copy, profile: str) -> str:
     """Where everything is, how to get in, how to stop."""
-    places = {
-        "Dashboard": f"{copy.address}/dashboard/",
-        "API reference": f"{copy.address}/api/docs",
-        "Mail inbox": f"{copy.address}/inbox/",
-        "Admin": f"{copy.address}/admin/",
-    }
+    places = {label: copy.address + path for label, path in PLACES.items()}
     lines = [*_rows(places), "", *_rows(_logins(copy.demo)), ""]
     title = f" Ballast is running (profile {profile}) "
     return "\n".join(
