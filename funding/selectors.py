@@ -53,6 +53,11 @@ def transaction(*, tenant_id: str, funding_id: str) -> FundingTransaction:
     return row
 
 
+def sources(*, tenant_id: str) -> QuerySet[FundingSource]:
+    """The tenant's bank accounts, removed ones included."""
+    return FundingSource.objects.filter(tenant_id=tenant_id)
+
+
 def newest_first(
     rows: QuerySet[FundingTransaction], *, chunk: int = 1_000
 ) -> Iterator[FundingTransaction]:

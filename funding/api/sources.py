@@ -15,6 +15,7 @@ from api.schema import envelope, page
 from api.serializers import validated
 from api.views import ApiViewSet
 from common.clock import utc_now
+from funding import selectors
 from funding.api import source_presenter as presenter
 from funding.api import source_serializers as bodies
 from funding.api.source_filters import LIST_PARAMETERS, FundingSourceFilter
@@ -37,7 +38,7 @@ class FundingSourceViewSet(ApiViewSet):
     @extend_schema(parameters=LIST_PARAMETERS, responses=page(bodies.FundingSourceOut))
     def list(self, request: TenantRequest) -> HttpResponse:
         """Bank accounts, newest first; removed ones only on request."""
-        rows = sources.of_tenant(tenant_id=request.auth.tenant_id)
+        rows = selectors.sources(tenant_id=request.auth.tenant_id)
         return paginate(
             request, FundingSourceFilter.apply(request, rows), present=presenter.funding_source
         )

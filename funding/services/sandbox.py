@@ -7,7 +7,13 @@ from datetime import datetime
 
 from funding import selectors
 from funding.models import FundingEvent, FundingTransaction
-from funding.services import auto_funding, confirmation_sweeps, network_events, submission
+from funding.services import (
+    auto_funding,
+    confirmation_sweeps,
+    deposits,
+    network_events,
+    submission,
+)
 from networks.sandbox import due, steps
 from networks.sandbox.due import Transition
 
@@ -26,6 +32,7 @@ def _run_due(now: datetime) -> int:
     return (
         submission.submit_due(now=now)
         + network_events.process(now=now)
+        + deposits.process_due(now=now)
         + confirmation_sweeps.sweep(now=now)
         + auto_funding.sweep(now=now)
     )

@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any, Literal
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from common.errors import NotFound
 from common.ids import is_id
@@ -39,11 +38,6 @@ def find(*, tenant_id: str, source_id: str) -> FundingSource:
     """A source of the tenant, removed or not. Raises NotFound, also for a malformed id."""
     rows = FundingSource.objects.filter(tenant_id=tenant_id, pk=source_id)
     return _found(is_id(source_id, "fs") and rows.first())
-
-
-def of_tenant(*, tenant_id: str) -> QuerySet[FundingSource]:
-    """All sources of the tenant, removed ones included."""
-    return FundingSource.objects.filter(tenant_id=tenant_id)
 
 
 def require_usable(*, source: FundingSource, method: str) -> None:

@@ -10,8 +10,8 @@ import pytest
 from balance import selectors as ledger
 from funding.models import FundingMethod, FundingTransaction
 from funding.services import submission
-from tests.builders import NOW
-from tests.funding.builders import make_source, run_due, top_up
+from tests.builders import NOW, make_source
+from tests.funding.builders import run_due, top_up
 
 PATH = "/api/v1/funding/transactions"
 

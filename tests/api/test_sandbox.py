@@ -7,8 +7,8 @@ import pytest
 from balance import selectors as ledger
 from funding.models import FundingTransaction
 from tenants.models import Mode
-from tests.builders import ApiClient, make_key, make_tenant
-from tests.funding.builders import make_source, top_up
+from tests.builders import ApiClient, make_key, make_source, make_tenant
+from tests.funding.builders import top_up
 
 PATH = "/api/v1/sandbox"
 
@@ -87,6 +87,14 @@ class TestProcessDue:
         response = acme_api.post_json(f"{PATH}/process-due")
 
         assert response.json()["data"] == {"transitions": []}
+
+    def test_sends_and_answers_micro_deposits(self, acme, acme_api):
+        source = make_source(acme, account_number="50000")
+
+        acme_api.post_json(f"{PATH}/process-due")
+
+        shown = acme_api.get(f"/api/v1/balance/funding-sources/{source.pk}").json()["data"]
+        assert (shown["status"], shown["lastReturnCode"]) == ("verification_failed", "R03")
 
 
 def test_live_tenants_do_not_have_any_of_it(db):

@@ -9,8 +9,8 @@ from common.clock import utc_now
 from funding.models import FundingLimit, FundingTransaction
 from networks.sandbox.models import SandboxInstruction
 from tenants.models import Mode
-from tests.builders import ApiClient, make_key, make_tenant
-from tests.funding.builders import make_source, run_due
+from tests.builders import ApiClient, make_key, make_source, make_tenant
+from tests.funding.builders import run_due
 
 PATH = "/api/v1/balance/topup"
 

@@ -9,7 +9,8 @@ from balance import invariants
 from balance import services as ledger
 from common.clock import utc_now
 from funding.services.lifecycle import SOURCE_TYPE
-from tests.funding.builders import make_source, run_due, top_up
+from tests.builders import make_source
+from tests.funding.builders import run_due, top_up
 
 
 def tamper(statement):

@@ -14,8 +14,8 @@ from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks import submission as handover
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
-from tests.builders import NOW
-from tests.funding.builders import make_source, run_due, top_up
+from tests.builders import NOW, make_source
+from tests.funding.builders import run_due, top_up
 from webhooks.models import WebhookEvent
 
 

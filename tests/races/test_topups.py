@@ -11,8 +11,8 @@ from common.clock import utc_now
 from funding.models import FundingEvent, FundingLimit, FundingTransaction
 from funding.services import network_events, submission
 from networks.sandbox.models import SandboxInstruction
-from tests.builders import ApiClient, make_key, make_tenant
-from tests.funding.builders import make_source, top_up
+from tests.builders import ApiClient, make_key, make_source, make_tenant
+from tests.funding.builders import top_up
 from tests.races.together import together
 
 pytestmark = pytest.mark.django_db(transaction=True)

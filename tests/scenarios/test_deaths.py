@@ -17,8 +17,7 @@ from balance import selectors as ledger
 from funding.models import FundingTransaction
 from funding.states import FundingStatus
 from networks.sandbox.models import SandboxInstruction
-from tests.builders import make_key, make_tenant
-from tests.funding.builders import make_source
+from tests.builders import make_key, make_source, make_tenant
 from tests.scenarios.product import running, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(400)]
