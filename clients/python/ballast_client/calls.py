@@ -1,0 +1,188 @@
+"""Everything the API can be asked, as typed requests. Send them with either client.
+
+ballast.send(calls.top_up(25_000, funding_source_id="fs_…"))
+for row in ballast.each(calls.funding_transactions(status="failed")): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ballast_client.requests import Call, ListCall
+from ballast_client.types import (
+    AutoFundingConfig,
+    BalanceSummary,
+    BalanceTransaction,
+    Event,
+    FundingSource,
+    FundingTransaction,
+    Json,
+    Method,
+    Webhook,
+)
+
+
+def balance_summary() -> Call[BalanceSummary]:
+    return Call(method="GET", path="/balance/summary")
+
+
+def balance_transactions(
+    *, type: Sequence[str] = (), limit: int | None = None, **filters: str
+) -> ListCall[BalanceTransaction]:
+    """Filters: `sourceId`, `createdAfter`, `createdBefore`."""
+    parameters = {"type": list(type), "limit": limit, **filters}
+    return ListCall(method="GET", path="/balance/transactions", parameters=parameters)
+
+
+def top_up(
+    amount: int,
+    *,
+    funding_source_id: str,
+    method: Method = "ach_debit",
+    description: str = "",
+    metadata: Mapping[str, str] | None = None,
+    idempotency_key: str | None = None,
+) -> Call[FundingTransaction]:
+    """Ask for `amount` cents. Name the idempotency key yourself where your program may restart."""
+    body = {
+        "amount": amount,
+        "fundingSourceId": funding_source_id,
+        "fundingMethod": method,
+        "description": description,
+        "metadata": dict(metadata or {}),
+    }
+    return _write("POST", "/balance/topup", body, idempotency_key)
+
+
+def limits() -> Call[Json]:
+    return Call(method="GET", path="/balance/limits")
+
+
+def funding_transactions(
+    *, status: Sequence[str] = (), limit: int | None = None, **filters: str | int
+) -> ListCall[FundingTransaction]:
+    """Filters: `fundingMethod`, `fundingSourceId`, `trigger`, `returned`, `createdAfter`, …"""
+    parameters = {"status": list(status), "limit": limit, **filters}
+    return ListCall(method="GET", path="/funding/transactions", parameters=parameters)
+
+
+def funding_transaction(funding_id: str) -> Call[FundingTransaction]:
+    return Call(method="GET", path=f"/funding/transactions/{funding_id}")
+
+
+def cancel_funding(funding_id: str) -> Call[FundingTransaction]:
+    return _write("POST", f"/funding/transactions/{funding_id}/cancel")
+
+
+def link_account(
+    link_processor_token: str, link_account_id: str, *, account_holder_name: str
+) -> Call[FundingSource]:
+    body = {
+        "linkProcessorToken": link_processor_token,
+        "linkAccountId": link_account_id,
+        "accountHolderName": account_holder_name,
+    }
+    return _write("POST", "/balance/funding-sources", body)
+
+
+def enter_account(
+    *,
+    account_number: str,
+    routing_number: str,
+    account_holder_name: str,
+    account_holder_type: str = "business",
+    account_type: str = "checking",
+) -> Call[FundingSource]:
+    body = {
+        "accountNumber": account_number,
+        "routingNumber": routing_number,
+        "accountHolderName": account_holder_name,
+        "accountHolderType": account_holder_type,
+        "accountType": account_type,
+    }
+    return _write("POST", "/balance/funding-sources/manual", body)
+
+
+def funding_sources(*, include_removed: bool = False) -> ListCall[FundingSource]:
+    parameters = {"includeRemoved": "true" if include_removed else None}
+    return ListCall(method="GET", path="/balance/funding-sources", parameters=parameters)
+
+
+def funding_source(source_id: str) -> Call[FundingSource]:
+    return Call(method="GET", path=f"/balance/funding-sources/{source_id}")
+
+
+def verify_account(source_id: str, amounts: tuple[int, int]) -> Call[FundingSource]:
+    path = f"/balance/funding-sources/{source_id}/verify"
+    return _write("POST", path, {"amounts": list(amounts)})
+
+
+def make_default(source_id: str) -> Call[FundingSource]:
+    return _write("POST", f"/balance/funding-sources/{source_id}/default")
+
+
+def remove_account(source_id: str) -> Call[Json]:
+    return _write("DELETE", f"/balance/funding-sources/{source_id}")
+
+
+def auto_funding() -> Call[AutoFundingConfig]:
+    return Call(method="GET", path="/balance/auto-funding/config")
+
+
+def configure_auto_funding(**changes: Any) -> Call[AutoFundingConfig]:
+    """A partial update by the API's own field names: `enabled=True, lowBalanceThreshold=20_000`."""
+    return _write("POST", "/balance/auto-funding/config", changes)
+
+
+def auto_funding_decisions() -> ListCall[Json]:
+    return ListCall(method="GET", path="/balance/auto-funding/decisions")
+
+
+def register_webhook(url: str, events: Sequence[str], *, description: str = "") -> Call[Webhook]:
+    """The answer is the only place that shows the `secret`."""
+    body = {"url": url, "events": list(events), "description": description}
+    return _write("POST", "/webhooks", body)
+
+
+def webhooks() -> ListCall[Webhook]:
+    return ListCall(method="GET", path="/webhooks")
+
+
+def change_webhook(webhook_id: str, **changes: Any) -> Call[Webhook]:
+    return _write("PATCH", f"/webhooks/{webhook_id}", changes)
+
+
+def remove_webhook(webhook_id: str) -> Call[Json]:
+    return _write("DELETE", f"/webhooks/{webhook_id}")
+
+
+def rotate_webhook_secret(webhook_id: str) -> Call[Webhook]:
+    return _write("POST", f"/webhooks/{webhook_id}/rotate-secret", {})
+
+
+def test_webhook(webhook_id: str) -> Call[Json]:
+    return _write("POST", f"/webhooks/{webhook_id}/test")
+
+
+def events() -> ListCall[Event]:
+    return ListCall(method="GET", path="/events")
+
+
+def sandbox_step(funding_id: str, step: str) -> Call[FundingTransaction]:
+    """`step`: advance, complete, fail, return. Sandbox tenants only."""
+    return _write("POST", f"/sandbox/funding-transactions/{funding_id}/{step}")
+
+
+def sandbox_process_due() -> Call[Json]:
+    """Run all due work now. Sandbox tenants only."""
+    return _write("POST", "/sandbox/process-due")
+
+
+def _write(
+    method: str,
+    path: str,
+    body: Mapping[str, Any] | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Any]:
+    return Call(method=method, path=path, body=body, idempotency_key=idempotency_key)
