@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, ClassVar
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from common import clock
 from common.money import AMOUNT_MAX
 
 METADATA_PAIRS_MAX = 20
@@ -72,6 +75,24 @@ class PatternField(serializers.CharField):
         if not self._pattern.fullmatch(data):
             raise serializers.ValidationError(self._message, code="invalid_format")
         return data
+
+
+@extend_schema_field(OpenApiTypes.DATETIME)
+class InstantField(serializers.Field[datetime, Any, str, Any]):
+    """A moment: ISO 8601 with an offset."""
+
+    default_error_messages: ClassVar = {
+        "invalid_format": "Send a time with its offset, such as 2026-11-20T15:00:00Z."
+    }
+
+    def to_internal_value(self, data: Any) -> datetime:
+        try:
+            return clock.parse(data)
+        except (TypeError, ValueError):
+            self.fail("invalid_format")
+
+    def to_representation(self, value: datetime) -> str:
+        return clock.text_of(value)
 
 
 class StrictChoiceField(serializers.ChoiceField):

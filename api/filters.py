@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import django_filters
@@ -12,6 +12,7 @@ from rest_framework import serializers
 
 from api import pagination
 from api.authentication import TenantRequest
+from common import clock
 
 
 class CentsFormField(forms.RegexField):
@@ -74,11 +75,8 @@ class _InstantField(forms.Field):
         if value in self.empty_values:
             return None
         try:
-            instant = datetime.fromisoformat(value)
-            if instant.tzinfo is None:
-                raise ValueError("no offset")
-            return instant.astimezone(UTC)
-        except (ValueError, OverflowError) as error:
+            return clock.parse(value)
+        except ValueError as error:
             raise forms.ValidationError(
                 "Send a time with its offset, such as 2026-11-20T15:00:00Z.", code="invalid_format"
             ) from error

@@ -3,6 +3,8 @@
 The record is written in the database transaction of the effect, so there is no moment at which
 one exists without the other. While the first request runs, an advisory lock of that transaction
 makes a second one answer 409 at once instead of waiting.
+
+Answers are kept encrypted: some hold what is shown only once, such as a webhook's secret.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from django.http import HttpResponse
 from api import errors, problems
 from api.authentication import TenantRequest
 from api.models import IdempotencyRecord
+from common import crypto
 from common.clock import utc_now
 from common.errors import DomainError
 
@@ -141,7 +144,8 @@ def _replay(request: TenantRequest, key: str) -> HttpResponse | None:
         raise errors.IdempotencyKeyReused(
             "This Idempotency-Key was used for a request with another method, path or body."
         )
-    response = HttpResponse(bytes(record.body), status=record.status)
+    body = crypto.decrypt(record.body_token, context=_context(record.tenant_id, key))
+    response = HttpResponse(body.encode(), status=record.status)
     for name, value in record.headers.items():
         response[name] = value
     response["Idempotent-Replayed"] = "true"
@@ -154,7 +158,13 @@ def _keep(request: TenantRequest, key: str, response: HttpResponse) -> None:
         key=key,
         fingerprint=_fingerprint(request),
         status=response.status_code,
-        body=response.content,
+        body_token=crypto.encrypt(
+            response.content.decode(), context=_context(request.auth.tenant_id, key)
+        ),
         headers={name: response[name] for name in _KEPT_HEADERS if name in response},
         created_at=utc_now(),
     )
+
+
+def _context(tenant_id: str, key: str) -> str:
+    return f"idempotency_record.body:{tenant_id}:{key}"

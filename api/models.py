@@ -15,7 +15,7 @@ class IdempotencyRecord(models.Model):
     key = models.CharField(max_length=255)
     fingerprint = models.CharField(max_length=64, help_text="SHA-256 of method, path and body")
     status = models.SmallIntegerField()
-    body = models.BinaryField()
+    body_token = models.TextField(editable=False, help_text="the answer's body, encrypted")
     headers = models.JSONField(default=dict)
     created_at = models.DateTimeField()
 

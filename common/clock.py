@@ -13,3 +13,15 @@ def utc_now() -> datetime:
 def text_of(instant: datetime) -> str:
     """ISO 8601 in UTC, always with microseconds, so that text sorts like time."""
     return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def parse(text: str) -> datetime:
+    """The instant that ISO 8601 `text` names, in UTC. Raises ValueError, without an offset too:
+    nobody would know which instant is meant."""
+    try:
+        instant = datetime.fromisoformat(text)
+        if instant.tzinfo is None:
+            raise ValueError("no offset")
+        return instant.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("out of range") from error

@@ -9,6 +9,8 @@ from funding.api.auto_funding import AutoFundingViewSet
 from funding.api.sandbox import SandboxViewSet
 from funding.api.sources import FundingSourceViewSet
 from funding.api.transactions import FundingTransactionViewSet, LimitsViewSet, TopUpViewSet
+from webhooks.api.history import EventViewSet, WebhookDeliveryViewSet
+from webhooks.api.views import WebhookViewSet
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("balance/summary", BalanceViewSet.as_view({"get": "summary"})),
@@ -60,4 +62,29 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "sandbox/funding-transactions/<str:funding_id>/<str:name>",
         SandboxViewSet.as_view({"post": "step"}),
     ),
+    path("webhooks", WebhookViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "webhooks/deliveries/<str:delivery_id>",
+        WebhookDeliveryViewSet.as_view({"get": "retrieve"}),
+    ),
+    path(
+        "webhooks/deliveries/<str:delivery_id>/resend",
+        WebhookDeliveryViewSet.as_view({"post": "resend"}),
+    ),
+    path(
+        "webhooks/<str:endpoint_id>",
+        WebhookViewSet.as_view({"get": "retrieve", "patch": "change", "delete": "remove"}),
+    ),
+    path(
+        "webhooks/<str:endpoint_id>/rotate-secret",
+        WebhookViewSet.as_view({"post": "rotate_secret"}),
+    ),
+    path("webhooks/<str:endpoint_id>/test", WebhookViewSet.as_view({"post": "test"})),
+    path("webhooks/<str:endpoint_id>/replay", WebhookViewSet.as_view({"post": "replay"})),
+    path(
+        "webhooks/<str:endpoint_id>/deliveries",
+        WebhookDeliveryViewSet.as_view({"get": "list"}),
+    ),
+    path("events", EventViewSet.as_view({"get": "list"})),
+    path("events/<str:event_id>", EventViewSet.as_view({"get": "retrieve"})),
 ]

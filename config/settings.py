@@ -265,6 +265,8 @@ SPECTACULAR_SETTINGS = {
         "FundingSourceStatus": "funding.states.SourceStatus.values",
         "FundingSourceType": "funding.models.SourceType.values",
         "VerificationMethod": "funding.models.VerificationMethod.values",
+        "WebhookDeliveryStatus": "webhooks.states.DeliveryStatus",
+        "WebhookStatus": "webhooks.states.EndpointStatus",
     },
 }
 

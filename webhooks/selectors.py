@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
+from common import ids
 from common.errors import NotFound
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from webhooks.states import EndpointStatus
@@ -32,6 +33,7 @@ def endpoints(*, tenant_id: str) -> QuerySet[WebhookEndpoint]:
 
 def endpoint(*, tenant_id: str, endpoint_id: str) -> WebhookEndpoint:
     """Raises NotFound, for another tenant's endpoint too."""
+    _require_form(endpoint_id, "wh")
     found = endpoints(tenant_id=tenant_id).filter(pk=endpoint_id).first()
     if found is None:
         raise NotFound("There is no such webhook endpoint.")
@@ -46,6 +48,7 @@ def deliveries(*, tenant_id: str, endpoint_id: str) -> QuerySet[WebhookDelivery]
 
 def delivery(*, tenant_id: str, delivery_id: str) -> WebhookDelivery:
     """Raises NotFound."""
+    _require_form(delivery_id, "dlv")
     found = (
         WebhookDelivery.objects.filter(tenant_id=tenant_id, pk=delivery_id)
         .exclude(endpoint__status=EndpointStatus.REMOVED)
@@ -69,6 +72,7 @@ def events(*, tenant_id: str) -> QuerySet[WebhookEvent]:
 
 def event(*, tenant_id: str, event_id: str) -> WebhookEvent:
     """Raises NotFound."""
+    _require_form(event_id, "evt")
     found = events(tenant_id=tenant_id).filter(pk=event_id).first()
     if found is None:
         raise NotFound("There is no such event; events are kept for 30 days.")
@@ -82,3 +86,9 @@ def events_of(payment_ids: Iterable[str]) -> Mapping[str, list[PublishedEvent]]:
     for row in rows.only("payment_id", "type", "sequence", "created_at"):
         found[row.payment_id].append(PublishedEvent(row.pk, row.type, row.sequence, row.created_at))
     return found
+
+
+def _require_form(text: str, prefix: str) -> None:
+    """What is no id at all never reaches the database, which would not take every character."""
+    if not ids.is_id(text, prefix):
+        raise NotFound("This is not the id of anything here.")

@@ -26,7 +26,10 @@ class Migration(migrations.Migration):
                     models.CharField(help_text="SHA-256 of method, path and body", max_length=64),
                 ),
                 ("status", models.SmallIntegerField()),
-                ("body", models.BinaryField()),
+                (
+                    "body_token",
+                    models.TextField(editable=False, help_text="the answer's body, encrypted"),
+                ),
                 ("headers", models.JSONField(default=dict)),
                 ("created_at", models.DateTimeField()),
                 (

@@ -9,8 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from common.errors import NotFound
-from webhooks import wake
+from webhooks import selectors, wake
 from webhooks.models import WebhookDelivery
 from webhooks.states import DELIVERY_STATES, DeliveryStatus, EndpointStatus
 
@@ -28,14 +27,9 @@ def resend(*, tenant_id: str, delivery_id: str, now: datetime) -> WebhookDeliver
 
     Raises NotFound.
     """
-    delivery = (
-        WebhookDelivery.objects.filter(tenant_id=tenant_id, pk=delivery_id)
-        .exclude(_REMOVED)
-        .select_for_update(of=("self",), no_key=True)
-        .first()
-    )
-    if delivery is None:
-        raise NotFound("There is no such delivery.")
+    found = selectors.delivery(tenant_id=tenant_id, delivery_id=delivery_id)
+    rows = WebhookDelivery.objects.select_for_update(of=("self",), no_key=True)
+    delivery = rows.select_related("event").get(pk=found.pk)
     if delivery.status != DeliveryStatus.PENDING:
         DELIVERY_STATES.advance(delivery, DeliveryStatus.PENDING, is_manual=True, **new_round(now))
     elif delivery.leased_until is None:

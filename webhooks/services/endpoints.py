@@ -9,13 +9,13 @@ from typing import Any
 
 from django.db import transaction
 
-from common import crypto
+from common import crypto, ids
 from common.errors import NotFound
 from tenants.actors import Actor
 from tenants.models import Tenant
 from tenants.services import audit
 from webhooks import events as names
-from webhooks import signing
+from webhooks import selectors, signing
 from webhooks.errors import InvalidSecretOverlap, InvalidWebhookEvents, TooManyWebhooks
 from webhooks.models import ENDPOINTS_PER_TENANT_MAX, DisabledReason, WebhookEndpoint
 from webhooks.services import deliveries
@@ -55,7 +55,7 @@ def register(
     """A new endpoint with a new secret. Raises InvalidWebhookEvents, TooManyWebhooks."""
     check_events(events)
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    if _of(tenant_id).count() >= ENDPOINTS_PER_TENANT_MAX:
+    if selectors.endpoints(tenant_id=tenant_id).count() >= ENDPOINTS_PER_TENANT_MAX:
         raise TooManyWebhooks(f"A tenant has at most {ENDPOINTS_PER_TENANT_MAX} endpoints.")
     secret = signing.new_secret()
     endpoint = WebhookEndpoint(
@@ -207,15 +207,12 @@ def check_events(events: Sequence[str]) -> None:
         raise InvalidWebhookEvents("An event is listed twice.", field="events")
 
 
-def _of(tenant_id: str) -> Any:
-    return WebhookEndpoint.objects.filter(tenant_id=tenant_id).exclude(
-        status=EndpointStatus.REMOVED
-    )
-
-
 def _locked(tenant_id: str, endpoint_id: str, *, with_removed: bool = False) -> WebhookEndpoint:
-    known = WebhookEndpoint.objects.filter(tenant_id=tenant_id) if with_removed else _of(tenant_id)
-    endpoint = known.select_for_update(no_key=True).filter(pk=endpoint_id).first()
+    known = WebhookEndpoint.objects.filter(tenant_id=tenant_id)
+    if not with_removed:
+        known = known.exclude(status=EndpointStatus.REMOVED)
+    rows = known.select_for_update(no_key=True)
+    endpoint = rows.filter(pk=endpoint_id).first() if ids.is_id(endpoint_id, "wh") else None
     if endpoint is None:
         raise NotFound("There is no such webhook endpoint.")
     return endpoint

@@ -1,0 +1,73 @@
+"""A test call: one request now, answered with what the receiver said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+
+from common import ids
+from common.http import urls as http_urls
+from common.http.client import Answer, post_once
+from webhooks import events, selectors
+from webhooks.dispatcher.sender import Message, headers_of
+from webhooks.errors import WebhookTestRunning
+from webhooks.models import WebhookEndpoint
+from webhooks.services import urls
+from webhooks.services.events import body_of
+from webhooks.services.secrets import unseal
+
+# Longer than a request may take; a web process that died in the middle blocks no longer.
+_TEST_SECONDS = timedelta(seconds=20)
+
+
+@dataclass(frozen=True)
+class Ping:
+    """The event that was made up, and what came back."""
+
+    event_id: str
+    answer: Answer
+
+
+def ping(*, tenant_id: str, endpoint_id: str, mode: str, now: datetime) -> Ping:
+    """Send a `webhook.test` event to the endpoint, on or off. It is neither stored nor repeated,
+    and does not count for or against the endpoint.
+
+    Blocks for up to 15 s; hold no transaction. Raises NotFound, and WebhookTestRunning: one test
+    per tenant at a time, because each occupies a web process.
+    """
+    endpoint = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
+    _begin(endpoint, now)
+    try:
+        return _send(endpoint, mode, now)
+    finally:
+        WebhookEndpoint.objects.filter(pk=endpoint_id).update(testing_until=None)
+
+
+def _begin(endpoint: WebhookEndpoint, now: datetime) -> None:
+    is_testing = Q(testing_until__gt=now)
+    busy = selectors.endpoints(tenant_id=endpoint.tenant_id).filter(is_testing)
+    idle = WebhookEndpoint.objects.filter(pk=endpoint.pk).exclude(is_testing)
+    if busy.exists() or not idle.update(testing_until=now + _TEST_SECONDS):
+        raise WebhookTestRunning("Another test call of this tenant has not ended yet.")
+
+
+def _send(endpoint: WebhookEndpoint, mode: str, now: datetime) -> Ping:
+    event_id = ids.new("evt")
+    body = body_of(event_id=event_id, type=events.TEST, data={"webhookId": endpoint.pk}, now=now)
+    secrets = unseal(
+        endpoint_id=endpoint.pk,
+        token=endpoint.secret_token,
+        previous_token=endpoint.previous_secret_token,
+        previous_expires_at=endpoint.previous_secret_expires_at,
+        now=now,
+    )
+    answer = post_once(
+        http_urls.policy(),
+        endpoint.url,
+        body=body,
+        headers=headers_of(Message(event_id, body, attempt=1), secrets, now=now),
+        allow_http=urls.allows_http(mode),
+    )
+    return Ping(event_id, answer)
