@@ -42,6 +42,7 @@ def response(error: DomainError, *, errors: Sequence[FieldError] = ()) -> HttpRe
         "errors": [asdict(item) for item in errors],
     }
     answer = HttpResponse(json.dumps(body), status=status, content_type=CONTENT_TYPE)
+    answer["Content-Length"] = str(len(answer.content))  # some are made above CommonMiddleware
     answer["Cache-Control"] = "no-store"
     for name, value in _headers(error, status).items():
         answer[name] = value

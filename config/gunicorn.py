@@ -11,7 +11,7 @@ from prometheus_client import multiprocess
 bind = os.environ.get("WEB_BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("WEB_WORKERS", "2"))
 threads = int(os.environ.get("WEB_THREADS", "4"))
-worker_class = "gthread"
+worker_class = "config.gunicorn_worker.ApiWorker"
 timeout = 30
 graceful_timeout = 8
 keepalive = 5

@@ -1,0 +1,123 @@
+"""The product under its real web server, and a client that may say anything on the wire."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db import connection
+
+from devstack.processes import Child, Program
+from tests.scenarios.product import ROOT, wait_until
+
+# Short, so that a test of a client that stalls does not wait long.
+READ_TIMEOUT_SECONDS = 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class WireServer:
+    """gunicorn with the product's own configuration, on the test database."""
+
+    def __init__(self, folder: Path) -> None:
+        self.log = folder / "web.log"
+        with socket.socket() as finder:
+            finder.bind(("127.0.0.1", 0))
+            self.port: int = finder.getsockname()[1]
+        self._child = Child(
+            Program(
+                name="wire",
+                command=[sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py",
+                         f"--bind=127.0.0.1:{self.port}", "--workers=1", "--threads=4",
+                         "config.wsgi:application"],
+                environment=self._environment(),
+                folder=ROOT,
+                log=self.log,
+            )
+        )  # fmt: skip
+        wait_until(self._is_up, seconds=60)
+
+    def stop(self) -> None:
+        self._child.kill_group()
+
+    def open(self, raw: bytes) -> socket.socket:
+        """A connection on which these bytes were sent; the caller closes it."""
+        client = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        client.sendall(raw)
+        return client
+
+    def send(self, raw: bytes, *, finish: bool = False) -> Answer:
+        """What the server answers to these bytes; `finish` closes our side after them."""
+        with self.open(raw) as client:
+            if finish:
+                client.shutdown(socket.SHUT_WR)
+            return _read(client)
+
+    def request(
+        self, head: str, *, body: bytes = b"", key: str = "", host: str = "testserver"
+    ) -> Answer:
+        """`head` is the request line and further header lines, separated by newlines."""
+        lines = [*head.split("\n"), f"Host: {host}", f"Authorization: Bearer {key}"]
+        return self.send("\r\n".join([*lines, "", ""]).encode("latin-1") + body)
+
+    def _is_up(self) -> bool:
+        with contextlib.suppress(OSError):
+            return self.request("GET /healthz HTTP/1.1\nConnection: close").status == 200
+        return False
+
+    def _environment(self) -> dict[str, str]:
+        database = connection.settings_dict
+        where = urlencode({"host": database["HOST"] or database["OPTIONS"].get("host", "")})
+        return {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "tests.config.wire_settings",
+            "DATABASE_URL": f"postgresql://{database['USER']}@/{database['NAME']}?{where}",
+            "ALLOWED_HOSTS": "testserver",
+            "WEB_READ_TIMEOUT_SECONDS": str(READ_TIMEOUT_SECONDS),
+        }
+
+
+def _read(client: socket.socket) -> Answer:
+    """One answer: its head, and as much body as its Content-Length says."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += _some(client)
+    head, _, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
+    while len(body) < int(headers.get("content-length", 0)):
+        body += _some(client)
+    return Answer(int(first.split()[1]), headers, body)
+
+
+def _some(client: socket.socket) -> bytes:
+    data = client.recv(65536)
+    if not data:
+        raise OSError("the server closed the connection")
+    return data
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[WireServer]:
+    server = WireServer(folder)
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,7 @@
+"""What the server of `test_wire.py` runs with: the tests' settings and the machinery's views."""
+
+from __future__ import annotations
+
+from tests.settings import *  # noqa: F403  # as in tests.settings
+
+ROOT_URLCONF = "tests.api.machinery"
