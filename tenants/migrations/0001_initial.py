@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import django.contrib.postgres.fields
+import django.core.validators
 import django.db.models.deletion
 import pgtrigger.compiler
 import pgtrigger.migrations
@@ -127,8 +128,22 @@ class Migration(migrations.Migration):
                         size=None,
                     ),
                 ),
-                ("reads_per_second", models.PositiveIntegerField(blank=True, null=True)),
-                ("writes_per_second", models.PositiveIntegerField(blank=True, null=True)),
+                (
+                    "reads_per_second",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                    ),
+                ),
+                (
+                    "writes_per_second",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(1)],
+                    ),
+                ),
                 ("expires_at", models.DateTimeField(blank=True, null=True)),
                 ("revoked_at", models.DateTimeField(blank=True, null=True)),
                 ("last_used_at", models.DateTimeField(blank=True, null=True)),
@@ -142,6 +157,17 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("reads_per_second", 0), _negated=True),
+                            models.Q(("writes_per_second", 0), _negated=True),
+                        ),
+                        name="api_key_rate_not_zero",
+                    )
+                ],
+            },
         ),
         migrations.CreateModel(
             name="OutgoingEmail",

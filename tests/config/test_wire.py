@@ -108,7 +108,8 @@ class TestMalformed:
     @pytest.mark.parametrize(
         "raw",
         [
-            b"POST /api/v1/x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Length: 30\r\n\r\n{}",
+            b"POST /api/v1/x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Length: 30"
+            b"\r\n\r\n{}",
             b"POST /api/v1/x HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n",
             b"POST /api/v1/x HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked"
             b"\r\n\r\n0\r\n\r\n",

@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError
 
 from tenants import key_text, selectors
 from tenants import scopes as known_scopes
@@ -249,3 +250,12 @@ class TestTouch:
             moments.append((last_used() - NOW).total_seconds())
 
         assert moments == [0, 0, 0, 61, 61, 130]
+
+
+class TestRates:
+    @pytest.mark.parametrize("column", ["reads_per_second", "writes_per_second"])
+    def test_of_zero_cannot_be_stored(self, acme, column):
+        issue(acme)
+
+        with pytest.raises(IntegrityError, match="api_key_rate_not_zero"):
+            ApiKey.objects.update(**{column: 0})
