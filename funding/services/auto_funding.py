@@ -27,7 +27,7 @@ from funding.models import (
 )
 from funding.services import auto_funding_checks as checks
 from funding.services import confirmations, lifecycle, notices, pauses
-from funding.services.auto_funding_checks import Declined, Situation
+from funding.services.auto_funding_checks import Declined, Situation, Undecidable
 from funding.states import FundingStatus
 from networks import calendar
 from networks.base import PaymentNetwork
@@ -52,6 +52,8 @@ def evaluate(*, tenant_id: str, now: datetime) -> AutoFundingDecision | None:
     _note_low(situation)
     try:
         source, network = checks.permit(situation)
+    except Undecidable:
+        return None
     except Declined as refusal:
         return _decline(situation, refusal)
     except DomainError as refusal:

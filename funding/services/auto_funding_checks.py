@@ -41,6 +41,10 @@ class Declined(Exception):
         self.is_news = is_news
 
 
+class Undecidable(Exception):
+    """The bank account is being removed at this moment; the sweep looks again."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Situation:
     """The settings and the funds they are applied to, in cents."""
@@ -64,7 +68,7 @@ def in_flight() -> QuerySet[FundingTransaction]:
 def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:
     """Where the money would come from; the source stays unremoved until the transaction ends.
 
-    Raises Declined, and the DomainErrors of `sources` and `limits`.
+    Raises Declined, Undecidable, and the DomainErrors of `sources` and `limits`.
     """
     _check_standing(situation)
     source = _lock_source(situation.config)
@@ -92,9 +96,11 @@ def _lock_source(config: AutoFundingConfig) -> FundingSource:
     source_id = selectors.auto_funding_source_id(config)
     if source_id is None:
         raise Declined("no_funding_source", "There is no bank account to draw from.")
-    return sources.lock_usable(
-        tenant_id=config.tenant_id, source_id=source_id, method=config.funding_method
-    )
+    source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
+    if source is None:
+        raise Undecidable
+    sources.require_usable(source=source, method=config.funding_method)
+    return source
 
 
 def _check_amount(situation: Situation) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 
@@ -16,6 +17,7 @@ from funding.models import (
     FundingTransaction,
 )
 from funding.services import auto_funding, auto_funding_config, pauses, sources
+from funding.services.auto_funding_config import Changes
 from networks.errors import AmountAboveLimit
 from tenants.actors import SYSTEM, api_key
 from tenants.models import AuditEvent, OutgoingEmail, Role
@@ -37,8 +39,10 @@ COMPLETE = {
 }
 
 
-def configure(tenant, now=NOW, **changes):
-    auto_funding_config.configure(tenant_id=tenant.pk, changes=changes, actor=KEY, now=now)
+def configure(tenant, now=NOW, **changes: Any):
+    auto_funding_config.configure(
+        tenant_id=tenant.pk, changes=cast("Changes", changes), actor=KEY, now=now
+    )
     return AutoFundingConfig.objects.get(tenant=tenant)
 
 
