@@ -27,6 +27,10 @@ class WrittenLog:
         """Each line must be one JSON object."""
         return [json.loads(line) for line in self.text.splitlines()]
 
+    def of(self, event: str) -> list[dict[str, Any]]:
+        """The lines of one event."""
+        return [line for line in self.lines if line["event"] == event]
+
     def clear(self) -> None:
         self._stream.seek(0)
         self._stream.truncate()

@@ -17,6 +17,7 @@ from django.db import connection
 
 from devstack.processes import Child, Program
 from tests.scenarios.product import ROOT, wait_until
+from tests.servers import free_port
 
 # Short, so that a test of a client that stalls does not wait long.
 READ_TIMEOUT_SECONDS = 1
@@ -38,9 +39,7 @@ class WireServer:
 
     def __init__(self, folder: Path) -> None:
         self.log = folder / "web.log"
-        with socket.socket() as finder:
-            finder.bind(("127.0.0.1", 0))
-            self.port: int = finder.getsockname()[1]
+        self.port = free_port()
         self._child = Child(
             Program(
                 name="wire",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -24,16 +25,21 @@ class Command(JsonCommand):
         parser.add_argument("--expires-at", help="ISO 8601 with a time zone")
 
     def perform(self, **options: Any) -> dict[str, Any]:
-        chosen = options["scopes"].split(",") if options["scopes"] else scopes.ALL
         issued = keys.issue(
             tenant=tenant_or_fail(options["tenant"]),
             name=options["name"],
             actor=SYSTEM,
             now=utc_now(),
-            scopes=chosen,
+            scopes=_chosen(options["scopes"]),
             expires_at=_instant(options["expires_at"]),
         )
         return {"keyId": issued.key.pk, "apiKey": issued.text}
+
+
+def _chosen(text: str | None) -> Sequence[str]:
+    if text is None:
+        return scopes.ALL
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _instant(text: str | None) -> datetime | None:
