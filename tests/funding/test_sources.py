@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
+from common import rotation
 from common.errors import NotFound
 from funding.errors import (
     FundingMethodNotSupported,
@@ -124,6 +127,21 @@ class TestBankAccount:
         assert account.account_number == "000777000123"
         assert (account.routing_number, account.holder_name) == ("021000021", "Acme Inc")
         assert "000777000123" not in repr(account)
+
+
+class TestKeyRotation:
+    def test_seals_the_number_again_and_keeps_it(self, acme, settings):
+        source = make_source(acme, account_number="000777000123")
+        new_key = f"new:{base64.b64encode(bytes(32)).decode()}"
+        settings.ENCRYPTION_KEYS = [new_key, *settings.ENCRYPTION_KEYS]
+        (column,) = (each for each in rotation.columns() if each.model == "funding.FundingSource")
+
+        outcome = rotation.rotate(column)
+
+        settings.ENCRYPTION_KEYS = [new_key]
+        source.refresh_from_db()
+        assert (outcome.rotated, outcome.unreadable) == (1, [])
+        assert source.in_clear().account_number == "000777000123"
 
 
 class TestMakeDefault:
