@@ -14,8 +14,12 @@ from django.db import transaction
 from balance import services as ledger
 from common.errors import RuleViolation
 from funding import selectors
-from funding.errors import FundingMethodNotSupported, IncompleteAutoFunding
-from funding.models import AutoFundingConfig
+from funding.errors import (
+    FundingMethodNotSupported,
+    FundingSourceUnusable,
+    IncompleteAutoFunding,
+)
+from funding.models import AutoFundingConfig, FundingSource
 from funding.services import (
     auto_funding,
     confirmation_outcomes,
@@ -57,7 +61,8 @@ def configure(*, tenant_id: str, changes: Changes, actor: Actor, now: datetime) 
     """Change the settings, then add money at once if the balance is low.
 
     `enabled: True` is a person acting: it also ends any pause. Raises IncompleteAutoFunding,
-    FundingMethodNotSupported, AmountAboveLimit, and NotFound for an unknown source.
+    FundingMethodNotSupported, FundingSourceUnusable, AmountAboveLimit, and NotFound for an unknown
+    source.
     """
     ledger.lock_row(tenant_id=tenant_id)
     asked_until_now = confirmations.approvers(tenant_id=tenant_id)
@@ -84,7 +89,7 @@ def configure(*, tenant_id: str, changes: Changes, actor: Actor, now: datetime) 
 def _check(config: AutoFundingConfig, changes: Changes) -> None:
     """Only what is asked for is judged, so that switching off always works."""
     if changes.get("source_id"):
-        sources.find(tenant_id=config.tenant_id, source_id=str(changes["source_id"]))
+        _hold(config, str(changes["source_id"]))
     if config.enabled:
         for column, field in _REQUIRED.items():
             if getattr(config, column) in {None, ""}:
@@ -103,13 +108,28 @@ def _require_source(config: AutoFundingConfig) -> None:
         raise IncompleteAutoFunding(
             "Name a bank account, or make one the default.", field="fundingSourceId"
         )
-    source = sources.find(tenant_id=config.tenant_id, source_id=source_id)
+    source = _hold(config, source_id)
     try:
         sources.require_usable(source=source, method=config.funding_method)
     except FundingMethodNotSupported:
         raise
     except RuleViolation as refusal:
         raise IncompleteAutoFunding(refusal.detail, field="fundingSourceId") from refusal
+
+
+def _hold(config: AutoFundingConfig, source_id: str) -> FundingSource:
+    """A source of the tenant that is not removed before we are done. Raises NotFound,
+    FundingSourceUnusable.
+
+    Saving a reference to it would wait for a removal that waits for the balance row, which is ours.
+    """
+    sources.find(tenant_id=config.tenant_id, source_id=source_id)
+    source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
+    if source is None:
+        raise FundingSourceUnusable(
+            "This bank account is being removed right now.", field="fundingSourceId"
+        )
+    return source
 
 
 def _require_amount_within_limit(config: AutoFundingConfig) -> None:

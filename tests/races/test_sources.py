@@ -13,10 +13,17 @@ from funding.errors import (
     DuplicateFundingSource,
     FundingSourceInUse,
     FundingSourceUnusable,
+    IncompleteAutoFunding,
     TooManyFundingSources,
 )
-from funding.models import FundingSource, FundingTransaction, SourceVerification, Trigger
-from funding.services import lifecycle, network_events, sources
+from funding.models import (
+    AutoFundingConfig,
+    FundingSource,
+    FundingTransaction,
+    SourceVerification,
+    Trigger,
+)
+from funding.services import auto_funding_config, lifecycle, network_events, sources
 from funding.states import IN_FLIGHT, FundingStatus
 from networks.inbox import messages
 from networks.inbox.models import InboundEvent
@@ -201,3 +208,28 @@ class TestRemoving:
 
         assert outcomes == [True, "removed"]
         assert FundingSource.objects.get().last_return_code == "R02"
+
+    @pytest.mark.parametrize("round_", range(ROUNDS))
+    def test_auto_funding_never_goes_on_from_a_removed_account(self, acme, round_):
+        source = make_source(acme)
+        changes = {
+            "enabled": True,
+            "low_balance_threshold": 0,
+            "funding_amount": 100,
+            "funding_method": "ach_debit",
+            "source_id": source.pk,
+        }
+
+        def configure():
+            auto_funding_config.configure(
+                tenant_id=acme.pk, changes=changes, actor=SYSTEM, now=utc_now()
+            )
+
+        acts = [configure, lambda: remove(source)]
+
+        outcomes = together(lambda worker: acts[worker % 2](), workers=WORKERS)
+
+        expected = {type(None), FundingSource, FundingSourceUnusable, IncompleteAutoFunding}
+        assert set(kinds(outcomes)) <= expected, outcomes
+        config = AutoFundingConfig.objects.filter(tenant=acme, enabled=True).first()
+        assert config is None or config.paused_reason == "funding_source_removed"
