@@ -72,10 +72,7 @@ def test_javascript(tmp_path):
 def test_go(tmp_path):
     (tmp_path / "go.mod").write_text("module webhook\n")
     (tmp_path / "webhook.go").write_text(sample("go"))
-    rows = "".join(
-        f"{{{json.dumps(body)}, {json.dumps(signature)}, {json.dumps(secret)}, {str(good).lower()}}},\n"
-        for body, signature, secret, good in CASES
-    )
+    rows = "".join(f"{{{', '.join(json.dumps(value) for value in case)}}},\n" for case in CASES)
     (tmp_path / "webhook_test.go").write_text(f"""package webhook
 import "testing"
 func TestCases(t *testing.T) {{
