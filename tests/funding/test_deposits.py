@@ -7,6 +7,7 @@ from datetime import timedelta
 from types import MappingProxyType
 
 import pytest
+from celery import current_app
 
 from funding.models import FundingSource, SourceVerification
 from funding.services import deposits, sources, verifications
@@ -110,6 +111,15 @@ class TestSandbox:
         assert deposits.send_due(now=NOW) == 0
         accounts.release(tenant_id=acme.pk, actor=SYSTEM, now=NOW)
         assert deposits.send_due(now=NOW) == 1
+
+
+def test_the_task_is_a_door_to_it(acme):
+    source = make_source(acme, account_number="50000")
+    SourceVerification.objects.update(next_attempt_at=NOW - timedelta(days=9999))
+
+    current_app.tasks["funding.process_verifications"].apply(throw=True)
+
+    assert stored(source).status == "verification_failed"
 
 
 class TestLive:

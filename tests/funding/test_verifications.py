@@ -8,6 +8,7 @@ import pytest
 
 from common.errors import NotFound
 from funding.errors import (
+    FundingSourceUnusable,
     TooManyVerifications,
     VerificationAmountsWrong,
     VerificationExpired,
@@ -137,6 +138,12 @@ class TestVerify:
 
         assert SourceVerification.objects.get().tries_used == 0
 
+    def test_failed_means_unusable(self, source):
+        guess(source, 33, 44)
+
+        with pytest.raises(FundingSourceUnusable, match="never verified"):
+            sources.lock_usable(tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit")
+
 
 class TestRepeatedDeposits:
     def add_and_remove(self, tenant, times, now=NOW):
@@ -173,6 +180,12 @@ class TestExpireDue:
         assert verifications.expire_due(now=NOW + TEN_DAYS) == 1
         assert verifications.expire_due(now=NOW + TEN_DAYS) == 0
         assert status_of(source) == "verification_failed"
+
+    def test_changes_nothing_for_who_was_proven_meanwhile(self, source):
+        guess(source, 11, 22)
+
+        assert verifications.fail(source_id=source.pk, now=NOW) is False
+        assert status_of(source) == "active"
 
     def test_leaves_proven_accounts_alone(self, source):
         deposits.send_due(now=NOW)
