@@ -57,6 +57,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "funding/transactions/<str:funding_id>/cancel",
         FundingTransactionViewSet.as_view({"post": "cancel"}),
     ),
+    path("sandbox/confirmations/<str:funding_id>", SandboxViewSet.as_view({"get": "confirmation"})),
     path("sandbox/process-due", SandboxViewSet.as_view({"post": "process_due"})),
     path(
         "sandbox/funding-transactions/<str:funding_id>/<str:name>",

@@ -18,8 +18,9 @@ from common import clock
 from common.errors import NotFound
 from funding.api import presenters
 from funding.api.serializers import FundingTransactionOut
-from funding.models import FundingTransaction
+from funding.models import Decision, FundingTransaction
 from funding.services import sandbox
+from funding.services.sandbox import ApproverLinks
 from networks.sandbox import due, steps
 from networks.sandbox.due import Transition
 
@@ -35,10 +36,27 @@ class DueWorkOut(serializers.Serializer[Any]):
     transitions = TransitionOut(many=True)
 
 
+class MagicLinkOut(serializers.Serializer[Any]):
+    approverEmail = serializers.EmailField()
+    url = serializers.URLField()
+
+
+class SandboxConfirmationOut(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    fundingTransactionId = serializers.CharField()
+    decision = serializers.ChoiceField(choices=Decision.values)
+    expiresAt = serializers.DateTimeField()
+    links = MagicLinkOut(many=True, help_text="Empty once it is decided or over.")
+
+
 class SandboxViewSet(ApiViewSet):
     """The bank is called in `prepare_…`, outside the transaction of the idempotency record."""
 
-    scopes: ClassVar = {"step": "funding:write", "process_due": "funding:write"}
+    scopes: ClassVar = {
+        "step": "funding:write",
+        "process_due": "funding:write",
+        "confirmation": "autofunding:write",
+    }
 
     def prepare_step(
         self, request: TenantRequest, funding_id: str, name: str
@@ -61,6 +79,15 @@ class SandboxViewSet(ApiViewSet):
         """Make the bank take the next step: advance, complete, fail or return."""
         return responses.data(presenters.funding_transaction(prepared))
 
+    @extend_schema(responses=envelope(SandboxConfirmationOut))
+    def confirmation(self, request: TenantRequest, funding_id: str) -> HttpResponse:
+        """New magic links for the approvers of a funding, so that no mailbox is needed."""
+        require_sandbox(request)
+        links = sandbox.magic_links(
+            tenant_id=request.auth.tenant_id, funding_id=funding_id, now=clock.utc_now()
+        )
+        return responses.data(_confirmation(links))
+
     def prepare_process_due(self, request: TenantRequest) -> list[Transition]:
         require_sandbox(request)
         return due.run_all(tenant_id=request.auth.tenant_id, now=clock.utc_now())
@@ -78,4 +105,15 @@ def _transition(step: Transition) -> dict[str, Any]:
         "fromStatus": step.from_status or None,
         "toStatus": step.to_status,
         "at": clock.text_of(step.at),
+    }
+
+
+def _confirmation(links: ApproverLinks) -> dict[str, Any]:
+    question = links.question
+    return {
+        "id": question.pk,
+        "fundingTransactionId": question.funding_id,
+        "decision": str(question.decision),
+        "expiresAt": clock.text_of(question.expires_at),
+        "links": [{"approverEmail": address, "url": url} for address, url in links.urls.items()],
     }

@@ -75,6 +75,13 @@ def decline(question, *, reason="Not this month", now=NOW, email=BOSS):
     confirmations.decline(token=token_of(question, email), reason=reason, now=now)
 
 
+def page_of(token, now=NOW):
+    """What the page of a known link shows."""
+    view = confirmations.look_up(token=token, now=now)
+    assert view is not None
+    return view
+
+
 def outcome(question):
     question.refresh_from_db()
     funding = FundingTransaction.objects.get(pk=question.funding_id)
@@ -91,6 +98,12 @@ def sent(template):
     mail.outbox.clear()
     emails.send_due(now=NOW)
     return {message.to[0]: str(message.body) for message in mail.outbox if message.to[0] in wanted}
+
+
+def link_in(body):
+    """The token of the magic link in a mail."""
+    (token,) = re.findall(r"/confirm/([^/\s]+)/", body)
+    return token
 
 
 class TestRequest:
@@ -154,7 +167,7 @@ class TestLinks:
     def test_each_mail_brings_its_own_link_and_only_digests_are_kept(self, acme, question):
         bodies = sent("confirmation_request")
 
-        tokens = {to: re.search(r"/confirm/([^/]+)/", body)[1] for to, body in bodies.items()}
+        tokens = {to: link_in(body) for to, body in bodies.items()}
         assert set(tokens) == {BOSS, CFO}
         assert tokens[BOSS] != tokens[CFO]
         kept = ConfirmationLink.objects.values_list("approver_email", "digest")
@@ -192,7 +205,7 @@ class TestLinks:
 
 class TestLookUp:
     def test_shows_the_question_to_whoever_holds_the_link(self, question):
-        view = confirmations.look_up(token=token_of(question), now=NOW)
+        view = page_of(token_of(question))
 
         assert view == confirmations.ConfirmationView(
             tenant_name="Acme",
@@ -222,7 +235,7 @@ class TestLookUp:
         other = token_of(question, CFO)
         decline(question, now=NOW + HOUR)
 
-        view = confirmations.look_up(token=other, now=NOW + 2 * HOUR)
+        view = page_of(other, NOW + 2 * HOUR)
 
         assert (view.state, view.decided_by, view.decided_at, view.decline_reason) == (
             "declined",
@@ -235,8 +248,8 @@ class TestLookUp:
     def test_is_over_the_moment_the_time_is_up(self, question):
         token = token_of(question)
 
-        before = confirmations.look_up(token=token, now=END - timedelta(microseconds=1))
-        after = confirmations.look_up(token=token, now=END)
+        before = page_of(token, END - timedelta(microseconds=1))
+        after = page_of(token, END)
 
         assert (before.state, after.state) == ("open", "expired")
 
@@ -447,7 +460,7 @@ class TestResend:
         assert self.resend(acme, question, NOW + HOUR) == [BOSS, CFO]
 
         assert mails_of(acme, "confirmation_request") == [BOSS, BOSS, CFO, CFO]
-        assert confirmations.look_up(token=old, now=NOW + HOUR).state == "open"
+        assert page_of(old, NOW + HOUR).state == "open"
         event = AuditEvent.objects.get(action="confirmation.resent")
         assert event.details["to"] == [BOSS, CFO]
 
