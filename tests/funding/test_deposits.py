@@ -7,10 +7,10 @@ from datetime import timedelta
 from types import MappingProxyType
 
 import pytest
-from celery import current_app
 
 from funding.models import FundingSource, SourceVerification
 from funding.services import deposits, sources, verifications
+from funding.tasks.verification import process_verifications
 from networks import registry
 from networks.base import EventKind, NetworkEvent
 from networks.inbox.models import InboundEvent
@@ -117,7 +117,7 @@ def test_the_task_is_a_door_to_it(acme):
     source = make_source(acme, account_number="50000")
     SourceVerification.objects.update(next_attempt_at=NOW - timedelta(days=9999))
 
-    current_app.tasks["funding.process_verifications"].apply(throw=True)
+    process_verifications.apply(throw=True)
 
     assert stored(source).status == "verification_failed"
 
