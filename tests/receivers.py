@@ -85,7 +85,7 @@ class Receiver:
 
     async def _answer(self, request: Received, writer: asyncio.StreamWriter) -> bool:
         """Behave as the path says; returns whether the connection may be used again."""
-        word, _, argument = request.path.strip("/").partition("/")
+        word, _, argument = request.path.partition("?")[0].strip("/").partition("/")
         if scripted := self.answers[request.path]:
             writer.write(scripted.pop(0))
         elif word.isdigit():
