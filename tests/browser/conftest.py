@@ -30,13 +30,7 @@ QUIET = (
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _chromium() -> None:
-    if chromium.find() is None:
-        pytest.skip("needs chromium: apt-get install --no-install-recommends chromium")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _synchronous_database(_chromium: None) -> Iterator[None]:
+def _synchronous_database() -> Iterator[None]:
     """Playwright runs an event loop in this thread; Django must not take that for async code."""
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     yield
