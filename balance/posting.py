@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
-from django.db import IntegrityError, connection
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, connections
 from psycopg.types.numeric import Int8
 
 from balance import kinds
@@ -207,13 +207,15 @@ def _values(order: Order) -> dict[str, Any]:
 def _execute(values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Run the statement on Django's connection, past Django's cursor: that one cannot prepare.
 
-    No row: the tenant has no balance row yet.
+    Binary, because reading the time as text costs as much as all else. No row: the tenant has no
+    balance row yet.
     """
-    connection.ensure_connection()
-    connection.validate_no_broken_transaction()
+    django_connection = connections[DEFAULT_DB_ALIAS]
+    django_connection.ensure_connection()
+    django_connection.validate_no_broken_transaction()
     try:
-        with connection.wrap_database_errors:
-            cursor = connection.connection.execute(POST, values, prepare=True)
+        with django_connection.wrap_database_errors:
+            cursor = django_connection.connection.execute(POST, values, prepare=True, binary=True)
             rows: list[tuple[Any, ...]] = cursor.fetchall()
     except IntegrityError as error:
         if _violated(error) == "balance_available_in_range":

@@ -1,0 +1,3 @@
+"""Speed as ratios against a ceiling measured in the same run: `./run bench PART`."""
+
+from __future__ import annotations
