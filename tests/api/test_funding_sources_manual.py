@@ -10,7 +10,7 @@ from django.apps import apps
 
 from common import crypto
 from funding.models import FundingSource, SourceVerification
-from networks.base import BankAccount
+from networks.base import AccountType, BankAccount, HolderType
 from tenants.models import Mode
 from tests.builders import ApiClient, make_key, make_tenant
 
@@ -224,8 +224,8 @@ class TestSecrecy:
             routing_number="021000021",
             account_number=CANARY,
             holder_name="Acme Inc",
-            holder_type="business",
-            account_type="checking",
+            holder_type=HolderType.BUSINESS,
+            account_type=AccountType.CHECKING,
         )
 
         assert CANARY not in repr(account) + str(account)

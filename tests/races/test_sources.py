@@ -212,7 +212,7 @@ class TestRemoving:
     @pytest.mark.parametrize("round_", range(ROUNDS))
     def test_auto_funding_never_goes_on_from_a_removed_account(self, acme, round_):
         source = make_source(acme)
-        changes = {
+        changes: auto_funding_config.Changes = {
             "enabled": True,
             "low_balance_threshold": 0,
             "funding_amount": 100,
