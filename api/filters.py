@@ -98,6 +98,17 @@ class StrictBooleanFilter(django_filters.ChoiceFilter):  # type: ignore[misc]
         return queryset.filter(**{self.field_name: value == "true"}) if value else queryset
 
 
+class RemovableFilter(StrictFilterSet):
+    """Rows with `removed_at`: removed ones only on request."""
+
+    includeRemoved = django_filters.ChoiceFilter(choices=(("true", "true"), ("false", "false")))
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.form.cleaned_data["includeRemoved"] == "true":
+            return queryset
+        return queryset.filter(removed_at=None)
+
+
 class CentsFilter(django_filters.Filter):  # type: ignore[misc]
     """A whole number of cents."""
 

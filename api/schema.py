@@ -22,6 +22,10 @@ PAGE_PARAMETERS = [
     ),
     OpenApiParameter("cursor", str, description="`nextCursor` of the page before."),
 ]
+REMOVABLE_LIST_PARAMETERS = [
+    OpenApiParameter("includeRemoved", bool, default=False, description="Show removed ones, too."),
+    *PAGE_PARAMETERS,
+]
 
 
 @cache

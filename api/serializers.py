@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.errors import UnknownField
+from tenants.models import ActorType
 
 _UNKNOWN_FIELDS_NAMED = 20
 
@@ -24,6 +25,13 @@ class StrictSerializer(serializers.Serializer[Any]):
                 }
             )
         return super().to_internal_value(data)
+
+
+class CreatedByOut(serializers.Serializer[Any]):
+    """Who asked for something."""
+
+    type = serializers.ChoiceField(choices=ActorType.choices)
+    id = serializers.CharField(allow_null=True)
 
 
 def validated(serializer: type[StrictSerializer], body: Any, **kwargs: Any) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from funding.api.auto_funding import AutoFundingViewSet
 from funding.api.sandbox import SandboxViewSet
 from funding.api.sources import FundingSourceViewSet
 from funding.api.transactions import FundingTransactionViewSet, LimitsViewSet, TopUpViewSet
+from payments.api.payments import PaymentViewSet, SandboxPaymentViewSet
+from payments.api.recipients import RecipientViewSet
 from webhooks.api.history import EventViewSet, WebhookDeliveryViewSet
 from webhooks.api.views import WebhookViewSet
 
@@ -57,11 +59,23 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "funding/transactions/<str:funding_id>/cancel",
         FundingTransactionViewSet.as_view({"post": "cancel"}),
     ),
+    path("payments", PaymentViewSet.as_view({"get": "list", "post": "create"})),
+    path("payments/<str:payment_id>", PaymentViewSet.as_view({"get": "retrieve"})),
+    path("payments/<str:payment_id>/cancel", PaymentViewSet.as_view({"post": "cancel"})),
+    path("recipients", RecipientViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "recipients/<str:recipient_id>",
+        RecipientViewSet.as_view({"get": "retrieve", "delete": "remove"}),
+    ),
     path("sandbox/confirmations/<str:funding_id>", SandboxViewSet.as_view({"get": "confirmation"})),
     path("sandbox/process-due", SandboxViewSet.as_view({"post": "process_due"})),
     path(
         "sandbox/funding-transactions/<str:funding_id>/<str:name>",
         SandboxViewSet.as_view({"post": "step"}),
+    ),
+    path(
+        "sandbox/payments/<str:payment_id>/<str:name>",
+        SandboxPaymentViewSet.as_view({"post": "step"}),
     ),
     path("webhooks", WebhookViewSet.as_view({"get": "list", "post": "create"})),
     path(

@@ -13,6 +13,10 @@ def every(seconds: float, task: str) -> dict[str, Any]:
 SCHEDULE: dict[str, dict[str, Any]] = {
     "hand funding to the networks": every(5, "funding.submit_due"),
     "apply what the networks report": every(1, "funding.process_network_events"),
+    "hand payments to the networks": every(5, "payments.submit_due"),
+    "apply what the networks report on payments": every(1, "payments.process_network_events"),
+    "run payments that wait for money": every(10, "payments.run_waiting"),
+    "give up payments that waited too long": every(60, "payments.expire_waiting"),
     "send e-mails": every(5, "tenants.send_due_emails"),
     "send and check micro-deposits": every(5, "funding.process_verifications"),
     "add money where the balance is low": every(30, "funding.sweep_auto_funding"),

@@ -61,6 +61,7 @@ INSTALLED_APPS = [
     "webhooks",
     "balance",
     "funding",
+    "payments",
 ]
 
 MIDDLEWARE = [
@@ -266,6 +267,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "AccountHolderType": "networks.base.HolderType",
         "AccountType": "networks.base.AccountType",
+        "PaymentMethod": "payments.models.PaymentMethod.values",
+        "PaymentStatus": "payments.states.PaymentStatus.values",
         "FundingMethod": "funding.models.FundingMethod.values",
         "FundingSourceStatus": "funding.states.SourceStatus.values",
         "FundingSourceType": "funding.models.SourceType.values",
@@ -294,6 +297,13 @@ RTP_AMOUNT_MAX = env.int("RTP_AMOUNT_MAX", default=1_000_000_000)
 # Cents per Eastern day and month, over all methods; empty means no limit.
 DAILY_FUNDING_MAX = env.int("DAILY_FUNDING_MAX", default=None)
 MONTHLY_FUNDING_MAX = env.int("MONTHLY_FUNDING_MAX", default=None)
+# Cents per payment, by method.
+PAYMENT_AMOUNT_MAX = {
+    "ach_credit": env.int("PAYMENT_ACH_AMOUNT_MAX", default=100_000_000),
+    "rtp": env.int("PAYMENT_RTP_AMOUNT_MAX", default=1_000_000_000),
+}
+# How long a payment may wait for money before it gives up.
+PAYMENT_WAIT_DAYS = env.int("PAYMENT_WAIT_DAYS", default=7)
 # Networks that webhooks may reach although they are not public, e.g. `127.0.0.0/8,::1/128`.
 WEBHOOK_ALLOWED_NETWORKS = items("WEBHOOK_ALLOWED_NETWORKS")
 WEBHOOK_ALLOW_HTTP = flag("WEBHOOK_ALLOW_HTTP", default=False)

@@ -7,11 +7,10 @@ from typing import Any
 from rest_framework import serializers
 
 from api.fields import CentsField, MetadataField, StrictChoiceField, TextField
-from api.serializers import StrictSerializer
+from api.serializers import CreatedByOut, StrictSerializer
 from funding.models import FundingMethod, Trigger
 from funding.services.topups import TopUp
 from funding.states import FundingStatus
-from tenants.models import ActorType
 
 
 class TopUpIn(StrictSerializer):
@@ -26,11 +25,6 @@ class TopUpIn(StrictSerializer):
     def to_internal_value(self, data: Any) -> TopUp:
         values = super().to_internal_value(data)
         return TopUp(**{**values, "method": FundingMethod(values["method"])})
-
-
-class CreatedByOut(serializers.Serializer[Any]):
-    type = serializers.ChoiceField(choices=ActorType.choices)
-    id = serializers.CharField(allow_null=True)
 
 
 class StatusTimestampsOut(serializers.Serializer[Any]):

@@ -9,16 +9,16 @@ from drf_spectacular.utils import extend_schema
 
 from api import problems, responses
 from api.authentication import TenantRequest
+from api.filters import RemovableFilter
 from api.idempotency import idempotent
 from api.pagination import paginate
-from api.schema import envelope, page
+from api.schema import REMOVABLE_LIST_PARAMETERS, envelope, page
 from api.serializers import validated
 from api.views import ApiViewSet
 from common.clock import utc_now
 from funding import selectors
 from funding.api import source_presenter as presenter
 from funding.api import source_serializers as bodies
-from funding.api.source_filters import LIST_PARAMETERS, FundingSourceFilter
 from funding.models import FundingSource
 from funding.services import drafts, linking, sources, verifications
 from funding.services.drafts import Draft
@@ -35,12 +35,12 @@ class FundingSourceViewSet(ApiViewSet):
         "verify": "sources:write",
     }
 
-    @extend_schema(parameters=LIST_PARAMETERS, responses=page(bodies.FundingSourceOut))
+    @extend_schema(parameters=REMOVABLE_LIST_PARAMETERS, responses=page(bodies.FundingSourceOut))
     def list(self, request: TenantRequest) -> HttpResponse:
         """Bank accounts, newest first; removed ones only on request."""
         rows = selectors.sources(tenant_id=request.auth.tenant_id)
         return paginate(
-            request, FundingSourceFilter.apply(request, rows), present=presenter.funding_source
+            request, RemovableFilter.apply(request, rows), present=presenter.funding_source
         )
 
     @extend_schema(responses=envelope(bodies.FundingSourceOut))

@@ -1,0 +1,95 @@
+"""`/payments`: money out of the balance."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+
+from api import responses
+from api.authentication import TenantRequest
+from api.idempotency import idempotent
+from api.pagination import paginate
+from api.sandbox import require_sandbox
+from api.schema import envelope, page
+from api.views import ApiViewSet
+from common.clock import utc_now
+from common.errors import NotFound
+from networks.sandbox import steps
+from payments import selectors
+from payments.api import presenters
+from payments.api.filters import PAYMENT_PARAMETERS, PaymentFilter
+from payments.api.serializers import PaymentIn, PaymentOut
+from payments.models import Payment
+from payments.services import orders, sandbox
+
+
+class PaymentViewSet(ApiViewSet):
+    scopes: ClassVar = {
+        "create": "payments:write",
+        "list": "payments:read",
+        "retrieve": "payments:read",
+        "cancel": "payments:write",
+    }
+
+    @extend_schema(request=PaymentIn, responses={201: envelope(PaymentOut)})
+    @idempotent
+    def create(self, request: TenantRequest) -> HttpResponse:
+        """Pay out of the balance. The money is set aside at once and arrives later."""
+        body = PaymentIn(data=request.data)
+        body.is_valid(raise_exception=True)
+        payment = orders.place(
+            tenant_id=request.auth.tenant_id,
+            mode=request.auth.mode,
+            order=body.validated_data,
+            actor=request.auth.actor,
+            now=utc_now(),
+        )
+        return responses.data(
+            presenters.payment(payment), status=201, location=f"/api/v1/payments/{payment.pk}"
+        )
+
+    @extend_schema(parameters=PAYMENT_PARAMETERS, responses=page(PaymentOut))
+    def list(self, request: TenantRequest) -> HttpResponse:
+        """Payments, newest first."""
+        rows = selectors.payments(tenant_id=request.auth.tenant_id)
+        return paginate(request, PaymentFilter.apply(request, rows), present=presenters.payment)
+
+    @extend_schema(responses=envelope(PaymentOut))
+    def retrieve(self, request: TenantRequest, payment_id: str) -> HttpResponse:
+        """One payment."""
+        payment = selectors.payment(tenant_id=request.auth.tenant_id, payment_id=payment_id)
+        return responses.data(presenters.payment(payment))
+
+    @extend_schema(request=None, responses=envelope(PaymentOut))
+    @idempotent
+    def cancel(self, request: TenantRequest, payment_id: str) -> HttpResponse:
+        """Give up a payment that waits for money, or was not yet handed to the network."""
+        payment = orders.cancel(
+            tenant_id=request.auth.tenant_id,
+            payment_id=payment_id,
+            actor=request.auth.actor,
+            now=utc_now(),
+        )
+        return responses.data(presenters.payment(payment))
+
+
+class SandboxPaymentViewSet(ApiViewSet):
+    """The bank is called in `prepare_…`, outside the transaction of the idempotency record."""
+
+    scopes: ClassVar = {"step": "payments:write"}
+
+    def prepare_step(self, request: TenantRequest, payment_id: str, name: str) -> Payment:
+        require_sandbox(request)
+        if name not in steps.NAMES:
+            raise NotFound(f"There is no step {name[:20]}.")
+        return sandbox.step(
+            tenant_id=request.auth.tenant_id, payment_id=payment_id, name=name, now=utc_now()
+        )
+
+    @extend_schema(request=None, responses=envelope(PaymentOut))
+    @idempotent
+    def step(self, request: TenantRequest, prepared: Payment, **_path: str) -> HttpResponse:
+        """Make the bank take the next step: advance, complete, fail or return."""
+        return responses.data(presenters.payment(prepared))

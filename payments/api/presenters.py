@@ -1,0 +1,74 @@
+"""What a client sees of payments: camelCase, UTC with microseconds, cents, no account number."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from api.bank_accounts import bank_account
+from common import clock
+from payments.models import Payment, Recipient
+from payments.states import PaymentStatus
+
+_TIMESTAMPS = {
+    "waitingForFundsAt": "waiting_for_funds_at",
+    "createdAt": "locked_at",
+    "processingAt": "processing_at",
+    "completedAt": "completed_at",
+    "failedAt": "failed_at",
+    "returnedAt": "returned_at",
+    "canceledAt": "canceled_at",
+}
+
+
+def payment(row: Payment) -> dict[str, Any]:
+    """The one shape of a payment, read by `selectors.payments` or just made."""
+    is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
+    return {
+        "id": row.pk,
+        "amount": row.amount,
+        "currency": row.currency,
+        "status": str(row.status),
+        "method": str(row.method),
+        "recipient": bank_account(row.recipient),
+        "recipientId": row.recipient_id if row.recipient.is_saved else None,
+        "createdBy": {"type": str(row.created_by_type), "id": row.created_by_id or None},
+        "description": row.description or None,
+        "metadata": row.metadata,
+        "waitForFunds": row.waits_until is not None,
+        "waitsUntil": _optional(row.waits_until) if is_waiting else None,
+        "onHold": row.held_at is not None,
+        "expectedArrivalDate": row.expected_arrival_date and row.expected_arrival_date.isoformat(),
+        "statusTimestamps": {
+            name: _optional(getattr(row, column)) for name, column in _TIMESTAMPS.items()
+        },
+        "failureCode": row.failure_code or None,
+        "failureMessage": row.failure_message or None,
+        "returned": row.returned,
+        "returnCode": row.return_code or None,
+        "returnReason": row.return_reason or None,
+        "returnedAt": _optional(row.returned_at),
+        "traceNumber": row.trace_number or None,
+        "balanceTransactionIds": row.balance_transaction_ids,
+        "createdAt": clock.text_of(row.created_at),
+        "updatedAt": clock.text_of(row.updated_at),
+    }
+
+
+def recipient(row: Recipient) -> dict[str, Any]:
+    """The one shape of a saved recipient."""
+    return {
+        "id": row.pk,
+        **bank_account(row),
+        "createdAt": clock.text_of(row.created_at),
+        "removedAt": _optional(row.removed_at),
+    }
+
+
+def removal(row: Recipient) -> dict[str, Any]:
+    """The answer to a removal."""
+    return {"id": row.pk, "removedAt": _optional(row.removed_at)}
+
+
+def _optional(moment: datetime | None) -> str | None:
+    return clock.text_of(moment) if moment else None

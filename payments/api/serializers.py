@@ -1,0 +1,105 @@
+"""Bodies in and out of the payment endpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.bank_accounts import BankAccountIn, BankAccountOut
+from api.fields import CentsField, MetadataField, StrictBooleanField, StrictChoiceField, TextField
+from api.serializers import CreatedByOut, StrictSerializer
+from payments.models import DESCRIPTION_LENGTH_MAX, PaymentMethod
+from payments.services.orders import Order
+from payments.states import PaymentStatus
+
+_RECIPIENTS = {"recipient", "recipientId"}
+
+
+class RecipientIn(BankAccountIn):
+    """Whom to pay."""
+
+
+class PaymentIn(StrictSerializer):
+    """`recipient` or `recipientId`, never both."""
+
+    amount = CentsField(help_text="Cents.")
+    recipient = RecipientIn(required=False)
+    recipientId = TextField(required=False, max_length=64, help_text="A saved recipient.")
+    method = StrictChoiceField(PaymentMethod.values, default=PaymentMethod.ACH_CREDIT)
+    description = TextField(max_length=DESCRIPTION_LENGTH_MAX, default="", allow_blank=True)
+    metadata = MetadataField(default=dict)
+    waitForFunds = StrictBooleanField(
+        source="wait_for_funds", default=False, help_text="Short of money: wait for it in a queue."
+    )
+
+    def to_internal_value(self, data: Any) -> Order:
+        values = super().to_internal_value(data)
+        given = [values.pop(name) for name in _RECIPIENTS if name in values]
+        if len(given) != 1:
+            message = "Send either recipient or recipientId."
+            raise serializers.ValidationError({"recipient": message}, code="invalid")
+        return Order(**{**values, "recipient": given[0], "method": PaymentMethod(values["method"])})
+
+
+class RecipientOut(BankAccountOut):
+    """A saved recipient."""
+
+    id = serializers.CharField()
+    createdAt = serializers.DateTimeField()
+    removedAt = serializers.DateTimeField(allow_null=True)
+
+
+class RemovedRecipientOut(serializers.Serializer[Any]):
+    """What is left of a removed recipient."""
+
+    id = serializers.CharField()
+    removedAt = serializers.DateTimeField()
+
+
+class PaidAccountOut(BankAccountOut):
+    """The account a payment goes to."""
+
+
+class PaymentTimestampsOut(serializers.Serializer[Any]):
+    """When the payment got into each status; null where it never was."""
+
+    waitingForFundsAt = serializers.DateTimeField(allow_null=True)
+    createdAt = serializers.DateTimeField(allow_null=True)
+    processingAt = serializers.DateTimeField(allow_null=True)
+    completedAt = serializers.DateTimeField(allow_null=True)
+    failedAt = serializers.DateTimeField(allow_null=True)
+    returnedAt = serializers.DateTimeField(allow_null=True)
+    canceledAt = serializers.DateTimeField(allow_null=True)
+
+
+class PaymentOut(serializers.Serializer[Any]):
+    """A payment out of the balance."""
+
+    id = serializers.CharField()
+    amount = serializers.IntegerField(help_text="Cents.")
+    currency = serializers.CharField()
+    status = serializers.ChoiceField(choices=PaymentStatus.choices)
+    method = serializers.ChoiceField(choices=PaymentMethod.choices)
+    recipient = PaidAccountOut()
+    recipientId = serializers.CharField(allow_null=True, help_text="If it was a saved one.")
+    createdBy = CreatedByOut()
+    description = serializers.CharField(allow_null=True)
+    metadata = serializers.DictField(child=serializers.CharField())
+    waitForFunds = serializers.BooleanField()
+    waitsUntil = serializers.DateTimeField(
+        allow_null=True, help_text="When it gives up; only while it waits."
+    )
+    onHold = serializers.BooleanField(help_text="Staff look at it before it is sent.")
+    expectedArrivalDate = serializers.DateField(allow_null=True)
+    statusTimestamps = PaymentTimestampsOut()
+    failureCode = serializers.CharField(allow_null=True)
+    failureMessage = serializers.CharField(allow_null=True)
+    returned = serializers.BooleanField()
+    returnCode = serializers.CharField(allow_null=True)
+    returnReason = serializers.CharField(allow_null=True)
+    returnedAt = serializers.DateTimeField(allow_null=True)
+    traceNumber = serializers.CharField(allow_null=True)
+    balanceTransactionIds = serializers.ListField(child=serializers.CharField())
+    createdAt = serializers.DateTimeField()
+    updatedAt = serializers.DateTimeField()

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class PaymentsConfig(AppConfig):
+    name = "payments"
+    verbose_name = "Payments"
+
+    def ready(self) -> None:
+        from balance import invariants as audit
+        from balance.signals import available_balance_rose
+        from networks.sandbox import due
+        from payments import invariants
+        from payments.services import sandbox, waiting
+
+        audit.register(invariants.MOVEMENTS.check)
+        available_balance_rose.connect(waiting.wake, dispatch_uid="payments.waiting")
+        due.register(sandbox.PART)

@@ -1,0 +1,234 @@
+"""Money out of the balance, and the accounts it goes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pgtrigger
+from django.db import models
+from django.db.models import Q
+
+from common.fields import PrefixedIdField
+from common.leases import Leased
+from common.money import AMOUNT_MAX, CURRENCY
+from networks.accounts import StoredAccount
+from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
+from tenants.models import ActorType
+
+DESCRIPTION_LENGTH_MAX = 140
+HOLD_REASON_LENGTH_MAX = 200
+
+
+class PaymentMethod(models.TextChoices):
+    ACH_CREDIT = "ach_credit"
+    RTP = "rtp"
+
+
+class Recipient(StoredAccount):
+    """Where a payment goes. A saved one is on the tenant's list; others belong to one payment."""
+
+    sealed_as = "recipient"
+
+    id = PrefixedIdField("rcp")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    is_saved = models.BooleanField()
+    created_at = models.DateTimeField()
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("tenant", "fingerprint"),
+                condition=Q(is_saved=True, removed_at=None),
+                name="one_saved_recipient_per_account",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_saved=True) | Q(removed_at=None),
+                name="only_saved_recipients_are_removed",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("tenant", "-created_at", "-id"),
+                name="recipient_by_tenant",
+                condition=Q(is_saved=True),
+            ),
+        )
+        triggers = (
+            pgtrigger.Protect(name="recipient_never_deleted", operation=pgtrigger.Delete),
+            # The token may change: keys are rotated. What it opens to may not.
+            pgtrigger.ReadOnly(
+                name="recipient_never_changes",
+                exclude=("account_number_token", "removed_at"),
+            ),
+        )
+
+
+def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
+    """A row in `status` carries the moment it got there."""
+    return models.CheckConstraint(
+        condition=~Q(status=status) | Q(**{f"{column}__isnull": False}),
+        name=f"payment_{status}_is_dated",
+    )
+
+
+class Payment(Leased):
+    """One attempt to send money out. Amounts are cents.
+
+    `next_attempt_at` is set while the payment has to be handed to its network; a held one
+    (`held_at`) stays where it is until staff release it.
+    """
+
+    id = PrefixedIdField("pay")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    recipient = models.ForeignKey(Recipient, on_delete=models.PROTECT)
+    amount = models.BigIntegerField()
+    currency = models.CharField(max_length=3, default=CURRENCY)
+    status = models.CharField(max_length=17, choices=PaymentStatus)
+    method = models.CharField(max_length=10, choices=PaymentMethod)
+    created_by_type = models.CharField(max_length=8, choices=ActorType)
+    created_by_id = models.CharField(max_length=254, blank=True)
+    description = models.CharField(max_length=DESCRIPTION_LENGTH_MAX, blank=True)
+    metadata = models.JSONField(default=dict)
+    waits_until = models.DateTimeField(
+        null=True, blank=True, help_text="when a payment that may wait for money gives up"
+    )
+    held_at = models.DateTimeField(null=True, blank=True)
+    hold_reason = models.CharField(max_length=HOLD_REASON_LENGTH_MAX, blank=True)
+    expected_arrival_date = models.DateField(null=True, blank=True)
+    waiting_for_funds_at = models.DateTimeField(null=True, blank=True)
+    locked_at = models.DateTimeField(null=True, blank=True)
+    processing_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    failed_at = models.DateTimeField(null=True, blank=True)
+    returned_at = models.DateTimeField(null=True, blank=True)
+    canceled_at = models.DateTimeField(null=True, blank=True)
+    failure_code = models.CharField(max_length=40, blank=True)
+    failure_message = models.CharField(max_length=300, blank=True)
+    returned = models.BooleanField(default=False)
+    return_code = models.CharField(max_length=8, blank=True)
+    return_reason = models.CharField(max_length=300, blank=True)
+    network = models.CharField(max_length=16)
+    network_reference = models.CharField(max_length=64, blank=True)
+    trace_number = models.CharField(max_length=64, blank=True)
+    history_length = models.PositiveIntegerField(default=0)
+    event_sequence = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    # Ids of its balance transactions: those posted through this object, since it was read.
+    new_posting_ids: Sequence[str] = ()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(amount__gte=1, amount__lte=AMOUNT_MAX), name="payment_amount_in_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=PaymentStatus.values), name="payment_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(method__in=PaymentMethod.values), name="payment_method_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(returned=False, returned_at=None)
+                | Q(returned=True, returned_at__isnull=False, status__in=("failed", "returned")),
+                name="returned_payment_is_over",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="returned") | Q(completed_at__isnull=False),
+                name="returned_payment_was_completed",
+            ),
+            models.CheckConstraint(
+                condition=Q(waiting_for_funds_at=None) | Q(waits_until__isnull=False),
+                name="waiting_payment_has_an_end",
+            ),
+            models.CheckConstraint(
+                condition=Q(next_attempt_at=None) | Q(status="created"),
+                name="only_created_payments_are_due",
+            ),
+            models.CheckConstraint(
+                condition=Q(held_at=None, hold_reason="")
+                | (Q(held_at__isnull=False) & ~Q(hold_reason="")),
+                name="payment_hold_has_a_reason",
+            ),
+            *(_dated(status, column) for status, column in COLUMN_OF.items()),
+        )
+        indexes = (
+            models.Index(fields=("tenant", "-created_at", "-id"), name="payment_by_tenant"),
+            models.Index(
+                fields=("tenant", "status", "-created_at", "-id"), name="payment_by_status"
+            ),
+            models.Index(
+                fields=("next_attempt_at",),
+                name="payment_due",
+                condition=Q(next_attempt_at__isnull=False),
+            ),
+            models.Index(
+                fields=("tenant", "created_at", "id"),
+                name="payment_queue",
+                condition=Q(status="waiting_for_funds"),
+            ),
+            models.Index(
+                fields=("waits_until",),
+                name="payment_wait_ends",
+                condition=Q(status="waiting_for_funds"),
+            ),
+            models.Index(
+                fields=("tenant",),
+                include=("amount",),
+                name="payment_open",
+                condition=Q(status__in=OPEN),
+            ),
+        )
+        triggers = (
+            PAYMENT_STATES.trigger("payment_moves"),
+            pgtrigger.Protect(name="payment_never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(
+                name="payment_terms_never_change",
+                fields=("tenant", "recipient", "amount", "currency", "method", "network"),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.pk} {self.status}"
+
+    @property
+    def balance_transaction_ids(self) -> list[str]:
+        """In order of posting. What was there before, only rows of `selectors.payments` know."""
+        return [*getattr(self, "known_posting_ids", ()), *self.new_posting_ids]
+
+    @property
+    def is_unsent(self) -> bool:
+        """No network has seen it: never claimed for submission, or not even paid for yet."""
+        is_waiting = self.status == PaymentStatus.WAITING_FOR_FUNDS
+        return is_waiting or (self.status == PaymentStatus.CREATED and self.attempts == 0)
+
+
+@pgtrigger.register(
+    pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
+)
+class PaymentEvent(models.Model):
+    """One change of status: who, when, why. Append-only."""
+
+    id = PrefixedIdField("pev")
+    payment = models.ForeignKey(
+        Payment, on_delete=models.PROTECT, related_name="history", db_index=False
+    )
+    sequence = models.PositiveIntegerField()
+    from_status = models.CharField(max_length=17, blank=True)
+    to_status = models.CharField(max_length=17, choices=PaymentStatus)
+    actor_type = models.CharField(max_length=8, choices=ActorType)
+    actor_id = models.CharField(max_length=254, blank=True)
+    reason = models.CharField(max_length=300, blank=True)
+    network_reference = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("payment", "sequence"), name="one_payment_row_a_step"),
+        )
+        indexes = (models.Index(fields=("created_at",), name="payment_event_age"),)
+
+    def __str__(self) -> str:
+        return f"{self.payment_id}: {self.from_status or 'new'} → {self.to_status}"

@@ -1,0 +1,188 @@
+"""The life of a payment: the only code that changes its status.
+
+A move is one database transaction: status by compare-and-swap, history row, event to the tenant,
+posting. Lock order: the payment row first, the balance row last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from types import MappingProxyType
+from typing import Any
+
+from django.db import transaction
+
+from balance import services as ledger
+from balance.posting import Posting
+from common.tasks import enqueue_on_commit
+from networks import calendar
+from networks.base import Method
+from payments.models import Payment, PaymentEvent, PaymentMethod, Recipient
+from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
+from tenants.actors import Actor
+from webhooks.services import events
+
+SOURCE_TYPE = "payment"
+NETWORK_METHOD = MappingProxyType[str, Method](
+    {PaymentMethod.ACH_CREDIT: Method.ACH_CREDIT, PaymentMethod.RTP: Method.RTP_CREDIT}
+)
+_EVENT_OF = MappingProxyType[str, str](
+    {
+        PaymentStatus.PROCESSING: "payment.processing",
+        PaymentStatus.COMPLETED: "payment.completed",
+        PaymentStatus.FAILED: "payment.failed",
+        PaymentStatus.RETURNED: "payment.returned",
+        PaymentStatus.CANCELED: "payment.failed",
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPayment:
+    """The terms of a payment that was checked and may start. `amount` is cents."""
+
+    recipient: Recipient
+    amount: int
+    method: str
+    network: str
+    description: str = ""
+    metadata: dict[str, str] = field(default_factory=dict)
+    waits_until: datetime | None = None
+
+
+def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: datetime) -> Payment:
+    """Create a payment in the caller's transaction: `created`, or `waiting_for_funds`.
+
+    A waiting one needs the balance row's lock, so that no credit slips by. Raises
+    InsufficientBalance for one that does not wait.
+    """
+    payment = Payment.objects.create(
+        tenant_id=terms.recipient.tenant_id,
+        recipient=terms.recipient,
+        amount=terms.amount,
+        status=status,
+        method=terms.method,
+        network=terms.network,
+        created_by_type=actor.type,
+        created_by_id=actor.id,
+        description=terms.description,
+        metadata=terms.metadata,
+        waits_until=terms.waits_until,
+        history_length=1,
+        event_sequence=1,
+        created_at=now,
+        updated_at=now,
+        **_entry(status, terms.method, now),
+    )
+    _write_history(payment, from_status="", actor=actor, reason="", now=now)
+    _publish(payment, "payment.created", now)
+    _follow_up(payment, source=None, now=now)
+    return payment
+
+
+@transaction.atomic
+def move(
+    *,
+    payment: Payment,
+    target: PaymentStatus,
+    actor: Actor,
+    now: datetime,
+    reason: str = "",
+    **changes: Any,
+) -> None:
+    """Take `payment` to `target` with everything that goes with it.
+
+    Raises IllegalTransition, and changes nothing, when its status is no longer what was read or
+    the machine has no such move; InsufficientBalance when a waiting one cannot be paid for.
+    """
+    source = PaymentStatus(payment.status)
+    event = "payment.returned" if changes.get("returned") else _EVENT_OF.get(target)
+    PAYMENT_STATES.advance(
+        payment,
+        target,
+        history_length=payment.history_length + 1,
+        event_sequence=payment.event_sequence + (event is not None),
+        updated_at=now,
+        **{**_entry(target, payment.method, now), **changes},
+    )
+    _write_history(payment, from_status=source, actor=actor, reason=reason, now=now)
+    if event is not None:
+        _publish(payment, event, now)
+    _follow_up(payment, source=source, now=now)
+
+
+def _entry(status: PaymentStatus, method: str, now: datetime) -> dict[str, Any]:
+    """The columns that getting into `status` fills. Only a `created` payment is due."""
+    columns: dict[str, Any] = {COLUMN_OF[status]: now, "next_attempt_at": None}
+    if status == PaymentStatus.CREATED:
+        columns |= {"next_attempt_at": now, "expected_arrival_date": _arrival_date(method, now)}
+    return columns
+
+
+def _arrival_date(method: str, now: datetime) -> date:
+    network_method = NETWORK_METHOD[method]
+    if network_method.is_ach:
+        return calendar.settlement_date(now)
+    return calendar.expected_availability(network_method, now)
+
+
+def _write_history(
+    payment: Payment, *, from_status: str, actor: Actor, reason: str, now: datetime
+) -> None:
+    PaymentEvent.objects.create(
+        payment=payment,
+        sequence=payment.history_length,
+        from_status=from_status,
+        to_status=payment.status,
+        actor_type=actor.type,
+        actor_id=actor.id,
+        reason=reason[:300],
+        network_reference=payment.network_reference,
+        created_at=now,
+    )
+
+
+def _publish(payment: Payment, event: str, now: datetime) -> None:
+    events.publish_payment(
+        tenant_id=payment.tenant_id,
+        type=event,
+        payment_id=payment.pk,
+        amount=payment.amount,
+        currency=payment.currency,
+        status=payment.status,
+        direction="out",
+        sequence=payment.event_sequence,
+        failure_code=payment.failure_code or None,
+        return_code=payment.return_code or None,
+        now=now,
+    )
+
+
+def _follow_up(payment: Payment, *, source: PaymentStatus | None, now: datetime) -> None:
+    """What the move does to the balance. Last in the transaction: the balance row is contended."""
+    match payment.status:
+        case PaymentStatus.WAITING_FOR_FUNDS:
+            ledger.set_notify_rise(tenant_id=payment.tenant_id, wanted=True)
+        case PaymentStatus.CREATED:
+            enqueue_on_commit("payments.submit_due")
+            _post(payment, ledger.lock, "Payment", now)
+        case PaymentStatus.COMPLETED:
+            _post(payment, ledger.settle, "Payment completed", now)
+        case PaymentStatus.RETURNED:
+            _post(payment, ledger.credit, f"Payment returned {payment.return_code}", now)
+        case PaymentStatus.FAILED | PaymentStatus.CANCELED if source in OPEN:
+            _post(payment, ledger.unlock, f"Payment {payment.status}", now)
+
+
+def _post(payment: Payment, post: Callable[..., Posting], description: str, now: datetime) -> None:
+    posting = post(
+        tenant_id=payment.tenant_id,
+        amount=payment.amount,
+        source_type=SOURCE_TYPE,
+        source_id=payment.pk,
+        description=description,
+        now=now,
+    )
+    payment.new_posting_ids = [*payment.new_posting_ids, posting.id]

@@ -1,0 +1,50 @@
+"""What a message of a network does to a payment."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from networks.base import EventKind
+from networks.inbox import messages
+from networks.inbox.messages import Inbox, Rule
+from networks.inbox.models import InboundEvent
+from payments.models import Payment
+from payments.services import lifecycle
+from payments.states import PaymentStatus
+from tenants import actors
+
+S = PaymentStatus
+
+UNSENT = frozenset({S.CREATED})  # the answer to the submission is not recorded yet
+RULES = {
+    EventKind.ACCEPTED: Rule(moves={S.PROCESSING: S.PROCESSING}, too_early_in=UNSENT),
+    EventKind.SETTLED: Rule(moves={S.PROCESSING: S.COMPLETED}, too_early_in=UNSENT),
+    EventKind.REJECTED: Rule(moves={S.PROCESSING: S.FAILED}, too_early_in=UNSENT),
+    EventKind.RETURNED: Rule(
+        moves={S.PROCESSING: S.FAILED, S.COMPLETED: S.RETURNED}, too_early_in=UNSENT
+    ),
+}
+
+
+def process(*, now: datetime) -> int:
+    """Collect and apply everything the networks have; returns how many messages were applied."""
+    return messages.process(INBOX, now=now)
+
+
+def _lock(payment_id: str) -> Payment | None:
+    rows = Payment.objects.select_for_update(no_key=True, of=("self",))
+    return rows.select_related("recipient").filter(pk=payment_id).first()
+
+
+def _move(payment: Payment, target: str, event: InboundEvent, now: datetime) -> None:
+    lifecycle.move(
+        payment=payment,
+        target=PaymentStatus(target),
+        actor=actors.network(event.network),
+        now=now,
+        reason=event.reason,
+        **messages.failure_columns(event, now=now),
+    )
+
+
+INBOX = Inbox(id_prefix="pay_", noun="payment", rules=RULES, lock=_lock, move=_move)

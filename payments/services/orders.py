@@ -1,0 +1,113 @@
+"""Payment orders: a person or program sends money out of the balance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+
+from balance import services as ledger
+from common.money import format_cents
+from networks import registry
+from networks.bank_details import BankDetails
+from networks.base import PaymentNetwork
+from networks.errors import AmountAboveLimit, NotCancelable
+from payments import selectors
+from payments.errors import PaymentMethodNotSupported
+from payments.models import Payment, PaymentMethod
+from payments.services import lifecycle, recipients, waiting
+from payments.services.lifecycle import NETWORK_METHOD, NewPayment
+from payments.states import PaymentStatus
+from tenants.actors import Actor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What the caller asks for, in cents. `recipient` is a saved one's id, or an account."""
+
+    amount: int
+    recipient: str | BankDetails
+    method: PaymentMethod = PaymentMethod.ACH_CREDIT
+    description: str = ""
+    metadata: dict[str, str] = field(default_factory=dict)
+    wait_for_funds: bool = False
+
+
+@transaction.atomic
+def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime) -> Payment:
+    """Set the money aside and have it sent; or, if the order may wait, keep it in the queue.
+
+    Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
+    AmountAboveLimit, InsufficientBalance.
+    """
+    network = _network_for(mode, order)
+    recipient = recipients.for_payment(tenant_id=tenant_id, given=order.recipient, now=now)
+    must_wait = order.wait_for_funds and _must_wait(tenant_id, order.amount, now)
+    terms = NewPayment(
+        recipient=recipient,
+        amount=order.amount,
+        method=order.method,
+        network=network.name,
+        description=order.description,
+        metadata=order.metadata,
+        waits_until=_end_of_wait(now) if order.wait_for_funds else None,
+    )
+    status = PaymentStatus.WAITING_FOR_FUNDS if must_wait else PaymentStatus.CREATED
+    return lifecycle.start(terms=terms, status=status, actor=actor, now=now)
+
+
+@transaction.atomic
+def cancel(*, tenant_id: str, payment_id: str, actor: Actor, now: datetime) -> Payment:
+    """Give up a payment that no network has seen. Raises NotFound, NotCancelable.
+
+    A payment that was claimed for submission even once is past that: its outcome may be unknown.
+    """
+    payment = _lock(tenant_id, payment_id)
+    if not payment.is_unsent:
+        raise NotCancelable(f"This payment is {payment.status} and cannot be canceled.")
+    lifecycle.move(
+        payment=payment,
+        target=PaymentStatus.CANCELED,
+        actor=actor,
+        now=now,
+        reason="canceled",
+        failure_code="canceled",
+        failure_message="Canceled before it was handed to the bank.",
+    )
+    return payment
+
+
+def _lock(tenant_id: str, payment_id: str) -> Payment:
+    """The payment as it is once nobody else can move it. Raises NotFound."""
+    seen = selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
+    Payment.objects.select_for_update(no_key=True).get(pk=seen.pk)
+    return selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
+
+
+def _network_for(mode: str, order: Order) -> PaymentNetwork:
+    network = registry.for_mode(mode)
+    method = NETWORK_METHOD[order.method]
+    if network is None or (terms := network.capabilities.methods.get(method)) is None:
+        raise PaymentMethodNotSupported(
+            f"No payment network for {order.method} is connected.", field="method"
+        )
+    most = min(terms.amount_max, settings.PAYMENT_AMOUNT_MAX[order.method])
+    if order.amount > most:
+        raise AmountAboveLimit(
+            f"At most {format_cents(most)} per payment by {order.method}.",
+            field="amount",
+            limit=most,
+        )
+    return network
+
+
+def _must_wait(tenant_id: str, amount: int, now: datetime) -> bool:
+    """Behind those who wait already, or for money; decided under the balance row's lock."""
+    funds = ledger.lock_row(tenant_id=tenant_id)
+    return funds.available < amount or waiting.runnable(tenant_id, now=now).exists()
+
+
+def _end_of_wait(now: datetime) -> datetime:
+    return now + timedelta(days=settings.PAYMENT_WAIT_DAYS)

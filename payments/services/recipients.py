@@ -1,0 +1,90 @@
+"""The accounts that payments go to: given with a payment, or saved for the next one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from networks import bank_details, routing
+from networks.bank_details import BankDetails
+from payments import selectors
+from payments.errors import DuplicateRecipient, RecipientRemoved
+from payments.models import Recipient
+from tenants.actors import Actor
+from tenants.models import Tenant
+from tenants.services import audit
+
+
+@transaction.atomic
+def save(*, tenant_id: str, details: BankDetails, actor: Actor, now: datetime) -> Recipient:
+    """Put an account on the tenant's list. Raises InvalidBankDetails, DuplicateRecipient.
+
+    One at a time per tenant, so the same account twice at once is an ordinary duplicate.
+    """
+    recipient = _sealed(tenant_id, details, is_saved=True, now=now)
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    same = Recipient.objects.filter(
+        tenant_id=tenant_id, fingerprint=recipient.fingerprint, is_saved=True, removed_at=None
+    )
+    if (existing := same.first()) is not None:
+        raise DuplicateRecipient(
+            f"This account is already saved as {existing.pk}.", existing_id=existing.pk
+        )
+    recipient.save(force_insert=True)
+    _audit("recipient.saved", recipient, actor, now)
+    return recipient
+
+
+@transaction.atomic
+def remove(*, tenant_id: str, recipient_id: str, actor: Actor, now: datetime) -> Recipient:
+    """Take a recipient off the list. Repeatable; payments already made out to it go on.
+
+    Raises NotFound.
+    """
+    seen = selectors.recipient(tenant_id=tenant_id, recipient_id=recipient_id)
+    recipient = Recipient.objects.select_for_update(no_key=True).get(pk=seen.pk)
+    if recipient.removed_at is None:
+        recipient.removed_at = now
+        recipient.save(update_fields=("removed_at",))
+        _audit("recipient.removed", recipient, actor, now)
+    return recipient
+
+
+def for_payment(*, tenant_id: str, given: str | BankDetails, now: datetime) -> Recipient:
+    """The saved recipient of this id, or a new row for an account that came with the payment.
+
+    Raises NotFound, RecipientRemoved, InvalidBankDetails.
+    """
+    if not isinstance(given, str):
+        recipient = _sealed(tenant_id, given, is_saved=False, now=now)
+        recipient.save(force_insert=True)
+        return recipient
+    recipient = selectors.recipient(tenant_id=tenant_id, recipient_id=given)
+    if recipient.removed_at is not None:
+        raise RecipientRemoved("This recipient was removed.", field="recipientId")
+    return recipient
+
+
+def _sealed(tenant_id: str, details: BankDetails, *, is_saved: bool, now: datetime) -> Recipient:
+    """An unsaved recipient; its number is bound to the id it has already."""
+    account = bank_details.bank_account(details)
+    recipient = Recipient(
+        tenant_id=tenant_id,
+        is_saved=is_saved,
+        bank_name=routing.bank_name(account.routing_number),
+        created_at=now,
+    )
+    recipient.seal(account)
+    return recipient
+
+
+def _audit(action: str, recipient: Recipient, actor: Actor, now: datetime) -> None:
+    audit.record(
+        tenant_id=recipient.tenant_id,
+        actor=actor,
+        action=action,
+        subject_id=recipient.pk,
+        details={"last4": recipient.last4, "routingNumber": recipient.routing_number},
+        now=now,
+    )

@@ -1,0 +1,41 @@
+"""Moves a sandbox tenant's payments by hand, in place of its bank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from networks.sandbox import due, steps
+from networks.sandbox.due import Transition
+from payments import selectors
+from payments.models import Payment, PaymentEvent
+from payments.services import network_events, submission, waiting
+
+
+def step(*, tenant_id: str, payment_id: str, name: str, now: datetime) -> Payment:
+    """Make the bank do `name` now, and apply it. Not inside a transaction.
+
+    Raises NotFound, SandboxRefused.
+    """
+    payment = selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
+    steps.take(name, row=payment, desk=submission.DESK, inbox=network_events.INBOX, now=now)
+    return selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
+
+
+def _run_due(now: datetime) -> int:
+    queue = waiting.expire_due(now=now) + waiting.run_due(now=now)
+    return queue + submission.submit_due(now=now) + network_events.process(now=now)
+
+
+def _transitions(tenant_id: str, since: datetime) -> Iterator[Transition]:
+    steps_made = PaymentEvent.objects.filter(payment__tenant_id=tenant_id, created_at__gte=since)
+    for row in steps_made.order_by("created_at", "sequence"):
+        yield Transition(
+            id=row.payment_id,
+            from_status=row.from_status,
+            to_status=row.to_status,
+            at=row.created_at,
+        )
+
+
+PART = due.Part(run=_run_due, transitions=_transitions)

@@ -1,0 +1,71 @@
+"""Handing payments to their network."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from networks import submission
+from networks.base import Accepted, Instruction, InstructionRefused
+from networks.submission import Desk
+from payments.models import Payment
+from payments.services import lifecycle
+from payments.services.lifecycle import NETWORK_METHOD
+from payments.states import PaymentStatus
+from tenants import actors
+from tenants.models import TenantStatus
+
+
+def submit_due(*, now: datetime) -> int:
+    """Submit payments that are due; returns how many were claimed."""
+    return submission.submit_due(DESK, now=now)
+
+
+def _due() -> QuerySet[Payment]:
+    """A held payment, and those of a suspended tenant, wait for their release."""
+    return Payment.objects.filter(
+        status=PaymentStatus.CREATED, held_at=None, tenant__status=TenantStatus.ACTIVE
+    ).select_related("recipient")
+
+
+def _instruction(payment: Payment) -> Instruction:
+    return Instruction(
+        id=payment.pk,
+        method=NETWORK_METHOD[payment.method],
+        amount=payment.amount,
+        currency=payment.currency,
+        account=payment.recipient.in_clear(),
+        description=payment.description,
+    )
+
+
+def _record_acceptance(payment: Payment, accepted: Accepted, now: datetime) -> None:
+    lifecycle.move(
+        payment=payment,
+        target=PaymentStatus.PROCESSING,
+        actor=actors.network(payment.network),
+        now=now,
+        network_reference=accepted.reference,
+        trace_number=accepted.trace_number,
+    )
+
+
+def _record_refusal(payment: Payment, refusal: InstructionRefused, now: datetime) -> None:
+    lifecycle.move(
+        payment=payment,
+        target=PaymentStatus.FAILED,
+        actor=actors.network(payment.network),
+        now=now,
+        reason=refusal.reason,
+        failure_code=refusal.code,
+        failure_message=refusal.reason[:300],
+    )
+
+
+DESK = Desk(
+    due=_due,
+    instruction=_instruction,
+    record_acceptance=_record_acceptance,
+    record_refusal=_record_refusal,
+)

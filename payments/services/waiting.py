@@ -1,0 +1,123 @@
+"""Payments that wait for money: oldest first, each exactly once, none ahead of an older one.
+
+The row lock on the oldest is the tenant's turnstile: a second worker waits for it instead of
+skipping to the next. Whether the money is there, the lock posting decides. Lock order is kept:
+the payment first, the balance row last.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from balance import selectors as balances
+from balance import services as ledger
+from balance.errors import InsufficientBalance
+from common.tasks import enqueue_on_commit
+from payments.models import Payment
+from payments.services import lifecycle
+from payments.states import PaymentStatus
+from tenants.actors import SYSTEM
+from tenants.models import TenantStatus
+
+EXPIRED_CODE = "wait_expired"
+_BATCH = 500
+
+
+def queue(tenant_id: str) -> QuerySet[Payment]:
+    """The tenant's waiting payments, oldest first."""
+    waiting = Payment.objects.filter(tenant_id=tenant_id, status=PaymentStatus.WAITING_FOR_FUNDS)
+    return waiting.order_by("created_at", "pk")
+
+
+def runnable(tenant_id: str, *, now: datetime) -> QuerySet[Payment]:
+    """Those of the queue that only money keeps. One that staff hold holds up nobody."""
+    return queue(tenant_id).filter(
+        held_at=None, waits_until__gt=now, tenant__status=TenantStatus.ACTIVE
+    )
+
+
+def wake(*, tenant_id: str, **_news: Any) -> None:
+    """Receiver of `available_balance_rose`: look at the queue once the credit is committed."""
+    enqueue_on_commit("payments.run_waiting", tenant_id=tenant_id)
+
+
+def run_due(*, now: datetime) -> int:
+    """Run what can run for every tenant with waiting payments; returns how many were started.
+
+    Those of a suspended tenant wait for its release.
+    """
+    waiting = Payment.objects.filter(
+        status=PaymentStatus.WAITING_FOR_FUNDS, tenant__status=TenantStatus.ACTIVE
+    )
+    tenant_ids = waiting.order_by("tenant_id").values_list("tenant_id", flat=True).distinct()
+    return sum(run(tenant_id=tenant_id, now=now) for tenant_id in list(tenant_ids))
+
+
+def run(*, tenant_id: str, now: datetime) -> int:
+    """Start the tenant's waiting payments until the oldest is not covered; returns how many."""
+    started = 0
+    while start_oldest(tenant_id=tenant_id, now=now):
+        started += 1
+    _listen_no_longer_than_needed(tenant_id)
+    return started
+
+
+@transaction.atomic
+def start_oldest(*, tenant_id: str, now: datetime) -> bool:
+    """Start the oldest waiting payment if what is available covers it."""
+    # Not SKIP LOCKED: that would let the next one pass.
+    rows = runnable(tenant_id, now=now).select_for_update(no_key=True, of=("self",))
+    oldest = rows.first()
+    if oldest is None or balances.summary(tenant_id).available < oldest.amount:
+        return False
+    try:
+        lifecycle.move(payment=oldest, target=PaymentStatus.CREATED, actor=SYSTEM, now=now)
+    except InsufficientBalance:  # somebody was faster between the look and the posting
+        return False
+    return True
+
+
+def expire_due(*, now: datetime) -> int:
+    """Give up payments that waited too long; returns how many."""
+    late = Payment.objects.filter(
+        status=PaymentStatus.WAITING_FOR_FUNDS, waits_until__lte=now
+    ).order_by("waits_until")
+    return sum(_expire(pk, now) for pk in list(late.values_list("pk", flat=True)[:_BATCH]))
+
+
+@transaction.atomic
+def _expire(payment_id: str, now: datetime) -> bool:
+    payment = (
+        Payment.objects.select_for_update(no_key=True, skip_locked=True)
+        .filter(pk=payment_id, status=PaymentStatus.WAITING_FOR_FUNDS)
+        .first()
+    )
+    if payment is None:  # canceled, or another worker has it
+        return False
+    lifecycle.move(
+        payment=payment,
+        target=PaymentStatus.FAILED,
+        actor=SYSTEM,
+        now=now,
+        reason="waited too long",
+        failure_code=EXPIRED_CODE,
+        failure_message="The balance never covered it while it waited. Top up and pay again.",
+    )
+    return True
+
+
+@transaction.atomic
+def _listen_no_longer_than_needed(tenant_id: str) -> None:
+    """Credits announce themselves only while somebody waits.
+
+    Whoever joins the queue takes the balance row's lock too, so nobody is forgotten.
+    """
+    if queue(tenant_id).exists():
+        return
+    ledger.lock_row(tenant_id=tenant_id)
+    if not queue(tenant_id).exists():
+        ledger.set_notify_rise(tenant_id=tenant_id, wanted=False)

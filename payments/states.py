@@ -1,0 +1,52 @@
+"""The machine of a payment (CONTRACT § 7).
+
+A return takes the money back only after completion. One that comes before ends in `failed`, like
+every payment that never arrived, and says so in `returned`.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from common.state import StateTable
+
+
+class PaymentStatus(models.TextChoices):
+    WAITING_FOR_FUNDS = "waiting_for_funds"
+    CREATED = "created"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    RETURNED = "returned"
+    CANCELED = "canceled"
+
+
+S = PaymentStatus
+
+# Money is set aside for these: they make up `lockedBalance`.
+OPEN = (S.CREATED, S.PROCESSING)
+
+PAYMENT_STATES = StateTable(
+    initial=frozenset({S.WAITING_FOR_FUNDS, S.CREATED}),
+    moves={
+        S.WAITING_FOR_FUNDS: frozenset({S.CREATED, S.CANCELED, S.FAILED}),
+        S.CREATED: frozenset({S.PROCESSING, S.CANCELED, S.FAILED}),
+        S.PROCESSING: frozenset({S.COMPLETED, S.FAILED}),
+        S.COMPLETED: frozenset({S.RETURNED}),
+        S.FAILED: frozenset(),
+        S.RETURNED: frozenset(),
+        S.CANCELED: frozenset(),
+    },
+    states=set(S.values),
+)
+
+# When a payment got into each status. `created_at` is the row's own birth, which may come earlier.
+COLUMN_OF = {
+    S.WAITING_FOR_FUNDS: "waiting_for_funds_at",
+    S.CREATED: "locked_at",
+    S.PROCESSING: "processing_at",
+    S.COMPLETED: "completed_at",
+    S.FAILED: "failed_at",
+    S.RETURNED: "returned_at",
+    S.CANCELED: "canceled_at",
+}

@@ -1,0 +1,32 @@
+"""Moving payments along: every job is a sweep, woken early by an enqueue after commit."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from common.clock import utc_now
+from payments.services import network_events, submission, waiting
+
+
+@shared_task(name="payments.submit_due")
+def submit_due(**_future: object) -> None:
+    submission.submit_due(now=utc_now())
+
+
+@shared_task(name="payments.process_network_events")
+def process_network_events(**_future: object) -> None:
+    network_events.process(now=utc_now())
+
+
+@shared_task(name="payments.run_waiting")
+def run_waiting(*, tenant_id: str | None = None, **_future: object) -> None:
+    """One tenant's queue after a credit, or everybody's."""
+    if tenant_id is None:
+        waiting.run_due(now=utc_now())
+    else:
+        waiting.run(tenant_id=tenant_id, now=utc_now())
+
+
+@shared_task(name="payments.expire_waiting")
+def expire_waiting(**_future: object) -> None:
+    waiting.expire_due(now=utc_now())

@@ -1,0 +1,310 @@
+"""The stories a payment can tell, from its order to its end."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+
+import pytest
+from django.db import IntegrityError, ProgrammingError, transaction
+
+from balance import invariants
+from balance.errors import InsufficientBalance
+from common.state import IllegalTransition
+from networks import submission as handover
+from networks.base import Capabilities
+from networks.sandbox.models import SandboxInstruction
+from payments.models import Payment, PaymentEvent, PaymentMethod, Recipient
+from payments.services import lifecycle, network_events, submission
+from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
+from tenants.actors import SYSTEM
+from tests.builders import NOW
+from tests.payments.builders import (
+    events_of,
+    fund,
+    funds_of,
+    history_of,
+    pay,
+    postings_of,
+    run_due,
+    status_of,
+    take,
+)
+from webhooks.models import WebhookEvent
+
+
+@pytest.fixture(autouse=True)
+def books_balance(db):
+    """After every story the books agree with it."""
+    yield
+    assert invariants.check(now=NOW, full=True).findings == []
+
+
+@pytest.fixture
+def funded(acme):
+    fund(acme, 50_000)
+    return acme
+
+
+class TestOrdering:
+    def test_sets_the_money_aside_at_once(self, funded):
+        payment = pay(funded, 20_000)
+
+        assert payment.status == PaymentStatus.CREATED
+        assert funds_of(funded) == (30_000, 20_000)
+        assert postings_of(payment) == [("lock", 20_000)]
+        assert events_of(payment) == ["payment.created"]
+
+    def test_refuses_more_than_is_available_and_keeps_nothing(self, funded):
+        with pytest.raises(InsufficientBalance) as refusal:
+            pay(funded, 50_001)
+
+        assert refusal.value.extra == {"available_balance": 50_000, "shortfall": 1}
+        assert funds_of(funded) == (50_000, 0)
+        assert not Payment.objects.exists()
+        assert not Recipient.objects.exists()
+        assert not WebhookEvent.objects.exists()
+
+    def test_locks_nothing_while_available_is_short(self, funded):
+        take(funded, 60_000)
+
+        with pytest.raises(InsufficientBalance) as refusal:
+            pay(funded, 1)
+
+        assert refusal.value.extra == {"available_balance": -10_000, "shortfall": 10_001}
+
+    def test_says_when_the_money_arrives(self, funded):
+        # Friday 2026-11-20, 10:00 in New York: today's ACH file, settled on Monday.
+        by_ach = pay(funded, 100)
+        by_rtp = pay(funded, 100, method=PaymentMethod.RTP)
+
+        assert by_ach.expected_arrival_date == date(2026, 11, 23)
+        assert by_rtp.expected_arrival_date == date(2026, 11, 20)
+
+
+class TestCompleting:
+    @pytest.mark.parametrize("method", PaymentMethod.values)
+    def test_the_locked_money_leaves(self, funded, method):
+        payment = pay(funded, 20_000, method=PaymentMethod(method))
+
+        run_due()
+
+        assert history_of(payment) == ["created", "processing", "completed"]
+        assert events_of(payment) == ["payment.created", "payment.processing", "payment.completed"]
+        assert postings_of(payment) == [("lock", 20_000), ("settlement", 20_000)]
+        assert funds_of(funded) == (30_000, 0)
+
+    def test_events_tell_the_direction_and_count_up(self, funded):
+        payment = pay(funded, 20_000)
+        run_due()
+
+        bodies = WebhookEvent.objects.filter(payment_id=payment.pk).order_by("sequence")
+        told = [json.loads(bytes(event.body))["data"] for event in bodies]
+
+        assert [data["status"] for data in told] == ["created", "processing", "completed"]
+        assert [data["sequence"] for data in told] == [1, 2, 3]
+        assert {data["direction"] for data in told} == {"out"}
+        assert {data["amount"] for data in told} == {20_000}
+
+    def test_only_ach_has_a_trace_number(self, funded):
+        by_ach, by_rtp = pay(funded, 100), pay(funded, 100, method=PaymentMethod.RTP)
+
+        submission.submit_due(now=NOW)
+
+        by_ach.refresh_from_db()
+        by_rtp.refresh_from_db()
+        assert len(by_ach.trace_number) == 15
+        assert (by_rtp.trace_number, by_rtp.network_reference[:3]) == ("", "SBX")
+
+
+class TestFailing:
+    @pytest.mark.parametrize(
+        ("account_number", "code"),
+        [("40003", "AC03"), ("40004", "AC04"), ("40006", "AC06"), ("41004", "AM04")],
+    )
+    def test_rtp_rejections_give_the_money_back(self, funded, account_number, code):
+        payment = pay(funded, 20_000, to=account_number, method=PaymentMethod.RTP)
+
+        run_due()
+
+        payment.refresh_from_db()
+        assert (payment.status, payment.failure_code, payment.returned) == ("failed", code, False)
+        assert payment.failure_message
+        assert events_of(payment)[-1] == "payment.failed"
+        assert postings_of(payment) == [("lock", 20_000), ("unlock", 20_000)]
+        assert funds_of(funded) == (50_000, 0)
+
+    def test_return_in_transit_is_a_failure_that_says_so(self, funded):
+        payment = pay(funded, 20_000, to="10003")
+
+        run_due()
+
+        payment.refresh_from_db()
+        assert (payment.status, payment.returned, payment.return_code) == ("failed", True, "R03")
+        assert payment.completed_at is None
+        assert events_of(payment)[-1] == "payment.returned"
+        assert postings_of(payment) == [("lock", 20_000), ("unlock", 20_000)]
+        assert funds_of(funded) == (50_000, 0)
+
+    def test_return_after_completion_credits_the_money_back(self, funded):
+        payment = pay(funded, 20_000, to="20003")
+
+        run_due()
+
+        payment.refresh_from_db()
+        assert (payment.status, payment.returned, payment.return_code) == ("returned", True, "R03")
+        assert payment.return_reason == "No account found"
+        assert payment.completed_at is not None
+        assert history_of(payment) == ["created", "processing", "completed", "returned"]
+        assert events_of(payment)[-2:] == ["payment.completed", "payment.returned"]
+        assert postings_of(payment) == [
+            ("lock", 20_000),
+            ("settlement", 20_000),
+            ("credit", 20_000),
+        ]
+        assert funds_of(funded) == (50_000, 0)
+
+    def test_account_30001_stays_on_its_way(self, funded):
+        payment = pay(funded, 20_000, to="30001")
+
+        run_due(now=NOW + timedelta(days=5))
+
+        assert status_of(payment) == "processing"
+        assert funds_of(funded) == (30_000, 20_000)
+
+    def test_a_refusal_by_the_network_gives_the_money_back(self, funded, monkeypatch):
+        payment = pay(funded, 20_000)
+        monkeypatch.setattr(Capabilities, "supports", lambda *_, **__: False)
+
+        submission.submit_due(now=NOW)
+
+        payment.refresh_from_db()
+        assert (payment.status, payment.failure_code) == ("failed", "unsupported")
+        assert events_of(payment) == ["payment.created", "payment.failed"]
+        assert postings_of(payment) == [("lock", 20_000), ("unlock", 20_000)]
+
+
+class TestSubmitting:
+    def test_tries_again_while_the_network_is_down(self, funded):
+        payment = pay(funded, to="30002")
+
+        submission.submit_due(now=NOW)
+        submission.submit_due(now=NOW + timedelta(seconds=1))  # not due yet
+        payment.refresh_from_db()
+        assert (payment.status, payment.attempts) == ("created", 1)
+
+        submission.submit_due(now=NOW + timedelta(seconds=2))
+        submission.submit_due(now=NOW + timedelta(seconds=10))
+        payment.refresh_from_db()
+        assert (payment.status, payment.attempts) == ("processing", 3)
+        assert SandboxInstruction.objects.get().submissions == 3
+
+    def test_worker_that_died_after_the_bank_accepted_loses_nothing(self, funded, monkeypatch):
+        payment = pay(funded)
+        monkeypatch.setattr(handover, "_record", lambda *_: None)
+        submission.submit_due(now=NOW)
+        monkeypatch.undo()
+        network_events.process(now=NOW)  # the bank's message is there before our own record
+        assert status_of(payment) == "created"
+
+        run_due(now=NOW + handover.LEASE)
+
+        assert status_of(payment) == "completed"
+        assert SandboxInstruction.objects.count() == 1
+        assert postings_of(payment) == [("lock", 10_000), ("settlement", 10_000)]
+
+    def test_worker_that_slept_past_its_lease_records_nothing(self, funded, monkeypatch):
+        payment, late = pay(funded), []
+        monkeypatch.setattr(handover, "_record", lambda *args: late.append(args))
+        submission.submit_due(now=NOW)
+        monkeypatch.undo()
+        submission.submit_due(now=NOW + handover.LEASE)
+
+        handover._record(*late[0])
+
+        assert history_of(payment) == ["created", "processing"]
+
+    def test_one_payment_we_cannot_submit_holds_up_nobody(self, funded):
+        broken, fine = pay(funded, 100), pay(funded, 200)
+        Recipient.objects.filter(pk=broken.recipient_id).update(account_number_token="dev:gone")
+
+        assert submission.submit_due(now=NOW) == 2
+
+        broken.refresh_from_db()
+        assert (broken.status, broken.attempts) == ("created", 1)
+        assert broken.next_attempt_at == NOW + handover.RETRY_AFTER[0]
+        assert status_of(fine) == "processing"
+
+    def test_leaves_a_suspended_tenants_money_alone(self, funded):
+        payment = pay(funded)
+        type(funded).objects.filter(pk=funded.pk).update(status="suspended")
+
+        assert submission.submit_due(now=NOW) == 0
+        assert status_of(payment) == "created"
+
+
+class TestMachine:
+    @pytest.mark.parametrize("source", PaymentStatus.values)
+    @pytest.mark.parametrize("target", PaymentStatus.values)
+    def test_every_pair_of_statuses(self, funded, source, target):
+        payment = Payment(pk=pay(funded).pk, status=source)
+
+        if PAYMENT_STATES.allows(source, target):
+            assert source != target
+        else:
+            with pytest.raises(IllegalTransition):
+                PAYMENT_STATES.advance(payment, target)
+
+    def test_locked_money_is_what_was_created_and_is_not_over(self):
+        over = {"completed", "failed", "returned", "canceled"}
+        assert set(OPEN) == set(PaymentStatus.values) - over - {"waiting_for_funds"}
+        assert set(COLUMN_OF) == set(PaymentStatus)
+
+    def test_second_worker_changes_nothing(self, funded):
+        payment = pay(funded)
+        twin = Payment.objects.get(pk=payment.pk)
+        lifecycle.move(payment=payment, target=PaymentStatus.PROCESSING, actor=SYSTEM, now=NOW)
+
+        with pytest.raises(IllegalTransition):
+            lifecycle.move(payment=twin, target=PaymentStatus.PROCESSING, actor=SYSTEM, now=NOW)
+
+        assert history_of(payment) == ["created", "processing"]
+        assert events_of(payment) == ["payment.created", "payment.processing"]
+
+
+class TestDatabase:
+    """What no code can do, whatever its bugs."""
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"status": "returned"},  # not a move of the machine
+            {"amount": 1},
+            {"currency": "EUR"},
+            {"method": "rtp"},
+            {"network": "elsewhere"},
+            {"status": "canceled"},  # not dated
+            {"returned": True},
+            {"held_at": NOW},
+        ],
+    )
+    def test_refuses_changes_that_make_no_sense(self, funded, change):
+        payment = pay(funded)
+
+        with pytest.raises((IntegrityError, ProgrammingError)), transaction.atomic():
+            Payment.objects.filter(pk=payment.pk).update(**change)
+
+    @pytest.mark.parametrize("model", [Payment, PaymentEvent, Recipient])
+    def test_refuses_to_forget(self, funded, model):
+        pay(funded)
+
+        with pytest.raises(ProgrammingError), transaction.atomic():
+            model.objects.all()._raw_delete(using="default")
+
+    def test_refuses_to_change_whom_was_paid(self, funded):
+        payment = pay(funded)
+
+        with pytest.raises(ProgrammingError), transaction.atomic():
+            Recipient.objects.filter(pk=payment.recipient_id).update(fingerprint="other")
+        with pytest.raises(ProgrammingError), transaction.atomic():
+            PaymentEvent.objects.update(actor_id="nobody")

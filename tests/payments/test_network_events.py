@@ -1,0 +1,93 @@
+"""Messages that are late, doubled, early, or about something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from networks.base import EventKind
+from networks.inbox import messages
+from networks.inbox.models import InboundEvent, InboundOutcome
+from payments.services import submission
+from payments.services.network_events import INBOX
+from tests.builders import NOW
+from tests.networks.scripted import ScriptedNetwork, message
+from tests.payments.builders import fund, funds_of, pay, postings_of, status_of
+
+
+def deliver(*events, now=NOW):
+    """Everything the network says at once; returns how many messages were applied."""
+    messages.collect(INBOX, network=ScriptedNetwork(*events), now=now)
+    return messages.apply_new(INBOX, now=now)
+
+
+@pytest.fixture
+def processing(acme):
+    fund(acme, 10_000)
+    payment = pay(acme, 10_000)
+    submission.submit_due(now=NOW)
+    return payment
+
+
+def outcome(event_id):
+    event = InboundEvent.objects.get(event_id=event_id)
+    return event.outcome, event.note
+
+
+def test_that_it_was_accepted_is_noted_and_changes_nothing(processing):
+    assert deliver(message(processing, EventKind.ACCEPTED)) == 1
+
+    assert status_of(processing) == "processing"
+    assert outcome("nev-1") == (InboundOutcome.APPLIED, "")
+
+
+def test_a_settlement_and_the_return_after_it_are_applied_in_their_order(processing):
+    settled = message(processing, EventKind.SETTLED, id="settled")
+    returned = message(processing, EventKind.RETURNED, id="returned", code="R02")
+
+    assert deliver(settled, returned) == 2
+
+    assert status_of(processing) == "returned"
+    assert [type for type, _ in postings_of(processing)] == ["lock", "settlement", "credit"]
+
+
+def test_the_same_message_twice_settles_once(acme, processing):
+    settled = message(processing, EventKind.SETTLED)
+
+    assert [deliver(settled), deliver(settled)] == [1, 0]
+
+    assert funds_of(acme) == (0, 0)
+
+
+@pytest.mark.parametrize("kind", [EventKind.ACCEPTED, EventKind.SETTLED, EventKind.REJECTED])
+def test_what_comes_after_the_end_is_kept_for_review(acme, processing, kind):
+    deliver(message(processing, EventKind.REJECTED, id="first", code="AC04"))
+
+    assert deliver(message(processing, kind, id="late")) == 0
+
+    assert outcome("late") == (InboundOutcome.REVIEW, "payment is failed")
+    assert funds_of(acme) == (10_000, 0)
+
+
+def test_a_payment_that_nobody_sent_cannot_be_settled(acme):
+    fund(acme, 100)
+    payment = pay(acme, 500, wait=True)
+
+    assert deliver(message(payment, EventKind.SETTLED)) == 0
+
+    assert outcome("nev-1") == (InboundOutcome.REVIEW, "payment is waiting_for_funds")
+    assert funds_of(acme) == (100, 0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "note"),
+    [
+        ({"amount": 999_999}, "another amount or currency"),
+        ({"instruction_id": "pay_00000000000000000000000000"}, "no such payment"),
+        ({"network": "elsewhere"}, "another network's payment"),
+    ],
+)
+def test_a_message_that_cannot_be_right_changes_nothing(processing, changes, note):
+    assert deliver(message(processing, EventKind.SETTLED, **changes)) == 0
+
+    assert outcome("nev-1") == (InboundOutcome.REVIEW, note)
+    assert status_of(processing) == "processing"

@@ -1,0 +1,116 @@
+"""Where payments go: saved accounts and those that came with a payment."""
+
+from __future__ import annotations
+
+import pytest
+
+from common.errors import NotFound
+from networks.errors import InvalidBankDetails
+from payments.errors import DuplicateRecipient, RecipientRemoved
+from payments.models import Recipient
+from payments.services import recipients
+from tenants.actors import SYSTEM
+from tenants.models import AuditEvent
+from tests.builders import NOW
+from tests.payments.builders import account, fund, funds_of, pay
+
+
+def save(tenant, number="000123456789", **changes):
+    return recipients.save(
+        tenant_id=tenant.pk, details=account(number, **changes), actor=SYSTEM, now=NOW
+    )
+
+
+def pay_saved(tenant, recipient, amount=100):
+    fund(tenant, amount)
+    return recipients.for_payment(tenant_id=tenant.pk, given=recipient.pk, now=NOW)
+
+
+class TestSaving:
+    def test_keeps_the_number_sealed(self, acme):
+        recipient = save(acme)
+
+        assert (recipient.last4, recipient.bank_name) == ("6789", "JPMorgan Chase")
+        assert "000123456789" not in str(vars(recipient))
+        assert recipient.in_clear().account_number == "000123456789"
+
+    def test_the_same_account_again_is_a_duplicate(self, acme):
+        first = save(acme)
+
+        with pytest.raises(DuplicateRecipient) as refusal:
+            save(acme, holder_name="Somebody Else")
+
+        assert refusal.value.extra == {"existing_id": first.pk}
+        assert Recipient.objects.count() == 1
+
+    def test_two_tenants_may_pay_the_same_account(self, acme, rival):
+        assert save(acme).pk != save(rival).pk
+
+    def test_refuses_numbers_no_bank_has(self, acme):
+        with pytest.raises(InvalidBankDetails):
+            save(acme, routing_number="123456789")
+
+        assert not Recipient.objects.exists()
+
+    def test_is_audited_without_the_number(self, acme):
+        recipient = save(acme)
+
+        event = AuditEvent.objects.get(action="recipient.saved")
+        assert event.subject_id == recipient.pk
+        assert event.details == {"last4": "6789", "routingNumber": "021000021"}
+
+
+class TestRemoving:
+    def test_takes_it_off_the_list_once(self, acme):
+        recipient = save(acme)
+
+        removed = [
+            recipients.remove(
+                tenant_id=acme.pk, recipient_id=recipient.pk, actor=SYSTEM, now=NOW
+            ).removed_at
+            for _ in range(2)
+        ]
+
+        assert removed == [NOW, NOW]
+        assert AuditEvent.objects.filter(action="recipient.removed").count() == 1
+
+    def test_the_account_can_be_saved_again(self, acme):
+        recipient = save(acme)
+        recipients.remove(tenant_id=acme.pk, recipient_id=recipient.pk, actor=SYSTEM, now=NOW)
+
+        assert save(acme).pk != recipient.pk
+
+    def test_of_another_tenant_is_not_found(self, acme, rival):
+        with pytest.raises(NotFound):
+            recipients.remove(tenant_id=acme.pk, recipient_id=save(rival).pk, actor=SYSTEM, now=NOW)
+
+
+class TestPaying:
+    def test_a_saved_one_is_used_as_it_is(self, acme):
+        recipient = save(acme)
+
+        assert pay_saved(acme, recipient) == recipient
+        assert Recipient.objects.count() == 1
+
+    def test_a_removed_one_is_refused(self, acme):
+        recipient = save(acme)
+        recipients.remove(tenant_id=acme.pk, recipient_id=recipient.pk, actor=SYSTEM, now=NOW)
+
+        with pytest.raises(RecipientRemoved):
+            pay_saved(acme, recipient)
+
+    def test_one_that_came_with_a_payment_is_not_on_the_list(self, acme):
+        fund(acme, 100)
+        unsaved = pay(acme, 100).recipient
+
+        assert not unsaved.is_saved
+        with pytest.raises(NotFound):
+            pay_saved(acme, unsaved)
+
+    def test_a_wrong_account_moves_nothing(self, acme):
+        fund(acme, 100)
+
+        with pytest.raises(InvalidBankDetails):
+            pay(acme, 100, to="0000")
+
+        assert funds_of(acme) == (100, 0)
