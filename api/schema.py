@@ -67,7 +67,7 @@ class ApiSchema(AutoSchema):
         return [self.path.removeprefix("/api/v1/").split("/")[0]]
 
 
-class BearerKey(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BearerKey(OpenApiAuthenticationExtension):
     target_class = "api.authentication.ApiKeyAuthentication"
     name = "apiKey"
 

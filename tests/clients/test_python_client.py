@@ -23,8 +23,8 @@ from ballast_client import (
 
 from common.clock import utc_now
 from funding.models import FundingTransaction
-from tests.builders import make_key, make_tenant
-from tests.funding.builders import make_source, run_due, top_up
+from tests.builders import make_key, make_source, make_tenant
+from tests.funding.builders import run_due, top_up
 from webhooks import signing
 
 pytestmark = pytest.mark.django_db(transaction=True)
