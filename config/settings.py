@@ -134,7 +134,7 @@ if _POOL:
 REDIS_URL = env.str("REDIS_URL", default="redis://localhost:6379/0")
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "common.cache.ResilientCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "ballast",
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 
-Response = TypeVar("Response", bound=HttpResponse)
+Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 def with_policy(response: Response, directives: Mapping[str, Sequence[str]]) -> Response:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from dashboard.views import bank_accounts, dev_inbox, docs, overview, site, transactions
+from dashboard.views import (
+    bank_accounts,
+    confirmations,
+    dev_inbox,
+    docs,
+    funding,
+    overview,
+    site,
+    transactions,
+    webhooks,
+)
 
 _tenant_pages: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="overview"),
     path("transactions", transactions.transactions, name="transactions"),
+    path("funding", funding.funding, name="funding"),
     path("bank-accounts", bank_accounts.bank_accounts, name="bank_accounts"),
+    path("webhooks", webhooks.webhooks, name="webhooks"),
     path("tenant", site.switch_tenant, name="switch_tenant"),
 ]
 
@@ -24,6 +36,7 @@ urlpatterns = [
     path("favicon.ico", site.favicon),
     path("dashboard/", include((_tenant_pages, "dashboard"))),
     path("docs/", include((_docs, "docs"))),
+    path("confirm/<str:token>/", confirmations.confirmation, name="confirmation"),
     path("dev/inbox/", dev_inbox.inbox, name="dev-inbox"),
     path("dev/inbox/<str:message_id>/", dev_inbox.message, name="dev-message"),
     path("dev/inbox/<str:message_id>/html", dev_inbox.message_html, name="dev-message-html"),

@@ -21,7 +21,7 @@ from funding.models import (
 )
 from funding.services.lifecycle import SOURCE_TYPE
 from funding.services.limits import start_of_month
-from funding.states import FundingStatus
+from funding.states import IN_FLIGHT, FundingStatus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +69,17 @@ def newest_first(
         last = part[-1]
         behind = Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk)
         part = list(rows.filter(behind, created_at__lte=last.created_at)[:chunk])
+
+
+def attempts(*, tenant_id: str) -> QuerySet[FundingTransaction]:
+    """The tenant's funding, each row with its bank account."""
+    return FundingTransaction.objects.filter(tenant_id=tenant_id).select_related("source")
+
+
+def in_flight(*, tenant_id: str) -> QuerySet[FundingTransaction]:
+    """The funding that makes up the pending balance, newest first, with its bank accounts."""
+    moving = attempts(tenant_id=tenant_id).filter(status__in=IN_FLIGHT)
+    return moving.order_by("-created_at", "-pk")
 
 
 def auto_funding(*, tenant_id: str, now: datetime) -> AutoFunding:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.core.cache import cache
+from django.db import connections
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, ViewportSize
 
 from devstack import chromium
 from tenants.models import Role, Tenant, User
@@ -30,10 +31,14 @@ QUIET = (
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _synchronous_database() -> Iterator[None]:
-    """Playwright runs an event loop in this thread; Django must not take that for async code."""
+def _synchronous_database(playwright: Playwright) -> Iterator[None]:
+    """Playwright runs an event loop in this thread; Django must not take that for async code.
+
+    While the loop runs Django keeps a connection of its own for it, to be closed before it ends.
+    """
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     yield
+    connections.close_all()
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from balance import services as ledger
+from funding.states import FundingStatus
 from tests.balance.builders import fund, movement
 from tests.browser.conftest import DESK, PHONE
-from tests.builders import make_source
+from tests.builders import make_auto_funding, make_endpoint, make_funding, make_source
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -15,7 +16,9 @@ PUBLIC = ("/accounts/login/", "/accounts/password/reset/", "/docs/", "/docs/erro
 SIGNED_IN = (
     "/dashboard/",
     "/dashboard/transactions",
+    "/dashboard/funding",
     "/dashboard/bank-accounts",
+    "/dashboard/webhooks",
     "/accounts/password/change/",
 )
 
@@ -23,9 +26,13 @@ SIGNED_IN = (
 @pytest.fixture
 def busy_acme(acme):
     """A tenant with something on every page."""
-    make_source(acme)
+    source = make_source(acme)
+    for status in FundingStatus:
+        make_funding(acme, source, status=status, amount=123_456_789)
+    make_auto_funding(acme, paused_reason="too_many_firings")
+    make_endpoint(acme, url=f"https://hooks.example.com/{'path' * 30}")
     for _ in range(30):
-        fund(acme, 123_456_789, description="Top-up from a bank with a rather long name")
+        fund(acme, 123_456_789, description="Top-up" + "withoutspaces" * 6)
     ledger.lock(**movement(acme, 20_000))
     return acme
 

@@ -13,7 +13,13 @@ from tenants.models import Role, User
 from tests.balance.builders import fund
 from tests.builders import make_member, make_tenant
 
-PAGES = ("/dashboard/", "/dashboard/transactions", "/dashboard/bank-accounts")
+PAGES = (
+    "/dashboard/",
+    "/dashboard/transactions",
+    "/dashboard/funding",
+    "/dashboard/bank-accounts",
+    "/dashboard/webhooks",
+)
 
 
 class TestStrangers:

@@ -127,6 +127,14 @@ class TestForgottenPassword:
 
         assert OutgoingEmail.objects.get().context == {"user_id": lee.pk}
 
+    def test_the_link_reaches_no_log(self, client, lee, log):
+        self.ask(client)
+        emails.send_due(now=utc_now())
+        client.get(self.link(), follow=True)
+
+        assert "/password/reset/key/[redacted]" in log.text
+        assert self.link().split("/")[-2] not in log.text
+
     def test_nothing_is_sent_an_hour_later(self, client, lee):
         self.ask(client)
 

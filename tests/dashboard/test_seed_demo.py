@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from funding.models import FundingSource, FundingTransaction
+from tenants.models import Tenant, User
+from tests.builders import ApiClient
+
+
+def seed():
+    out = StringIO()
+    call_command("seed_demo", "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+@pytest.mark.django_db
+class TestSeedDemo:
+    @pytest.fixture(autouse=True)
+    def _development(self, settings):
+        settings.DEBUG = True
+
+    def test_makes_a_tenant_that_can_be_used_at_once(self, client):
+        made = seed()
+
+        summary = ApiClient(made["apiKey"]).get("/api/v1/balance/summary").json()["data"]
+        assert summary["pendingBalance"] == 250_000 + 75_000 + 120_000
+        client.post("/accounts/login/", {"login": made["email"], "password": made["password"]})
+        assert b"Northwind Trading" in client.get("/dashboard/").content
+
+    def test_opens_the_staff_desk(self, client):
+        made = seed()
+
+        client.post(
+            "/accounts/login/", {"login": made["adminEmail"], "password": made["adminPassword"]}
+        )
+
+        assert client.get("/admin/").status_code == 200
+
+    def test_a_second_run_only_replaces_the_key(self):
+        first = seed()
+        second = seed()
+
+        assert second == {**first, "apiKey": second["apiKey"]}
+        assert ApiClient(first["apiKey"]).get("/api/v1/balance/summary").status_code == 401
+        assert ApiClient(second["apiKey"]).get("/api/v1/balance/summary").status_code == 200
+        assert Tenant.objects.count() == 1
+        assert User.objects.count() == 2
+        assert FundingSource.objects.count() == 1
+        assert FundingTransaction.objects.count() == 3
+
+    def test_a_second_run_restores_a_changed_password(self, client):
+        person = User.objects.get(email=seed()["email"])
+        person.set_password("something else entirely")
+        person.save()
+
+        made = seed()
+
+        client.post("/accounts/login/", {"login": made["email"], "password": made["password"]})
+        assert client.get("/dashboard/").status_code == 200
+
+    def test_refuses_outside_development(self, settings):
+        settings.DEBUG = False
+
+        with pytest.raises(CommandError, match="DEBUG only"):
+            seed()
+        assert not Tenant.objects.exists()
