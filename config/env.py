@@ -1,4 +1,7 @@
-"""Reads settings from the environment; every name is listed in `.env.example`."""
+"""Reads settings from the environment; every name is listed in `.env.example`.
+
+An empty variable counts as not given. Whatever is malformed stops the process at start.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,22 @@ from common.crypto import parse_keys
 env = environ.Env()
 
 
+def text(name: str, *, default: str) -> str:
+    """The value, or the default."""
+    return os.environ.get(name) or default
+
+
 def flag(name: str, *, default: bool) -> bool:
-    """A boolean that is exactly `True` or `False`; anything else stops the process."""
-    text = os.environ.get(name, str(default))
-    if text not in {"True", "False"}:
-        raise ImproperlyConfigured(f"{name} must be True or False, not {text!r}")
-    return text == "True"
+    """A boolean that is exactly `True` or `False`."""
+    value = text(name, default=str(default))
+    if value not in {"True", "False"}:
+        raise ImproperlyConfigured(f"{name} must be True or False, not {value!r}")
+    return value == "True"
 
 
 def secret(name: str, *, development: str, debug: bool) -> str:
     """A secret that must be given unless DEBUG is on."""
-    value = os.environ.get(name, "")
+    value = text(name, default="")
     if value:
         return value
     if debug:
@@ -32,7 +40,7 @@ def secret(name: str, *, development: str, debug: bool) -> str:
 
 
 def encryption_keys(name: str, *, development: str, debug: bool) -> list[str]:
-    """`id:base64 of 32 bytes` entries, newest first; a malformed one stops the process."""
+    """`id:base64 of 32 bytes` entries, newest first."""
     entries = secret(name, development=development, debug=debug).split(",")
     try:
         parse_keys(entries)
@@ -43,15 +51,20 @@ def encryption_keys(name: str, *, development: str, debug: bool) -> list[str]:
 
 def count(name: str, *, default: int, minimum: int = 0) -> int:
     """A whole number of at least `minimum`."""
-    number: int = env.int(name, default=default)
-    if number < minimum:
-        raise ImproperlyConfigured(f"{name} must be at least {minimum}, not {number}")
-    return number
+    value = text(name, default=str(default))
+    if not (value.isascii() and value.isdigit()) or int(value) < minimum:
+        raise ImproperlyConfigured(f"{name} must be a whole number from {minimum}, not {value!r}")
+    return int(value)
+
+
+def limit(name: str) -> int | None:
+    """A whole number, or None for no limit."""
+    return count(name, default=0, minimum=1) if os.environ.get(name) else None
 
 
 def items(name: str, *, default: str = "") -> list[str]:
     """A comma-separated list without blanks."""
-    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+    return [part.strip() for part in text(name, default=default).split(",") if part.strip()]
 
 
 def broker_url(redis_url: str) -> str:

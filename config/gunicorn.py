@@ -8,9 +8,11 @@ from typing import Any
 
 from prometheus_client import multiprocess
 
-bind = os.environ.get("WEB_BIND", "127.0.0.1:8000")
-workers = int(os.environ.get("WEB_WORKERS", "2"))
-threads = int(os.environ.get("WEB_THREADS", "4"))
+from config.env import count, text
+
+bind = text("WEB_BIND", default="127.0.0.1:8000")
+workers = count("WEB_WORKERS", default=2, minimum=1)
+threads = count("WEB_THREADS", default=4, minimum=1)
 worker_class = "config.gunicorn_worker.ApiWorker"
 timeout = 30
 graceful_timeout = 8
@@ -27,5 +29,5 @@ os.environ.setdefault("DATABASE_POOL", "True")
 
 def child_exit(_server: Any, worker: Any) -> None:
     """Take a dead worker's gauges out of the shared metrics."""
-    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+    if text("PROMETHEUS_MULTIPROC_DIR", default=""):
         multiprocess.mark_process_dead(worker.pid)

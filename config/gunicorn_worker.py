@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from socket import SO_RCVTIMEO, SOL_SOCKET, socket
 from struct import pack
@@ -21,12 +20,12 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from api import errors, problems
 from common.errors import DomainError
+from config.env import count
 
 log = structlog.get_logger(__name__)
 
 # An idle client gives its thread back after this long; a proxy in front should buffer bodies.
-_READ_TIMEOUT_SECONDS = int(os.environ.get("WEB_READ_TIMEOUT_SECONDS", "10"))
-_TIMEOUT = pack("ll", _READ_TIMEOUT_SECONDS, 0)
+_READ_TIMEOUT = pack("ll", count("WEB_READ_TIMEOUT_SECONDS", default=10, minimum=1), 0)
 
 
 class ApiWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
@@ -37,7 +36,7 @@ class ApiWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
 
     def init_process(self) -> None:
         for listener in self.sockets:  # what is accepted inherits it
-            listener.sock.setsockopt(SOL_SOCKET, SO_RCVTIMEO, _TIMEOUT)
+            listener.sock.setsockopt(SOL_SOCKET, SO_RCVTIMEO, _READ_TIMEOUT)
         super().init_process()
 
     def handle_error(self, req: Any, client: socket, addr: Any, exc: Exception) -> None:

@@ -11,7 +11,7 @@ import structlog
 from csp.constants import NONE, SELF
 
 from config.beat import SCHEDULE
-from config.env import broker_url, count, encryption_keys, env, flag, items, secret
+from config.env import broker_url, count, encryption_keys, env, flag, items, limit, secret, text
 from config.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -21,14 +21,14 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 DEBUG = flag("DEBUG", default=False)
 SECRET_KEY = secret("SECRET_KEY", development="development-only-" + "x" * 50, debug=DEBUG)
 SECRET_KEY_FALLBACKS = items("SECRET_KEY_FALLBACKS")
-BASE_URL = env.str("BASE_URL", default="http://localhost:8000").rstrip("/")
+BASE_URL = text("BASE_URL", default="http://localhost:8000").rstrip("/")
 ALLOWED_HOSTS = items("ALLOWED_HOSTS", default="localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = items("CSRF_TRUSTED_ORIGINS", default=BASE_URL)
 # How many proxies of ours stand in front and append to X-Forwarded-For; 0 trusts none.
 TRUSTED_PROXY_COUNT = count("TRUSTED_PROXY_COUNT", default=0)
 # Prometheus sends it as a Bearer token to /metrics; without one /metrics exists only in DEBUG.
-METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
-RUN_DIR = Path(env.str("BALLAST_RUN_DIR", default=str(BASE_DIR / ".run")))
+METRICS_TOKEN = text("METRICS_TOKEN", default="")
+RUN_DIR = Path(text("BALLAST_RUN_DIR", default=str(BASE_DIR / ".run")))
 
 # --- Applications -----------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ TEMPLATES = [
 
 # --- PostgreSQL -------------------------------------------------------------------------------
 
-DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://app@/app")}
+DATABASES = {"default": env.db_url_config(text("DATABASE_URL", default="postgresql://app@/app"))}
 _POOL = flag("DATABASE_POOL", default=False)
 DATABASES["default"] |= {
     "CONN_MAX_AGE": 0 if _POOL else None,
@@ -119,10 +119,10 @@ DATABASES["default"].setdefault("OPTIONS", {}).update(
         "prepare_threshold": 2,
         # A request that waits longer for a row answers 503 instead of holding a connection.
         "options": (
-            f"-c statement_timeout={env.int('DATABASE_STATEMENT_TIMEOUT_MS', default=0)}"
-            f" -c lock_timeout={env.int('DATABASE_LOCK_TIMEOUT_MS', default=3000)}"
+            f"-c statement_timeout={count('DATABASE_STATEMENT_TIMEOUT_MS', default=0)}"
+            f" -c lock_timeout={count('DATABASE_LOCK_TIMEOUT_MS', default=3000)}"
             f" -c idle_in_transaction_session_timeout="
-            f"{env.int('DATABASE_IDLE_TRANSACTION_TIMEOUT_MS', default=30000)}"
+            f"{count('DATABASE_IDLE_TRANSACTION_TIMEOUT_MS', default=30000)}"
         ),
     }
 )
@@ -131,7 +131,7 @@ if _POOL:
 
 # --- Valkey or Redis: wake-ups, rate limits, cache. Never the record of anything. ---------------
 
-REDIS_URL = env.str("REDIS_URL", default="redis://localhost:6379/0")
+REDIS_URL = text("REDIS_URL", default="redis://localhost:6379/0")
 CACHES = {
     "default": {
         "BACKEND": "common.cache.ResilientCache",
@@ -290,34 +290,34 @@ FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development="development-only", debu
 # --- Networks, funding, webhooks -----------------------------------------------------------------
 
 # How fast the sandbox bank moves: instant, seconds or banking_days.
-SANDBOX_PACE = env.str("SANDBOX_PACE", default="seconds")
+SANDBOX_PACE = text("SANDBOX_PACE", default="seconds")
 # Cents per funding transaction.
-ACH_AMOUNT_MAX = env.int("ACH_AMOUNT_MAX", default=100_000_000)
-RTP_AMOUNT_MAX = env.int("RTP_AMOUNT_MAX", default=1_000_000_000)
+ACH_AMOUNT_MAX = count("ACH_AMOUNT_MAX", default=100_000_000, minimum=1)
+RTP_AMOUNT_MAX = count("RTP_AMOUNT_MAX", default=1_000_000_000, minimum=1)
 # Cents per Eastern day and month, over all methods; empty means no limit.
-DAILY_FUNDING_MAX = env.int("DAILY_FUNDING_MAX", default=None)
-MONTHLY_FUNDING_MAX = env.int("MONTHLY_FUNDING_MAX", default=None)
+DAILY_FUNDING_MAX = limit("DAILY_FUNDING_MAX")
+MONTHLY_FUNDING_MAX = limit("MONTHLY_FUNDING_MAX")
 # Cents per payment, by method.
 PAYMENT_AMOUNT_MAX = {
-    "ach_credit": env.int("PAYMENT_ACH_AMOUNT_MAX", default=100_000_000),
-    "rtp": env.int("PAYMENT_RTP_AMOUNT_MAX", default=1_000_000_000),
+    "ach_credit": count("PAYMENT_ACH_AMOUNT_MAX", default=100_000_000, minimum=1),
+    "rtp": count("PAYMENT_RTP_AMOUNT_MAX", default=1_000_000_000, minimum=1),
 }
 # How long a payment may wait for money before it gives up.
-PAYMENT_WAIT_DAYS = env.int("PAYMENT_WAIT_DAYS", default=7)
+PAYMENT_WAIT_DAYS = count("PAYMENT_WAIT_DAYS", default=7, minimum=1)
 # Networks that webhooks may reach although they are not public, e.g. `127.0.0.0/8,::1/128`.
 WEBHOOK_ALLOWED_NETWORKS = items("WEBHOOK_ALLOWED_NETWORKS")
 WEBHOOK_ALLOW_HTTP = flag("WEBHOOK_ALLOW_HTTP", default=False)
 
 # --- Mail -----------------------------------------------------------------------------------------
 
-DEV_INBOX = DEBUG and "EMAIL_URL" not in env.ENVIRON
+DEV_INBOX = DEBUG and not text("EMAIL_URL", default="")
 EMAIL_FILE_PATH = str(RUN_DIR / "mail")
 if DEV_INBOX:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
 else:
-    vars().update(env.email_url("EMAIL_URL", default="smtp://localhost:25"))
+    vars().update(env.email_url_config(text("EMAIL_URL", default="smtp://localhost:25")))
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Ballast <no-reply@ballast.example>")
+DEFAULT_FROM_EMAIL = text("DEFAULT_FROM_EMAIL", default="Ballast <no-reply@ballast.example>")
 
 # --- Staff desk -----------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 
+from common import leases
 from tenants.models import OutgoingEmail
 from tenants.services import emails
 from tests.builders import NOW
@@ -34,7 +35,7 @@ def mailbox(settings):
 @pytest.fixture
 def builders(monkeypatch):
     """The registered context builders, forgotten after the test."""
-    registered = {}
+    registered: dict[str, emails.ContextBuilder] = {}
     monkeypatch.setattr(emails, "_builders", registered)
     return registered
 
@@ -156,7 +157,7 @@ class TestServerAway:
 
     def test_a_worker_that_died_leaves_the_message_to_the_next(self, mailbox):
         queue()
-        emails.leases.claim(OutgoingEmail.objects.all(), now=NOW, limit=1)  # and dies
+        leases.claim(OutgoingEmail.objects.all(), now=NOW, limit=1)  # and dies
 
         assert emails.send_due(now=NOW) == 0
         assert emails.send_due(now=NOW + MINUTE) == 1
@@ -213,7 +214,10 @@ class TestBuilder:
         assert mailbox.messages == []
 
     def test_that_fails_is_tried_again(self, mailbox, builders):
-        emails.builds_context(TEMPLATE)(lambda email, now: 1 / 0)
+        @emails.builds_context(TEMPLATE)
+        def build(email, now):
+            raise ZeroDivisionError
+
         message = queue()
 
         assert emails.send_due(now=NOW) == 0

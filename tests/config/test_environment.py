@@ -1,0 +1,167 @@
+"""Settings come from the environment, are all documented, and stop the process when malformed."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import env
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / ".env.example"
+READERS = {"text", "flag", "secret", "encryption_keys", "count", "limit", "items"}
+KEY = "k1:" + base64.b64encode(bytes(32)).decode()
+PRODUCTION = {
+    "SECRET_KEY": "s3cret-" + "qwertyuiop" * 6,
+    "ENCRYPTION_KEYS": KEY,
+    "FINGERPRINT_KEY": "f",
+    "BASE_URL": "https://ballast.example",
+    "ALLOWED_HOSTS": "ballast.example",
+}
+
+
+def names_read() -> set[str]:
+    """Every name that a reader of `config.env` is called with in config/."""
+    found = set()
+    for path in (ROOT / "config").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                first = node.args[0] if node.args else None
+                if name in READERS and isinstance(first, ast.Constant):
+                    found.add(str(first.value))
+    return found
+
+
+def run_python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "config.settings", **variables},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+class TestExample:
+    def test_lists_exactly_the_names_that_are_read(self):
+        listed = re.findall(r"^([A-Z_]+)=", EXAMPLE.read_text(), re.MULTILINE)
+
+        assert len(listed) == len(set(listed))
+        assert set(listed) == names_read()
+
+    def test_has_one_comment_for_each(self):
+        lines = EXAMPLE.read_text().splitlines()
+
+        for place, line in enumerate(lines):
+            if re.match("[A-Z_]+=", line):
+                assert re.match(r"# [A-Z`0-9a-z].*[^ ]$", lines[place - 1]), line
+                assert len(line) <= 100
+
+    def test_nobody_else_reads_the_environment(self):
+        packages = ("api", "balance", "common", "dashboard", "funding", "networks", "tenants",
+                    "webhooks")  # fmt: skip
+        for package in packages:
+            for path in (ROOT / package).rglob("*.py"):
+                assert not re.search(r"os\.environ|getenv", path.read_text()), path
+
+    def test_its_values_are_the_defaults(self):
+        pairs = re.findall(r"^([A-Z_]+)=(.+)$", EXAMPLE.read_text(), re.MULTILINE)
+        code = (
+            "import django, json; django.setup()\n"
+            "from django.conf import settings as s\n"
+            "names = [n for n in dir(s) if n.isupper() and n not in ('RUN_DIR', 'LOGGING')]\n"
+            "print(json.dumps({n: repr(getattr(s, n)) for n in names}))"
+        )
+
+        bare = run_python(code, **PRODUCTION)
+        full = run_python(code, **(dict(pairs) | PRODUCTION))
+
+        assert (bare.stderr, full.stderr) == ("", "")
+        assert json.loads(full.stdout) == json.loads(bare.stdout)
+
+
+class TestStart:
+    @pytest.mark.parametrize("missing", ["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY"])
+    def test_needs_its_secrets_outside_development(self, missing):
+        result = run_python("import config.settings", **{**PRODUCTION, missing: ""})
+
+        assert result.returncode == 1
+        assert f"Set {missing}: outside development it has no default" in result.stderr
+
+    @pytest.mark.parametrize(
+        ("name", "value", "complaint"),
+        [
+            ("DEBUG", "true", "DEBUG must be True or False, not 'true'"),
+            ("API_READS_PER_SECOND", "0", "must be a whole number from 1, not '0'"),
+            ("ENCRYPTION_KEYS", f"{KEY},{KEY}", "each key needs an id of its own"),
+        ],
+    )
+    def test_stops_at_a_malformed_value_without_telling_secrets(self, name, value, complaint):
+        result = run_python("import config.settings", **{**PRODUCTION, name: value})
+
+        assert result.returncode == 1
+        assert complaint in result.stderr
+        assert KEY not in result.stderr
+
+    def test_is_clean_by_django_s_own_deployment_checks(self):
+        code = (
+            "from django.core.management import execute_from_command_line as run\n"
+            "run(['manage.py', 'check', '--deploy', '--fail-level', 'WARNING'])"
+        )
+
+        result = run_python(code, **PRODUCTION)
+
+        assert (result.returncode, result.stderr) == (0, "")
+        assert "no issues" in result.stdout
+
+
+class TestReaders:
+    def test_a_list_has_no_blanks(self, monkeypatch):
+        monkeypatch.setenv("X", " a, ,b ,")
+
+        assert env.items("X") == ["a", "b"]
+        assert env.items("Y", default="c") == ["c"]
+
+    @pytest.mark.parametrize(
+        ("given", "broker"),
+        [
+            ("redis://localhost:6379/0", "redis://localhost:6379/0"),
+            ("rediss://:pw@h:6380/1", "rediss://:pw@h:6380/1"),
+            ("unix:///run/v.sock?db=3", "redis+socket:///run/v.sock?virtual_host=3"),
+            ("unix:///run/v.sock", "redis+socket:///run/v.sock?virtual_host=0"),
+        ],
+    )
+    def test_the_broker_s_address_follows_the_cache_s(self, given, broker):
+        assert env.broker_url(given) == broker
+
+    @pytest.mark.parametrize("value", ["\uff11", "1.0", "+1", " 1", "0x1", "-1", "many", "0"])
+    def test_a_count_is_plain_digits(self, monkeypatch, value):
+        monkeypatch.setenv("X", value)
+
+        with pytest.raises(ImproperlyConfigured):
+            env.count("X", default=1, minimum=1)
+
+    @pytest.mark.parametrize("value", ["true", "1", "yes", "TRUE"])
+    def test_a_flag_is_one_of_two_words(self, monkeypatch, value):
+        monkeypatch.setenv("X", value)
+
+        with pytest.raises(ImproperlyConfigured):
+            env.flag("X", default=True)
+
+    def test_a_limit_may_be_none(self, monkeypatch):
+        monkeypatch.setenv("X", "")
+        assert env.limit("X") is None
+
+        monkeypatch.setenv("X", "7")
+        assert env.limit("X") == 7
