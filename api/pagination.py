@@ -26,25 +26,34 @@ _UNKNOWN_NAMED_MAX = 20
 
 def paginate(
     request: TenantRequest,
-    queryset: QuerySet[Any],
+    queryset: QuerySet[Any] | Sequence[QuerySet[Any]],
     *,
     present: Callable[[Any], dict[str, Any]],
     keys: Sequence[str] = ("created_at", "pk"),
 ) -> HttpResponse:
     """One page of `queryset`, descending by `keys`, whose last one is unique per tenant.
 
-    Costs one query, the same for page 1 and page 10,000. Raises InvalidRequest, InvalidCursor,
+    Costs one query, the same for page 1 and page 10,000. A list that is several disjoint ranges of
+    an index is given as several querysets, which are merged. Raises InvalidRequest, InvalidCursor,
     UnknownParameter.
     """
     refuse_unknown(request)
     limit = _limit(_single(request, "limit"))
     cursor = _single(request, "cursor")
     binding = _binding(request, keys)
-    if cursor is not None:
-        queryset = queryset.filter(_older_than(keys, _open(cursor, binding)))
-    rows = list(queryset.order_by(*(f"-{key}" for key in keys))[: limit + 1])
+    older = Q() if cursor is None else _older_than(keys, _open(cursor, binding))
+    ranges = [queryset] if isinstance(queryset, QuerySet) else queryset
+    rows = _first(limit + 1, [rows.filter(older) for rows in ranges], keys)
     next_cursor = _seal(rows[limit - 1], keys, binding) if len(rows) > limit else None
     return responses.page([present(row) for row in rows[:limit]], next_cursor=next_cursor)
+
+
+def _first(count: int, ranges: Sequence[QuerySet[Any]], keys: Sequence[str]) -> list[Any]:
+    order = [f"-{key}" for key in keys]
+    page, *others = (rows.order_by(*order)[:count] for rows in ranges)
+    if others:
+        page = page.union(*others, all=True).order_by(*order)[:count]
+    return list(page)
 
 
 def refuse_unknown(request: TenantRequest, *, paged: bool = True) -> None:

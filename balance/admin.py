@@ -18,7 +18,7 @@ from common.admin import ReadOnlyAdmin
 class BalanceAdmin(ReadOnlyAdmin):
     list_display = ("tenant", "currency", "available", "pending", "locked", "posted_at")
     list_select_related = ("tenant",)
-    search_fields = ("=tenant__id", "tenant__name")
+    search_fields = ("tenant__id__exact", "tenant__name")
     ordering = ("tenant",)
 
 
@@ -35,9 +35,9 @@ class BalanceTransactionAdmin(ReadOnlyAdmin):
         "source_id",
         "created_at",
     )
-    list_filter = ("type", "source_type")
+    list_filter = ("type",)
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=tenant__id", "=source_id")
+    search_fields = ("id__exact", "tenant__id__exact", "source_id__exact")
     search_help_text = "The id of the line, its tenant, or its funding, payment or adjustment"
     ordering = ("-id",)
     show_full_result_count = False
@@ -48,7 +48,7 @@ class AdjustmentAdmin(ReadOnlyAdmin):
     list_display = ("id", "tenant", "type", "amount", "reason", "actor_type", "created_at")
     list_filter = ("type", "actor_type")
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=tenant__id", "reason", "=actor_id")
+    search_fields = ("id__exact", "tenant__id__exact", "reason", "actor_id__exact")
     ordering = ("-id",)
 
 
@@ -57,7 +57,7 @@ class LedgerCheckAdmin(ReadOnlyAdmin):
     list_display = ("id", "started_at", "finished_at", "ok", "is_full", "tenant")
     list_filter = ("ok", "is_full")
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=tenant__id")
+    search_fields = ("id__exact", "tenant__id__exact")
     ordering = ("-started_at",)
 
 
@@ -65,5 +65,5 @@ class LedgerCheckAdmin(ReadOnlyAdmin):
 class LedgerCheckpointAdmin(ReadOnlyAdmin):
     list_display = ("tenant", "sequence", "available", "locked", "proven_at")
     list_select_related = ("tenant",)
-    search_fields = ("=tenant__id", "tenant__name")
+    search_fields = ("tenant__id__exact", "tenant__name")
     ordering = ("tenant",)

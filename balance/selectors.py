@@ -31,6 +31,12 @@ LINE = (
     "created_at",
 )
 
+SUMMARY = """
+SELECT available, pending, locked, currency, notify_below
+FROM balance
+WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
+"""
+
 FIRST_BEHIND = """
 WITH RECURSIVE search (low, high) AS (
     SELECT 1::bigint, sequence + 1
@@ -67,11 +73,9 @@ class Funds:
 
 def summary(tenant_id: str) -> Funds:
     """The tenant's balance; zeros before its first movement. One query."""
-    row = (
-        Balance.objects.filter(tenant_id=tenant_id, currency=CURRENCY)
-        .values_list("available", "pending", "locked", "currency", "notify_below")
-        .first()
-    )
+    with connection.cursor() as cursor:
+        cursor.execute(SUMMARY, {"tenant_id": tenant_id, "currency": CURRENCY})
+        row = cursor.fetchone()
     return Funds(*row) if row else Funds()
 
 
@@ -109,6 +113,16 @@ def transactions(
         rows = rows.filter(sequence__lt=end)
     lines: QuerySet[BalanceTransaction, Any] = rows.values(*LINE)
     return lines
+
+
+def ranges(
+    rows: QuerySet[BalanceTransaction, Any], types: Sequence[str]
+) -> list[QuerySet[BalanceTransaction, Any]]:
+    """`rows` of each of `types`: each is one range of the index, in order, however rare the type.
+
+    No types: all rows, one range.
+    """
+    return [rows.filter(type=kind) for kind in dict.fromkeys(types)] or [rows]
 
 
 def transaction(*, tenant_id: str, transaction_id: str) -> dict[str, Any]:

@@ -41,8 +41,15 @@ class BalanceTransactionViewSet(ApiViewSet):
     )
     def list(self, request: TenantRequest) -> HttpResponse:
         """The statement, newest line first."""
-        rows = selectors.transactions(request.auth.tenant_id, **selection(request, paged=True))
-        return paginate(request, rows, present=presenters.transaction, keys=("sequence",))
+        chosen = selection(request, paged=True)
+        types = chosen.pop("types")
+        rows = selectors.transactions(request.auth.tenant_id, **chosen)
+        return paginate(
+            request,
+            selectors.ranges(rows, types),
+            present=presenters.transaction,
+            keys=("sequence",),
+        )
 
     @extend_schema(responses=envelope(BalanceTransactionOut))
     def retrieve(self, request: TenantRequest, transaction_id: str) -> HttpResponse:

@@ -128,6 +128,9 @@ class TestFilters:
             ("?type=debit", []),
             ("?type=lock&type=credit", [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]),
             ("?type=lock&limit=2", [9, 6]),
+            ("?type=lock&type=lock", [9, 6, 3]),
+            ("?type=lock&type=credit&limit=3", [10, 9, 8]),
+            ("?type=lock&type=debit", [9, 6, 3]),
             ("?createdAfter=2026-11-20T15:08:00Z", [10, 9]),
             ("?createdAfter=2026-11-20T15:07:59.999999Z", [10, 9, 8]),
             ("?createdBefore=2026-11-20T15:03:00Z", [2, 1]),
@@ -146,6 +149,15 @@ class TestFilters:
     )
     def test_narrow_the_list(self, statement, acme_api, query, shown):
         assert sequences(listed(acme_api, query)["data"]) == shown
+
+    def test_of_several_types_are_paged_like_one_list(self, statement, acme_api):
+        query = "?type=lock&type=credit&limit=4"
+        first = listed(acme_api, query)
+        second = listed(acme_api, f"{query}&cursor={first['nextCursor']}")
+        third = listed(acme_api, f"{query}&cursor={second['nextCursor']}")
+
+        pages = first["data"] + second["data"] + third["data"]
+        assert sequences(pages) == [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
 
     def test_show_all_lines_of_one_payment(self, statement, acme_api):
         payment = movement(statement, 4)
