@@ -17,6 +17,7 @@ class FundingConfig(AppConfig):
         from networks.sandbox import due
 
         audit.register(invariants.MOVEMENTS.check)
+        audit.register(invariants.check_confirmations)
         due.register(sandbox.PART)
         rotation.register(
             model="funding.FundingSource",

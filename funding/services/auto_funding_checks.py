@@ -21,6 +21,7 @@ from funding.models import (
     Trigger,
 )
 from funding.services import limits, pauses, sources
+from funding.services.confirmation_outcomes import SUPERSEDED
 from funding.states import IN_FLIGHT
 from networks import registry
 from networks.base import PaymentNetwork
@@ -124,6 +125,7 @@ def _check_pace(situation: Situation) -> None:
     firings = selectors.decisions(tenant_id=config.tenant_id).filter(
         outcome=DecisionOutcome.FIRED, created_at__gt=since
     )
-    if firings.count() >= RUNAWAY_FIRINGS:
+    # What a change of the terms withdrew never asked a bank for money.
+    if firings.exclude(funding__failure_code=SUPERSEDED).count() >= RUNAWAY_FIRINGS:
         pauses.pause(tenant_id=config.tenant_id, reason=RUNAWAY, now=now)
         raise Declined(RUNAWAY, "It fired three times within ten minutes.", is_news=False)

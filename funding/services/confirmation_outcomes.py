@@ -22,6 +22,7 @@ from tenants.actors import SYSTEM, Actor
 from tenants.services import audit, emails
 
 DECIDED_MAIL = "confirmation_decided"
+SUPERSEDED = "confirmation_superseded"
 
 
 def lock(confirmation_id: str) -> Confirmation:
@@ -79,7 +80,7 @@ def void(question: Confirmation, *, by: Actor, now: datetime) -> None:
     decide(question, Decision.SUPERSEDED, decided_by=by.id, now=now)
     end_funding(
         question,
-        code="confirmation_superseded",
+        code=SUPERSEDED,
         message="The auto-funding settings changed before anybody approved.",
         actor=by,
         now=now,

@@ -333,6 +333,13 @@ class TestChangedTerms:
         assert balance_of(acme) == (0, 60_000, 0)
         assert AutoFundingConfig.objects.get().failures_in_a_row == 0
 
+    def test_changing_them_again_and_again_is_no_runaway(self, acme, waiting):
+        for amount in range(60_000, 60_005):
+            configure(acme, funding_amount=amount)
+
+        assert AutoFundingConfig.objects.get().paused_reason == ""
+        assert FundingTransaction.objects.get(status="awaiting_confirmation").amount == 60_004
+
     def test_another_source_withdraws_it(self, acme, waiting):
         other = make_source(acme, account_number="222222")
 

@@ -1,0 +1,65 @@
+"""`check_ledger` finds a question that does not fit its funding."""
+
+from __future__ import annotations
+
+import pytest
+
+from balance import invariants
+from common.clock import utc_now
+from funding.models import Confirmation
+from funding.services import auto_funding, confirmations
+from funding.services import confirmation_links as links
+from tests.builders import make_auto_funding, make_source
+from tests.funding.test_invariants import tamper
+
+
+def found(**options):
+    report = invariants.check(now=utc_now(), **options)
+    return {finding.code for finding in report.findings}
+
+
+@pytest.fixture
+def question(acme):
+    make_source(acme)
+    make_auto_funding(acme, confirmation_threshold=0)
+    auto_funding.evaluate(tenant_id=acme.pk, now=utc_now())
+    return Confirmation.objects.get()
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_nothing_is_found_while_it_waits_and_after_it_is_decided(question, full):
+    assert found(full=full) == set()
+
+    url = links.mint(confirmation=question, approver_email="cfo@acme.example", now=utc_now())
+    token = url.rstrip("/").rpartition("/")[2]
+    confirmations.approve(token=token, typed_amount="500", now=utc_now())
+
+    assert found(full=full) == set()
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE funding_confirmation SET decision = 'approved', decided_at = now()",
+        "UPDATE funding_confirmation SET amount = amount + 1",
+    ],
+)
+def test_a_question_that_does_not_fit_is_found(question, rival, damage, full):
+    tamper(damage)
+
+    assert found(full=full) == {"funding_confirmation"}
+    assert found(full=full, tenant_id=rival.pk) == set()
+
+
+def test_a_funding_nobody_was_asked_about_is_found_by_the_full_audit(question):
+    tamper("DELETE FROM funding_confirmation")
+
+    assert found(full=True) == {"funding_confirmation"}
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_question_left_open_is_found(question, full):
+    tamper("UPDATE funding_fundingtransaction SET status = 'reserved', reserved_at = now()")
+
+    assert "funding_confirmation" in found(full=full)
