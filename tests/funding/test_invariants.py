@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection
 
 from balance import invariants
 from balance import services as ledger
 from common.clock import utc_now
 from funding.services.lifecycle import SOURCE_TYPE
 from tests.builders import make_source
+from tests.corruption import tamper
 from tests.funding.builders import run_due, top_up
-
-
-def tamper(statement):
-    """Change rows behind the back of every trigger."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL session_replication_role = replica")
-        cursor.execute(statement)
-        assert cursor.rowcount > 0
-        cursor.execute("SET LOCAL session_replication_role = origin")
 
 
 def found(**options):
