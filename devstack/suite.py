@@ -35,12 +35,12 @@ def run(arguments: Sequence[str]) -> int:
     return run_phases()
 
 
-def run_phases() -> int:
+def run_phases(options: Sequence[str] = ()) -> int:
     """Run every phase, then repeat pytest's closing line of each, so that the end tells all."""
     first_failure, closing_lines = 0, []
     for title, command in PHASES:
         console.write_line(f"\n── {title} ──")
-        code, last_line = _run_shown(command)
+        code, last_line = _run_shown([*command, *options])
         closing_lines.append(last_line)
         if code not in {0, NO_TESTS}:
             first_failure = first_failure or code

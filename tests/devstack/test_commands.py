@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from devstack import __main__ as commands
-from devstack import suite
+from devstack import coverage, suite
 from devstack.paths import ROOT
 
 
@@ -37,6 +37,23 @@ class TestOptionsWithoutACommand:
     def test_belong_to_up(self):
         assert commands._split(["--port", "9000"]) == ("up", ["--port", "9000"])
         assert commands._split([]) == ("up", [])
+
+
+class TestCoverageByPackage:
+    def test_counts_lines_not_files(self):
+        def file(covered: int, statements: int) -> dict[str, dict[str, int]]:
+            return {"summary": {"covered_lines": covered, "num_statements": statements}}
+
+        report = {
+            "files": {
+                "balance/services.py": file(90, 90),
+                "balance/api/views.py": file(0, 10),
+                "balance/__init__.py": file(0, 0),
+                "common/__init__.py": file(0, 0),
+            }
+        }
+
+        assert coverage.by_package(report) == {"balance": 90.0}
 
 
 class TestPhases:
