@@ -206,7 +206,7 @@ def approve(story: Story, link: str, funding_id: str) -> None:
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
         if token is None:
             raise StoryError("the confirmation page has no form")
-        form = {"csrfmiddlewaretoken": token[1], "decision": "approve", "amount": "500.00"}
+        form = {"csrfmiddlewaretoken": token[1], "decision": "approve", "typed_amount": "500.00"}
         answer = browser.post(link, data=form, headers={"Referer": link})
     check(answer.status_code == 200, "the approver typed the amount and approved")
     story.wait_for_status(funding_id, "completed")
