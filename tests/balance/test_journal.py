@@ -91,7 +91,7 @@ def test_long_journals_are_read_in_parts(books, rival, monkeypatch):
     legs = [(leg.tenant_id, leg.sequence) for leg in journal.legs()]
 
     acmes = [(books.pk, sequence) for sequence in (1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6)]
-    assert legs == [*acmes, (rival.pk, 1), (rival.pk, 1)]
+    assert legs == sorted([*acmes, (rival.pk, 1), (rival.pk, 1)])
 
 
 class TestExport:

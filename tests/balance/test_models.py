@@ -7,7 +7,7 @@ import pytest
 from django.apps import apps
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
-from balance.models import Adjustment, Balance, BalanceTransaction, LedgerCheck
+from balance.models import Adjustment, Balance, BalanceTransaction, JournalLeg, LedgerCheck
 from common.money import AMOUNT_MAX
 from tests.balance.builders import balance_of, fund, statement_of
 from tests.builders import NOW
@@ -211,5 +211,7 @@ def test_names_say_what_a_row_is(acme):
     fund(acme, 5)
 
     assert str(Balance.objects.get()) == f"balance of {acme.pk}"
-    assert str(BalanceTransaction.objects.get()) == f"credit 5 of {acme.pk}"
+    row = BalanceTransaction.objects.get()
+    assert str(row) == f"credit 5 of {acme.pk}"
+    assert {str(leg) for leg in JournalLeg.objects.all()} == {f"{row.pk}:debit", f"{row.pk}:credit"}
     assert balance_of(acme) == (5, 0, 0)
