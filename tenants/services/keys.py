@@ -97,6 +97,34 @@ def revoke(*, key_id: str, actor: Actor, now: datetime) -> bool:
 
 
 @transaction.atomic
+@transaction.atomic
+def set_pace(
+    *,
+    key_id: str,
+    reads_per_second: int | None,
+    writes_per_second: int | None,
+    actor: Actor,
+    now: datetime,
+) -> None:
+    """Give a key its own rate limits; None means the usual ones.
+
+    Raises InvalidKeySettings below 1 request a second, ApiKey.DoesNotExist.
+    """
+    if any(rate is not None and rate < 1 for rate in (reads_per_second, writes_per_second)):
+        raise InvalidKeySettings("A rate limit is at least 1 request a second.")
+    key = ApiKey.objects.select_for_update(no_key=True).get(pk=key_id)
+    key.reads_per_second, key.writes_per_second = reads_per_second, writes_per_second
+    key.save(update_fields=("reads_per_second", "writes_per_second"))
+    audit.record(
+        tenant_id=key.tenant_id,
+        actor=actor,
+        action="api_key.pace_set",
+        subject_id=key_id,
+        details={"readsPerSecond": reads_per_second, "writesPerSecond": writes_per_second},
+        now=now,
+    )
+
+
 def touch(*, key_id: str, now: datetime) -> None:
     """Note that the key was used; at most one write a minute, and never a wait for the row."""
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - timedelta(minutes=1))

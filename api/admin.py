@@ -1,0 +1,21 @@
+"""What the API remembers of requests, to look at."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from api.models import IdempotencyRecord
+from common.admin import ReadOnlyAdmin
+
+
+@admin.register(IdempotencyRecord)
+class IdempotencyRecordAdmin(ReadOnlyAdmin):
+    """Without the stored answer: it can hold a secret that is shown only once."""
+
+    list_display = ("created_at", "tenant", "key", "status")
+    list_filter = ("status",)
+    list_select_related = ("tenant",)
+    search_fields = ("=id", "=key", "=tenant__id")
+    search_help_text = "The Idempotency-Key, its tenant or the record's id"
+    exclude = ("body_token",)
+    ordering = ("-created_at", "-id")

@@ -1,0 +1,123 @@
+"""People and what they may do in which tenant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from allauth.account.models import EmailAddress
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from common.admin import ServiceAdmin
+from common.clock import utc_now
+from tenants import actors
+from tenants.models import Membership, Role, User
+from tenants.services import accounts, audit
+
+if TYPE_CHECKING:
+    AccountAdmin = DjangoUserAdmin[User]
+else:
+    AccountAdmin = DjangoUserAdmin
+
+admin.site.unregister(Group)
+# People sign in with the address of their user; allauth's own list only mirrors it.
+admin.site.unregister(EmailAddress)
+
+
+class NewUserForm(UserCreationForm):
+    class Meta:
+        model = User
+        fields = ("email",)
+
+    def clean_email(self) -> str:
+        """Addresses are kept in lower case."""
+        email: str = self.cleaned_data["email"]
+        return email.lower()
+
+
+class EditUserForm(UserChangeForm):
+    class Meta:
+        model = User
+        fields = "__all__"
+
+    def clean_email(self) -> str:
+        email: str = self.cleaned_data["email"]
+        return email.lower()
+
+
+@admin.register(User)
+class UserAdmin(AccountAdmin, ModelAdmin):
+    """Changes are audited; what a person may do in a tenant is a membership."""
+
+    form = EditUserForm
+    add_form = NewUserForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ("email", "name", "is_active", "is_staff", "last_login", "created_at")
+    list_filter = ("is_active", "is_staff", "is_superuser")
+    search_fields = ("=id", "email", "name")
+    ordering = ("email",)
+    readonly_fields = ("last_login", "created_at")
+    filter_horizontal = ("groups",)
+    fieldsets = (
+        (None, {"fields": ("email", "name", "password", "is_active")}),
+        ("Staff", {"fields": ("is_staff", "is_superuser", "groups")}),
+        ("Dates", {"fields": ("last_login", "created_at")}),
+    )
+    add_fieldsets = (
+        (
+            None,
+            {
+                "classes": ("wide",),
+                "fields": ("email", "usable_password", "password1", "password2"),
+            },
+        ),
+    )
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        audit.record(
+            tenant_id=None,
+            actor=actors.staff(str(request.user.pk)),
+            action="user.changed" if change else "user.created",
+            subject_id=obj.pk,
+            details={"email": obj.email, "changed": form.changed_data},
+            now=utc_now(),
+        )
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
+    """Sets of permissions for staff."""
+
+
+@admin.register(Membership)
+class MembershipAdmin(ServiceAdmin):
+    list_display = ("user", "tenant", "role", "created_at")
+    list_filter = ("role", "tenant__mode")
+    list_select_related = ("user", "tenant")
+    search_fields = ("=id", "user__email", "=tenant__id", "tenant__name")
+    ordering = ("tenant__name", "user__email")
+    autocomplete_fields = ("tenant", "user")
+    fields = ("tenant", "user", "role")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> Any:
+        return ("tenant", "user") if obj else ()
+
+    def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
+        saved = accounts.create_member(
+            tenant_id=obj.tenant_id,
+            email=obj.user.email,
+            role=Role(obj.role),
+            password=None,
+            actor=actors.staff(str(request.user.pk)),
+            now=utc_now(),
+        )
+        obj.pk = saved.pk
