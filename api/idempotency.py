@@ -144,7 +144,7 @@ def _replay(request: TenantRequest, key: str) -> HttpResponse | None:
         raise errors.IdempotencyKeyReused(
             "This Idempotency-Key was used for a request with another method, path or body."
         )
-    body = crypto.decrypt(record.body_token, context=_context(record.tenant_id, key))
+    body = crypto.decrypt(record.body_token, context=record.encryption_context)
     response = HttpResponse(body.encode(), status=record.status)
     for name, value in record.headers.items():
         response[name] = value
@@ -153,18 +153,13 @@ def _replay(request: TenantRequest, key: str) -> HttpResponse | None:
 
 
 def _keep(request: TenantRequest, key: str, response: HttpResponse) -> None:
-    IdempotencyRecord.objects.create(
+    record = IdempotencyRecord(
         tenant_id=request.auth.tenant_id,
         key=key,
         fingerprint=_fingerprint(request),
         status=response.status_code,
-        body_token=crypto.encrypt(
-            response.content.decode(), context=_context(request.auth.tenant_id, key)
-        ),
         headers={name: response[name] for name in _KEPT_HEADERS if name in response},
         created_at=utc_now(),
     )
-
-
-def _context(tenant_id: str, key: str) -> str:
-    return f"idempotency_record.body:{tenant_id}:{key}"
+    record.body_token = crypto.encrypt(response.content.decode(), context=record.encryption_context)
+    record.save(force_insert=True)

@@ -27,3 +27,8 @@ class IdempotencyRecord(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} → {self.status}"
+
+    @property
+    def encryption_context(self) -> str:
+        """Binds the stored body to its tenant and key."""
+        return f"idempotency_record.body:{self.tenant_id}:{self.key}"

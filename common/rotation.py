@@ -1,7 +1,8 @@
 """Re-encrypting what is stored after a new key was put in front of `ENCRYPTION_KEYS`.
 
-Each app registers its sealed columns in its AppConfig. A run finds the values that another key
-sealed, so it can be stopped and started at will; when none is left the old key can be dropped.
+Sealed columns are found, not listed, so that none can be forgotten: a model that keeps encrypted
+values has an `encryption_context` and names their columns `…_token`. A run takes the values that
+another key sealed, so it can be stopped and started at will; when none is left the old key can go.
 """
 
 from __future__ import annotations
@@ -18,25 +19,21 @@ from common import crypto
 
 BATCH = 500
 
-_columns: dict[str, SealedColumn] = {}
-
 
 @dataclass(frozen=True, kw_only=True)
 class SealedColumn:
     """A text column of `crypto.encrypt` tokens; empty and null mean no value."""
 
-    model: str
+    model: type[models.Model]
     column: str
-    context: Callable[[Any], str]
 
     @property
     def name(self) -> str:
-        return f"{self.model}.{self.column}"
+        return f"{self.model._meta.label}.{self.column}"
 
     def stale(self) -> QuerySet[Any]:
         """Rows whose value another than the current key sealed."""
-        model: type[models.Model] = apps.get_model(self.model)
-        rows = model._default_manager.exclude(**{self.column: ""})
+        rows = self.model._default_manager.exclude(**{self.column: ""})
         return rows.filter(**{f"{self.column}__isnull": False}).exclude(
             **{f"{self.column}__startswith": f"{crypto.current_key_id()}:"}
         )
@@ -50,18 +47,16 @@ class Outcome:
     unreadable: list[str] = field(default_factory=list)
 
 
-def register(*, model: str, column: str, context: Callable[[Any], str]) -> None:
-    """Declare a sealed column, e.g. `model="funding.FundingSource"`.
-
-    `context(row)` gives the context that the row's value was encrypted with.
-    """
-    sealed = SealedColumn(model=model, column=column, context=context)
-    _columns[sealed.name] = sealed
-
-
 def columns() -> list[SealedColumn]:
-    """Every registered column, by name."""
-    return [_columns[name] for name in sorted(_columns)]
+    """Every sealed column of the product, by name."""
+    found = [
+        SealedColumn(model=model, column=column.name)
+        for model in apps.get_models()
+        if hasattr(model, "encryption_context")
+        for column in model._meta.concrete_fields
+        if column.name.endswith("_token")
+    ]
+    return sorted(found, key=lambda sealed: sealed.name)
 
 
 def rotate(
@@ -79,17 +74,14 @@ def rotate(
     return outcome
 
 
-def _rotate_row(sealed: SealedColumn, row: models.Model, outcome: Outcome) -> None:
+def _rotate_row(sealed: SealedColumn, row: Any, outcome: Outcome) -> None:
     """Compare-and-swap: a value that somebody changes meanwhile is left to them."""
-    old = getattr(row, sealed.column)
-    context = sealed.context(row)
+    old, context = getattr(row, sealed.column), row.encryption_context
     try:
         text = crypto.decrypt(old, context=context)
     except crypto.Undecryptable:
         outcome.unreadable.append(str(row.pk))
         return
-    outcome.rotated += (
-        type(row)
-        ._default_manager.filter(pk=row.pk, **{sealed.column: old})
-        .update(**{sealed.column: crypto.encrypt(text, context=context)})
-    )
+    outcome.rotated += sealed.model._default_manager.filter(
+        pk=row.pk, **{sealed.column: old}
+    ).update(**{sealed.column: crypto.encrypt(text, context=context)})

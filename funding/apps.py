@@ -11,7 +11,6 @@ class FundingConfig(AppConfig):
         """Join the ledger's audit and its news. Imports also register our e-mails' contexts."""
         from balance import invariants as audit
         from balance.signals import available_balance_fell
-        from common import rotation
         from funding import invariants, receivers
         from funding.services import sandbox
         from networks.sandbox import due
@@ -19,11 +18,6 @@ class FundingConfig(AppConfig):
         audit.register(invariants.MOVEMENTS.check)
         audit.register(invariants.check_confirmations)
         due.register(sandbox.PART)
-        rotation.register(
-            model="funding.FundingSource",
-            column="account_number_token",
-            context=lambda source: source.encryption_context,
-        )
         available_balance_fell.connect(
             receivers.on_available_balance_fell, dispatch_uid="funding.auto_funding"
         )

@@ -75,7 +75,7 @@ class TestBrokerAway:
         started = time.monotonic()
         enqueue_on_commit("tenants.send_due_emails")
 
-        assert time.monotonic() - started < 0.5
+        assert time.monotonic() - started < 2  # Celery on its own: 5 to 6 s
         (line,) = log.lines
         assert (line["event"], line["task"]) == ("wake_up_lost", "tenants.send_due_emails")
 
@@ -86,7 +86,7 @@ class TestBrokerAway:
         for _ in range(20):
             enqueue_on_commit("tenants.send_due_emails")
 
-        assert time.monotonic() - started < 0.5
+        assert time.monotonic() - started < 2  # Celery on its own: 5 to 6 s
         assert [line["event"] for line in log.lines] == ["wake_up_lost"]
 
     def test_the_work_is_committed_all_the_same(self, broker, acme):

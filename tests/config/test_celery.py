@@ -13,7 +13,7 @@ from config.celery import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("api", "balance", "common", "config", "dashboard", "funding", "networks", "tenants",
-            "webhooks")  # fmt: skip
+            "webhooks", "payments")  # fmt: skip
 
 app.loader.import_default_modules()
 OWN_TASKS = {

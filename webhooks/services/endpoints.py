@@ -187,14 +187,6 @@ def rotate_secret(
     return WithSecret(endpoint, secret)
 
 
-def reencrypt_secrets() -> int:
-    """Seal every secret with the current encryption key; returns how many were not."""
-    done = 0
-    for endpoint_id in WebhookEndpoint.objects.values_list("pk", flat=True).iterator():
-        done += _reencrypt(endpoint_id)
-    return done
-
-
 def check_events(events: Sequence[str]) -> None:
     """Raises InvalidWebhookEvents unless these are known names, each once, or the star alone."""
     if list(events) == [names.EVERY_PAYMENT]:
@@ -248,20 +240,6 @@ def _disable(
     deliveries.put_aside(endpoint_id=endpoint.pk, now=now)
     _audit(endpoint, "disabled", actor, now, reason=str(reason))
     return True
-
-
-@transaction.atomic
-def _reencrypt(endpoint_id: str) -> bool:
-    endpoint = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint_id)
-    changes = {}
-    for column in ("secret_token", "previous_secret_token"):
-        token = getattr(endpoint, column)
-        if token and crypto.key_id(token) != crypto.current_key_id():
-            text = crypto.decrypt(token, context=endpoint.encryption_context)
-            changes[column] = crypto.encrypt(text, context=endpoint.encryption_context)
-    if changes:
-        WebhookEndpoint.objects.filter(pk=endpoint_id).update(**changes)
-    return bool(changes)
 
 
 def _audit(
