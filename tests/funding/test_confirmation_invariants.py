@@ -10,7 +10,7 @@ from funding.models import Confirmation
 from funding.services import auto_funding, confirmations
 from funding.services import confirmation_links as links
 from tests.builders import make_auto_funding, make_source
-from tests.funding.test_invariants import tamper
+from tests.corruption import tamper
 
 
 def found(**options):
