@@ -97,7 +97,6 @@ def revoke(*, key_id: str, actor: Actor, now: datetime) -> bool:
 
 
 @transaction.atomic
-@transaction.atomic
 def set_pace(
     *,
     key_id: str,
@@ -125,6 +124,7 @@ def set_pace(
     )
 
 
+@transaction.atomic
 def touch(*, key_id: str, now: datetime) -> None:
     """Note that the key was used; at most one write a minute, and never a wait for the row."""
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - timedelta(minutes=1))
