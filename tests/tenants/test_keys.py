@@ -251,6 +251,14 @@ class TestTouch:
 
         assert moments == [0, 0, 0, 61, 61, 130]
 
+    @pytest.mark.django_db(transaction=True)
+    def test_needs_no_transaction_of_its_caller(self, acme):
+        key = issue(acme).key
+
+        keys.touch(key_id=key.pk, now=NOW)
+
+        assert ApiKey.objects.get().last_used_at == NOW
+
 
 class TestRates:
     @pytest.mark.parametrize("column", ["reads_per_second", "writes_per_second"])
