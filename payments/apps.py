@@ -8,10 +8,9 @@ class PaymentsConfig(AppConfig):
     verbose_name = "Payments"
 
     def ready(self) -> None:
-        """Join the ledger's audit and its news, the sandbox's due work, and key rotation."""
+        """Join the ledger's audit and its news, and the sandbox's due work."""
         from balance import invariants as audit
         from balance.signals import available_balance_rose
-        from common import rotation
         from networks.sandbox import due
         from payments import invariants
         from payments.services import sandbox, waiting
@@ -19,8 +18,3 @@ class PaymentsConfig(AppConfig):
         audit.register(invariants.MOVEMENTS.check)
         available_balance_rose.connect(waiting.wake, dispatch_uid="payments.waiting")
         due.register(sandbox.PART)
-        rotation.register(
-            model="payments.Recipient",
-            column="account_number_token",
-            context=lambda recipient: recipient.encryption_context,
-        )
