@@ -42,6 +42,10 @@ class Product:
         """SIGKILL to the process and everything it started."""
         self._children.pop(name).kill_group()
 
+    def finish(self, name: str) -> bool:
+        """SIGTERM, and time to end in good order. False when it had to be killed."""
+        return self._children.pop(name).stop()
+
     def stop(self) -> None:
         for child in self._children.values():
             child.kill_group()
@@ -50,6 +54,10 @@ class Product:
     def logs(self, name: str) -> str:
         path = self.folder / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
+
+    @property
+    def redis_url(self) -> str:
+        return self._profile.redis_url()
 
     @property
     def base_url(self) -> str:
