@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from common import ids
 
@@ -33,6 +34,11 @@ class PrefixedIdField(TextColumn):
 
     def _new_id(self) -> str:
         return ids.new(self.prefix)
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
+        """Not spelled `varchar`: Django would add a second index for LIKE, to this column and to
+        every foreign key, which under the C collation the first one serves as well."""
+        return f"character varying({self.max_length})"
 
     def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:
         name, path, _args, _kwargs = super().deconstruct()
