@@ -116,6 +116,7 @@ def _policy(networks: tuple[str, ...], base_url: str) -> Policy:
     )
 
 
+@lru_cache(maxsize=1024)
 def _target(url: str, *, allow_http: bool) -> Target:
     if len(url) > LENGTH_MAX:
         raise UrlRefused(f"The URL is longer than {LENGTH_MAX} characters.")

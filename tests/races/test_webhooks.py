@@ -87,6 +87,8 @@ def test_8_dispatchers_claim_each_delivery_once(events):
 def test_events_of_a_payment_are_never_overtaken(monkeypatch):
     """Half of the tries fail and wait 50 ms, so that much is parked and let go under way."""
     monkeypatch.setattr(outcomes, "SCHEDULE", (timedelta(milliseconds=50),) * 100)
+    for module in (claims, results):
+        monkeypatch.setattr(module, "BREAKER_FAILURES", 10_000)
     tenant = make_tenant()
     make_endpoint(tenant)
     make_endpoint(tenant)

@@ -91,7 +91,7 @@ class TestClaim:
             assert len(claim()) == 1
 
     def test_of_an_empty_queue_is_empty(self):
-        assert claims.claim(slots=10, retry_slots=5, now=NOW) == claims.Claim([], "")
+        assert claims.claim(slots=10, retry_slots=5, now=NOW) == claims.Claim([], "", parked=0)
 
 
 class TestFairness:

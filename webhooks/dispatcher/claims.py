@@ -52,59 +52,61 @@ WITH RECURSIVE step AS (
     ) AS endpoint
     WHERE walk.next_attempt_at <= %(now)s AND endpoint.allowance > 0
     LIMIT %(slots)s
+), share AS (
+    -- Two rounds of turns for everybody, no more than each may have in flight.
+    SELECT id, is_enabled, least(allowance, ceil(
+        2 * %(slots)s::float / count(*) OVER ()
+    ))::int AS size FROM ready
 ), due AS MATERIALIZED (
-    SELECT ready.id AS endpoint_id, ready.allowance, d.id, d.payment_id, d.sequence,
-        d.queued_at > %(order_since)s AND EXISTS (
-            SELECT FROM webhooks_webhookdelivery AS older
-            WHERE older.endpoint_id = ready.id AND older.payment_id = d.payment_id
-                AND older.payment_id <> '' AND older.sequence < d.sequence
-                AND older.status = 'pending'
-        ) AS must_wait
-    FROM ready CROSS JOIN LATERAL (
-        SELECT id, payment_id, sequence, queued_at FROM webhooks_webhookdelivery AS q
-        WHERE q.endpoint_id = ready.id AND q.status = 'pending'
-            AND q.next_attempt_at <= %(now)s AND (ready.is_enabled OR q.is_manual)
-        ORDER BY q.next_attempt_at, q.id LIMIT 2 * ready.allowance + 20
-    ) AS d
+    SELECT share.id AS endpoint_id, share.size, d.id, d.payment_id, d.sequence,
+        d.next_attempt_at, d.failures, d.is_reclaimed,
+        d.queued_at > %(order_since)s AND older.is_retrying IS NOT NULL AS must_wait,
+        d.queued_at > %(order_since)s AND older.is_retrying AS must_wait_long
+    FROM share CROSS JOIN LATERAL (
+        SELECT id, payment_id, sequence, next_attempt_at, failures, queued_at,
+            leased_until IS NOT NULL AS is_reclaimed
+        FROM webhooks_webhookdelivery AS q
+        WHERE q.endpoint_id = share.id AND q.status = 'pending'
+            AND q.next_attempt_at <= %(now)s AND (share.is_enabled OR q.is_manual)
+        ORDER BY q.next_attempt_at, q.id LIMIT 4 * share.size
+    ) AS d LEFT JOIN LATERAL (
+        SELECT q.next_attempt_at > %(now)s AND q.leased_until IS NULL AS is_retrying
+        FROM webhooks_webhookdelivery AS q
+        WHERE q.endpoint_id = share.id AND q.payment_id = d.payment_id AND q.payment_id <> ''
+            AND q.sequence < d.sequence AND q.status = 'pending'
+        ORDER BY q.sequence LIMIT 1
+    ) AS older ON true
 ), parked AS (
+    -- The earlier delivery is locked as well: nobody may finish it in this very moment, and its
+    -- finish is what brings the parked ones back.
     UPDATE webhooks_webhookdelivery AS d SET next_attempt_at = d.queued_at + %(order_wait)s
     FROM (
         SELECT w.id FROM due JOIN webhooks_webhookdelivery AS w ON w.id = due.id
         CROSS JOIN LATERAL (
-            SELECT FROM webhooks_webhookdelivery AS older
-            WHERE older.endpoint_id = due.endpoint_id AND older.payment_id = due.payment_id
-                AND older.payment_id <> '' AND older.sequence < due.sequence
-                AND older.status = 'pending' AND older.next_attempt_at > %(now)s
-                AND older.leased_until IS NULL
-            LIMIT 1 FOR SHARE SKIP LOCKED
-        ) AS waits_for_retry
-        WHERE due.must_wait AND w.status = 'pending' AND w.leased_until IS NULL
+            SELECT FROM webhooks_webhookdelivery AS q
+            WHERE q.endpoint_id = due.endpoint_id AND q.payment_id = due.payment_id
+                AND q.payment_id <> '' AND q.sequence < due.sequence AND q.status = 'pending'
+            ORDER BY q.sequence LIMIT 1 FOR SHARE SKIP LOCKED
+        ) AS older
+        WHERE due.must_wait_long AND w.status = 'pending' AND w.leased_until IS NULL
         FOR NO KEY UPDATE OF w SKIP LOCKED
     ) AS waiting
-    WHERE d.id = waiting.id
-), held AS (
-    SELECT d.* FROM (SELECT DISTINCT endpoint_id, allowance FROM due) AS e CROSS JOIN LATERAL (
-        SELECT q.id, q.endpoint_id, q.next_attempt_at, q.failures,
-            q.leased_until IS NOT NULL AS is_reclaimed
-        FROM webhooks_webhookdelivery AS q
-        WHERE q.id IN (
-                SELECT due.id FROM due WHERE due.endpoint_id = e.endpoint_id AND NOT due.must_wait
-            )
-            AND q.status = 'pending' AND q.next_attempt_at <= %(now)s
-        ORDER BY q.next_attempt_at, q.id LIMIT e.allowance
-        FOR NO KEY UPDATE SKIP LOCKED
-    ) AS d
+    WHERE d.id = waiting.id RETURNING d.id
 ), turn AS (
-    SELECT id, is_reclaimed, failures >= %(retry_from)s AS is_retry, row_number() OVER (
+    SELECT id, size, is_reclaimed, failures >= %(retry_from)s AS is_retry, row_number() OVER (
         PARTITION BY endpoint_id ORDER BY next_attempt_at, id
-    ) AS number FROM held
+    ) AS number FROM due WHERE NOT must_wait
 ), dealt AS (
     SELECT id, is_reclaimed, number, is_retry, row_number() OVER (
         PARTITION BY is_retry ORDER BY number
-    ) AS place FROM turn
+    ) AS place FROM turn WHERE number <= size
 ), chosen AS (
-    SELECT id, is_reclaimed FROM dealt WHERE NOT is_retry OR place <= %(retry_slots)s
-    ORDER BY number LIMIT %(slots)s
+    SELECT d.id, dealt.is_reclaimed
+    FROM dealt JOIN webhooks_webhookdelivery AS d ON d.id = dealt.id
+    WHERE (NOT dealt.is_retry OR dealt.place <= %(retry_slots)s)
+        AND d.status = 'pending' AND d.next_attempt_at <= %(now)s
+    ORDER BY dealt.number LIMIT %(slots)s
+    FOR NO KEY UPDATE OF d SKIP LOCKED
 ), claimed AS (
     UPDATE webhooks_webhookdelivery AS d
     SET leased_until = %(until)s, next_attempt_at = %(until)s,
@@ -120,8 +122,8 @@ WITH RECURSIVE step AS (
     JOIN webhooks_webhookendpoint AS e ON e.id = c.endpoint_id
     JOIN tenants_tenant AS tenant ON tenant.id = e.tenant_id
 )
-SELECT stopped.at, stopped.steps, job.*
-FROM (SELECT max(endpoint_id) AS at, count(*) AS steps FROM walk) AS stopped
+SELECT walked.until, walked.steps, (SELECT count(*) FROM parked), job.*
+FROM (SELECT max(endpoint_id) AS until, count(*) AS steps FROM walk) AS walked
 LEFT JOIN job ON true
 """
 
@@ -149,10 +151,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Claim:
-    """`resume_after`: the endpoint at which the walk stopped; empty when it saw all of them."""
+    """`resume_after`: the endpoint at which the walk stopped; empty when it saw all of them.
+
+    `parked`: rows put off until an earlier event of their payment is over.
+    """
 
     jobs: list[Job]
     resume_after: str
+    parked: int
 
 
 def claim(*, slots: int, retry_slots: int, after: str = "", now: datetime) -> Claim:
@@ -177,9 +183,9 @@ def claim(*, slots: int, retry_slots: int, after: str = "", now: datetime) -> Cl
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, values)
         rows = cursor.fetchall()
-    stopped_at, steps = rows[0][:2]
-    jobs = [_job(row[2:]) for row in rows if row[2] is not None]
-    return Claim(jobs=jobs, resume_after=stopped_at if steps == walk else "")
+    walked_until, steps, parked = rows[0][:3]
+    jobs = [_job(row[3:]) for row in rows if row[3] is not None]
+    return Claim(jobs=jobs, resume_after=walked_until if steps == walk else "", parked=parked)
 
 
 def _job(row: tuple[Any, ...]) -> Job:

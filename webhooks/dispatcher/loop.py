@@ -146,7 +146,7 @@ class Dispatcher:
         self._resume_after = claimed.resume_after
         for job in claimed.jobs:
             self._start(job)
-        return bool(claimed.jobs or claimed.resume_after or started_after)
+        return bool(claimed.jobs or claimed.parked or claimed.resume_after or started_after)
 
     def _start(self, job: Job) -> None:
         task = asyncio.create_task(self._try(job))
