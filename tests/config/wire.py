@@ -15,8 +15,9 @@ from urllib.parse import urlencode
 
 from django.db import connection
 
+from devstack.paths import ROOT
 from devstack.processes import Child, Program
-from tests.scenarios.product import ROOT, wait_until
+from tests.scenarios.product import wait_until
 from tests.servers import free_port
 
 # Short, so that a test of a client that stalls does not wait long.
