@@ -69,6 +69,7 @@ def _logins(demo: Mapping[str, str]) -> dict[str, str]:
         return {}
     return {
         "Demo login": f"{demo['email']}  {demo['password']}",
+        "Staff login": f"{demo['adminEmail']}  {demo['adminPassword']}",
         "API key": demo["apiKey"],
     }
 

@@ -12,7 +12,13 @@ from devstack.supervisor import Supervisor
 COPY = Copy(
     address="http://localhost:8001",
     environment={},
-    demo={"email": "owner@demo.example", "password": "a pass phrase", "apiKey": "bal_test_1"},
+    demo={
+        "email": "owner@demo.example",
+        "password": "a pass phrase",
+        "adminEmail": "staff@demo.example",
+        "adminPassword": "another phrase",
+        "apiKey": "bal_test_1",
+    },
     supervisor=Supervisor(lambda _name, _line: None),
 )
 
@@ -28,6 +34,7 @@ class TestBanner:
 
         assert "(profile blue)" in banner
         assert "Demo login     owner@demo.example  a pass phrase\n" in banner
+        assert "Staff login    staff@demo.example  another phrase\n" in banner
         assert "API key        bal_test_1\n" in banner
         assert "Ctrl-C stops it." in banner
 
