@@ -6,14 +6,16 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError
 
-from balance import invariants, tasks
+from balance import chains, invariants, tasks
 from balance import services as ledger
 from balance.invariants import Finding
 from balance.models import LedgerCheck, LedgerCheckpoint
-from tests.balance.builders import fund, movement
+from tests.balance.builders import balance_of, fund, movement
 from tests.balance.corruption import tamper
 from tests.builders import NOW
+from tests.races.together import together
 
 pytestmark = pytest.mark.usefixtures("ledger_only")
 
@@ -252,7 +254,16 @@ class TestProvenRows:
         }
         assert LedgerCheckpoint.objects.get(tenant=proven).sequence == 4
 
-    def test_a_checkpoint_never_moves_back(self, proven):
+    def test_a_slow_audit_does_not_move_the_checkpoint_of_a_later_one_back(self, proven):
+        (slow,) = chains._audit([proven.pk], full=True)
+        fund(proven, 10)
+        assert found() == set()
+
+        chains._move_checkpoint(slow, NOW)
+
+        assert LedgerCheckpoint.objects.get(tenant=proven).sequence == 5
+
+    def test_a_full_audit_agrees_with_the_checkpoint(self, proven):
         before = LedgerCheckpoint.objects.get(tenant=proven)
 
         invariants.check(now=NOW + timedelta(hours=1), full=True)
@@ -277,6 +288,35 @@ class TestRegisteredChecks:
 
         assert report.findings == [finding]
         assert [(scope.tenant_id, scope.full) for scope in scopes] == [(acme.pk, True)]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_check_sees_one_moment(self, acme):
+        fund(acme, 5)
+        seen = []
+
+        @invariants.register
+        def look_twice(scope):
+            seen.append(balance_of(acme))
+            together(lambda _: fund(acme, 1), workers=1)
+            seen.append(balance_of(acme))
+            return []
+
+        invariants.check(now=NOW)
+
+        assert seen == [(5, 0, 0), (5, 0, 0)]
+        assert balance_of(acme) == (6, 0, 0)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_check_cannot_write(self, acme):
+        @invariants.register
+        def repair(scope):
+            fund(acme, 5)
+            return []
+
+        with pytest.raises(DatabaseError, match="read-only transaction"):
+            invariants.check(now=NOW)
+
+        assert LedgerCheck.objects.get().finished_at is None
 
     def test_a_check_is_registered_once(self, db):
         ran = []
