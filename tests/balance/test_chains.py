@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from balance import chains, invariants
+from balance import services as ledger
+from balance.models import LedgerCheckpoint
+from tests.balance.builders import fund
+from tests.balance.corruption import tamper
+from tests.builders import NOW
+
+pytestmark = pytest.mark.usefixtures("ledger_only")
+
+FITS = "balance_transaction_fits_type"
+COVERED = "balance_transaction_lock_covered"
+
+
+def found(**options):
+    """(code, subject) of every finding."""
+    report = invariants.check(now=NOW, **options)
+    return {(finding.code, finding.subject) for finding in report.findings}
+
+
+class TestCleanBooks:
+    @pytest.mark.parametrize("full", [False, True])
+    def test_nothing_is_found(self, books, full):
+        assert invariants.check(now=NOW, full=full).ok
+
+    def test_nothing_is_found_where_nothing_happened(self, acme):
+        ledger.change_pending(tenant_id=acme.pk, delta=100)
+
+        assert found() == set()
+        assert not LedgerCheckpoint.objects.exists()
+
+    def test_a_checkpoint_says_how_far_the_chain_is_proven(self, books):
+        invariants.check(now=NOW)
+
+        checkpoint = LedgerCheckpoint.objects.get(tenant=books)
+        assert (checkpoint.sequence, checkpoint.available, checkpoint.locked) == (4, 900, 0)
+        assert checkpoint.proven_at == NOW
+
+    def test_checkpoints_reach_the_same_digest_in_one_step_or_in_many(self, books):
+        invariants.check(now=NOW)
+        fund(books, 5)
+        invariants.check(now=NOW)
+        in_steps = LedgerCheckpoint.objects.get(tenant=books).digest
+        LedgerCheckpoint.objects.all().delete()
+
+        invariants.check(now=NOW)
+
+        assert LedgerCheckpoint.objects.get(tenant=books).digest == in_steps
+        assert found(full=True) == set()
+
+    def test_one_tenant_may_be_checked_alone(self, books, rival):
+        tamper(f"UPDATE balance SET available = 51 WHERE tenant_id = '{rival.pk}'")
+
+        assert found(tenant_id=books.pk) == set()
+        assert found(tenant_id=rival.pk) == {
+            ("ledger_last_row", "balance"),
+            ("ledger_sum", "balance"),
+        }
+
+    def test_every_tenant_is_reached_when_they_fill_many_snapshots(self, books, monkeypatch):
+        monkeypatch.setattr("balance.chains.TENANTS_PER_SNAPSHOT", 1)
+
+        assert found() == set()
+        assert LedgerCheckpoint.objects.count() == 2
+
+
+class TestCorruption:
+    """Each kind is planted in acme's books; rival's stay clean."""
+
+    @pytest.mark.parametrize(
+        ("change", "row", "without", "findings"),
+        [
+            pytest.param(
+                "DELETE FROM balance_transaction",
+                2,
+                [],
+                {("gap", "row 3"), ("unchained", "row 3"), ("sum", "balance")},
+                id="a row is gone",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET sequence = 9",
+                4,
+                [],
+                {("gap", "row 9"), ("sequence", "balance"), ("last_row", "balance")},
+                id="a row is renumbered",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET available_after = 701",
+                2,
+                [],
+                {("unchained", "row 2")},
+                id="a balance after is changed",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET locked_after = 301",
+                2,
+                [],
+                {("unchained", "row 2")},
+                id="a locked balance after is changed",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET amount = 999, available_delta = 999",
+                1,
+                [],
+                {("unchained", "row 1"), ("sum", "balance")},
+                id="an amount is changed with its deltas",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET amount = 999",
+                1,
+                [FITS],
+                {("misfit", "row 1")},
+                id="an amount is changed alone",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET type = 'debit'",
+                1,
+                [FITS],
+                {("misfit", "row 1")},
+                id="a type is changed",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET type = 'gift'",
+                4,
+                [FITS],
+                {("misfit", "row 4")},
+                id="a type is unknown",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET available_after = -1",
+                2,
+                [COVERED],
+                {("uncovered_lock", "row 2"), ("unchained", "row 2")},
+                id="a lock is not covered",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET created_at = created_at - interval '1 day'",
+                3,
+                [],
+                {("backwards", "row 3")},
+                id="a date goes back",
+            ),
+            pytest.param(
+                "UPDATE balance SET available = available + 1",
+                4,
+                [],
+                {("last_row", "balance"), ("sum", "balance")},
+                id="available is changed",
+            ),
+            pytest.param(
+                "UPDATE balance SET locked = 1",
+                4,
+                [],
+                {("last_row", "balance"), ("sum", "balance")},
+                id="locked is changed",
+            ),
+            pytest.param(
+                "UPDATE balance SET sequence = 3",
+                4,
+                [],
+                {("sequence", "balance"), ("last_row", "balance")},
+                id="the balance is one row behind",
+            ),
+            pytest.param(
+                "DELETE FROM balance",
+                4,
+                [],
+                {("sequence", "balance"), ("sum", "balance")},
+                id="the balance row is gone",
+            ),
+            pytest.param(
+                "DELETE FROM balance_transaction",
+                4,
+                [],
+                {("sequence", "balance"), ("last_row", "balance"), ("sum", "balance")},
+                id="the last row is gone",
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("full", [False, True])
+    def test_is_found(self, books, change, row, without, findings, full):
+        tamper(
+            f"{change} WHERE tenant_id = '{books.pk}' AND sequence = {row}",
+            without=without,
+        )
+
+        report = invariants.check(now=NOW, full=full)
+
+        assert {finding.tenant_id for finding in report.findings} == {books.pk}
+        assert {
+            (finding.code.removeprefix("ledger_"), finding.subject) for finding in report.findings
+        } == findings
+        assert not LedgerCheckpoint.objects.filter(tenant=books).exists()
+
+
+class TestProvenRows:
+    """After an audit only new rows are read again, unless the audit is a full one."""
+
+    @pytest.fixture
+    def proven(self, books):
+        assert found() == set()
+        return books
+
+    def test_a_rewritten_old_row_is_found_by_the_full_audit(self, proven):
+        tamper(
+            "UPDATE balance_transaction SET description = 'Other'"
+            f" WHERE tenant_id = '{proven.pk}' AND sequence = 2"
+        )
+
+        assert found() == set()
+        assert found(full=True) == {("ledger_rewritten", "history")}
+
+    def test_a_consistently_cut_off_end_is_found(self, proven):
+        tamper(f"DELETE FROM balance_transaction WHERE tenant_id = '{proven.pk}' AND sequence = 4")
+        tamper(f"UPDATE balance SET sequence = 3, available = 700 WHERE tenant_id = '{proven.pk}'")
+
+        assert found() == {("ledger_sequence", "balance"), ("ledger_sum", "balance")}
+        assert found(full=True) == {("ledger_rewritten", "history")}
+
+    def test_a_new_row_that_does_not_follow_the_proven_ones_is_found(self, proven):
+        fund(proven, 10)
+        tamper(
+            "UPDATE balance_transaction SET created_at = created_at - interval '1 day'"
+            f", available_after = 911 WHERE tenant_id = '{proven.pk}' AND sequence = 5"
+        )
+
+        assert found() == {
+            ("ledger_backwards", "row 5"),
+            ("ledger_unchained", "row 5"),
+            ("ledger_last_row", "balance"),
+        }
+        assert LedgerCheckpoint.objects.get(tenant=proven).sequence == 4
+
+    def test_a_slow_audit_does_not_move_the_checkpoint_of_a_later_one_back(self, proven):
+        (slow,) = chains._audit([proven.pk], full=True)
+        fund(proven, 10)
+        assert found() == set()
+
+        chains._move_checkpoint(slow, NOW)
+
+        assert LedgerCheckpoint.objects.get(tenant=proven).sequence == 5
+
+    def test_a_full_audit_agrees_with_the_checkpoint(self, proven):
+        before = LedgerCheckpoint.objects.get(tenant=proven)
+
+        invariants.check(now=NOW + timedelta(hours=1), full=True)
+
+        after = LedgerCheckpoint.objects.get(tenant=proven)
+        assert (after.sequence, after.digest) == (before.sequence, before.digest)
