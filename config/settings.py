@@ -329,6 +329,21 @@ UNFOLD = {
     "SITE_URL": "/dashboard/",
     "BORDER_RADIUS": "6px",
     "SHOW_VIEW_ON_SITE": False,
+    "COLORS": {
+        "primary": {
+            "50": "oklch(97.5% .012 185)",
+            "100": "oklch(94% .03 185)",
+            "200": "oklch(88.5% .055 185)",
+            "300": "oklch(82% .085 185)",
+            "400": "oklch(74% .095 185)",
+            "500": "oklch(60% .09 187)",
+            "600": "oklch(46% .078 188)",
+            "700": "oklch(41% .07 188)",
+            "800": "oklch(35% .06 189)",
+            "900": "oklch(29% .05 190)",
+            "950": "oklch(22% .038 190)",
+        }
+    },
     "SIDEBAR": {"show_search": True, "show_all_applications": False},
 }
 

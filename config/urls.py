@@ -11,6 +11,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from api.views import unknown_path
 from config import health
 from config.metrics import metrics
+from dashboard.views import site
 
 # Staff sign in where everybody does, behind the same rate limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -29,6 +30,8 @@ urlpatterns = [
         password_reset_from_key,
         name="account_reset_password_from_key",
     ),
+    # People are invited by their address and known by it; only staff change it.
+    path("accounts/email/", site.not_offered),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("", include("dashboard.urls")),

@@ -61,6 +61,8 @@ def tenant_page(*roles: Role) -> Callable[[View], View]:
                 return _without_tenant(request)
             if roles and seat.role not in roles:
                 raise PermissionDenied(_wrong_role(seat, roles))
+            if request.htmx and request.headers.get("X-Tenant") != seat.tenant.pk:
+                return HttpResponseClientRefresh()  # another window has switched tenants
             request.seat = seat
             return _private(view(request, *args, **kwargs))
 

@@ -134,6 +134,7 @@ class ApiKey(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = "API key"
         constraints = (
             models.CheckConstraint(
                 condition=~Q(reads_per_second=0) & ~Q(writes_per_second=0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.templatetags.static import static
 from django.views.decorators.http import require_POST, require_safe
@@ -19,6 +19,11 @@ def front_door(_request: HttpRequest) -> HttpResponse:
 def favicon(_request: HttpRequest) -> HttpResponse:
     """For clients that ask for the old address; pages name the file themselves."""
     return redirect(static("img/favicon.svg"))
+
+
+def not_offered(_request: HttpRequest) -> HttpResponse:
+    """For a page that a package brings and we do not want."""
+    raise Http404
 
 
 @require_POST

@@ -158,6 +158,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name": "API key",
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(

@@ -7,6 +7,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
+from django_htmx.middleware import HtmxMiddleware
 
 from dashboard.access import tenant_page
 from tenants.models import Role, User
@@ -95,6 +96,7 @@ class TestRoles:
     def request_of(user):
         request = RequestFactory().get("/")
         request.user, request.session = user, SessionStore()
+        HtmxMiddleware(lambda _request: HttpResponse())(request)
         return request
 
 

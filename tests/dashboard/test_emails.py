@@ -23,6 +23,13 @@ QUESTION: dict[str, Any] = {
     "approver_email": "dana@acme.example",
     "link": "https://ballast.example/confirm/secret/",
 }
+WEBHOOK: dict[str, Any] = {
+    "tenant_name": TENANT,
+    "endpoint_id": "wh_1",
+    "url": "https://hooks.example.com/in",
+    "failing_since": "2026-11-19T15:04:00Z",
+    "off_after_days": 5,
+}
 CONTEXTS: dict[str, dict[str, Any]] = {
     "auto_funding_paused": {
         "tenant_name": TENANT,
@@ -65,6 +72,8 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "changes": [{"what": "Approval threshold", "before": "$500.00", "after": "none"}],
         "approver_email": "dana@acme.example",
     },
+    "webhook_disabled": {**WEBHOOK, "failing_since": None, "reason": "gone"},
+    "webhook_failing": {**WEBHOOK, "days": 1},
 }
 
 
@@ -80,7 +89,7 @@ def test_every_template_is_tried_here():
     folder = Path(settings.BASE_DIR) / "templates" / "email"
     ours = {path.parent.name for path in folder.glob("*/subject.txt")}
 
-    assert ours >= set(CONTEXTS)
+    assert ours == set(CONTEXTS)
 
 
 @pytest.mark.parametrize("template", sorted(CONTEXTS))
@@ -175,3 +184,18 @@ class TestReturn:
         assert sentence in " ".join(text.split())
         assert sentence in html
         assert "−$50.00" in text
+
+
+class TestWebhookTrouble:
+    def test_is_counted_in_days(self):
+        assert sent("webhook_failing", days=1)[0].endswith("has failed for 1 day")
+        assert sent("webhook_failing", days=3)[0].endswith("has failed for 3 days")
+
+    @pytest.mark.parametrize(
+        ("reason", "sentence"), [("gone", "answered 410 Gone"), ("failing", "for 5 days")]
+    )
+    def test_ends_with_the_reason(self, reason, sentence):
+        _subject, text, html = sent("webhook_disabled", reason=reason)
+
+        assert sentence in text
+        assert sentence in html

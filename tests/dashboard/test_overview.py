@@ -39,11 +39,23 @@ class TestOverview:
 
     def test_htmx_gets_the_live_part_alone(self, acme, dana_browser):
         fund(acme, 5_000)
+        headers = {"HX-Request": "true", "X-Tenant": acme.pk}
 
-        content = dana_browser.get("/dashboard/", headers={"HX-Request": "true"}).content.decode()
+        content = dana_browser.get("/dashboard/", headers=headers).content.decode()
 
         assert "$50.00" in content
         assert "<html" not in content
+
+    def test_a_window_of_another_tenant_reloads_instead_of_mixing_them(
+        self, acme, rival, dana_browser
+    ):
+        fund(acme, 5_000)
+        headers = {"HX-Request": "true", "X-Tenant": rival.pk}
+
+        response = dana_browser.get("/dashboard/", headers=headers)
+
+        assert response["HX-Refresh"] == "true"
+        assert response.content == b""
 
     def test_costs_the_same_however_much_happened(
         self, acme, dana_browser, django_assert_max_num_queries

@@ -84,6 +84,14 @@ class TestSigningIn:
         assert b"by invitation" in response.content
 
 
+class TestAddress:
+    def test_is_not_changed_by_its_owner(self, client, lee):
+        sign_in(client)
+
+        assert client.get("/accounts/email/").status_code == 404
+        assert client.post("/accounts/email/", {"email": "ceo@acme.example"}).status_code == 404
+
+
 class TestForgottenPassword:
     def ask(self, client, email="lee@acme.example"):
         return client.post("/accounts/password/reset/", {"email": email})
