@@ -137,7 +137,11 @@ CACHES = {
         "BACKEND": "common.cache.ResilientCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "ballast",
-        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+        "OPTIONS": {
+            "serializer": "common.cache.JsonSerializer",
+            "socket_timeout": 1,
+            "socket_connect_timeout": 1,
+        },
     }
 }
 

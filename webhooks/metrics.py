@@ -23,9 +23,7 @@ FENCED = Counter("ballast_webhook_fenced", "Results that came after their lease 
 LAG = Histogram("ballast_webhook_lag_seconds", "From event to first request", buckets=_SECONDS)
 SEND = Histogram("ballast_webhook_send_seconds", "Length of a request", buckets=_SECONDS)
 CLAIM = Histogram("ballast_webhook_claim_seconds", "Length of a claim", buckets=_SECONDS)
-IN_FLIGHT = Gauge(
-    "ballast_webhook_in_flight", "Requests running now", multiprocess_mode="livesum"
-)
+IN_FLIGHT = Gauge("ballast_webhook_in_flight", "Requests running now", multiprocess_mode="livesum")
 
 
 def count(result: Result, *, is_counted: bool) -> None:

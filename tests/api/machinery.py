@@ -6,6 +6,7 @@ tenant: the smallest row of a tenant that the product has.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, ClassVar
 
 import django_filters
@@ -24,7 +25,7 @@ from api.serializers import StrictSerializer, validated
 from api.views import ApiViewSet
 from common.clock import utc_now
 from common.errors import Conflict, DomainError, Forbidden, NotFound, RuleViolation, Unavailable
-from tenants.models import AuditEvent
+from tenants.models import AuditEvent, Tenant
 from tenants.services import audit
 
 
@@ -133,8 +134,8 @@ class NoteViewSet(ApiViewSet):
             raise REFUSALS[outcome]
         if outcome == "bug":
             raise RuntimeError("a bug")
-        if outcome == "broken statement":
-            _break_the_transaction()
+        if outcome in TROUBLES:
+            TROUBLES[outcome](request.auth.tenant_id)
         return responses.data(
             {"id": note.pk, "amount": body["amount"]}, status=201, location=f"/notes/{note.pk}"
         )
@@ -153,13 +154,29 @@ class NoteViewSet(ApiViewSet):
         return responses.data({"prepared": prepared}, status=201)
 
 
-def _break_the_transaction() -> None:
-    """A statement that fails, and a view that swallows the error."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1 / 0")
-    except Exception:
-        return
+def _swallow_a_failed_statement(_tenant_id: str) -> None:
+    """PostgreSQL refuses everything after it until the transaction ends."""
+    with contextlib.suppress(Exception), connection.cursor() as cursor:
+        cursor.execute("SELECT 1 / 0")
+
+
+def _lose_the_connection(_tenant_id: str) -> None:
+    """What a kill of PostgreSQL, a failover or a cut network looks like from here."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+def _wait_for_the_tenant_row(tenant_id: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '100ms'")
+    Tenant.objects.select_for_update().get(pk=tenant_id)
+
+
+TROUBLES = {
+    "broken statement": _swallow_a_failed_statement,
+    "lost connection": _lose_the_connection,
+    "locked row": _wait_for_the_tenant_row,
+}
 
 
 NOTES = "/api/v1/test/notes"

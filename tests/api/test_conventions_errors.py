@@ -6,11 +6,13 @@ import re
 
 import pytest
 from django.conf import settings
-from django.db import close_old_connections, connection
+from django.db import close_old_connections, connection, transaction
 
 from common.errors import DomainError
+from tenants.models import AuditEvent, Tenant
 from tests.api.machinery import NOTES
 from tests.builders import ApiClient, make_key
+from tests.races.together import together
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.api.machinery")]
 
@@ -216,6 +218,27 @@ class TestDatabase:
         problem(response, 503, "temporarily_unavailable")
         assert response["Retry-After"] == "1"
 
+    def test_a_row_that_somebody_holds_is_503_and_nothing_is_written(self, acme, acme_api):
+        def post(_worker):
+            return acme_api.post_json(NOTES, {"amount": 1, "outcome": "locked row"})
+
+        with transaction.atomic():
+            Tenant.objects.select_for_update().get(pk=acme.pk)
+            (response,) = together(post, workers=1)
+
+        problem(response, 503, "temporarily_unavailable")
+        assert response["Retry-After"] == "1"
+        assert not AuditEvent.objects.filter(action="note").exists()
+
+    def test_sessions_give_up_waiting(self):
+        with connection.cursor() as cursor:
+            for name, value in (
+                ("lock_timeout", "3s"),
+                ("idle_in_transaction_session_timeout", "30s"),
+            ):
+                cursor.execute(f"SHOW {name}")
+                assert cursor.fetchone() == (value,)
+
     def test_a_connection_that_died_is_503_and_then_heals(self, acme):
         api = ApiClient(make_key(acme))
         _end_other_backends()
@@ -244,3 +267,9 @@ class TestTheReference:
             assert re.fullmatch("[a-z][a-z0-9_]+", code)
             assert error.title, code
             assert error.advice.endswith("."), code
+
+    def test_a_type_leads_to_the_section_of_its_code(self, db):
+        page = ApiClient().get("/docs/errors").content.decode()
+
+        for code in DomainError.registry:
+            assert f'id="{code}"' in page, code

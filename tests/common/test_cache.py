@@ -1,10 +1,14 @@
 from __future__ import annotations
 
-import pytest
-from django.core.cache.backends.locmem import LocMemCache
-from redis import RedisError
+import pickle
 
-from common.cache import ResilientCache
+import pytest
+from django.conf import settings
+from django.core.cache import cache
+from django.core.cache.backends.locmem import LocMemCache
+from redis import Redis, RedisError
+
+from common.cache import JsonSerializer, ResilientCache
 
 
 @pytest.fixture
@@ -59,3 +63,26 @@ class TestCacheWithValkey:
         assert second.get("shared") == 1
         assert not isinstance(first, LocMemCache)
         first.delete("shared")
+
+
+class TestSerializer:
+    @pytest.mark.parametrize("value", [0, -7, True, False, None, "text", [1.5, 2], {"a": [1]}])
+    def test_brings_values_back_as_they_were(self, value):
+        serializer = JsonSerializer()
+
+        stored = serializer.dumps(value)
+        as_valkey_has_it = str(stored).encode() if isinstance(stored, int) else stored.encode()
+        found = serializer.loads(as_valkey_has_it)
+
+        assert found == value
+        assert type(found) is type(value)
+
+    def test_never_runs_what_it_reads(self):
+        with pytest.raises(ValueError):  # noqa: PT011  # JSON or Unicode, as the bytes fall
+            JsonSerializer().loads(pickle.dumps([1]))
+
+    def test_is_the_one_in_use(self):
+        cache.set("json", [1.5, "é"])
+
+        assert cache.get("json") == [1.5, "é"]
+        assert Redis.from_url(settings.REDIS_URL).get("ballast:1:json") == b'[1.5, "\\u00e9"]'
