@@ -90,7 +90,7 @@ class TestMalformed:
         with pytest.raises(MalformedJson):
             parse_object(hostile)
 
-        assert time.perf_counter() - started < 0.5
+        assert time.perf_counter() - started < 2  # a naive look at the brackets: 15 s
 
 
 class TestAccepted:

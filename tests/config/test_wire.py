@@ -91,7 +91,7 @@ class TestLength:
         answer = server.send(head.replace("\n", "\r\n").encode() + b"\r\n\r\n{")
 
         assert_problem(answer, 400, "malformed_request")
-        assert time.monotonic() - started < wire.READ_TIMEOUT_SECONDS + 2
+        assert time.monotonic() - started < 10
 
     def test_stalled_clients_do_not_stop_the_others(self, server, key):
         head = f"{POST}\nContent-Length: 99\nHost: testserver\nAuthorization: Bearer {key}"
