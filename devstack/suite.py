@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, cast
 
 from devstack import chromium, console
@@ -35,12 +35,12 @@ def run(arguments: Sequence[str]) -> int:
     return run_phases()
 
 
-def run_phases(options: Sequence[str] = ()) -> int:
+def run_phases(variables: Mapping[str, str] | None = None) -> int:
     """Run every phase, then repeat pytest's closing line of each, so that the end tells all."""
     first_failure, closing_lines = 0, []
     for title, command in PHASES:
         console.write_line(f"\n── {title} ──")
-        code, last_line = _run_shown([*command, *options])
+        code, last_line = _run_shown(command, variables or {})
         closing_lines.append(last_line)
         if code not in {0, NO_TESTS}:
             first_failure = first_failure or code
@@ -50,9 +50,10 @@ def run_phases(options: Sequence[str] = ()) -> int:
     return first_failure
 
 
-def _run_shown(command: Sequence[str]) -> tuple[int, str]:
+def _run_shown(command: Sequence[str], variables: Mapping[str, str]) -> tuple[int, str]:
     """Run one phase on this terminal; its exit code and last line."""
-    environment = os.environ | {"COLUMNS": str(shutil.get_terminal_size().columns)}
+    width = {"COLUMNS": str(shutil.get_terminal_size().columns)}
+    environment = {**os.environ, **width, **variables}
     if sys.stdout.isatty():
         environment["FORCE_COLOR"] = "1"
     bound = death_bound(command, death_signal=signal.SIGTERM)
