@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Callable
 from io import BytesIO
 from typing import IO, cast
+from urllib.parse import urlsplit
 
 import structlog
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 
-from api import errors, problems
+from api import errors, parsers, problems
 from api.addresses import client_address
+from common import ids
 from common.errors import DomainError, NotFound
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -34,7 +35,7 @@ class RequestIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         given = request.META.get("HTTP_X_REQUEST_ID", "")
-        request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
+        request_id = given if _REQUEST_ID.fullmatch(given) else ids.new_request_id()
         # django-structlog binds what `request.headers` says, which is read once and kept.
         request.META["HTTP_X_REQUEST_ID"] = request_id
         structlog.contextvars.clear_contextvars()
@@ -42,6 +43,19 @@ class RequestIdMiddleware:
         response = self.get_response(request)
         response["X-Request-Id"] = request_id
         return response
+
+
+class AuthorityMiddleware:
+    """Refuses a request line that names another server than the Host header (RFC 9112 § 3.2.2)."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        target = urlsplit(request.META.get("RAW_URI", ""))
+        if target.netloc and target.netloc != request.META.get("HTTP_HOST"):
+            return HttpResponseBadRequest("The request names two servers.", "text/plain")
+        return self.get_response(request)
 
 
 class ApiErrorMiddleware:
@@ -77,21 +91,27 @@ class BodyLimitMiddleware:
 
 
 def _read_body(request: HttpRequest, limit: int) -> None:
-    """Put the whole body where HttpRequest keeps it. Raises PayloadTooLarge, MalformedRequest."""
+    """Put the whole body where HttpRequest keeps it. Raises PayloadTooLarge, MalformedJson,
+    MalformedRequest."""
     declared = _declared_length(request)
-    if declared is not None and declared > limit:
-        raise errors.PayloadTooLarge(f"The body is larger than {limit} bytes.")
     try:
         body = _stream(request).read(limit + 1)
     except Exception as error:  # each server has its own exceptions for a body that breaks off
         raise errors.MalformedRequest("The body could not be read.") from error
     if len(body) > limit:
-        raise errors.PayloadTooLarge(f"The body is larger than {limit} bytes.")
+        raise _too_large(body, limit)
     if declared is not None and len(body) != declared:
         raise errors.MalformedRequest("The body is shorter than its Content-Length.")
     request._body = body
     request._stream = BytesIO(body)
     request.META["CONTENT_LENGTH"] = str(len(body))
+
+
+def _too_large(beginning: bytes, limit: int) -> DomainError:
+    """What is wrong first: a body may be hopeless before it is too long."""
+    if parsers.is_nested_too_deep(beginning.decode("latin-1")):
+        return errors.MalformedJson("The body is nested too deep.")
+    return errors.PayloadTooLarge(f"The body is larger than {limit} bytes.")
 
 
 def _declared_length(request: HttpRequest) -> int | None:

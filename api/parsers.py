@@ -16,6 +16,9 @@ DEPTH_MAX = 20
 _CHARSETS = {"utf-8", "utf8"}
 _UNSTORABLE = re.compile(r"[\0\ud800-\udfff]")
 
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
+
 
 class StrictJSONParser(BaseParser):
     """UTF-8, an object at the top, no duplicate keys, no NaN, no NUL, depth at most 20."""
@@ -108,3 +111,13 @@ def _reason(error: Exception) -> str:
         case RecursionError():
             return f"nested deeper than {DEPTH_MAX}"
     return "a number is too long"
+
+
+def is_nested_too_deep(beginning: str) -> bool:
+    """Whether JSON that begins so is hopeless already; looks at brackets only."""
+    depth = 0
+    for bracket in _BRACKET.finditer(_STRING.sub("", beginning)):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > DEPTH_MAX:
+            return True
+    return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from socket import SO_RCVTIMEO, SOL_SOCKET, socket
 from struct import pack
 from typing import Any
@@ -19,6 +18,7 @@ from gunicorn.util import write_nonblock
 from gunicorn.workers.gthread import ThreadWorker
 
 from api import errors, problems
+from common import ids
 from common.errors import DomainError
 from config.env import count
 
@@ -40,7 +40,7 @@ class ApiWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
         super().init_process()
 
     def handle_error(self, req: Any, client: socket, addr: Any, exc: Exception) -> None:
-        request_id = uuid.uuid4().hex
+        request_id = ids.new_request_id()
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             if _is_clients_fault(exc):
                 log.warning("malformed_request", error=type(exc).__name__)

@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "api.middleware.RequestIdMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
     "api.middleware.ApiErrorMiddleware",
+    "api.middleware.AuthorityMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

@@ -35,4 +35,5 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("", include("dashboard.urls")),
+    re_path(r"", site.unknown_page),
 ]

@@ -37,6 +37,8 @@ urlpatterns = [
     path("dashboard/", include((_tenant_pages, "dashboard"))),
     path("docs/", include((_docs, "docs"))),
     path("confirm/<str:token>/", confirmations.confirmation, name="confirmation"),
+    # A mail program may cut the last character off an address; a redirect would lose the form.
+    path("confirm/<str:token>", confirmations.confirmation),
     path("dev/inbox/", dev_inbox.inbox, name="dev-inbox"),
     path("dev/inbox/<str:message_id>/", dev_inbox.message, name="dev-message"),
     path("dev/inbox/<str:message_id>/html", dev_inbox.message_html, name="dev-message-html"),

@@ -23,6 +23,9 @@ LENGTH_MAX = 2048
 _DEFAULT_PORT = {"https": 443, "http": 80}
 _UNPRIVILEGED_PORT = 1024
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
+_ENCODED_CONTROL = re.compile(r"%(?:[01][0-9a-f]|7f)", re.IGNORECASE)
+# Wildcard DNS services answer 127.0.0.1.nip.io and app-10-0-0-1.sslip.io with that very address.
+_SPELLED_ADDRESS = re.compile(r"(?<![0-9])(?:[0-9]{1,3}[.-]){3}[0-9]{1,3}(?![0-9])")
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _HOST_LENGTH_MAX = 253
 # Names that never belong to somebody on the public Internet (RFC 6761, 6762, 7686, 8375, 9476, and
@@ -130,6 +133,8 @@ def _target(url: str, *, allow_http: bool) -> Target:
         raise UrlRefused("The URL must use https.")
     if "#" in rest:
         raise UrlRefused("The URL may not have a fragment.")
+    if _ENCODED_CONTROL.search(rest):
+        raise UrlRefused("The URL may not hold encoded control characters.")
     host, port = _host_and_port(re.split(r"[/?]", rest, maxsplit=1)[0], _DEFAULT_PORT[scheme])
     _check_port(scheme, port)
     address = _literal(host)
@@ -185,4 +190,7 @@ def _ends_in_a_number(host: str) -> bool:
 
 def _is_public_name(host: str) -> bool:
     labels = host.split(".")
-    return len(labels) > 1 and labels[-1] not in _SPECIAL_USE
+    if len(labels) < 2 or labels[-1] in _SPECIAL_USE:
+        return False
+    spelled = (addresses.parse(text.replace("-", ".")) for text in _SPELLED_ADDRESS.findall(host))
+    return all(address is None or addresses.is_public(address) for address in spelled)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.templatetags.static import static
+from django.urls import resolve
 from django.views.decorators.http import require_POST, require_safe
+from django.views.defaults import page_not_found
 
 from dashboard.access import PageRequest, choose_tenant, tenant_page
 
@@ -32,3 +34,11 @@ def switch_tenant(request: PageRequest) -> HttpResponse:
     """Look at another of the person's tenants."""
     choose_tenant(request, request.POST.get("tenant", ""))
     return redirect("dashboard:overview")
+
+
+def unknown_page(request: HttpRequest) -> HttpResponse:
+    """Every address that is no page: our own 404 in development, too, or the one with a slash."""
+    with_slash = f"{request.path_info}/"
+    if not request.path_info.endswith("/") and resolve(with_slash).func is not unknown_page:
+        return redirect(with_slash, permanent=True)
+    return page_not_found(request, Http404())

@@ -34,7 +34,9 @@ def refuses(url, *, policy=PUBLIC_ONLY, allow_http=False):
         ("https://hooks.example.com:65535/", "hooks.example.com", 65535),
         ("https://xn--bcher-kva.example.com/", "xn--bcher-kva.example.com", 443),
         ("https://my_hooks.example.com/", "my_hooks.example.com", 443),
-        ("https://hooks.example.com/%0d%0aX-Evil:1", "hooks.example.com", 443),
+        ("https://hooks.example.com/%2F%20", "hooks.example.com", 443),
+        ("https://v1-2-3-4-5.example.com/", "v1-2-3-4-5.example.com", 443),
+        ("https://8.8.8.8.nip.io/", "8.8.8.8.nip.io", 443),
         ("https://8.8.8.8:8443/", "8.8.8.8", 8443),
         ("https://[2606:4700::1111]/", "2606:4700::1111", 443),
         ("https://" + ".".join(["a" * 60] * 4) + "/", ".".join(["a" * 60] * 4), 443),
@@ -75,6 +77,8 @@ def test_refuses_what_is_not_an_absolute_https_url(url):
         "https://hooks.example.com:-1/", "https://hooks.example.com:443:443/",
         "https://" + "a" * 64 + ".example.com/", "https://" + ".".join(["a" * 63] * 4) + ".com/",
         "https://hooks.example.com:\u0664\u0664\u0663/", "https://a;b.example.com/",
+        "https://hooks.example.com/%0d%0aX-Evil:1", "https://hooks.example.com/?a=%00",
+        "https://hooks.example.com/%7F",
     ],
 )  # fmt: skip
 def test_refuses_tricks_of_parsers(url):
@@ -122,6 +126,7 @@ def test_refuses_literal_addresses_that_are_not_public(host):
     [
         "localhost", "redis", "redis.internal", "db.local", "a.localhost", "x.test", "x.invalid",
         "x.example", "x.onion", "router.lan", "1.0.0.127.in-addr.arpa", "nas.home.arpa",
+        "127.0.0.1.nip.io", "app-10-0-0-1.sslip.io", "a.192-168-1-1.example.com",
     ],
 )  # fmt: skip
 class TestPrivateName:

@@ -18,7 +18,7 @@ def misread(_request):
     raise SuspiciousOperation
 
 
-urlpatterns = [*real_urls, path("bug", break_down), path("odd", misread)]
+urlpatterns = [path("bug", break_down), path("odd", misread), *real_urls]
 
 
 class TestFrontDoor:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,21 +13,19 @@ from urllib.parse import urlencode
 import httpx
 from django.db import connection
 
-from devstack import valkey
+from devstack import programs, valkey
 from devstack.paths import Profile, profile
 from devstack.processes import Child, Program
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Product:
     """Processes under test. Everything it starts ends with it, or with the test run."""
 
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, port: int, **settings: str) -> None:
         self.folder = folder
         self.port = port
         self._profile: Profile = profile(f"{os.environ['BALLAST_TEST_PROFILE']}-scenario")
-        self._environment = self._make_environment()
+        self._environment = self._make_environment() | settings
         self._children: dict[str, Child] = {}
 
     def start(self, *names: str) -> None:
@@ -71,22 +69,12 @@ class Product:
     def _program(self, name: str) -> Program:
         if name == "valkey":
             return valkey.program(self._profile, durable=False, kept_descriptor=2)
-        python = sys.executable
-        commands = {
-            "worker": [python, "-m", "celery", "-A", "config", "worker", "-c", "2",
-                       "--without-gossip", "--without-mingle", "-l", "INFO"],
-            "beat": [python, "-m", "celery", "-A", "config", "beat", "-l", "INFO"],
-            "web": [python, "-m", "gunicorn", "config.wsgi:application", "-k", "gthread",
-                    "-w", "1", "--threads", "8", "-b", f"127.0.0.1:{self.port}"],
-            "dispatcher": [python, "manage.py", "dispatch_webhooks"],
-        }  # fmt: skip
-        return Program(
-            name=name,
-            command=commands[name],
-            environment=self._environment,
-            folder=ROOT,
-            log=self.folder / f"{name}.log",
+        (program,) = (
+            program
+            for program in programs.of_product(self._profile, self.port, self._environment)
+            if program.name == name
         )
+        return dataclasses.replace(program, log=self.folder / f"{name}.log")
 
     def _make_environment(self) -> dict[str, str]:
         settings = connection.settings_dict
@@ -106,9 +94,9 @@ class Product:
 
 
 @contextlib.contextmanager
-def running(folder: Path, port: int, *names: str) -> Iterator[Product]:
-    """The named processes, ended afterwards whatever happens."""
-    product = Product(folder, port)
+def running(folder: Path, port: int, *names: str, **settings: str) -> Iterator[Product]:
+    """The named processes, ended afterwards whatever happens; `settings` are environment names."""
+    product = Product(folder, port, **settings)
     try:
         product.start(*names)
         yield product
