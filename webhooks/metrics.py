@@ -20,6 +20,7 @@ DELIVERIES = Counter("ballast_webhook_deliveries", "Deliveries that ended", ["ou
 BLOCKED = Counter("ballast_webhook_blocked", "Requests that the address or URL rule refused")
 RECLAIMED = Counter("ballast_webhook_reclaimed", "Deliveries whose lease had run out")
 FENCED = Counter("ballast_webhook_fenced", "Results that came after their lease was lost")
+SWITCHED_OFF = Counter("ballast_webhook_switched_off", "Endpoints switched off", ["reason"])
 LAG = Histogram("ballast_webhook_lag_seconds", "From event to first request", buckets=_SECONDS)
 SEND = Histogram("ballast_webhook_send_seconds", "Length of a request", buckets=_SECONDS)
 CLAIM = Histogram("ballast_webhook_claim_seconds", "Length of a claim", buckets=_SECONDS)

@@ -11,6 +11,7 @@ from tenants import selectors as tenants
 from tenants.actors import SYSTEM
 from tenants.models import Role
 from tenants.services import emails
+from webhooks import metrics
 from webhooks.models import DisabledReason, WebhookEndpoint
 from webhooks.services import endpoints
 from webhooks.states import EndpointStatus
@@ -70,6 +71,7 @@ def _switch_off(endpoint: WebhookEndpoint, reason: DisabledReason, now: datetime
         actor=SYSTEM,
         now=now,
     )
+    metrics.SWITCHED_OFF.labels(str(reason)).inc()
     _tell_owners(endpoint, "webhook_disabled", now, reason=str(reason))
 
 
@@ -80,7 +82,7 @@ def _tell_owners(
     context = {
         "tenant_name": endpoint.tenant.name,
         "endpoint_id": endpoint.pk,
-        "url": endpoint.url,
+        "url": endpoint.url.partition("?")[0],  # a query may hold the receiver's own key
         "failing_since": clock.text_of(failing_since) if failing_since else None,
         "off_after_days": OFF_AFTER.days,
         **details,

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -17,6 +19,19 @@ class Command(BaseCommand):
         parser.add_argument("--metrics-port", type=int, help="serve Prometheus metrics there")
 
     def handle(self, *_args: object, **options: Any) -> None:
-        if options["metrics_port"] is not None:
-            start_http_server(options["metrics_port"])
-        runs.serve(slots=options["slots"])
+        with _metrics(options["metrics_port"]):
+            runs.serve(slots=options["slots"])
+
+
+@contextmanager
+def _metrics(port: int | None) -> Iterator[None]:
+    if port is None:
+        yield
+        return
+    server, thread = start_http_server(port)
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,152 @@
+"""Staff look at webhooks here; what they change goes through services. Secrets are never shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+from common.admin import ReadOnlyAdmin
+from common.clock import utc_now
+from common.errors import DomainError
+from tenants import actors
+from tenants.actors import Actor
+from webhooks.models import (
+    DisabledReason,
+    DispatcherHeartbeat,
+    WebhookAttempt,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
+)
+from webhooks.services import deliveries, endpoints
+
+Row = TypeVar("Row", bound=Model)
+
+
+def _enable(row: WebhookEndpoint, actor: Actor) -> None:
+    endpoints.enable(tenant_id=row.tenant_id, endpoint_id=row.pk, actor=actor, now=utc_now())
+
+
+def _disable(row: WebhookEndpoint, actor: Actor) -> None:
+    endpoints.disable(
+        tenant_id=row.tenant_id,
+        endpoint_id=row.pk,
+        reason=DisabledReason.STAFF,
+        actor=actor,
+        now=utc_now(),
+    )
+
+
+def _resend(row: WebhookDelivery, _actor: Actor) -> None:
+    deliveries.resend(tenant_id=row.tenant_id, delivery_id=row.pk, now=utc_now())
+
+
+def _apply(request: HttpRequest, rows: Iterable[Row], act: Callable[[Row, Actor], None]) -> None:
+    """Act on each row for the signed-in member of staff, and say what was refused."""
+    actor = actors.staff(str(request.user.pk))
+    for row in rows:
+        try:
+            act(row, actor)
+        except DomainError as refusal:
+            messages.warning(request, f"{row.pk}: {refusal.detail}")
+        else:
+            messages.success(request, f"{row.pk}: done.")
+
+
+@admin.register(WebhookEndpoint)
+class WebhookEndpointAdmin(ReadOnlyAdmin):
+    list_display = (
+        "id",
+        "tenant",
+        "url",
+        "status",
+        "disabled_reason",
+        "consecutive_failures",
+        "first_failure_at",
+        "last_success_at",
+    )
+    list_filter = ("status", "disabled_reason")
+    list_select_related = ("tenant",)
+    search_fields = ("=id", "=tenant__id", "tenant__name", "url")
+    search_help_text = "The id of the endpoint or its tenant, or a part of the URL"
+    ordering = ("-id",)
+    exclude = ("secret_token", "previous_secret_token")
+    actions = ("switch_on", "switch_off")
+
+    @admin.action(description="Switch on", permissions=["switch"])
+    def switch_on(self, request: HttpRequest, rows: QuerySet[WebhookEndpoint]) -> None:
+        _apply(request, rows, _enable)
+
+    @admin.action(description="Switch off", permissions=["switch"])
+    def switch_off(self, request: HttpRequest, rows: QuerySet[WebhookEndpoint]) -> None:
+        _apply(request, rows, _disable)
+
+    def has_switch_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("webhooks.change_webhookendpoint")
+
+
+@admin.register(WebhookEvent)
+class WebhookEventAdmin(ReadOnlyAdmin):
+    list_display = ("id", "tenant", "type", "payment_id", "sequence", "created_at")
+    list_filter = ("type",)
+    list_select_related = ("tenant",)
+    search_fields = ("=id", "=tenant__id", "=payment_id")
+    search_help_text = "The id of the event, its tenant, or its payment"
+    ordering = ("-id",)
+    show_full_result_count = False
+    fields = ("id", "tenant", "type", "payment_id", "sequence", "payload", "created_at")
+    readonly_fields = ("payload",)
+
+    @admin.display(description="body")
+    def payload(self, row: WebhookEvent) -> str:
+        return bytes(row.body).decode("ascii")
+
+
+@admin.register(WebhookDelivery)
+class WebhookDeliveryAdmin(ReadOnlyAdmin):
+    list_display = (
+        "id",
+        "tenant",
+        "event_id",
+        "endpoint_id",
+        "status",
+        "attempts",
+        "last_status_code",
+        "last_error",
+        "next_attempt_at",
+    )
+    list_filter = ("status", "is_manual")
+    list_select_related = ("tenant",)
+    search_fields = ("=id", "=tenant__id", "=event__id", "=endpoint__id", "=payment_id")
+    search_help_text = "The id of the delivery, its tenant, event, endpoint or payment"
+    ordering = ("-id",)
+    show_full_result_count = False
+    raw_id_fields = ("event", "endpoint")
+    actions = ("resend",)
+
+    @admin.action(description="Send again", permissions=["resend"])
+    def resend(self, request: HttpRequest, rows: QuerySet[WebhookDelivery]) -> None:
+        _apply(request, rows, _resend)
+
+    def has_resend_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("webhooks.change_webhookdelivery")
+
+
+@admin.register(WebhookAttempt)
+class WebhookAttemptAdmin(ReadOnlyAdmin):
+    list_display = ("delivery_id", "number", "status_code", "error", "duration_ms", "started_at")
+    list_filter = ("status_code", "error")
+    search_fields = ("=delivery__id",)
+    search_help_text = "The id of the delivery"
+    ordering = ("-id",)
+    show_full_result_count = False
+
+
+@admin.register(DispatcherHeartbeat)
+class DispatcherHeartbeatAdmin(ReadOnlyAdmin):
+    list_display = ("name", "started_at", "beat_at")
+    ordering = ("name",)
