@@ -71,7 +71,10 @@ class ApiErrorMiddleware:
             return problems.response(_problem_of(404))
         response = self.get_response(request)
         if response.status_code >= 400 and "json" not in response.get("Content-Type", ""):
-            return problems.response(_problem_of(response.status_code))
+            problem = problems.response(_problem_of(response.status_code))
+            for name, value in response.headers.items():  # what other middleware added stays
+                problem.headers.setdefault(name, value)
+            return problem
         return response
 
 

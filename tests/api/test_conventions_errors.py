@@ -198,6 +198,14 @@ class TestBroken:
         problem(response, 503, "temporarily_unavailable")
         assert response["Retry-After"] == "1"
 
+    def test_security_headers_stay_on_answers_that_were_made_anew(self, acme_api):
+        for response in (
+            acme_api.get(NOTES, headers={"Host": "evil.example"}),
+            acme_api.get(NOTES),
+        ):
+            assert response["X-Content-Type-Options"] == "nosniff"
+            assert response["Referrer-Policy"] == "same-origin"
+
     def test_pages_outside_the_api_stay_html(self, db):
         assert ApiClient().get("/nothing")["Content-Type"].startswith("text/html")
 
