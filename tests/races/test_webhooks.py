@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -59,7 +59,7 @@ def drain(worker, claimed, *, failing=0.0, seconds=60.0):
 
 
 def drain_together(**options):
-    claimed = [[] for _ in range(WORKERS)]
+    claimed: list[list[str]] = [[] for _ in range(WORKERS)]
     outcomes_ = together(lambda worker: drain(worker, claimed, **options), workers=WORKERS)
     assert [error for error in outcomes_ if error is not None] == []
     return claimed
@@ -100,9 +100,10 @@ def test_events_of_a_payment_are_never_overtaken(monkeypatch):
     drain_together(failing=0.5)
 
     rows = WebhookDelivery.objects.order_by("endpoint_id", "payment_id", "sequence")
-    finished = {}
+    finished: dict[tuple[str, str], list[datetime]] = {}
     for row in rows:
         mine = finished.setdefault((row.endpoint_id, row.payment_id), [])
+        assert row.delivered_at is not None
         mine.append(row.delivered_at)
         first = row.attempt_log.earliest("number")
         assert len(mine) == 1 or first.started_at >= mine[-2]
@@ -135,7 +136,7 @@ def test_switching_off_in_the_middle_loses_nothing():
     endpoint = make_endpoint(tenant)
     for _ in range(60):
         publish(tenant, now=utc_now())
-    claimed = [[] for _ in range(WORKERS)]
+    claimed: list[list[claims.Job]] = [[] for _ in range(WORKERS)]
 
     def act(worker):
         if worker == 0:

@@ -49,13 +49,17 @@ def has_started():
     return DispatcherHeartbeat.objects.exists()
 
 
+def wait_for_requests(receiver, count):
+    wait_until(lambda: len(receiver.requests) >= count, seconds=30, every=0.002)
+
+
 def kill_while_delivering(folder, receiver, *, deliveries, kills):
     """SIGKILL a dispatcher again and again until everything has arrived."""
     rng = random.Random(7)
     with running(folder, 0, "dispatcher") as product:
         for _ in range(kills):
             goal = len(receiver.requests) + rng.randrange(1, deliveries // kills)
-            wait_until(lambda goal=goal: len(receiver.requests) >= goal, seconds=30, every=0.005)
+            wait_for_requests(receiver, goal)
             product.kill("dispatcher")
             assert not all_delivered(), "killed too late to prove anything"
             expire_leases()
@@ -140,9 +144,7 @@ class TestValkey:
                 time.sleep(0.05)
                 began = time.monotonic()
                 publish(tenant, now=utc_now())
-                wait_until(
-                    lambda number=number: len(receiver.requests) > number, seconds=5, every=0.002
-                )
+                wait_for_requests(receiver, number + 1)
                 waits.append(time.monotonic() - began)
 
         assert sorted(waits)[10] < 0.1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from datetime import timedelta
 
@@ -15,6 +16,7 @@ from common import crypto, ids
 from common.clock import utc_now
 from common.http import urls
 from common.http.client import Client
+from tenants.actors import SYSTEM
 from tests.builders import make_endpoint, publish
 from tests.receivers import ALLOWED, Receiver, answer
 from webhooks import signing
@@ -28,6 +30,7 @@ from webhooks.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
+from webhooks.services import endpoints
 from webhooks.states import DeliveryStatus, EndpointStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,6 +99,33 @@ class TestDelivery:
         )
         for secret in (SECRET, old):
             Webhook(secret).verify(request.body, request.headers)
+
+    def test_a_rotation_in_the_middle_costs_no_receiver_a_signature(self, acme, receiver):
+        endpoint = make_endpoint(acme, url=receiver.url("/slow/0.02"), secret=SECRET)
+        for _ in range(60):
+            publish(acme, now=utc_now())
+        rotated = []
+
+        def rotate():
+            while len(receiver.requests) < 15:
+                time.sleep(0.005)
+            rotated.append(
+                endpoints.rotate_secret(
+                    tenant_id=acme.pk, endpoint_id=endpoint.pk, actor=SYSTEM, now=utc_now()
+                ).secret
+            )
+            connections.close_all()
+
+        rotating = threading.Thread(target=rotate)
+        rotating.start()
+        deliver()
+        rotating.join()
+
+        assert len(receiver.requests) == 60
+        for request in receiver.requests:
+            Webhook(SECRET).verify(request.body, request.headers)
+        last = receiver.requests[-1]
+        assert Webhook(rotated[0]).verify(last.body, last.headers)
 
     @pytest.mark.parametrize(
         ("path", "status", "code", "error"),
