@@ -21,6 +21,8 @@ log = structlog.get_logger(__name__)
 # (measured, kombu 5.7): too long inside a request, whose work is already committed.
 _IMPATIENT = {"socket_connect_timeout": 0.2, "socket_timeout": 0.2, "max_retries": 0}
 _POOL_WAIT_SECONDS = 0.2
+# A worker that comes back drops older ones: the sweep has long found their rows.
+_WORTHLESS_AFTER_SECONDS = 60
 _broker_down = CoolDown(seconds=1)
 
 
@@ -38,7 +40,12 @@ def _send(name: str, arguments: dict[str, object]) -> None:
     try:
         with _producers(os.getpid()).acquire(block=True, timeout=_POOL_WAIT_SECONDS) as producer:
             current_app.send_task(
-                name, kwargs=arguments, producer=producer, retry=False, ignore_result=True
+                name,
+                kwargs=arguments,
+                producer=producer,
+                expires=_WORTHLESS_AFTER_SECONDS,
+                retry=False,
+                ignore_result=True,
             )
     except (KombuError, RedisError, OSError) as error:
         _broker_down.begin()

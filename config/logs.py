@@ -104,6 +104,7 @@ def logging_config(*, json_lines: bool) -> dict[str, Any]:
             "kombu": {"level": "WARNING"},
             "celery.app.trace": {"level": "CRITICAL"},  # django_structlog writes task_failed
             "celery.worker.strategy": {"level": "WARNING"},
+            "celery.worker.request": {"level": "WARNING"},  # a line per expired tick
             "celery.beat": {"level": "WARNING"},
         },
     }

@@ -378,6 +378,7 @@ WHITENOISE_USE_FINDERS = DEBUG
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
 DJANGO_STRUCTLOG_TRUST_UPSTREAM_REQUEST_ID = True  # RequestIdMiddleware checked or made it
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False  # RequestIdMiddleware binds the address we trust
+DJANGO_STRUCTLOG_CELERY_TASK_RETRY_LOG_LEVEL = logging.DEBUG  # also a line per expired tick
 DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # one line per request is enough
 LOGGING = logging_config(json_lines=flag("LOG_JSON", default=not DEBUG))
 structlog.configure(

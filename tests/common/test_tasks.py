@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 
 import pytest
 from celery import current_app
 from django.db import transaction
 
 from common import tasks
+from common.clock import utc_now
 from common.cooldown import CoolDown
 from common.tasks import enqueue_on_commit
 
@@ -25,6 +27,10 @@ def broker(monkeypatch):
 
     yield use
     tasks._producers.cache_clear()
+
+
+def seconds_until(moment: str) -> float:
+    return (datetime.fromisoformat(moment) - utc_now()).total_seconds()
 
 
 @pytest.fixture
@@ -60,7 +66,9 @@ class TestAfterCommit:
 
             enqueue_on_commit("tenants.send_due_emails")
 
-            assert queue.get(timeout=1).headers["task"] == "tenants.send_due_emails"
+            message = queue.get(timeout=1)
+            assert message.headers["task"] == "tenants.send_due_emails"
+            assert 0 < seconds_until(message.headers["expires"]) <= 60
             queue.clear()
 
 
