@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import random
-import socket
-import threading
 import time
-from collections import Counter
 
-import httpx
 import pytest
 from django.core.management import call_command
 
@@ -17,7 +13,8 @@ from balance import selectors as ledger
 from funding.models import FundingTransaction
 from funding.states import FundingStatus
 from networks.sandbox.models import SandboxInstruction
-from tests.builders import make_key, make_source, make_tenant
+from tests.builders import make_source, make_tenant
+from tests.scenarios.customer import Customer
 from tests.scenarios.product import running, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(400)]
@@ -28,47 +25,12 @@ PROCESSES = ("valkey", "web", "worker", "beat")
 FINAL = (FundingStatus.COMPLETED, FundingStatus.FAILED)
 
 
-@pytest.fixture
-def port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-class Customer:
-    """A tenant whose program sends top-ups over HTTP and repeats each until it is answered."""
-
-    def __init__(self, base_url):
-        self.tenant = make_tenant()
-        self.source = make_source(self.tenant)
-        self.http = httpx.Client(
-            base_url=base_url,
-            headers={"Authorization": f"Bearer {make_key(self.tenant)}"},
-            timeout=10,
-        )
-        self.answers: Counter[int] = Counter()
-
-    def top_up(self, number):
-        body = {"amount": 100, "fundingSourceId": self.source.pk}
-        headers = {"Idempotency-Key": f"top-up-{number}"}
-        while True:
-            response = self.http.post("/api/v1/balance/topup", json=body, headers=headers)
-            self.answers[response.status_code] += 1
-            if response.status_code == 201:
-                return
-            assert response.status_code in {409, 429, 503}, response.text
-            time.sleep(0.2)
-
-    def send(self, count):
-        sender = threading.Thread(target=lambda: [self.top_up(n) for n in range(count)])
-        sender.start()
-        return sender
-
-
 @contextlib.contextmanager
 def customer_of(product):
-    customer = Customer(product.base_url)
-    with customer.http:
+    """A tenant with a bank account, whose program sends top-ups of 100."""
+    tenant = make_tenant()
+    body = {"amount": 100, "fundingSourceId": make_source(tenant).pk}
+    with Customer(product.base_url, tenant, path="/balance/topup", body=lambda _: body) as customer:
         yield customer
 
 
