@@ -22,7 +22,7 @@ def of_product(profile: Profile, port: int, environment: Mapping[str, str]) -> l
         _program("web", _web(port), environment, stop_seconds=10),
         _program("worker", _worker(), {**QUIET, **environment}, stop_seconds=20),
         _program("beat", _beat(profile), environment, stop_seconds=10),
-        _program("webhooks", ["manage.py", "dispatch_webhooks"], environment, stop_seconds=20),
+        _program("dispatcher", ["manage.py", "dispatch_webhooks"], environment, stop_seconds=20),
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import DataError, IntegrityError, InterfaceError, InternalError, OperationalError
@@ -58,7 +60,7 @@ def test_it_is_a_problem(exception, status, code):
 
 
 def test_errors_of_nested_fields_are_named_by_their_path():
-    errors = {
+    errors: Any = {
         "recipient": {"routingNumber": ["wrong"]},
         "events": {0: ["unknown"]},
         "message": ["x"],
