@@ -13,7 +13,7 @@ import ssl
 import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -103,12 +103,10 @@ class Client:
             target = self._policy.check(url, allow_http=allow_http)
             answer = await self._send(target, body, headers)
         except (UrlRefused, aiohttp.ClientError, OSError, ValueError) as error:
-            answer = {"failure": _failure_of(error)}
-        return Answer(**answer, duration_ms=round((time.monotonic() - started) * 1000))
+            answer = Answer(failure=_failure_of(error))
+        return replace(answer, duration_ms=round((time.monotonic() - started) * 1000))
 
-    async def _send(
-        self, target: Target, body: bytes, headers: Mapping[str, str]
-    ) -> dict[str, Any]:
+    async def _send(self, target: Target, body: bytes, headers: Mapping[str, str]) -> Answer:
         url = URL(target.url, encoded=True)
         if ((url.raw_host or "").lower(), url.port) != (target.host, target.port):
             raise UrlRefused("two readings of one URL")
@@ -119,12 +117,11 @@ class Client:
             headers={"Accept-Encoding": "identity", **headers},
             allow_redirects=False,
         ) as response:
-            received = await _read(response)
-            return {
-                "status": response.status,
-                "body": received,
-                "retry_after": response.headers.get("Retry-After"),
-            }
+            return Answer(
+                status=response.status,
+                body=await _read(response),
+                retry_after=response.headers.get("Retry-After"),
+            )
 
     async def _open_session(self, exception_only: bool) -> aiohttp.ClientSession:
         resolver = CheckedResolver(self._policy, exception_only=exception_only)

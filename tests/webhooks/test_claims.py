@@ -416,3 +416,15 @@ class TestRecord:
 
         assert record([job], OK) == set()
         assert endpoint.deliveries.get().status == DeliveryStatus.CANCELED
+
+
+class TestRemoved:
+    def test_gets_nothing_not_even_what_somebody_asked_for(self, acme):
+        make_endpoint(acme)
+        publish(acme)
+        WebhookDelivery.objects.update(is_manual=True)
+        WebhookEndpoint.objects.update(status="removed", removed_at=NOW, secret_token="")
+
+        assert claim() == []
+        assert deliveries.put_aside(now=NOW) == 1
+        assert WebhookDelivery.objects.get().status == DeliveryStatus.CANCELED
