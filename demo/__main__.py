@@ -213,6 +213,29 @@ def approve(story: Story, link: str, funding_id: str) -> None:
     check(story.show_balance()["availableBalance"] == 65_000, "$650.00 available")
 
 
+def pay(story: Story) -> None:
+    chapter("Pay a supplier $120.00 out of the balance")
+    payment = story.api.post("/payments", payment_to("1122334455", 12_000))["data"]
+    summary = story.show_balance()
+    check(summary["lockedBalance"] == 12_000, "$120.00 are locked while the bank works")
+    path = f"/payments/{payment['id']}"
+
+    def probe() -> bool | None:
+        return story.api.get(path)["data"]["status"] == "completed" or None
+
+    wait_for("the payment", probe)
+    event = expect_event(story, payment["id"], "payment.completed")
+    check(event["data"]["direction"] == "out", "the event says that the money went out")
+    check(story.show_balance()["availableBalance"] == 53_000, "$530.00 left, nothing locked")
+    refusal = story.api.raw_post("/payments", payment_to("1122334455", 99_999_900)).json()
+    check(refusal["code"] == "insufficient_balance", f"more than that: {refusal['detail']}")
+
+
+def payment_to(account: str, amount: int) -> dict[str, Any]:
+    recipient = manual_account(account) | {"accountHolderName": "Supplier Inc"}
+    return {"amount": amount, "method": "ach_credit", "recipient": recipient}
+
+
 def replay(story: Story) -> None:
     chapter("The same top-up sent twice with one Idempotency-Key")
     key = {"Idempotency-Key": str(uuid.uuid4())}
@@ -237,7 +260,7 @@ def main() -> int:
     story = Story()
     try:
         for part in (
-            open_an_account, link_accounts, top_up, returns, auto_funding, replay, audit,
+            open_an_account, link_accounts, top_up, returns, auto_funding, pay, replay, audit,
         ):  # fmt: skip
             part(story)
     except StoryError as error:
