@@ -9,14 +9,18 @@ from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
+from common.errors import NotFound
 from tenants import selectors
-from tenants.models import Membership, Role, Tenant, User
+from tenants.models import Membership, Role, Tenant, TenantStatus, User
+
+# The roles that may add money and bank accounts.
+MONEY = (Role.OWNER, Role.MEMBER)
 
 _SESSION_KEY = "tenant_id"
 
@@ -32,6 +36,10 @@ class Seat:
     @property
     def role_label(self) -> str:
         return self.role.label
+
+    @property
+    def may_move_money(self) -> bool:
+        return self.role in MONEY
 
 
 class PageRequest(HttpRequest):
@@ -64,7 +72,30 @@ def tenant_page(*roles: Role) -> Callable[[View], View]:
             if request.htmx and request.headers.get("X-Tenant") != seat.tenant.pk:
                 return HttpResponseClientRefresh()  # another window has switched tenants
             request.seat = seat
-            return _private(view(request, *args, **kwargs))
+            return _private(_answer(view, request, *args, **kwargs))
+
+        return wrapper
+
+    return decorate
+
+
+def tenant_form(*roles: Role) -> Callable[[View], View]:
+    """A `tenant_page` that also acts, on POST.
+
+    Its form says for which tenant it was shown (components/guard.html): a window left open while
+    another one switched acts on nothing and is answered 409. Nobody acts for a suspended tenant.
+    """
+
+    def decorate(view: View) -> View:
+        @tenant_page(*roles)
+        @functools.wraps(view)
+        def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if request.method == "POST":
+                if request.POST.get("acting_for") != request.seat.tenant.pk:
+                    return render(request, "dashboard/switched.html", status=409)
+                if request.seat.tenant.status == TenantStatus.SUSPENDED:
+                    raise PermissionDenied("This tenant is suspended; nothing can be changed.")
+            return view(request, *args, **kwargs)
 
         return wrapper
 
@@ -76,6 +107,13 @@ def choose_tenant(request: PageRequest, tenant_id: str) -> None:
     if tenant_id not in {membership.tenant_id for membership in request.seat.memberships}:
         raise PermissionDenied("You are not a member of that tenant.")
     request.session[_SESSION_KEY] = tenant_id
+
+
+def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    try:
+        return view(request, *args, **kwargs)
+    except NotFound as refusal:
+        raise Http404 from refusal
 
 
 def _seat_of(request: PageRequest) -> Seat | None:

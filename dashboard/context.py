@@ -55,7 +55,7 @@ _ENDPOINT_TROUBLES = {
     DisabledReason.FAILING: "Five days without a success",
 }
 
-_METHOD_LABELS = {FundingMethod.ACH_DEBIT: "ACH debit", FundingMethod.RTP: "Request for payment"}
+METHOD_LABELS = {FundingMethod.ACH_DEBIT: "ACH debit", FundingMethod.RTP: "Request for payment"}
 _TRIGGER_LABELS = {
     Trigger.TOPUP: "Top-up",
     Trigger.AUTO_FUNDING: "Auto-funding",
@@ -112,7 +112,7 @@ def funding_line(row: FundingTransaction) -> FundingLine:
         amount=row.amount,
         badge=Badge("Returned", "bad") if row.returned else _FUNDING_BADGES[status],
         source=account_name(row.source),
-        how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {_METHOD_LABELS[FundingMethod(row.method)]}",
+        how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {METHOD_LABELS[FundingMethod(row.method)]}",
         note=_note(row),
         expected_on=None if is_over else row.expected_availability_date,
         at=row.created_at,
@@ -145,7 +145,7 @@ def bank_account_line(row: FundingSource) -> BankAccountLine:
         name=account_name(row),
         holder=row.account_holder_name,
         kind=f"{row.get_account_type_display()}, {row.get_type_display().lower()}",
-        methods=", ".join(_METHOD_LABELS[FundingMethod(name)] for name in row.supported_methods),
+        methods=", ".join(METHOD_LABELS[FundingMethod(name)] for name in row.supported_methods),
         badge=_SOURCE_BADGES[SourceStatus(row.status)],
         is_default=row.is_default,
         added_at=row.created_at,

@@ -12,6 +12,7 @@ from dashboard.views import (
     funding,
     overview,
     site,
+    topup,
     transactions,
     webhooks,
 )
@@ -20,6 +21,9 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="overview"),
     path("transactions", transactions.transactions, name="transactions"),
     path("funding", funding.funding, name="funding"),
+    path("funding/<str:funding_id>", funding.detail, name="funding_detail"),
+    path("funding/<str:funding_id>/cancel", funding.cancel, name="funding_cancel"),
+    path("topup/", topup.topup, name="topup"),
     path("bank-accounts", bank_accounts.bank_accounts, name="bank_accounts"),
     path("webhooks", webhooks.webhooks, name="webhooks"),
     path("tenant", site.switch_tenant, name="switch_tenant"),

@@ -15,13 +15,14 @@ from common.ids import is_id
 from funding.models import (
     AutoFundingConfig,
     AutoFundingDecision,
+    FundingEvent,
     FundingSource,
     FundingTransaction,
     Trigger,
 )
 from funding.services.lifecycle import SOURCE_TYPE
 from funding.services.limits import start_of_month
-from funding.states import IN_FLIGHT, FundingStatus
+from funding.states import IN_FLIGHT, FundingStatus, SourceStatus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,25 @@ def newest_first(
 def attempts(*, tenant_id: str) -> QuerySet[FundingTransaction]:
     """The tenant's funding, each row with its bank account."""
     return FundingTransaction.objects.filter(tenant_id=tenant_id).select_related("source")
+
+
+def attempt(*, tenant_id: str, funding_id: str) -> FundingTransaction:
+    """One of them. Raises NotFound, also for a malformed or a foreign id."""
+    row = is_id(funding_id, "ftx") and attempts(tenant_id=tenant_id).filter(pk=funding_id).first()
+    if not row:
+        raise NotFound("There is no such funding transaction.")
+    return row
+
+
+def history(funding: FundingTransaction) -> QuerySet[FundingEvent]:
+    """Who moved it, when and why, oldest first."""
+    return FundingEvent.objects.filter(funding=funding).order_by("sequence")
+
+
+def usable_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
+    """The bank accounts money may be asked from now, the default first."""
+    active = sources(tenant_id=tenant_id).filter(status=SourceStatus.ACTIVE)
+    return active.order_by("-is_default", "-created_at", "-pk")
 
 
 def in_flight(*, tenant_id: str) -> QuerySet[FundingTransaction]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
 
 from tenants import key_text
-from tenants.models import ApiKey, Membership, Role, Tenant, TenantStatus
+from tenants.models import ApiKey, Membership, Role, Tenant, TenantStatus, User
 
 # Compared with when the prefix is unknown, so that both refusals take the same path.
 _NO_DIGEST = "0" * 64
@@ -81,6 +81,13 @@ def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:
     """The addresses of the tenant's active people in these roles, sorted."""
     members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)
     return list(members.order_by("user__email").values_list("user__email", flat=True))
+
+
+def people_and_keys(ids: Collection[str]) -> dict[str, str]:
+    """What to call the users and API keys with these ids. Two queries."""
+    people = User.objects.filter(pk__in=ids).values_list("pk", "email")
+    keys = ApiKey.objects.filter(pk__in=ids).values_list("pk", "name")
+    return dict(people) | {pk: f"API key {name}" for pk, name in keys}
 
 
 def ids_after(tenant_id: str, *, limit: int) -> list[str]:

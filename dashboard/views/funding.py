@@ -1,15 +1,21 @@
-"""Money coming in: every attempt and where it stands."""
+"""Money coming in: every attempt, where it stands, and what became of it."""
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
-from dashboard import context
-from dashboard.access import PageRequest, tenant_page
+from common.clock import utc_now
+from dashboard import context, funding_detail
+from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.paging import page
 from funding import selectors
+from funding.services import topups
+from networks.errors import NotCancelable
+from tenants import actors
+from tenants import selectors as tenants
 
 
 @require_safe
@@ -19,3 +25,32 @@ def funding(request: PageRequest) -> HttpResponse:
     found = page(rows, before=request.GET.get("before", ""))
     lines = [context.funding_line(row) for row in found.rows]
     return render(request, "dashboard/funding.html", {"lines": lines, "page": found})
+
+
+@require_safe
+@tenant_page()
+def detail(request: PageRequest, funding_id: str) -> HttpResponse:
+    """One attempt with its timeline; for htmx only the part that changes."""
+    row = selectors.attempt(tenant_id=request.seat.tenant.pk, funding_id=funding_id)
+    history = list(selectors.history(row))
+    names = tenants.people_and_keys({event.actor_id for event in history})
+    values = {"funding": funding_detail.detail(row, history=history, names=names)}
+    template = "_funding_live.html" if request.htmx else "funding_detail.html"
+    return render(request, f"dashboard/{template}", values)
+
+
+@require_POST
+@tenant_form(*MONEY)
+def cancel(request: PageRequest, funding_id: str) -> HttpResponse:
+    try:
+        topups.cancel(
+            tenant_id=request.seat.tenant.pk,
+            funding_id=funding_id,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except NotCancelable as refusal:
+        messages.error(request, refusal.detail)
+    else:
+        messages.success(request, "Canceled. No money was moved.")
+    return redirect("dashboard:funding_detail", funding_id=funding_id)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 
 from balance import services as ledger
+from common import ids
 from common.tasks import enqueue_on_commit
 from funding.models import FundingEvent, FundingSource, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
@@ -41,6 +43,7 @@ class NewFunding:
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     confirm_until: datetime | None = None
+    id: str = field(default_factory=partial(ids.new, "ftx"))
 
 
 def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransaction:
@@ -49,6 +52,7 @@ def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransacti
     waits = terms.confirm_until is not None
     status = FundingStatus.AWAITING_CONFIRMATION if waits else FundingStatus.RESERVED
     funding = FundingTransaction.objects.create(
+        id=terms.id,
         tenant_id=terms.source.tenant_id,
         source=terms.source,
         amount=terms.amount,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 
 from django.db import transaction
-from django.db.models import Q
 
+from common import ids
 from common.errors import NotFound
 from common.ids import is_id
 from funding.errors import FundingMethodNotSupported
@@ -18,17 +19,19 @@ from funding.states import FundingStatus
 from networks import calendar, registry
 from networks.errors import NotCancelable
 from tenants.actors import Actor
+from tenants.models import Tenant
 
 
 @dataclass(frozen=True, kw_only=True)
 class TopUp:
-    """What the caller asks for. `amount` is cents."""
+    """What the caller asks for. `amount` is cents; `id` will be that of the funding."""
 
     source_id: str
     amount: int
     method: FundingMethod = FundingMethod.ACH_DEBIT
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
+    id: str = field(default_factory=partial(ids.new, "ftx"))
 
 
 @transaction.atomic
@@ -62,6 +65,7 @@ def request(
         description=topup.description,
         metadata=topup.metadata,
         confirm_until=deadline,
+        id=topup.id,
     )
     funding = lifecycle.start(terms=terms, actor=actor, now=now)
     if deadline is not None:
@@ -72,16 +76,27 @@ def request(
 
 
 @transaction.atomic
+def request_once(
+    *, tenant_id: str, mode: str, topup: TopUp, actor: Actor, now: datetime
+) -> FundingTransaction:
+    """The same for a form that people may send twice: a repeat of `topup.id` changes nothing.
+
+    The funding that has this id already is returned as it is, whatever the repeat says. One form
+    at a time per tenant. Raises what `request` raises.
+    """
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    existing = FundingTransaction.objects.filter(tenant_id=tenant_id, pk=topup.id).first()
+    return existing or request(tenant_id=tenant_id, mode=mode, topup=topup, actor=actor, now=now)
+
+
+@transaction.atomic
 def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> FundingTransaction:
     """Give up a funding that no network has seen. Raises NotFound, NotCancelable.
 
     A funding that was claimed for submission even once is past that: its outcome may be unknown.
     """
     funding = _lock(tenant_id, funding_id)
-    is_unsent = Q(status=FundingStatus.RESERVED, attempts=0) | Q(
-        status=FundingStatus.AWAITING_CONFIRMATION
-    )
-    if not FundingTransaction.objects.filter(is_unsent, pk=funding.pk).exists():
+    if not is_unsent(funding):
         raise NotCancelable(f"This funding transaction is {funding.status} and cannot be canceled.")
     confirmations.supersede(funding=funding, by=actor.id, now=now)
     lifecycle.move(
@@ -96,6 +111,12 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
     )
     auto_funding.after_outcome(funding=funding, now=now)
     return funding
+
+
+def is_unsent(funding: FundingTransaction) -> bool:
+    """Whether no network can have seen it, so that it may still be given up."""
+    waits = funding.status == FundingStatus.AWAITING_CONFIRMATION
+    return waits or (funding.status == FundingStatus.RESERVED and funding.attempts == 0)
 
 
 def _lock(tenant_id: str, funding_id: str) -> FundingTransaction:

@@ -1,0 +1,93 @@
+"""One attempt to bring money in, as its own page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from dashboard.context import FundingLine, funding_line
+from funding.models import FundingEvent, FundingTransaction
+from funding.services import topups
+from funding.states import IN_FLIGHT, FundingStatus
+from networks import return_codes
+from tenants.models import ActorType
+
+_STEPS = {
+    FundingStatus.RESERVED: "Reserved",
+    FundingStatus.AWAITING_CONFIRMATION: "Waiting for an approval",
+    FundingStatus.PENDING: "Handed to the payment network",
+    FundingStatus.IN_TRANSIT: "Accepted by the network",
+    FundingStatus.COMPLETED: "Completed: the money is available",
+    FundingStatus.FAILED: "Failed",
+}
+_ACTORS = {
+    ActorType.STAFF: "Ballast staff",
+    ActorType.NETWORK: "The payment network",
+    ActorType.SYSTEM: "Ballast",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change of status: what, who, when, why."""
+
+    what: str
+    who: str
+    why: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class BankAnswer:
+    """Why the bank or the network sent the money back, and what to do about it."""
+
+    code: str
+    title: str
+    meaning: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class FundingDetail:
+    line: FundingLine
+    steps: list[Step]
+    answer: BankAnswer | None
+    reference: str
+    trace_number: str
+    is_moving: bool
+    may_cancel: bool
+
+
+def detail(
+    row: FundingTransaction, *, history: Sequence[FundingEvent], names: Mapping[str, str]
+) -> FundingDetail:
+    """`names` are those of the people and keys in the history."""
+    return FundingDetail(
+        line=funding_line(row),
+        steps=[_step(event, names) for event in history],
+        answer=_answer(row),
+        reference=row.network_reference,
+        trace_number=row.trace_number,
+        is_moving=row.status in IN_FLIGHT,
+        may_cancel=topups.is_unsent(row),
+    )
+
+
+def _step(event: FundingEvent, names: Mapping[str, str]) -> Step:
+    kind = ActorType(event.actor_type)
+    known = names.get(event.actor_id, event.actor_id)
+    return Step(
+        what=_STEPS[FundingStatus(event.to_status)],
+        who=_ACTORS.get(kind) or known,
+        why=event.reason,
+        at=event.created_at,
+    )
+
+
+def _answer(row: FundingTransaction) -> BankAnswer | None:
+    code = row.return_code or row.failure_code
+    if not row.returned and code not in return_codes.ALL:
+        return None
+    found = return_codes.lookup(code)
+    return BankAnswer(found.code, found.title, found.meaning, found.advice)

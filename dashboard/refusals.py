@@ -1,0 +1,15 @@
+"""Where a refusal of a service is shown: next to the field it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django import forms
+
+from common.errors import DomainError
+
+
+def add_to(form: forms.Form, refusal: DomainError, *, fields: Mapping[str, str]) -> None:
+    """Put `refusal` next to its field; `fields` maps names of the API to those of the form."""
+    name = fields.get(refusal.field or "", refusal.field)
+    form.add_error(name if name in form.fields else None, f"{refusal.detail} {refusal.advice}")

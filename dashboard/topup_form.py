@@ -1,0 +1,118 @@
+"""What people type to add money, and the token that lets one form add it only once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from django import forms
+from django.core import signing
+
+from common import ids
+from common.money import AMOUNT_MAX, format_cents, parse_dollars
+from dashboard.context import METHOD_LABELS, account_name
+from funding.methods import NETWORK_METHOD
+from funding.models import FundingMethod, FundingSource
+from funding.services.limits import Limits
+from networks import calendar
+
+_SALT = "dashboard.topup"
+_TOKEN_SECONDS = 24 * 60 * 60
+
+_MEANINGS = {
+    FundingMethod.ACH_DEBIT: "We collect it from the account. The bank can still send it back.",
+    FundingMethod.RTP: "We send a request that you approve at your bank. It can be refused.",
+}
+
+
+class DollarsField(forms.CharField):
+    """Dollars as people type them; cents from here on."""
+
+    def __init__(self, **options: Any) -> None:
+        widget = forms.TextInput(
+            attrs={"inputmode": "decimal", "autocomplete": "off", "placeholder": "0.00"}
+        )
+        super().__init__(max_length=24, widget=widget, **options)
+
+    def clean(self, value: Any) -> Any:
+        text = super().clean(value)
+        if not text:
+            return None
+        cents = parse_dollars(text)
+        if cents is None or cents > AMOUNT_MAX:
+            raise forms.ValidationError("Type an amount in dollars, such as 250 or 1,250.00.")
+        return cents
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """One way to move the money: what it means and when the money is there."""
+
+    title: str
+    meaning: str
+    most: int
+    expected_on: date
+
+    def __str__(self) -> str:
+        return self.title
+
+
+def method_choices(limits: Limits, *, now: datetime) -> list[tuple[str, MethodChoice]]:
+    return [(method, _method_choice(method, limits, now)) for method in FundingMethod]
+
+
+def _method_choice(method: FundingMethod, limits: Limits, now: datetime) -> MethodChoice:
+    return MethodChoice(
+        title=METHOD_LABELS[method],
+        meaning=_MEANINGS[method],
+        most=limits.per_transaction[method],
+        expected_on=calendar.expected_availability(NETWORK_METHOD[method], now),
+    )
+
+
+class TopUpForm(forms.Form):
+    """How much, from where, how. The service has the last word on all three."""
+
+    amount = DollarsField(
+        label="Amount in dollars", error_messages={"required": "Type how much to add."}
+    )
+    source = forms.ChoiceField(label="From", error_messages={"required": "Choose a bank account."})
+    method = forms.ChoiceField(
+        label="How", widget=forms.RadioSelect, initial=FundingMethod.ACH_DEBIT
+    )
+    token = forms.CharField(widget=forms.HiddenInput, max_length=500, required=False)
+
+    def __init__(
+        self,
+        *args: Any,
+        sources: Sequence[FundingSource],
+        methods: list[tuple[str, MethodChoice]],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["source"].choices = [(row.pk, account_name(row)) for row in sources]  # type: ignore[attr-defined]  # a ChoiceField
+        self.fields["method"].choices = methods  # type: ignore[attr-defined]
+        most = max(choice.most for _, choice in methods)
+        self.fields["amount"].help_text = f"From $0.01 to {format_cents(most)}."
+
+    def clean_amount(self) -> int:
+        amount: int = self.cleaned_data["amount"]
+        if amount < 1:
+            raise forms.ValidationError("The least is $0.01.")
+        return amount
+
+
+def new_token(*, tenant_id: str) -> str:
+    """Names the funding that this form may start: sent twice, it starts only one."""
+    return signing.dumps({"funding": ids.new("ftx"), "tenant": tenant_id}, salt=_SALT)
+
+
+def funding_id_of(token: str, *, tenant_id: str) -> str | None:
+    """The funding of a form shown for this tenant within a day; None for any other token."""
+    try:
+        found = signing.loads(token, salt=_SALT, max_age=_TOKEN_SECONDS)
+    except signing.BadSignature:
+        return None
+    return str(found["funding"]) if found["tenant"] == tenant_id else None

@@ -1,0 +1,91 @@
+"""Add money: fill in, review, confirm. Works without scripts, adds nothing twice."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from common.clock import utc_now
+from common.errors import DomainError
+from dashboard import refusals
+from dashboard.access import MONEY, PageRequest, tenant_form
+from dashboard.topup_form import TopUpForm, funding_id_of, method_choices, new_token
+from funding import selectors
+from funding.models import FundingMethod
+from funding.services import limits, topups
+from funding.services.topups import TopUp
+from tenants import actors
+
+_FIELDS = {"fundingSourceId": "source", "fundingMethod": "method"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+def topup(request: PageRequest) -> HttpResponse:
+    """One address for the three steps; `step` says which button was pressed."""
+    form = _form(request)
+    if request.method != "POST" or request.POST.get("step") == "edit":
+        return _ask(request, form)
+    if not form.is_valid():
+        return _ask(request, form, status=422)
+    funding_id = funding_id_of(form.cleaned_data["token"], tenant_id=request.seat.tenant.pk)
+    if funding_id is None:
+        return _outdated(request, form)
+    if request.POST.get("step") == "confirm":
+        return _confirm(request, form, funding_id)
+    return render(request, "dashboard/topup_review.html", {"form": form, **_chosen(form)})
+
+
+def _form(request: PageRequest) -> TopUpForm:
+    tenant_id = request.seat.tenant.pk
+    return TopUpForm(
+        request.POST if request.method == "POST" else None,
+        sources=list(selectors.usable_sources(tenant_id=tenant_id)),
+        methods=method_choices(limits.of(tenant_id), now=utc_now()),
+        initial={"token": new_token(tenant_id=tenant_id)},
+    )
+
+
+def _chosen(form: TopUpForm) -> dict[str, object]:
+    """The names of what was chosen."""
+    data = form.cleaned_data
+    return {
+        "source_name": dict(form.fields["source"].choices)[data["source"]],  # type: ignore[attr-defined]  # a ChoiceField
+        "method": dict(form.fields["method"].choices)[data["method"]],  # type: ignore[attr-defined]
+    }
+
+
+def _ask(request: PageRequest, form: TopUpForm, *, status: int = 200) -> HttpResponse:
+    return render(request, "dashboard/topup.html", {"form": form}, status=status)
+
+
+def _outdated(request: PageRequest, form: TopUpForm) -> HttpResponse:
+    form.data = {**form.data.dict(), "token": new_token(tenant_id=request.seat.tenant.pk)}
+    form.add_error(None, "This form was open for too long. Check it and send it again.")
+    return _ask(request, form, status=422)
+
+
+def _confirm(request: PageRequest, form: TopUpForm, funding_id: str) -> HttpResponse:
+    data = form.cleaned_data
+    wish = TopUp(
+        source_id=data["source"],
+        amount=data["amount"],
+        method=FundingMethod(data["method"]),
+        id=funding_id,
+    )
+    tenant = request.seat.tenant
+    try:
+        funding = topups.request_once(
+            tenant_id=tenant.pk,
+            mode=tenant.mode,
+            topup=wish,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except DomainError as refusal:
+        refusals.add_to(form, refusal, fields=_FIELDS)
+        return _ask(request, form, status=422)
+    messages.success(request, "Accepted. It is added once, however often the button was pressed.")
+    return redirect("dashboard:funding_detail", funding_id=funding.pk)

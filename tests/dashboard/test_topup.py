@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connections
+from django.test import Client
+
+from dashboard.topup_form import new_token
+from funding.models import FundingTransaction
+from tenants.models import Role, TenantStatus
+from tests.builders import make_funding, make_member, make_source, make_tenant
+
+PATH = "/dashboard/topup/"
+
+
+@pytest.fixture
+def source(acme):
+    return make_source(acme)
+
+
+def filled(tenant, source, **fields):
+    return {
+        "acting_for": tenant.pk,
+        "amount": "250.00",
+        "source": source.pk,
+        "method": "ach_debit",
+        "token": new_token(tenant_id=tenant.pk),
+        "step": "confirm",
+        **fields,
+    }
+
+
+class TestForm:
+    def test_shows_the_bounds_and_what_each_method_means(self, source, dana_browser):
+        content = dana_browser.get(PATH).content.decode()
+
+        assert "From $0.01 to $" in content
+        assert "We collect it from the account." in content
+        assert "approve at your bank" in content
+        assert "··6789" in content
+
+    def test_without_a_bank_account_says_where_to_begin(self, dana_browser):
+        assert b"No bank account to add money from" in dana_browser.get(PATH).content
+
+    @pytest.mark.parametrize("text", ["", "0", "-5", "1.234", "ten", "9" * 20])
+    def test_explains_an_impossible_amount_next_to_the_field(
+        self, acme, source, dana_browser, text
+    ):
+        response = dana_browser.post(PATH, filled(acme, source, amount=text))
+
+        assert response.status_code == 422
+        assert b"id_amount_error" in response.content
+        assert not FundingTransaction.objects.exists()
+
+    def test_an_amount_above_the_limit_is_refused_next_to_the_field(
+        self, acme, source, dana_browser
+    ):
+        response = dana_browser.post(PATH, filled(acme, source, amount="999999999.00"))
+
+        assert response.status_code == 422
+        assert b"per transaction" in response.content
+        assert b"id_amount_error" in response.content
+
+    def test_offers_no_account_of_another_tenant(self, acme, rival, dana_browser):
+        foreign = make_source(rival)
+
+        response = dana_browser.post(PATH, filled(acme, foreign))
+
+        assert response.status_code == 422
+        assert not FundingTransaction.objects.exists()
+
+
+class TestReview:
+    def test_names_everything_and_moves_nothing(self, acme, source, dana_browser):
+        response = dana_browser.post(PATH, filled(acme, source, step="review"))
+
+        assert response.status_code == 200
+        assert b"Add $250.00?" in response.content
+        assert not FundingTransaction.objects.exists()
+
+    def test_can_be_changed(self, acme, source, dana_browser):
+        response = dana_browser.post(PATH, filled(acme, source, step="edit"))
+
+        assert b'value="250.00"' in response.content
+
+
+class TestConfirm:
+    def test_starts_the_funding_in_the_name_of_the_person(self, acme, dana, source, dana_browser):
+        response = dana_browser.post(PATH, filled(acme, source))
+
+        row = FundingTransaction.objects.get()
+        assert response["Location"] == f"/dashboard/funding/{row.pk}"
+        assert (row.tenant_id, row.amount, row.source_id) == (acme.pk, 25_000, source.pk)
+        assert (row.created_by_type, row.created_by_id) == ("user", dana.pk)
+
+    def test_of_the_same_form_twice_starts_one_funding(self, acme, source, dana_browser):
+        form = filled(acme, source)
+
+        first = dana_browser.post(PATH, form)
+        second = dana_browser.post(PATH, {**form, "amount": "300.00"})
+
+        assert first["Location"] == second["Location"]
+        assert FundingTransaction.objects.get().amount == 25_000
+
+    @pytest.mark.parametrize("token", ["", "made-up"])
+    def test_with_a_foreign_token_asks_again_with_a_new_one(
+        self, acme, source, dana_browser, token
+    ):
+        response = dana_browser.post(PATH, filled(acme, source, token=token))
+
+        assert response.status_code == 422
+        assert b"open for too long" in response.content
+        assert not FundingTransaction.objects.exists()
+
+    def test_with_the_token_of_another_tenant_starts_nothing(
+        self, acme, rival, source, dana_browser
+    ):
+        token = new_token(tenant_id=rival.pk)
+
+        response = dana_browser.post(PATH, filled(acme, source, token=token))
+
+        assert response.status_code == 422
+        assert not FundingTransaction.objects.exists()
+
+    def test_needs_a_csrf_token(self, acme, source, dana_browser):
+        strict = Client(enforce_csrf_checks=True)
+        strict.cookies = dana_browser.cookies
+
+        assert strict.post(PATH, filled(acme, source)).status_code == 403
+
+    def test_is_refused_while_the_tenant_is_suspended(self, acme, source, dana_browser):
+        acme.status = TenantStatus.SUSPENDED
+        acme.save()
+
+        assert dana_browser.post(PATH, filled(acme, source)).status_code == 403
+        assert not FundingTransaction.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestDoubleClick:
+    def test_at_the_same_moment_starts_one_funding(self, acme, dana, source, sign_in):
+        browsers = [sign_in(dana) for _ in range(4)]
+        form, start = filled(acme, source), threading.Barrier(4)
+
+        def click(browser):
+            start.wait()
+            browser.post(PATH, form)
+            connections.close_all()
+
+        threads = [threading.Thread(target=click, args=(browser,)) for browser in browsers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+        assert FundingTransaction.objects.count() == 1
+
+
+class TestWho:
+    @pytest.mark.parametrize("role", [Role.APPROVER, Role.VIEWER])
+    def test_may_only_look_neither_sees_the_form_nor_sends_it(self, acme, source, sign_in, role):
+        browser = sign_in(make_member(acme, email=f"{role}@acme.example", role=role))
+
+        assert browser.get(PATH).status_code == 403
+        assert browser.post(PATH, filled(acme, source)).status_code == 403
+        assert b"Add money" not in browser.get("/dashboard/funding").content
+        assert not FundingTransaction.objects.exists()
+
+    def test_is_a_member_may(self, acme, source, sign_in):
+        browser = sign_in(make_member(acme, email="mia@acme.example", role=Role.MEMBER))
+
+        assert browser.post(PATH, filled(acme, source)).status_code == 302
+
+    def test_has_switched_tenants_in_another_window_acts_on_none(
+        self, acme, dana, source, dana_browser
+    ):
+        other = make_tenant(name="Zephyr")
+        make_member(other, email=dana.email, role=Role.OWNER)
+        dana_browser.post("/dashboard/tenant", {"tenant": other.pk})
+
+        response = dana_browser.post(PATH, filled(acme, source))
+
+        assert response.status_code == 409
+        assert b"Nothing was done" in response.content
+        assert not FundingTransaction.objects.exists()
+
+
+class TestDetail:
+    @pytest.fixture
+    def path(self, acme, source, dana_browser):
+        return dana_browser.post(PATH, filled(acme, source))["Location"]
+
+    def test_tells_who_did_what(self, path, dana_browser):
+        content = dana_browser.get(path).content.decode()
+
+        assert "Reserved" in content
+        assert "dana@acme.example" in content
+        assert 'hx-trigger="every 5s"' in content
+
+    def test_explains_a_return_and_what_to_do(self, acme, source, dana_browser):
+        row = make_funding(
+            acme,
+            source,
+            status="failed",
+            returned=True,
+            returned_at=source.created_at,
+            return_code="R03",
+            return_reason="No account",
+        )
+
+        content = dana_browser.get(f"/dashboard/funding/{row.pk}").content.decode()
+
+        assert "R03:" in content
+        assert "Check the account details and add the account again." in content
+        assert "hx-get" not in content
+
+    def test_is_hidden_from_other_tenants(self, path, ravi, sign_in, rival):
+        browser = sign_in(ravi)
+
+        assert browser.get(path).status_code == 404
+        assert browser.post(f"{path}/cancel", {"acting_for": rival.pk}).status_code == 404
+        assert FundingTransaction.objects.get().status == "reserved"
+
+    def test_cancels_once(self, acme, path, dana_browser):
+        dana_browser.post(f"{path}/cancel", {"acting_for": acme.pk})
+        assert FundingTransaction.objects.get().failure_code == "canceled"
+
+        again = dana_browser.post(f"{path}/cancel", {"acting_for": acme.pk}, follow=True)
+
+        assert b"cannot be canceled" in again.content
+
+    def test_a_viewer_cannot_cancel(self, acme, path, sign_in):
+        browser = sign_in(make_member(acme, email="vera@acme.example", role=Role.VIEWER))
+
+        assert b"/cancel" not in browser.get(path).content
+        assert browser.post(f"{path}/cancel", {"acting_for": acme.pk}).status_code == 403
+
+    def test_a_stale_window_cannot_cancel(self, rival, path, dana_browser):
+        response = dana_browser.post(f"{path}/cancel", {"acting_for": rival.pk})
+
+        assert response.status_code == 409
+        assert FundingTransaction.objects.get().status == "reserved"
