@@ -62,7 +62,7 @@ def _ask(request: PageRequest, form: TopUpForm, *, status: int = 200) -> HttpRes
 
 
 def _outdated(request: PageRequest, form: TopUpForm) -> HttpResponse:
-    form.data = {**form.data.dict(), "token": new_token(tenant_id=request.seat.tenant.pk)}
+    form.data = {**request.POST.dict(), "token": new_token(tenant_id=request.seat.tenant.pk)}
     form.add_error(None, "This form was open for too long. Check it and send it again.")
     return _ask(request, form, status=422)
 
