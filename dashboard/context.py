@@ -136,6 +136,8 @@ class BankAccountLine:
     methods: str
     badge: Badge
     is_default: bool
+    may_be_default: bool
+    waits_for_deposits: bool
     added_at: datetime
 
 
@@ -148,6 +150,8 @@ def bank_account_line(row: FundingSource) -> BankAccountLine:
         methods=", ".join(METHOD_LABELS[FundingMethod(name)] for name in row.supported_methods),
         badge=_SOURCE_BADGES[SourceStatus(row.status)],
         is_default=row.is_default,
+        may_be_default=row.status == SourceStatus.ACTIVE and not row.is_default,
+        waits_for_deposits=row.status == SourceStatus.PENDING_VERIFICATION,
         added_at=row.created_at,
     )
 

@@ -25,6 +25,15 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("funding/<str:funding_id>/cancel", funding.cancel, name="funding_cancel"),
     path("topup/", topup.topup, name="topup"),
     path("bank-accounts", bank_accounts.bank_accounts, name="bank_accounts"),
+    path("bank-accounts/enter", bank_accounts.enter, name="bank_account_enter"),
+    path("bank-accounts/pick", bank_accounts.pick, name="bank_account_pick"),
+    path(
+        "bank-accounts/<str:source_id>/default",
+        bank_accounts.make_default,
+        name="bank_account_default",
+    ),
+    path("bank-accounts/<str:source_id>/remove", bank_accounts.remove, name="bank_account_remove"),
+    path("bank-accounts/<str:source_id>/verify", bank_accounts.verify, name="bank_account_verify"),
     path("webhooks", webhooks.webhooks, name="webhooks"),
     path("tenant", site.switch_tenant, name="switch_tenant"),
 ]

@@ -18,11 +18,17 @@ from funding.models import (
     FundingEvent,
     FundingSource,
     FundingTransaction,
+    SourceVerification,
     Trigger,
 )
 from funding.services.lifecycle import SOURCE_TYPE
 from funding.services.limits import start_of_month
-from funding.states import IN_FLIGHT, FundingStatus, SourceStatus
+from funding.states import (
+    IN_FLIGHT,
+    VERIFICATION_TRIES_MAX,
+    FundingStatus,
+    SourceStatus,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +63,12 @@ def transaction(*, tenant_id: str, funding_id: str) -> FundingTransaction:
 def sources(*, tenant_id: str) -> QuerySet[FundingSource]:
     """The tenant's bank accounts, removed ones included."""
     return FundingSource.objects.filter(tenant_id=tenant_id)
+
+
+def verification_tries_left(source: FundingSource) -> int:
+    """How often the deposits to this account may still be named wrong."""
+    used = SourceVerification.objects.filter(source=source).values_list("tries_used", flat=True)
+    return VERIFICATION_TRIES_MAX - (used.first() or 0)
 
 
 def newest_first(

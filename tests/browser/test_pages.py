@@ -18,6 +18,9 @@ SIGNED_IN = (
     "/dashboard/transactions",
     "/dashboard/funding",
     "/dashboard/bank-accounts",
+    "/dashboard/bank-accounts/enter",
+    "/dashboard/bank-accounts/pick",
+    "/dashboard/topup/",
     "/dashboard/webhooks",
     "/accounts/password/change/",
 )

@@ -1,0 +1,100 @@
+"""What people type about bank accounts. The account number is never written back into a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from networks.bank_details import HOLDER_NAME_MAX
+from networks.base import AccountType, HolderType
+
+# What the refusals of the API call our fields.
+FIELDS = {
+    "accountNumber": "account_number",
+    "routingNumber": "routing_number",
+    "accountHolderName": "holder_name",
+}
+
+
+class _Unrepeated(forms.TextInput):
+    """A text field that starts empty, also after an error."""
+
+    def format_value(self, value: Any) -> None:
+        return None
+
+
+class BankAccountForm(forms.Form):
+    """An account by its numbers; the service judges them."""
+
+    holder_name = forms.CharField(
+        label="Account holder",
+        max_length=HOLDER_NAME_MAX,
+        help_text="The name on the account.",
+        error_messages={"required": "Type the name on the account."},
+    )
+    routing_number = forms.CharField(
+        label="Routing number",
+        max_length=9,
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+        help_text="Nine digits, at the bottom left of a check.",
+        error_messages={"required": "Type the nine digits."},
+    )
+    account_number = forms.CharField(
+        label="Account number",
+        max_length=34,
+        widget=_Unrepeated(attrs={"autocomplete": "off"}),
+        help_text="Encrypted at once; only its last digits are ever shown.",
+        error_messages={"required": "Type the account number."},
+    )
+    account_type = forms.ChoiceField(
+        label="Kind of account", choices=[(kind.value, kind.value.title()) for kind in AccountType]
+    )
+    holder_type = forms.ChoiceField(
+        label="Held by", choices=[(kind.value, kind.value.title()) for kind in HolderType]
+    )
+
+
+class PickerForm(forms.Form):
+    """The sandbox's bank picker: it plays the provider and hands over one of its tokens."""
+
+    outcome = forms.ChoiceField(
+        label="Account",
+        choices=[
+            ("first", "An account that works"),
+            ("second", "Another account that works"),
+            ("10001", "Funding is returned R01, insufficient funds"),
+            ("20010", "Funding completes, then comes back R10, not authorized"),
+            ("30001", "Funding stays on its way"),
+            ("login-required", "The bank asks to sign in again"),
+            ("invalid", "The provider refuses its own token"),
+        ],
+    )
+    holder_name = forms.CharField(
+        label="Account holder",
+        max_length=HOLDER_NAME_MAX,
+        error_messages={"required": "Type the name on the account."},
+    )
+
+    @property
+    def token(self) -> str:
+        word: str = self.cleaned_data["outcome"]
+        prefix = "processor-sandbox-picked-" if word.isalpha() or "-" in word else ""
+        return f"{prefix or 'processor-sandbox-'}{word}"
+
+
+class DepositsForm(forms.Form):
+    """The two deposits as the statement shows them."""
+
+    first = forms.IntegerField(
+        label="First deposit in cents",
+        min_value=1,
+        max_value=99,
+        error_messages={"required": "Type the cents of the first deposit."},
+    )
+    second = forms.IntegerField(
+        label="Second deposit in cents",
+        min_value=1,
+        max_value=99,
+        error_messages={"required": "Type the cents of the second deposit."},
+    )

@@ -1,0 +1,203 @@
+"""Adding, verifying, choosing and removing bank accounts in the browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from funding.models import FundingSource
+from tenants.models import AuditEvent, Mode, Role
+from tests.builders import make_funding, make_member, make_source
+
+ROOT = "/dashboard/bank-accounts"
+
+
+@pytest.fixture
+def source(acme):
+    return make_source(acme)
+
+
+def details(tenant, **fields):
+    return {
+        "acting_for": tenant.pk,
+        "holder_name": "Acme Inc",
+        "routing_number": "021000021",
+        "account_number": "000123456789",
+        "account_type": "checking",
+        "holder_type": "business",
+        **fields,
+    }
+
+
+class TestByHand:
+    def test_adds_an_account_in_the_name_of_the_person(self, acme, dana, dana_browser):
+        response = dana_browser.post(f"{ROOT}/enter", details(acme), follow=True)
+
+        row = FundingSource.objects.get()
+        assert (row.tenant_id, row.last4, row.is_default) == (acme.pk, "6789", True)
+        assert b"6789 was added." in response.content
+        event = AuditEvent.objects.get(action="funding_source.added")
+        assert event.actor_id == dana.pk
+
+    @pytest.mark.parametrize(
+        ("field", "text"),
+        [
+            ("routing_number", "123456789"),
+            ("account_number", "12"),
+            ("account_number", "4111111111111111"),
+            ("holder_name", "<b>"),
+            ("holder_name", ""),
+        ],
+    )
+    def test_explains_a_mistake_next_to_its_field(self, acme, dana_browser, field, text):
+        response = dana_browser.post(f"{ROOT}/enter", details(acme, **{field: text}))
+
+        assert response.status_code == 422
+        assert f"id_{field}_error" in response.content.decode()
+        assert not FundingSource.objects.exists()
+
+    def test_never_repeats_the_account_number(self, acme, dana_browser):
+        response = dana_browser.post(f"{ROOT}/enter", details(acme, routing_number="1"))
+
+        assert b"000123456789" not in response.content
+
+    def test_twice_is_refused_the_second_time(self, acme, source, dana_browser):
+        response = dana_browser.post(f"{ROOT}/enter", details(acme))
+
+        assert response.status_code == 422
+        assert b"already here" in response.content
+        assert FundingSource.objects.count() == 1
+
+
+class TestPicker:
+    def test_links_an_account_through_the_provider(self, acme, dana_browser):
+        dana_browser.post(f"{ROOT}/pick", self.choice(acme, "first"))
+
+        row = FundingSource.objects.get()
+        assert (row.type, row.status, row.tenant_id) == ("linked", "active", acme.pk)
+
+    def test_hands_over_the_test_numbers(self, acme, dana_browser):
+        dana_browser.post(f"{ROOT}/pick", self.choice(acme, "10001"))
+
+        assert FundingSource.objects.get().in_clear().account_number == "10001"
+
+    @pytest.mark.parametrize(
+        ("outcome", "words"),
+        [("login-required", "sign in again"), ("invalid", "does not accept this token")],
+    )
+    def test_shows_what_the_provider_refuses(self, acme, dana_browser, outcome, words):
+        response = dana_browser.post(f"{ROOT}/pick", self.choice(acme, outcome))
+
+        assert response.status_code == 422
+        assert words in response.content.decode()
+        assert not FundingSource.objects.exists()
+
+    def test_is_not_there_for_live_tenants(self, acme, dana_browser):
+        acme.mode = Mode.LIVE
+        acme.save()
+
+        assert dana_browser.get(f"{ROOT}/pick").status_code == 404
+        assert dana_browser.post(f"{ROOT}/pick", self.choice(acme, "first")).status_code == 404
+
+    @staticmethod
+    def choice(tenant, outcome):
+        return {"acting_for": tenant.pk, "outcome": outcome, "holder_name": "Acme Inc"}
+
+
+class TestDefault:
+    def test_moves_to_the_chosen_account(self, acme, source, dana_browser):
+        other = make_source(acme, account_number="99911")
+
+        dana_browser.post(f"{ROOT}/{other.pk}/default", {"acting_for": acme.pk})
+
+        assert FundingSource.objects.get(is_default=True) == other
+
+    def test_does_not_move_to_an_unproven_account(self, acme, source, dana_browser):
+        other = make_source(acme, account_number="50001")
+
+        response = dana_browser.post(
+            f"{ROOT}/{other.pk}/default", {"acting_for": acme.pk}, follow=True
+        )
+
+        assert b"waits for its two deposits" in response.content
+        assert FundingSource.objects.get(is_default=True) == source
+
+
+class TestRemoval:
+    def test_spells_out_the_consequences_first(self, source, dana_browser):
+        content = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
+
+        assert b"It is the default" in content
+        assert b"Auto-funding that draws on it is paused" in content
+
+    def test_removes(self, acme, source, dana_browser):
+        dana_browser.post(f"{ROOT}/{source.pk}/remove", {"acting_for": acme.pk})
+
+        assert FundingSource.objects.get().status == "removed"
+        assert dana_browser.get(f"{ROOT}/{source.pk}/remove").status_code == 404
+
+    def test_is_refused_while_money_is_on_its_way(self, acme, source, dana_browser):
+        make_funding(acme, source)
+
+        response = dana_browser.post(
+            f"{ROOT}/{source.pk}/remove", {"acting_for": acme.pk}, follow=True
+        )
+
+        assert b"still on its way" in response.content
+        assert FundingSource.objects.get().status == "active"
+
+
+class TestVerification:
+    @pytest.fixture
+    def path(self, acme):
+        return f"{ROOT}/{make_source(acme, account_number='50001').pk}/verify"
+
+    def test_succeeds_with_the_two_amounts_in_any_order(self, acme, path, dana_browser):
+        dana_browser.post(path, {"acting_for": acme.pk, "first": "22", "second": "11"})
+
+        assert FundingSource.objects.get().status == "active"
+
+    def test_says_how_many_tries_are_left(self, acme, path, dana_browser):
+        assert b"Tries left: 3." in dana_browser.get(path).content
+
+        response = dana_browser.post(path, {"acting_for": acme.pk, "first": "1", "second": "2"})
+
+        assert response.status_code == 422
+        assert b"Tries left: 2." in response.content
+        assert FundingSource.objects.get().status == "pending_verification"
+
+    def test_a_slip_costs_no_try(self, acme, path, dana_browser):
+        response = dana_browser.post(path, {"acting_for": acme.pk, "first": "", "second": "100"})
+
+        assert response.status_code == 422
+        assert b"Tries left: 3." in response.content
+
+
+class TestWho:
+    FORMS = ("enter", "pick", "{id}/remove", "{id}/verify")
+    ACTIONS = (*FORMS, "{id}/default")
+
+    @pytest.mark.parametrize("role", [Role.APPROVER, Role.VIEWER])
+    @pytest.mark.parametrize("action", ACTIONS)
+    def test_may_only_look_changes_nothing(self, acme, source, sign_in, role, action):
+        browser = sign_in(make_member(acme, email=f"{role}@acme.example", role=role))
+        path = f"{ROOT}/{action.format(id=source.pk)}"
+
+        assert browser.post(path, details(acme)).status_code == 403
+        assert b"Remove" not in browser.get(ROOT).content
+        assert FundingSource.objects.get().status == "active"
+
+    @pytest.mark.parametrize("action", ACTIONS)
+    def test_looks_at_another_tenant_now_changes_nothing(self, source, rival, dana_browser, action):
+        path = f"{ROOT}/{action.format(id=source.pk)}"
+
+        assert dana_browser.post(path, details(rival)).status_code == 409
+        assert FundingSource.objects.get().status == "active"
+
+    @pytest.mark.parametrize("action", ["{id}/remove", "{id}/verify", "{id}/default"])
+    def test_belongs_to_another_tenant_finds_nothing(
+        self, acme, source, rival, ravi, sign_in, action
+    ):
+        path = f"{ROOT}/{action.format(id=source.pk)}"
+
+        assert sign_in(ravi).post(path, details(rival)).status_code == 404
+        assert FundingSource.objects.get().status == "active"
