@@ -9,6 +9,8 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
+from common.errors import NotFound
+from common.ids import is_id
 from tenants import key_text
 from tenants.models import ApiKey, Membership, Role, Tenant, TenantStatus, User
 
@@ -81,6 +83,19 @@ def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:
     """The addresses of the tenant's active people in these roles, sorted."""
     members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)
     return list(members.order_by("user__email").values_list("user__email", flat=True))
+
+
+def api_keys(*, tenant_id: str) -> QuerySet[ApiKey]:
+    """The tenant's keys, revoked and expired ones included, newest first."""
+    return ApiKey.objects.filter(tenant_id=tenant_id).order_by("-created_at", "-pk")
+
+
+def api_key(*, tenant_id: str, key_id: str) -> ApiKey:
+    """One of them. Raises NotFound, also for a malformed or a foreign id."""
+    row = is_id(key_id, "key") and api_keys(tenant_id=tenant_id).filter(pk=key_id).first()
+    if not row:
+        raise NotFound("There is no such API key.")
+    return row
 
 
 def people_and_keys(ids: Collection[str]) -> dict[str, str]:

@@ -21,6 +21,8 @@ SIGNED_IN = (
     "/dashboard/bank-accounts/enter",
     "/dashboard/bank-accounts/pick",
     "/dashboard/topup/",
+    "/dashboard/api-keys",
+    "/dashboard/api-keys/new",
     "/dashboard/webhooks",
     "/accounts/password/change/",
 )
