@@ -78,9 +78,7 @@ class PickerForm(forms.Form):
 
     @property
     def token(self) -> str:
-        word: str = self.cleaned_data["outcome"]
-        prefix = "processor-sandbox-picked-" if word.isalpha() or "-" in word else ""
-        return f"{prefix or 'processor-sandbox-'}{word}"
+        return f"processor-sandbox-{self.cleaned_data['outcome']}"
 
 
 class DepositsForm(forms.Form):
