@@ -13,7 +13,9 @@ import time
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = "abcdefghjkmnpqrstvwxyz"
 _RANDOM_BITS = 80
-_LENGTH = 26
+# Two letters at a time: an id is made for every row that is written.
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_SHIFTS = range(120, -1, -10)
 _ULID = re.compile(r"[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 ID_LENGTH_MAX = 32
@@ -22,8 +24,7 @@ ID_LENGTH_MAX = 32
 def new(prefix: str) -> str:
     """A new id such as `ftx_01kaj9s3…`."""
     number = (time.time_ns() // 1_000_000 << _RANDOM_BITS) | secrets.randbits(_RANDOM_BITS)
-    shifts = range(5 * (_LENGTH - 1), -1, -5)
-    return prefix + "_" + "".join(_ALPHABET[number >> shift & 31] for shift in shifts)
+    return prefix + "_" + "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
 
 
 def is_id(value: object, prefix: str) -> bool:
