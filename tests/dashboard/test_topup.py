@@ -8,6 +8,7 @@ from django.test import Client
 
 from dashboard.topup_form import new_token
 from funding.models import FundingTransaction
+from funding.states import FundingStatus
 from tenants.models import Role, TenantStatus
 from tests.builders import make_funding, make_member, make_source, make_tenant
 
@@ -202,7 +203,7 @@ class TestDetail:
         row = make_funding(
             acme,
             source,
-            status="failed",
+            status=FundingStatus.FAILED,
             returned=True,
             returned_at=source.created_at,
             return_code="R03",
