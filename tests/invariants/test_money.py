@@ -5,6 +5,7 @@ The model knows what each test account does, keeps three sums and a queue, and n
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,6 +13,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from django.db import transaction
 from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
@@ -249,16 +251,32 @@ def draw_step(dice: Random) -> tuple[Any, ...]:
     return step
 
 
+@contextmanager
+def forgotten():
+    """What a history leaves undone would be work for the next one.
+
+    A bare savepoint: the sandbox bank, being another world, refuses to work inside `atomic`.
+    """
+    savepoint = transaction.savepoint()
+    try:
+        yield
+    finally:
+        transaction.savepoint_rollback(savepoint)
+
+
 @pytest.mark.django_db
-@settings(max_examples=30, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@pytest.mark.timeout(300)
+@settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(seed=st.integers(0, 2**32))
 def test_any_history_of_money_in_and_out_is_explained(seed):
-    dice, world = Random(seed), World(make_tenant())
+    dice = Random(seed)
+    with forgotten():
+        world = World(make_tenant())
+        for _ in range(STEPS_MAX):
+            action, *arguments = draw_step(dice)
+            note(f"{action} {arguments}")
+            world.step(action, *arguments)
+            check(world)
+        report = invariants.check(now=world.now, tenant_id=world.tenant.pk, full=True)
 
-    for _ in range(STEPS_MAX):
-        action, *arguments = draw_step(dice)
-        note(f"{action} {arguments}")
-        world.step(action, *arguments)
-        check(world)
-
-    assert invariants.check(now=world.now, tenant_id=world.tenant.pk, full=True).findings == []
+    assert report.findings == []
