@@ -61,17 +61,24 @@ def submit_due(desk: Desk[Row], *, now: datetime, limit: int = 200) -> int:
 
 
 def _submit(desk: Desk[Row], row: Row, now: datetime) -> None:
-    network = registry.get(row.network)  # type: ignore[attr-defined]  # see Desk
+    lease_version = row.lease_version
     try:
-        accepted = network.submit(desk.instruction(row), now=now)
+        _hand_over(desk, row, now)
     except NetworkUnavailable as error:
         log.warning("network_unavailable", instruction_id=row.pk, error=str(error))
         _try_again_later(row, now)
-    except InstructionRefused as refusal:
-        _record(desk.record_refusal, row, refusal, now)
     except Exception:  # a conflict of terms or a bug: a person must look, other rows must not wait
         log.exception("submission_failed", instruction_id=row.pk)
+        row.lease_version = lease_version  # what was recorded is undone
         _try_again_later(row, now)
+
+
+def _hand_over(desk: Desk[Row], row: Row, now: datetime) -> None:
+    network = registry.get(row.network)  # type: ignore[attr-defined]  # see Desk
+    try:
+        accepted = network.submit(desk.instruction(row), now=now)
+    except InstructionRefused as refusal:
+        _record(desk.record_refusal, row, refusal, now)
     else:
         _record(desk.record_acceptance, row, accepted, now)
 

@@ -65,7 +65,7 @@ def _send(verification: SourceVerification, now: datetime) -> None:
     elif network is None:
         leases.settle(verification, next_attempt_at=now + LOOK_FOR_NETWORK_AFTER)
     elif _write_down(verification, network):
-        _hand_over(verification, network, now)
+        _hand_over_safely(verification, network, now)
 
 
 def _write_down(verification: SourceVerification, network: PaymentNetwork) -> bool:
@@ -78,14 +78,31 @@ def _write_down(verification: SourceVerification, network: PaymentNetwork) -> bo
     return bool(held.update(amounts=verification.amounts, network=network.name))
 
 
+def _hand_over_safely(
+    verification: SourceVerification, network: PaymentNetwork, now: datetime
+) -> None:
+    """One verification we cannot send must not hold up the others."""
+    lease_version = verification.lease_version
+    try:
+        _hand_over(verification, network, now)
+    except Exception:
+        log.exception("deposits_failed", verification_id=verification.pk)
+        verification.lease_version = lease_version  # what was recorded is undone
+        _try_again_later(verification, now)
+
+
+def _try_again_later(verification: SourceVerification, now: datetime) -> None:
+    delay = RETRY_AFTER[min(verification.attempts, len(RETRY_AFTER)) - 1]
+    leases.settle(verification, next_attempt_at=now + delay)
+
+
 def _hand_over(verification: SourceVerification, network: PaymentNetwork, now: datetime) -> None:
     account = verification.source.in_clear()
     first, second = verification.amounts
     try:
         network.send_micro_deposits(verification.pk, account, (first, second), now=now)
     except NetworkUnavailable:
-        delay = RETRY_AFTER[min(verification.attempts, len(RETRY_AFTER)) - 1]
-        leases.settle(verification, next_attempt_at=now + delay)
+        _try_again_later(verification, now)
     except (InstructionRefused, InstructionConflict) as refusal:
         log.warning("deposits_refused", verification_id=verification.pk, reason=str(refusal))
         _record_refusal(verification, now)

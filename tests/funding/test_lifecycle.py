@@ -169,6 +169,35 @@ class TestSubmitting:
 
         assert history_of(funding) == ["reserved", "pending"]
 
+    def test_one_row_that_cannot_be_sent_does_not_hold_up_the_others(self, acme):
+        source = make_source(acme)
+        broken = top_up(acme, source=source, now=NOW - timedelta(seconds=1))
+        fine = top_up(acme, source=source)
+        FundingTransaction.objects.filter(pk=broken.pk).update(network="gone")
+
+        submission.submit_due(now=NOW)
+
+        broken.refresh_from_db()
+        fine.refresh_from_db()
+        assert fine.status == FundingStatus.PENDING
+        assert broken.status == FundingStatus.RESERVED
+        assert broken.next_attempt_at == NOW + timedelta(seconds=2)
+
+    def test_what_cannot_be_recorded_is_tried_again(self, acme, monkeypatch):
+        funding = top_up(acme)
+
+        def fail(**_move):
+            raise RuntimeError("a bug")
+
+        with monkeypatch.context() as broken:
+            broken.setattr(lifecycle, "move", fail)
+            submission.submit_due(now=NOW)
+        submission.submit_due(now=NOW + timedelta(seconds=2))
+
+        funding.refresh_from_db()
+        assert funding.status == FundingStatus.PENDING
+        assert SandboxInstruction.objects.count() == 1
+
     def test_leaves_a_suspended_tenants_money_alone(self, acme):
         funding = top_up(acme)
         type(acme).objects.filter(pk=acme.pk).update(status="suspended")

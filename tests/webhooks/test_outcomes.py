@@ -58,6 +58,8 @@ class TestRetryAfter:
             ("\u0661\u0662", timedelta(0)),
             ("", timedelta(0)),
             (None, timedelta(0)),
+            ("Mon, 01 Jan 99999999999999999999 00:00:00 +0000", timedelta(0)),
+            ("Mon, 01 Jan 2026 00:00:00 +99999999999999999999", timedelta(0)),
         ],
     )
     def test_is_read_as_seconds_or_a_date(self, text, wait):

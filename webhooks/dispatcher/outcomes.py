@@ -56,7 +56,7 @@ def retry_after(text: str | None, *, now: datetime) -> timedelta:
         return timedelta(seconds=min(int(text[:9]), RETRY_AFTER_MAX.total_seconds()))
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter for years and offsets no date can hold
         return timedelta(0)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
