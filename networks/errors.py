@@ -14,7 +14,7 @@ class InvalidBankDetails(InvalidInput):
 class AmountAboveLimit(RuleViolation):
     code = "amount_above_limit"
     title = "Amount above the limit"
-    advice = "See `GET /balance/limits`; split the amount or ask for a higher limit."
+    advice = "`limit` says how much is possible; split the amount or ask for a higher limit."
 
 
 class NotCancelable(Conflict):

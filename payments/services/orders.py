@@ -28,7 +28,7 @@ class Order:
     """What the caller asks for, in cents. `recipient` is a saved one's id, or an account."""
 
     amount: int
-    recipient: str | BankDetails
+    recipient: str | BankDetails = field(repr=False)
     method: PaymentMethod = PaymentMethod.ACH_CREDIT
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)

@@ -58,9 +58,12 @@ def run_due(*, now: datetime) -> int:
 
 
 def run(*, tenant_id: str, now: datetime) -> int:
-    """Start the tenant's waiting payments until the oldest is not covered; returns how many."""
+    """Start the tenant's waiting payments until the oldest is not covered; returns how many.
+
+    A very long queue goes on at the next sweep.
+    """
     started = 0
-    while start_oldest(tenant_id=tenant_id, now=now):
+    while started < _BATCH and start_oldest(tenant_id=tenant_id, now=now):
         started += 1
     _listen_no_longer_than_needed(tenant_id)
     return started

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+from datetime import timedelta
+
 import pytest
+from django.apps import apps
 
 from common.errors import NotFound
 from networks.errors import InvalidBankDetails
 from payments.errors import DuplicateRecipient, RecipientRemoved
-from payments.models import Recipient
+from payments.models import Payment, Recipient
 from payments.services import recipients
+from payments.services.orders import Order
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent
 from tests.builders import NOW
-from tests.payments.builders import account, fund, funds_of, pay
+from tests.payments.builders import account, fund, funds_of, pay, run_due
 
 
 def save(tenant, number="000123456789", **changes):
@@ -58,6 +63,26 @@ class TestSaving:
         event = AuditEvent.objects.get(action="recipient.saved")
         assert event.subject_id == recipient.pk
         assert event.details == {"last4": "6789", "routingNumber": "021000021"}
+
+
+class TestSecrecy:
+    def test_the_number_is_nowhere_in_the_database_or_the_logs(self, acme, caplog):
+        """After whole lives: one that completes, one the network is down for, one returned."""
+        caplog.set_level(logging.DEBUG)
+        numbers = ["4820017735", "30002", "20002"]
+        fund(acme, 300)
+        for number in numbers:
+            pay(acme, 100, to=number)
+        for minutes in range(3):
+            run_due(now=NOW + timedelta(minutes=minutes))
+
+        assert Payment.objects.exclude(status__in=("completed", "returned")).count() == 0
+        tables = [model._default_manager.values() for model in apps.get_models()]
+        rows = [str(row) for table in tables for row in table]
+        assert len(rows) > 30
+        assert not [row for row in rows if "4820017735" in row]
+        assert "4820017735" not in caplog.text
+        assert "4820017735" not in repr(Order(amount=1, recipient=account("4820017735")))
 
 
 class TestRemoving:
