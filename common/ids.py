@@ -1,7 +1,7 @@
 """Public ids: a prefix that says what it is, and a ULID that sorts by time.
 
-48 bits of milliseconds and 80 random bits, in Crockford's base 32, lower case. An id is hard to
-guess but is never used as a secret.
+48 bits of milliseconds, 10 of microseconds and 70 random bits, in Crockford's base 32, lower case.
+An id is hard to guess but is never used as a secret.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = "abcdefghjkmnpqrstvwxyz"
-_RANDOM_BITS = 80
+_RANDOM_BITS = 70
 # Two letters at a time: an id is made for every row that is written.
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _SHIFTS = range(120, -1, -10)
@@ -23,7 +23,9 @@ ID_LENGTH_MAX = 32
 
 def new(prefix: str) -> str:
     """A new id such as `ftx_01kaj9s3…`."""
-    number = (time.time_ns() // 1_000_000 << _RANDOM_BITS) | secrets.randbits(_RANDOM_BITS)
+    milliseconds, microseconds = divmod(time.time_ns() // 1_000, 1_000)
+    moment = milliseconds << 10 | microseconds
+    number = moment << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
     return prefix + "_" + "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
 
 
