@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 import structlog
 from celery import Celery
 from celery.signals import setup_logging
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
+from config.worker import CrashOnlyWorker
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("ballast")
+
+class BallastCelery(Celery):
+    """Celery, with a worker that does not outlive an error it cannot recover from."""
+
+    @cached_property
+    def Worker(self) -> type[CrashOnlyWorker]:
+        """The class to run, as Celery asks for it."""
+        return self.subclass_with_self(CrashOnlyWorker)
+
+
+app = BallastCelery("ballast")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add(DjangoStructLogInitStep)

@@ -40,6 +40,13 @@ class Product:
         """SIGKILL to the process and everything it started."""
         self._children.pop(name).kill_group()
 
+    def revive(self) -> None:
+        """Start again what ended by itself, as every supervisor does."""
+        for child in self._children.values():
+            if child.has_ended:
+                child.kill_group()
+                child.restart()
+
     def finish(self, name: str) -> bool:
         """SIGTERM, and time to end in good order. False when it had to be killed."""
         return self._children.pop(name).stop()
@@ -102,6 +109,16 @@ def running(folder: Path, port: int, *names: str, **settings: str) -> Iterator[P
         yield product
     finally:
         product.stop()
+
+
+def supervised(product: Product, holds: Callable[[], bool]) -> Callable[[], bool]:
+    """`holds`, asked while somebody looks after the processes."""
+
+    def look_after() -> bool:
+        product.revive()
+        return holds()
+
+    return look_after
 
 
 def wait_until(holds: Callable[[], bool], *, seconds: float, every: float = 0.2) -> float:

@@ -15,7 +15,7 @@ from funding.states import FundingStatus
 from networks.sandbox.models import SandboxInstruction
 from tests.builders import make_source, make_tenant
 from tests.scenarios.customer import Customer
-from tests.scenarios.product import running, wait_until
+from tests.scenarios.product import running, supervised, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(400)]
 
@@ -71,11 +71,12 @@ def test_losing_valkey_for_a_minute(tmp_path, port):
         product.kill("valkey")  # with everything it held: it keeps no file
         gone_at = time.monotonic()
         sender.join()
+        product.revive()
         summary = customer.http.get("/api/v1/balance/summary")
         time.sleep(max(0, 60 - (time.monotonic() - gone_at)))
         product.start("valkey")
 
-        wait_until(all_final, seconds=90)
+        wait_until(supervised(product, all_final), seconds=90)
 
     assert summary.status_code == 200
     assert set(customer.answers) <= {201, 429}
