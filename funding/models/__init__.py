@@ -1,0 +1,33 @@
+"""Bank accounts we may draw from, the attempts to bring money in, and the rules that start them."""
+
+from __future__ import annotations
+
+from funding.models.auto_funding import AutoFundingConfig, AutoFundingDecision, DecisionOutcome
+from funding.models.confirmations import Confirmation, ConfirmationLink, Decision
+from funding.models.limits import FundingLimit
+from funding.models.sources import (
+    FundingMethod,
+    FundingSource,
+    SourceType,
+    SourceVerification,
+    VerificationMethod,
+)
+from funding.models.transactions import FundingEvent, FundingTransaction, Trigger
+
+__all__ = [
+    "AutoFundingConfig",
+    "AutoFundingDecision",
+    "Confirmation",
+    "ConfirmationLink",
+    "Decision",
+    "DecisionOutcome",
+    "FundingEvent",
+    "FundingLimit",
+    "FundingMethod",
+    "FundingSource",
+    "FundingTransaction",
+    "SourceType",
+    "SourceVerification",
+    "Trigger",
+    "VerificationMethod",
+]

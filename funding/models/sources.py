@@ -1,0 +1,144 @@
+"""Bank accounts we may draw from, and the small deposits that prove them."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from common.fields import PrefixedIdField
+from common.leases import Leased
+from common.money import CURRENCY
+from funding.states import SOURCE_STATES, VERIFICATION_TRIES_MAX, SourceStatus
+from networks.accounts import StoredAccount
+
+
+class FundingMethod(models.TextChoices):
+    """How money is asked for. RTP cannot pull: it sends a request the account holder answers."""
+
+    ACH_DEBIT = "ach_debit"
+    RTP = "rtp"
+
+
+class SourceType(models.TextChoices):
+    LINKED = "linked"
+    MANUAL = "manual"
+
+
+class VerificationMethod(models.TextChoices):
+    BANK_LINK = "bank_link"
+    MICRO_DEPOSITS = "micro_deposits"
+    SANDBOX = "sandbox"
+
+
+class FundingSource(StoredAccount):
+    """A bank account of the tenant."""
+
+    sealed_as = "funding_source"
+
+    id = PrefixedIdField("fs")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    type = models.CharField(max_length=6, choices=SourceType)
+    status = models.CharField(max_length=20, choices=SourceStatus)
+    verification_method = models.CharField(max_length=14, choices=VerificationMethod)
+    link_account_id = models.CharField(max_length=128, blank=True)
+    supported_methods = ArrayField(models.CharField(max_length=9, choices=FundingMethod))
+    is_default = models.BooleanField(default=False)
+    last_return_code = models.CharField(max_length=8, blank=True)
+    created_at = models.DateTimeField()
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(status__in=SourceStatus.values), name="funding_source_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="removed", removed_at__isnull=False)
+                | (~Q(status="removed") & Q(removed_at=None)),
+                name="funding_source_removed_iff_dated",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="removed", is_default=True),
+                name="removed_source_is_not_default",
+            ),
+            models.UniqueConstraint(
+                fields=("tenant", "fingerprint"),
+                condition=~Q(status="removed"),
+                name="one_source_per_account",
+            ),
+            models.UniqueConstraint(
+                fields=("tenant",), condition=Q(is_default=True), name="one_default_source"
+            ),
+        )
+        indexes = (
+            models.Index(fields=("tenant", "-created_at", "-id"), name="source_by_tenant"),
+            models.Index(fields=("fingerprint",), name="source_by_account"),
+        )
+        triggers = (
+            SOURCE_STATES.trigger("source_moves"),
+            pgtrigger.Protect(name="source_never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(
+                name="account_never_changes",
+                fields=("tenant", "type", "routing_number", "last4", "fingerprint"),
+            ),
+        )
+
+
+class SourceVerification(Leased):
+    """Two small credits whose amounts prove that the tenant can see the account.
+
+    Due work until the network has taken the deposits over. `amounts` (cents) are written down
+    before they are sent and are never shown to anybody.
+    """
+
+    id = PrefixedIdField("ver")
+    source = models.OneToOneField(
+        FundingSource, on_delete=models.PROTECT, related_name="verification"
+    )
+    amounts = ArrayField(
+        models.PositiveSmallIntegerField(),
+        default=list,
+        editable=False,
+        help_text="empty until a network has chosen them",
+    )
+    network = models.CharField(max_length=16, blank=True)
+    tries_used = models.PositiveSmallIntegerField(default=0)
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="runs from the moment the network took the deposits"
+    )
+    created_at = models.DateTimeField()
+    verified_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(tries_used__lte=VERIFICATION_TRIES_MAX),
+                name="verification_tries_are_limited",
+            ),
+            models.CheckConstraint(
+                condition=Q(amounts=[]) | Q(amounts__len=2), name="verification_has_two_amounts"
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("next_attempt_at",),
+                name="verification_due",
+                condition=Q(next_attempt_at__isnull=False),
+            ),
+        )
+
+    # What messages of a network are compared with and judged by.
+    currency = CURRENCY
+
+    def __str__(self) -> str:
+        return f"verification of {self.source_id}"
+
+    @property
+    def amount(self) -> int:
+        return sum(self.amounts)
+
+    @property
+    def status(self) -> str:
+        return self.source.status

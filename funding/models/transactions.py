@@ -1,0 +1,147 @@
+"""The attempts to bring money in, and their history."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.contrib.postgres.indexes import BrinIndex
+from django.db import models
+from django.db.models import Q
+
+from common.fields import PrefixedIdField
+from common.leases import Leased
+from common.money import AMOUNT_MAX, CURRENCY
+from funding.models.sources import FundingMethod, FundingSource
+from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from tenants.models import ActorType
+
+APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
+
+
+class Trigger(models.TextChoices):
+    TOPUP = "topup"
+    AUTO_FUNDING = "auto_funding"
+    STAFF = "staff"
+
+
+def _dated(status: FundingStatus, column: str) -> models.CheckConstraint:
+    """A row in `status` carries the moment it got there."""
+    return models.CheckConstraint(
+        condition=~Q(status=status) | Q(**{f"{column}__isnull": False}),
+        name=f"funding_{status}_is_dated",
+    )
+
+
+class FundingTransaction(Leased):
+    """One attempt to bring money into the balance. Amounts are cents."""
+
+    id = PrefixedIdField("ftx")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    source = models.ForeignKey(FundingSource, on_delete=models.PROTECT)
+    amount = models.BigIntegerField()
+    currency = models.CharField(max_length=3, default=CURRENCY)
+    status = models.CharField(max_length=21, choices=FundingStatus)
+    method = models.CharField(max_length=9, choices=FundingMethod)
+    trigger = models.CharField(max_length=12, choices=Trigger)
+    created_by_type = models.CharField(max_length=8, choices=ActorType)
+    created_by_id = models.CharField(max_length=254, blank=True)
+    description = models.CharField(max_length=140, blank=True)
+    metadata = models.JSONField(default=dict)
+    requires_confirmation = models.BooleanField(default=False)
+    confirmation_expires_at = models.DateTimeField(null=True, blank=True)
+    expected_availability_date = models.DateField()
+    reserved_at = models.DateTimeField(null=True, blank=True)
+    awaiting_confirmation_at = models.DateTimeField(null=True, blank=True)
+    pending_at = models.DateTimeField(null=True, blank=True)
+    in_transit_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    failed_at = models.DateTimeField(null=True, blank=True)
+    failure_code = models.CharField(max_length=40, blank=True)
+    failure_message = models.CharField(max_length=300, blank=True)
+    returned = models.BooleanField(default=False)
+    return_code = models.CharField(max_length=8, blank=True)
+    return_reason = models.CharField(max_length=300, blank=True)
+    returned_at = models.DateTimeField(null=True, blank=True)
+    network = models.CharField(max_length=16)
+    network_reference = models.CharField(max_length=64, blank=True)
+    trace_number = models.CharField(max_length=64, blank=True)
+    history_length = models.PositiveIntegerField(default=0)
+    event_sequence = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(amount__gte=1, amount__lte=AMOUNT_MAX), name="funding_amount_in_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=FundingStatus.values), name="funding_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(returned=False) | Q(status="failed", returned_at__isnull=False),
+                name="returned_funding_failed",
+            ),
+            _dated(FundingStatus.RESERVED, "reserved_at"),
+            _dated(FundingStatus.AWAITING_CONFIRMATION, "awaiting_confirmation_at"),
+            _dated(FundingStatus.PENDING, "pending_at"),
+            _dated(FundingStatus.IN_TRANSIT, "in_transit_at"),
+            _dated(FundingStatus.COMPLETED, "completed_at"),
+            _dated(FundingStatus.FAILED, "failed_at"),
+            models.UniqueConstraint(
+                fields=("tenant",),
+                condition=Q(trigger="auto_funding", status__in=IN_FLIGHT),
+                name="one_auto_funding_in_flight",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("tenant", "-created_at", "-id"), name="funding_by_tenant"),
+            models.Index(
+                fields=("tenant", "status", "-created_at", "-id"), name="funding_by_status"
+            ),
+            models.Index(
+                fields=("next_attempt_at",),
+                name="funding_due",
+                condition=Q(next_attempt_at__isnull=False),
+            ),
+            models.Index(
+                fields=("source",), name="funding_of_source", condition=Q(status__in=IN_FLIGHT)
+            ),
+        )
+        triggers = (
+            FUNDING_STATES.trigger("funding_moves"),
+            pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(
+                name="terms_never_change",
+                fields=("tenant", "source", "amount", "currency", "method", "trigger"),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.pk} {self.status}"
+
+
+@pgtrigger.register(APPEND_ONLY)
+class FundingEvent(models.Model):
+    """One change of status: who, when, why. Append-only."""
+
+    id = PrefixedIdField("fev")
+    funding = models.ForeignKey(
+        FundingTransaction, on_delete=models.PROTECT, related_name="history"
+    )
+    sequence = models.PositiveIntegerField()
+    from_status = models.CharField(max_length=21, blank=True)
+    to_status = models.CharField(max_length=21, choices=FundingStatus)
+    actor_type = models.CharField(max_length=8, choices=ActorType)
+    actor_id = models.CharField(max_length=254, blank=True)
+    reason = models.CharField(max_length=300, blank=True)
+    network_reference = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("funding", "sequence"), name="one_history_row_a_step"),
+        )
+        indexes = (BrinIndex(fields=("created_at",), name="funding_history_age"),)
+
+    def __str__(self) -> str:
+        return f"{self.funding_id}: {self.from_status or 'new'} → {self.to_status}"
