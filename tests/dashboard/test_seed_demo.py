@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from funding.models import FundingSource, FundingTransaction
+from payments.models import Payment
 from tenants.models import Tenant, User
 from tests.builders import ApiClient
 
@@ -27,18 +29,30 @@ class TestSeedDemo:
         made = seed()
 
         summary = ApiClient(made["apiKey"]).get("/api/v1/balance/summary").json()["data"]
-        assert summary["pendingBalance"] == 250_000 + 75_000 + 120_000
+        assert summary["pendingBalance"] == 750_000 + 120_000
         client.post("/accounts/login/", {"login": made["email"], "password": made["password"]})
         assert b"Northwind Trading" in client.get("/dashboard/").content
-
-    def test_opens_the_staff_desk(self, client):
-        made = seed()
-
-        client.post(
-            "/accounts/login/", {"login": made["adminEmail"], "password": made["adminPassword"]}
-        )
-
+        client.logout()
+        admin = {"login": made["adminEmail"], "password": made["adminPassword"]}
+        client.post("/accounts/login/", admin)
         assert client.get("/admin/").status_code == 200
+
+    def test_has_lived_for_thirty_days(self):
+        seed()
+
+        funding = Counter(FundingTransaction.objects.values_list("trigger", "status"))
+        assert funding == {
+            ("topup", "completed"): 1,
+            ("auto_funding", "completed"): 4,
+            ("topup", "failed"): 1,
+            ("topup", "awaiting_confirmation"): 1,
+            ("topup", "reserved"): 1,
+        }
+        payments = Counter(Payment.objects.values_list("status", flat=True))
+        assert payments == {"completed": 30, "returned": 1}
+        days = Payment.objects.dates("created_at", "day")
+        assert days.count() == 30
+        call_command("check_ledger", "--full")
 
     def test_a_second_run_only_replaces_the_key(self):
         first = seed()
@@ -49,8 +63,8 @@ class TestSeedDemo:
         assert ApiClient(second["apiKey"]).get("/api/v1/balance/summary").status_code == 200
         assert Tenant.objects.count() == 1
         assert User.objects.count() == 2
-        assert FundingSource.objects.count() == 1
-        assert FundingTransaction.objects.count() == 3
+        assert FundingSource.objects.count() == 2
+        assert Payment.objects.count() == 31
 
     def test_a_second_run_restores_a_changed_password(self, client):
         person = User.objects.get(email=seed()["email"])
