@@ -9,11 +9,16 @@ import uuid
 from typing import Any
 
 import httpx
+from ballast_client import Ballast, BallastError, Refused, calls
+from ballast_client.requests import Call
+from ballast_client.types import BalanceSummary, FundingSource, FundingTransaction
 
-from demo.api import Api, confirmation_link, manage
+from demo.api import BASE_URL, confirmation_link, manage
 from demo.console import StoryError, chapter, check, dollars, say, wait_for
 from demo.receiver import Receiver
 
+OWNER = "Northwind Trading LLC"
+ROUTING_NUMBER = "021000021"
 APPROVER = "cfo@northwind.example"
 STEPS = ("reserved", "pending", "in_transit", "completed")
 
@@ -22,33 +27,26 @@ class Story:
     """What the chapters hand on to each other."""
 
     tenant: str
-    api: Api
+    ballast: Ballast
     receiver: Receiver
     linked: str
     by_hand: str
 
-    def top_up(self, amount: int, source: str) -> dict[str, Any]:
-        body = {"amount": amount, "fundingSourceId": source}
-        funding: dict[str, Any] = self.api.post("/balance/topup", body)["data"]
-        return funding
+    def top_up(self, amount: int, source: str) -> FundingTransaction:
+        return self.ballast.send(calls.top_up(amount, funding_source_id=source))
 
-    def funding(self, funding_id: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.api.get(f"/funding/transactions/{funding_id}")["data"]
-        return found
+    def funding(self, funding_id: str) -> FundingTransaction:
+        return self.ballast.send(calls.funding_transaction(funding_id))
 
-    def summary(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.api.get("/balance/summary")["data"]
-        return found
-
-    def wait_for_status(self, funding_id: str, status: str) -> dict[str, Any]:
-        def probe() -> dict[str, Any] | None:
+    def wait_for_status(self, funding_id: str, status: str) -> FundingTransaction:
+        def probe() -> FundingTransaction | None:
             found = self.funding(funding_id)
             return found if found["status"] == status else None
 
         return wait_for(f"{funding_id[:14]}… to be {status}", probe)
 
-    def show_balance(self) -> dict[str, Any]:
-        summary = self.summary()
+    def show_balance(self) -> BalanceSummary:
+        summary = self.ballast.send(calls.balance_summary())
         say(
             f"balance: {dollars(summary['availableBalance'])} available, "
             f"{dollars(summary['pendingBalance'])} pending, "
@@ -62,40 +60,33 @@ def open_an_account(story: Story) -> None:
     story.tenant = manage("create_tenant", "--name", "Northwind", "--mode", "sandbox")["tenantId"]
     key = manage("create_key", "--tenant", story.tenant, "--name", "demo")["apiKey"]
     say(f"tenant {story.tenant}, key {key[:17]}…")
-    story.api = Api(key)
+    story.ballast = Ballast(key, base_url=BASE_URL)
     story.receiver = Receiver()
-    hook = story.api.post("/webhooks", {"url": story.receiver.url, "events": ["*"]})["data"]
+    hook = story.ballast.send(calls.register_webhook(story.receiver.url, ["*"]))
     story.receiver.secret = hook["secret"]
     check(hook["secret"].startswith("whsec_"), f"registered {hook['url']}; secret shown once")
 
 
 def link_accounts(story: Story) -> None:
     chapter("Two bank accounts: one linked, one by hand")
-    linked = story.api.post(
-        "/balance/funding-sources",
-        {
-            "linkProcessorToken": "processor-sandbox-northwind",
-            "linkAccountId": "acc_operating",
-            "accountHolderName": "Northwind Trading LLC",
-        },
-    )["data"]
-    by_hand = story.api.post("/balance/funding-sources/manual", manual_account("9876543210"))[
-        "data"
-    ]
+    linked = story.ballast.send(
+        calls.link_account(
+            "processor-sandbox-northwind", "acc_operating", account_holder_name=OWNER
+        )
+    )
+    by_hand = enter_account(story, "9876543210")
     story.linked, story.by_hand = linked["id"], by_hand["id"]
     for source in (linked, by_hand):
         say(f"{source['type']}: {source['bankName']} ··{source['last4']} is {source['status']}")
     check("9876543210" not in str(by_hand), "the account number never comes back")
 
 
-def manual_account(number: str) -> dict[str, str]:
-    return {
-        "accountNumber": number,
-        "routingNumber": "021000021",
-        "accountHolderName": "Northwind Trading LLC",
-        "accountHolderType": "business",
-        "accountType": "checking",
-    }
+def enter_account(story: Story, number: str) -> FundingSource:
+    return story.ballast.send(
+        calls.enter_account(
+            account_number=number, routing_number=ROUTING_NUMBER, account_holder_name=OWNER
+        )
+    )
 
 
 def top_up(story: Story) -> None:
@@ -104,7 +95,7 @@ def top_up(story: Story) -> None:
     seen = [funding["status"]]
     say(f"{funding['id']} is {seen[0]}, expected {funding['expectedAvailabilityDate']}")
 
-    def probe() -> dict[str, Any] | None:
+    def probe() -> FundingTransaction | None:
         found = story.funding(funding["id"])
         if found["status"] != seen[-1]:
             seen.append(found["status"])
@@ -116,7 +107,7 @@ def top_up(story: Story) -> None:
     reached = [name for name in STEPS if final["statusTimestamps"][camel(name) + "At"]]
     check(tuple(reached) == STEPS, "it went " + " → ".join(reached))
     check(story.show_balance()["availableBalance"] == 25_000, "the summary says $250.00 available")
-    rows = story.api.get("/balance/transactions")["data"]
+    rows = list(story.ballast.each(calls.balance_transactions()))
     check(
         [(row["type"], row["amount"]) for row in rows] == [("credit", 25_000)],
         "the statement shows one credit of $250.00",
@@ -143,7 +134,7 @@ def expect_event(story: Story, payment_id: str, type: str) -> dict[str, Any]:
 
 def returns(story: Story) -> None:
     chapter("An account without funds: R01 in transit")
-    source = story.api.post("/balance/funding-sources/manual", manual_account("10001"))["data"]
+    source = enter_account(story, "10001")
     funding = story.top_up(10_000, source["id"])
     final = story.wait_for_status(funding["id"], "failed")
     check(final["returned"] and final["returnCode"] == "R01", f"returned: {final['returnReason']}")
@@ -151,32 +142,30 @@ def returns(story: Story) -> None:
     check(story.show_balance()["availableBalance"] == 25_000, "the balance did not move")
 
     chapter("A late return: completed, then R01 all the same")
-    source = story.api.post("/balance/funding-sources/manual", manual_account("20001"))["data"]
+    source = enter_account(story, "20001")
     funding = story.top_up(7_500, source["id"])
     story.wait_for_status(funding["id"], "completed")
     story.show_balance()
     final = story.wait_for_status(funding["id"], "failed")
     check(bool(final["statusTimestamps"]["completedAt"]), "it had completed before")
     expect_event(story, funding["id"], "payment.returned")
-    debits = story.api.get("/balance/transactions", type="debit")["data"]
+    debits = list(story.ballast.each(calls.balance_transactions(type=["debit"])))
     check([row["amount"] for row in debits] == [7_500], "a debit took the $75.00 back")
     check(story.show_balance()["availableBalance"] == 25_000, "$250.00 again")
 
 
 def auto_funding(story: Story) -> None:
     chapter("Auto-funding with an approval by e-mail")
-    story.api.post(
-        "/balance/auto-funding/config",
-        {
-            "enabled": True,
-            "lowBalanceThreshold": 20_000,
-            "fundingAmount": 50_000,
-            "fundingMethod": "ach_debit",
-            "confirmationThreshold": 30_000,
-            "confirmationEmails": [APPROVER],
-            "fundingSourceId": story.by_hand,
-        },
-        expect=200,
+    story.ballast.send(
+        calls.configure_auto_funding(
+            enabled=True,
+            lowBalanceThreshold=20_000,
+            fundingAmount=50_000,
+            fundingMethod="ach_debit",
+            confirmationThreshold=30_000,
+            confirmationEmails=[APPROVER],
+            fundingSourceId=story.by_hand,
+        )
     )
     say("below $200.00 add $500.00; over $300.00 ask first")
     manage(
@@ -184,7 +173,7 @@ def auto_funding(story: Story) -> None:
         "--reason", "demo: let the balance fall",
     )  # fmt: skip
     check(story.show_balance()["availableBalance"] == 15_000, "the balance fell to $150.00")
-    rows = story.api.get("/funding/transactions", status="awaiting_confirmation")["data"]
+    rows = list(story.ballast.each(calls.funding_transactions(status=["awaiting_confirmation"])))
     check(len(rows) == 1 and rows[0]["trigger"] == "auto_funding", "one funding awaits approval")
     link = wait_for("the e-mail", lambda: confirmation_link(APPROVER))
     scan(story, link, rows[0]["id"])
@@ -215,35 +204,46 @@ def approve(story: Story, link: str, funding_id: str) -> None:
 
 def pay(story: Story) -> None:
     chapter("Pay a supplier $120.00 out of the balance")
-    payment = story.api.post("/payments", payment_to("1122334455", 12_000))["data"]
+    payment = story.ballast.send(pay_supplier(12_000))
     summary = story.show_balance()
     check(summary["lockedBalance"] == 12_000, "$120.00 are locked while the bank works")
-    path = f"/payments/{payment['id']}"
+    read: Call[Any] = Call(method="GET", path=f"/payments/{payment['id']}")
 
     def probe() -> bool | None:
-        return story.api.get(path)["data"]["status"] == "completed" or None
+        return story.ballast.send(read)["status"] == "completed" or None
 
     wait_for("the payment", probe)
     event = expect_event(story, payment["id"], "payment.completed")
     check(event["data"]["direction"] == "out", "the event says that the money went out")
     check(story.show_balance()["availableBalance"] == 53_000, "$530.00 left, nothing locked")
-    refusal = story.api.raw_post("/payments", payment_to("1122334455", 99_999_900)).json()
-    check(refusal["code"] == "insufficient_balance", f"more than that: {refusal['detail']}")
+    try:
+        story.ballast.send(pay_supplier(99_999_900))
+    except Refused as refusal:
+        check(refusal.code == "insufficient_balance", f"more than that: {refusal.detail}")
+    else:
+        raise StoryError("a payment larger than the balance was taken")
 
 
-def payment_to(account: str, amount: int) -> dict[str, Any]:
-    recipient = manual_account(account) | {"accountHolderName": "Supplier Inc"}
-    return {"amount": amount, "method": "ach_credit", "recipient": recipient}
+def pay_supplier(amount: int) -> Call[Any]:
+    recipient = {
+        "accountNumber": "1122334455",
+        "routingNumber": ROUTING_NUMBER,
+        "accountHolderName": "Supplier Inc",
+        "accountHolderType": "business",
+        "accountType": "checking",
+    }
+    body = {"amount": amount, "method": "ach_credit", "recipient": recipient}
+    return Call(method="POST", path="/payments", body=body)
 
 
 def replay(story: Story) -> None:
     chapter("The same top-up sent twice with one Idempotency-Key")
-    key = {"Idempotency-Key": str(uuid.uuid4())}
-    body = {"amount": 1_000, "fundingSourceId": story.linked}
-    first, second = (story.api.raw_post("/balance/topup", body, **key) for _ in range(2))
+    call = calls.top_up(1_000, funding_source_id=story.linked, idempotency_key=str(uuid.uuid4()))
+    first, second = story.ballast.respond(call), story.ballast.respond(call)
     check(first.content == second.content, "the second answer is byte-equal to the first")
     check(second.headers.get("Idempotent-Replayed") == "true", "and says that it is a replay")
-    same = story.api.get("/funding/transactions", minAmount=1_000, maxAmount=1_000)["data"]
+    exactly = calls.funding_transactions(minAmount=1_000, maxAmount=1_000)
+    same = list(story.ballast.each(exactly))
     check(len(same) == 1, "there is one funding transaction")
     story.wait_for_status(same[0]["id"], "completed")
 
@@ -263,7 +263,7 @@ def main() -> int:
             open_an_account, link_accounts, top_up, returns, auto_funding, pay, replay, audit,
         ):  # fmt: skip
             part(story)
-    except StoryError as error:
+    except (StoryError, BallastError) as error:
         sys.stdout.write(f"\n ✗ {error}\n")
         return 1
     sys.stdout.write(f"\nThe whole story took {time.monotonic() - started:.0f} seconds.\n")

@@ -1,4 +1,4 @@
-"""The demo's three hands: the REST API, the command line, and the approver's mailbox."""
+"""The demo's other hands beside the API client: the command line and the approver's mailbox."""
 
 from __future__ import annotations
 
@@ -12,35 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from demo.console import StoryError
 
 BASE_URL = os.environ.get("BASE_URL", "http://localhost:8000")
-
-
-class Api:
-    """A thin client: raises StoryError unless the answer has the expected status."""
-
-    def __init__(self, key: str) -> None:
-        self._http = httpx.Client(
-            base_url=f"{BASE_URL}/api/v1", headers={"Authorization": f"Bearer {key}"}, timeout=15
-        )
-
-    def get(self, path: str, **parameters: Any) -> Any:
-        return self._call("GET", path, 200, params=parameters)
-
-    def post(self, path: str, body: dict[str, Any], *, expect: int = 201) -> Any:
-        return self._call("POST", path, expect, json=body)
-
-    def raw_post(self, path: str, body: dict[str, Any], **headers: str) -> httpx.Response:
-        return self._http.post(path, json=body, headers=headers)
-
-    def _call(self, method: str, path: str, expect: int, **options: Any) -> Any:
-        response = self._http.request(method, path, **options)
-        if response.status_code != expect:
-            raise StoryError(f"{method} {path} answered {response.status_code}: {response.text}")
-        return response.json()
 
 
 def manage(*words: str) -> dict[str, Any]:

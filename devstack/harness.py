@@ -8,7 +8,7 @@ from typing import IO
 
 from devstack import console, copies, environment, foreground, paths, postgres, preparation, slots
 from devstack.errors import DevstackError
-from devstack.paths import ROOT
+from devstack.paths import CLIENT, ROOT
 from devstack.processes import log_tail
 from devstack.programs import manage as manage_command
 from devstack.servers import Pair, borrowed_or_owned, owner_note
@@ -62,7 +62,8 @@ def _run_demo(pair: Pair, log: IO[str], arguments: Sequence[str]) -> int:
         overrides={"SANDBOX_PACE": "seconds"},
     ) as copy:
         command = [sys.executable, "-m", "demo", *arguments]
-        with foreground.started(command, environment=copy.environment, folder=ROOT) as story:
+        variables = {**copy.environment, "PYTHONPATH": str(CLIENT)}
+        with foreground.started(command, environment=variables, folder=ROOT) as story:
             copy.supervisor.run_while(lambda: story.poll() is None)
             return foreground.exit_code(story.wait())
 

@@ -15,6 +15,7 @@ from devstack.errors import DevstackError
 from devstack.locks import FileLock
 
 ROOT = Path(__file__).resolve().parent.parent
+CLIENT = ROOT / "clients" / "python"
 DEFAULT_PROFILE = "dev"
 
 PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")

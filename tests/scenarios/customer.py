@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 import httpx
+from ballast_client import Ballast, Conflict, RateLimited
+from ballast_client.requests import Call
 
 from tenants.models import Tenant
 from tests.builders import make_key
+
+
+class CountingTransport(httpx.HTTPTransport):
+    """Counts every answer by its status, those the client tried again after as well."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: Counter[int] = Counter()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = super().handle_request(request)
+        self.answers[response.status_code] += 1
+        return response
 
 
 class Customer:
@@ -22,13 +37,10 @@ class Customer:
         self, base_url: str, tenant: Tenant, *, path: str, body: Callable[[int], dict[str, Any]]
     ) -> None:
         self.tenant = tenant
-        self.answers: Counter[int] = Counter()
-        self._path, self._body = f"/api/v1{path}", body
-        self.http = httpx.Client(
-            base_url=base_url,
-            headers={"Authorization": f"Bearer {make_key(tenant)}"},
-            timeout=10,
-        )
+        self._path, self._body = path, body
+        transport = CountingTransport()
+        self.answers = transport.answers
+        self.ballast = Ballast(make_key(tenant), base_url=base_url, transport=transport)
 
     def __enter__(self) -> Customer:
         return self
@@ -39,7 +51,7 @@ class Customer:
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        self.http.close()
+        self.ballast.close()
 
     def send(self, count: int) -> threading.Thread:
         """Send `count` orders, in a thread."""
@@ -52,11 +64,13 @@ class Customer:
             self._order(number)
 
     def _order(self, number: int) -> None:
-        headers = {"Idempotency-Key": f"order-{number}"}
+        order: Call[Any] = Call(
+            method="POST",
+            path=self._path,
+            body=self._body(number),
+            idempotency_key=f"order-{number}",
+        )
         while True:
-            response = self.http.post(self._path, json=self._body(number), headers=headers)
-            self.answers[response.status_code] += 1
-            if response.status_code == 201:
+            with contextlib.suppress(Conflict, RateLimited):
+                self.ballast.send(order)
                 return
-            assert response.status_code in {409, 429, 503}, response.text
-            time.sleep(0.2)

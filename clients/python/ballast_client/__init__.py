@@ -13,6 +13,7 @@ from ballast_client import calls
 from ballast_client.clients import AsyncBallast, Ballast
 from ballast_client.errors import (
     ApiError,
+    BallastError,
     Conflict,
     ConnectionFailed,
     Forbidden,
@@ -30,6 +31,7 @@ __all__ = [
     "ApiError",
     "AsyncBallast",
     "Ballast",
+    "BallastError",
     "Conflict",
     "ConnectionFailed",
     "Forbidden",

@@ -23,26 +23,34 @@ Result = TypeVar("Result")
 class Ballast:
     """The synchronous client. Use it as a context manager, or `close()` it."""
 
-    def __init__(self, api_key: str, *, base_url: str = DEFAULT_BASE_URL) -> None:
-        self._http = httpx.Client(**_options(api_key, base_url))
+    def __init__(
+        self,
+        api_key: str,
+        *,
+        base_url: str = DEFAULT_BASE_URL,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        """`transport`: your own, such as one with a proxy, in place of httpx's."""
+        self._http = httpx.Client(**_options(api_key, base_url), transport=transport)
 
     def send(self, call: Call[Result]) -> Result:
         """The answer's `data`. Raises ApiError, ConnectionFailed."""
-        answer: Result = self._send(call)["data"]
+        answer: Result = requests.parse(self.respond(call))["data"]
         return answer
 
     def each(self, call: ListCall[Result]) -> Iterator[Result]:
         """Every row of a list; further pages are fetched as you go."""
-        page = self._send(call)
+        page = requests.parse(self.respond(call))
         yield from page["data"]
         while page["nextCursor"] is not None:
-            page = self._send(call.after(page["nextCursor"]))
+            page = requests.parse(self.respond(call.after(page["nextCursor"])))
             yield from page["data"]
 
     def close(self) -> None:
         self._http.close()
 
-    def _send(self, call: Call[Any]) -> Any:
+    def respond(self, call: Call[Any]) -> httpx.Response:
+        """The whole answer, a refusal too, for its status and headers. Raises ConnectionFailed."""
         request = requests.build(self._http, call)
         for attempt in range(TRIES - 1):
             try:
@@ -51,10 +59,10 @@ class Ballast:
                 time.sleep(requests.delay(attempt))
                 continue
             if not requests.is_worth_a_retry(response):
-                return requests.parse(response)
+                return response
             time.sleep(requests.delay(attempt, response))
         try:
-            return requests.parse(self._http.send(request))
+            return self._http.send(request)
         except httpx.TransportError as error:
             raise ConnectionFailed(str(error)) from error
 
@@ -73,28 +81,36 @@ class Ballast:
 class AsyncBallast:
     """The asyncio client. Use it as an async context manager, or `await close()`."""
 
-    def __init__(self, api_key: str, *, base_url: str = DEFAULT_BASE_URL) -> None:
-        self._http = httpx.AsyncClient(**_options(api_key, base_url))
+    def __init__(
+        self,
+        api_key: str,
+        *,
+        base_url: str = DEFAULT_BASE_URL,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """`transport`: your own, such as one with a proxy, in place of httpx's."""
+        self._http = httpx.AsyncClient(**_options(api_key, base_url), transport=transport)
 
     async def send(self, call: Call[Result]) -> Result:
         """The answer's `data`. Raises ApiError, ConnectionFailed."""
-        answer: Result = (await self._send(call))["data"]
+        answer: Result = requests.parse(await self.respond(call))["data"]
         return answer
 
     async def each(self, call: ListCall[Result]) -> AsyncIterator[Result]:
         """Every row of a list; further pages are fetched as you go."""
-        page = await self._send(call)
+        page = requests.parse(await self.respond(call))
         while True:
             for row in page["data"]:
                 yield row
             if page["nextCursor"] is None:
                 return
-            page = await self._send(call.after(page["nextCursor"]))
+            page = requests.parse(await self.respond(call.after(page["nextCursor"])))
 
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def _send(self, call: Call[Any]) -> Any:
+    async def respond(self, call: Call[Any]) -> httpx.Response:
+        """The whole answer, a refusal too, for its status and headers. Raises ConnectionFailed."""
         request = requests.build(self._http, call)
         for attempt in range(TRIES - 1):
             try:
@@ -103,10 +119,10 @@ class AsyncBallast:
                 await asyncio.sleep(requests.delay(attempt))
                 continue
             if not requests.is_worth_a_retry(response):
-                return requests.parse(response)
+                return response
             await asyncio.sleep(requests.delay(attempt, response))
         try:
-            return requests.parse(await self._http.send(request))
+            return await self._http.send(request)
         except httpx.TransportError as error:
             raise ConnectionFailed(str(error)) from error
 
