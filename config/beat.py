@@ -13,6 +13,7 @@ def every(seconds: float, task: str) -> dict[str, Any]:
 SCHEDULE: dict[str, dict[str, Any]] = {
     "hand funding to the networks": every(5, "funding.submit_due"),
     "apply what the networks report": every(1, "funding.process_network_events"),
+    "keep what the networks say about nothing we sent": every(60, "networks.collect_unmatched"),
     "hand payments to the networks": every(5, "payments.submit_due"),
     "apply what the networks report on payments": every(1, "payments.process_network_events"),
     "run payments that wait for money": every(10, "payments.run_waiting"),

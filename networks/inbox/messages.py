@@ -1,4 +1,4 @@
-"""What the networks tell us: stored first, applied second, each message at most once.
+"""What the networks told us, applied: each message at most once.
 
 A message that cannot be right (another amount, a status that does not allow it) changes nothing
 and is kept for review. One that comes too early (the submission's own result is not recorded yet)
@@ -13,17 +13,19 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 import structlog
-from django.db import models, transaction
+from django.db import InterfaceError, OperationalError, models, transaction
 from django.db.models import QuerySet
 
-from networks import registry, return_codes
-from networks.base import EventKind, NetworkEvent, PaymentNetwork
+from networks import return_codes
+from networks.base import EventKind
+from networks.inbox import arrivals
 from networks.inbox.models import InboundEvent, InboundOutcome
 
 log = structlog.get_logger(__name__)
 
 WAITS_AT_MOST = timedelta(hours=1)
-_POLL_BATCH = 500
+# After these, a message that we cannot digest goes to a person.
+RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 3600))
 
 
 Row = TypeVar("Row", bound=models.Model)
@@ -55,6 +57,9 @@ class Inbox(Generic[Row]):
     lock: Callable[[str], Row | None]
     move: Callable[[Row, str, InboundEvent, datetime], None]
 
+    def __post_init__(self) -> None:
+        arrivals.expect(self.id_prefix)
+
     def waiting(self) -> QuerySet[InboundEvent]:
         return InboundEvent.objects.filter(
             outcome=InboundOutcome.NEW, instruction_id__startswith=self.id_prefix
@@ -63,28 +68,18 @@ class Inbox(Generic[Row]):
 
 def process(inbox: Inbox[Row], *, now: datetime) -> int:
     """Collect and apply everything the networks have; returns how many messages were applied."""
-    for network in registry.active():
-        collect(inbox, network=network, now=now)
+    arrivals.collect_all(id_prefix=inbox.id_prefix, now=now)
     return apply_new(inbox, now=now)
 
 
-def collect(inbox: Inbox[Row], *, network: PaymentNetwork, now: datetime) -> int:
-    """Store the network's new messages, then acknowledge them; returns how many it gave.
-
-    A crash in between only brings the same messages again, and they are stored once.
-    """
-    events = network.poll(now=now, limit=_POLL_BATCH, id_prefix=inbox.id_prefix)
-    InboundEvent.objects.bulk_create(
-        [stored(event, now) for event in events], ignore_conflicts=True
-    )
-    network.acknowledge(event.id for event in events)
-    return len(events)
-
-
 def apply_new(inbox: Inbox[Row], *, now: datetime, limit: int = 1000) -> int:
-    """Apply stored messages in the order of arrival, each in a transaction of its own."""
-    ids = inbox.waiting().order_by("pk").values_list("pk", flat=True)[:limit]
-    return sum(_apply_safely(inbox, event_id, now) for event_id in list(ids))
+    """Apply stored messages in the order of arrival, each in a transaction of its own.
+
+    One that has to wait goes to the end of the queue, so that no number of them stops the rest.
+    """
+    due = inbox.waiting().filter(next_attempt_at__lte=now).order_by("next_attempt_at", "pk")
+    ids = list(due.values_list("pk", flat=True)[:limit])
+    return sum(_apply_safely(inbox, event_id, now) for event_id in ids)
 
 
 @transaction.atomic
@@ -120,30 +115,31 @@ def failure_columns(event: InboundEvent, *, now: datetime) -> dict[str, object]:
     return failure
 
 
-def stored(event: NetworkEvent, now: datetime) -> InboundEvent:
-    """The unsaved row of a message."""
-    return InboundEvent(
-        network=event.network,
-        event_id=event.id,
-        instruction_id=event.instruction_id,
-        kind=event.kind,
-        amount=event.amount,
-        currency=event.currency,
-        code=event.code,
-        reason=event.reason[:300],
-        reference=event.reference,
-        occurred_at=event.occurred_at,
-        received_at=now,
-    )
-
-
 def _apply_safely(inbox: Inbox[Row], event_id: int, now: datetime) -> bool:
     """One message we cannot digest must not hold up the others."""
     try:
         return apply(inbox, event_id=event_id, now=now)
-    except Exception:
+    except (OperationalError, InterfaceError):  # the database's trouble, not the message's
+        log.exception("network_event_interrupted", event_id=event_id)
+    except Exception as error:
         log.exception("network_event_failed", event_id=event_id)
-        return False
+        _note_failure(inbox, event_id, type(error).__name__, now)
+    return False
+
+
+@transaction.atomic
+def _note_failure(inbox: Inbox[Row], event_id: int, error: str, now: datetime) -> None:
+    """Try again later; after the last time a person must look."""
+    event = inbox.waiting().select_for_update(skip_locked=True).filter(pk=event_id).first()
+    if event is None:
+        return
+    event.attempts += 1
+    event.note = f"failed {event.attempts} times: {error}"[:200]
+    if event.attempts > len(RETRY_AFTER):
+        _close(event, InboundOutcome.REVIEW, event.note, now)
+    else:
+        event.next_attempt_at = now + RETRY_AFTER[event.attempts - 1]
+    event.save(update_fields=("attempts", "note", "next_attempt_at"))
 
 
 def _judge(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> bool:
@@ -151,7 +147,7 @@ def _judge(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> b
     source, rule = row.status, inbox.rules[EventKind(event.kind)]
     is_early = source in rule.too_early_in or _has_predecessor(inbox, event, source)
     if is_early and now - event.received_at < WAITS_AT_MOST:
-        return False
+        return _put_off(event, now)
     if (target := rule.moves.get(source)) is None:
         return _close(event, InboundOutcome.REVIEW, f"{inbox.noun} is {source}", now)
     if target != source:
@@ -178,9 +174,16 @@ def _objection(event: InboundEvent, row: Any, noun: str) -> str:
     return ""
 
 
+def _put_off(event: InboundEvent, now: datetime) -> bool:
+    event.next_attempt_at = now
+    event.save(update_fields=("next_attempt_at",))
+    return False
+
+
 def _close(event: InboundEvent, outcome: InboundOutcome, note: str, now: datetime) -> bool:
     event.outcome, event.note, event.decided_at = outcome, note[:200], now
-    event.save(update_fields=("outcome", "note", "decided_at"))
+    event.next_attempt_at = None
+    event.save(update_fields=("outcome", "note", "decided_at", "next_attempt_at"))
     if outcome == InboundOutcome.REVIEW:
         log.warning("network_event_for_review", event_id=event.pk, note=note)
     return outcome == InboundOutcome.APPLIED

@@ -11,7 +11,7 @@ from funding.services import submission
 from funding.services.network_events import INBOX
 from funding.states import FundingStatus
 from networks.base import EventKind
-from networks.inbox import messages
+from networks.inbox import arrivals, messages
 from networks.inbox.models import InboundEvent, InboundOutcome
 from tests.builders import NOW
 from tests.funding.builders import run_due, top_up
@@ -20,7 +20,7 @@ from tests.networks.scripted import ScriptedNetwork, message
 
 def deliver(*events, now=NOW):
     for event in events:
-        messages.collect(INBOX, network=ScriptedNetwork(event), now=now)
+        arrivals.collect(network=ScriptedNetwork(event), id_prefix=INBOX.id_prefix, now=now)
     return messages.apply_new(INBOX, now=now)
 
 
@@ -110,7 +110,7 @@ def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, ac
             raise RuntimeError("a bug")
         return real_apply(inbox, event_id=event_id, now=now)
 
-    InboundEvent.objects.filter(event_id="broken").update(outcome="new")
+    InboundEvent.objects.filter(event_id="broken").update(outcome="new", next_attempt_at=NOW)
     monkeypatch.setattr(messages, "apply", apply)
 
     deliver(message(other, EventKind.ACCEPTED, id="fine"), now=NOW + timedelta(seconds=1))
@@ -122,7 +122,7 @@ def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, ac
 def test_messages_are_acknowledged_only_after_they_are_stored(in_transit):
     network = ScriptedNetwork(message(in_transit, EventKind.SETTLED))
 
-    messages.collect(INBOX, network=network, now=NOW)
+    arrivals.collect(network=network, id_prefix=INBOX.id_prefix, now=NOW)
 
     assert network.acknowledged == ["nev-1"]
     assert InboundEvent.objects.filter(event_id="nev-1").count() == 1

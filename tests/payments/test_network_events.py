@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from networks.base import EventKind
-from networks.inbox import messages
+from networks.inbox import arrivals, messages
 from networks.inbox.models import InboundEvent, InboundOutcome
 from payments.services import submission
 from payments.services.network_events import INBOX
@@ -16,7 +16,7 @@ from tests.payments.builders import fund, funds_of, pay, postings_of, status_of
 
 def deliver(*events, now=NOW):
     """Everything the network says at once; returns how many messages were applied."""
-    messages.collect(INBOX, network=ScriptedNetwork(*events), now=now)
+    arrivals.collect(network=ScriptedNetwork(*events), id_prefix=INBOX.id_prefix, now=now)
     return messages.apply_new(INBOX, now=now)
 
 

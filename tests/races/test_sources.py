@@ -198,6 +198,7 @@ class TestRemoving:
             code="R02",
             occurred_at=NOW,
             received_at=NOW,
+            next_attempt_at=NOW,
         )
         acts = [
             lambda: messages.apply(network_events.INBOX, event_id=event.pk, now=utc_now()),

@@ -1,0 +1,126 @@
+"""What the networks tell us comes in: stored first, acknowledged second, applied later.
+
+Nothing a network sends may be lost, or keep other messages out: what does not fit our columns, or
+is about nothing we sent, is stored for a person to look at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, models, transaction
+
+from networks import registry
+from networks.base import EventKind, NetworkEvent, PaymentNetwork
+from networks.inbox.models import InboundEvent, InboundOutcome
+
+log = structlog.get_logger(__name__)
+
+POLL_BATCH = 500
+DOES_NOT_FIT = "does not fit: "
+UNMATCHED = "matches nothing we sent"
+_prefixes: set[str] = set()
+
+
+def expect(id_prefix: str) -> None:
+    """Messages about ids that start so belong to somebody."""
+    _prefixes.add(id_prefix)
+
+
+def collect_all(*, id_prefix: str, now: datetime) -> int:
+    """Store what every network has about ids with this prefix; returns how many messages came.
+
+    A network that fails is asked again at the next sweep; the others are not its hostages.
+    """
+    return sum(_collect_safely(network, id_prefix, now) for network in registry.active())
+
+
+def collect(*, network: PaymentNetwork, id_prefix: str, now: datetime) -> int:
+    """Store the network's new messages, then acknowledge them; returns how many were stored.
+
+    A crash in between only brings the same messages again, and they are stored once.
+    """
+    events = network.poll(now=now, limit=POLL_BATCH, id_prefix=id_prefix)
+    kept = _store(events, now)
+    network.acknowledge(event.id for event in kept)
+    return len(kept)
+
+
+def stored(event: NetworkEvent, now: datetime) -> InboundEvent:
+    """The unsaved row of a message; one that does not fit as it is goes to a person."""
+    values = asdict(event) | {"event_id": event.id, "reason": event.reason[:300]}
+    row = InboundEvent(received_at=now, next_attempt_at=now, **_columns(values))
+    if misfits := sorted(name for name, value in values.items() if _differs(row, name, value)):
+        row.original = json.dumps(asdict(event), default=str)
+        _set_aside(row, DOES_NOT_FIT + ", ".join(misfits), now)
+    elif not event.instruction_id.startswith(tuple(_prefixes)):
+        _set_aside(row, UNMATCHED, now)
+    return row
+
+
+def _collect_safely(network: PaymentNetwork, id_prefix: str, now: datetime) -> int:
+    try:
+        return collect(network=network, id_prefix=id_prefix, now=now)
+    except Exception:
+        log.exception("network_not_read", network=network.name, id_prefix=id_prefix)
+        return 0
+
+
+def _store(events: Iterable[NetworkEvent], now: datetime) -> list[NetworkEvent]:
+    """Those of `events` that are stored now: all at once, else each by itself."""
+    events = list(events)
+    if _insert(events, now):
+        return events
+    return [event for event in events if _insert([event], now)]
+
+
+def _insert(events: list[NetworkEvent], now: datetime) -> bool:
+    try:
+        with transaction.atomic():
+            rows = [stored(event, now) for event in events]
+            InboundEvent.objects.bulk_create(rows, ignore_conflicts=True)
+    except (DatabaseError, ValidationError, ArithmeticError, TypeError, ValueError):
+        log.exception("network_events_not_stored", event_ids=[str(event.id) for event in events])
+        return False
+    return True
+
+
+def _columns(values: dict[str, Any]) -> dict[str, Any]:
+    """The columns of an `InboundEvent` that a message fills, made to fit them."""
+    return {
+        field.name: _fitting(field, values[field.name])
+        for field in InboundEvent._meta.fields
+        if field.name in values and field.name != "id"
+    }
+
+
+def _fitting(field: models.Field[Any, Any], value: Any) -> Any:
+    """`value` as the column can hold it; an id that is too long stays different from others."""
+    if isinstance(field, models.BigIntegerField):
+        return value if abs(value) <= models.BigIntegerField.MAX_BIGINT else 0
+    if not isinstance(field, models.CharField) or field.max_length is None:
+        return value
+    text = str(value).replace("\0", "")
+    if field.name == "event_id" and len(text) > field.max_length:
+        return hashlib.sha256(text.encode()).hexdigest()
+    return text[: field.max_length]
+
+
+def _differs(row: InboundEvent, name: str, value: Any) -> bool:
+    """Whether the message had to be changed to fit, or names a kind that we do not know."""
+    if name == "kind" and value not in set(EventKind):
+        return True
+    return name != "id" and hasattr(row, name) and getattr(row, name) != value
+
+
+def _set_aside(row: InboundEvent, note: str, now: datetime) -> None:
+    row.outcome, row.note = InboundOutcome.REVIEW, note[:200]
+    row.decided_at, row.next_attempt_at = now, None
+    log.warning("network_event_for_review", network=row.network, note=row.note)

@@ -1,0 +1,68 @@
+"""What a person does about a message that nobody else can settle. Both are audited."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from common.errors import Conflict, InvalidInput
+from networks.inbox.models import NOTE_LENGTH_MAX, InboundEvent, InboundOutcome
+from tenants.actors import Actor
+from tenants.services import audit
+
+
+class NotOpen(Conflict):
+    code = "message_not_open"
+    title = "Nothing to settle"
+    advice = "Look again: the message was applied, or somebody has settled it."
+
+
+class NoteNeeded(InvalidInput):
+    code = "note_needed"
+    title = "A note is needed"
+    advice = "Say in a sentence what you found and did."
+
+
+@transaction.atomic
+def resolve(*, event_id: int, note: str, actor: Actor, now: datetime) -> InboundEvent:
+    """Close a message without applying it. Raises NotOpen, NoteNeeded."""
+    if not 1 <= len(note := note.strip()) <= NOTE_LENGTH_MAX:
+        raise NoteNeeded(f"A note of 1 to {NOTE_LENGTH_MAX} characters is needed.", field="note")
+    event = _lock_open(event_id)
+    event.outcome, event.next_attempt_at = InboundOutcome.RESOLVED, None
+    event.resolution, event.resolved_by, event.resolved_at = note, actor.id, now
+    event.save(
+        update_fields=("outcome", "next_attempt_at", "resolution", "resolved_by", "resolved_at")
+    )
+    _audit("network_event.resolved", event, actor, now, note=note)
+    return event
+
+
+@transaction.atomic
+def retry(*, event_id: int, actor: Actor, now: datetime) -> InboundEvent:
+    """Let the next sweep try a message afresh. Raises NotOpen."""
+    event = _lock_open(event_id)
+    event.outcome, event.next_attempt_at, event.attempts = InboundOutcome.NEW, now, 0
+    event.decided_at = None
+    event.save(update_fields=("outcome", "next_attempt_at", "attempts", "decided_at"))
+    _audit("network_event.retried", event, actor, now, note=event.note)
+    return event
+
+
+def _lock_open(event_id: int) -> InboundEvent:
+    event = InboundEvent.objects.select_for_update(no_key=True).get(pk=event_id)
+    if event.outcome not in {InboundOutcome.NEW, InboundOutcome.REVIEW}:
+        raise NotOpen(f"This message is {event.outcome}.")
+    return event
+
+
+def _audit(action: str, event: InboundEvent, actor: Actor, now: datetime, *, note: str) -> None:
+    audit.record(
+        tenant_id=None,
+        actor=actor,
+        action=action,
+        subject_id=event.instruction_id,
+        details={"network": event.network, "eventId": event.event_id, "note": note},
+        now=now,
+    )

@@ -1,0 +1,84 @@
+"""A person settles a message: with a note, or by letting it be tried again."""
+
+from __future__ import annotations
+
+import pytest
+
+from funding.services import submission
+from funding.services.network_events import INBOX
+from networks.base import EventKind
+from networks.inbox import arrivals, messages, reviews
+from networks.inbox.models import InboundEvent, InboundOutcome
+from tenants import actors
+from tenants.models import AuditEvent
+from tests.builders import NOW
+from tests.funding.builders import top_up
+from tests.networks.scripted import ScriptedNetwork, message
+
+STAFF = actors.staff("usr_1")
+
+
+@pytest.fixture
+def funding(acme):
+    return top_up(acme)
+
+
+@pytest.fixture
+def in_review(funding):
+    """A settlement that waited an hour for a funding nobody submitted."""
+    event = message(funding, EventKind.ACCEPTED)
+    arrivals.collect(network=ScriptedNetwork(event), id_prefix="ftx_", now=NOW)
+    messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
+    return InboundEvent.objects.get(outcome=InboundOutcome.REVIEW)
+
+
+def test_resolving_keeps_the_message_and_says_who_and_why(in_review):
+    reviews.resolve(event_id=in_review.pk, note=" Duplicate file ", actor=STAFF, now=NOW)
+
+    in_review.refresh_from_db()
+    assert (in_review.outcome, in_review.resolution) == (InboundOutcome.RESOLVED, "Duplicate file")
+    assert (in_review.resolved_by, in_review.resolved_at) == ("usr_1", NOW)
+    record = AuditEvent.objects.get(action="network_event.resolved")
+    assert record.details == {"network": "sandbox", "eventId": "nev-1", "note": "Duplicate file"}
+    assert messages.apply_new(INBOX, now=NOW) == 0
+
+
+def test_a_message_tried_again_is_applied_by_the_next_sweep(funding, in_review):
+    submission.submit_due(now=NOW)
+
+    reviews.retry(event_id=in_review.pk, actor=STAFF, now=NOW)
+
+    assert messages.apply_new(INBOX, now=NOW) == 1
+    funding.refresh_from_db()
+    assert funding.status == "in_transit"
+    assert AuditEvent.objects.filter(action="network_event.retried").count() == 1
+
+
+def test_one_that_still_cannot_be_applied_comes_back_to_a_person(in_review):
+    late = NOW + messages.WAITS_AT_MOST
+    reviews.retry(event_id=in_review.pk, actor=STAFF, now=late)
+
+    assert messages.apply_new(INBOX, now=late) == 0
+
+    in_review.refresh_from_db()
+    assert (in_review.outcome, in_review.note) == (InboundOutcome.REVIEW, "funding is reserved")
+
+
+@pytest.mark.parametrize("settle", ["resolve", "retry"])
+def test_what_was_settled_already_stays_so(in_review, settle):
+    reviews.resolve(event_id=in_review.pk, note="Seen", actor=STAFF, now=NOW)
+    arguments = {"note": "Again"} if settle == "resolve" else {}
+
+    with pytest.raises(reviews.NotOpen):
+        getattr(reviews, settle)(event_id=in_review.pk, actor=STAFF, now=NOW, **arguments)
+
+    in_review.refresh_from_db()
+    assert in_review.resolution == "Seen"
+
+
+def test_a_note_is_needed(in_review):
+    with pytest.raises(reviews.NoteNeeded):
+        reviews.resolve(event_id=in_review.pk, note="  ", actor=STAFF, now=NOW)
+
+    in_review.refresh_from_db()
+    assert in_review.outcome == InboundOutcome.REVIEW
