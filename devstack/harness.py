@@ -1,12 +1,24 @@
-"""`./run manage`, `./run demo` and `./run bench`: one command with what it needs around it."""
+"""`./run manage`, `demo`, `pictures` and `bench`: one command with what it needs around it."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-from devstack import console, copies, environment, foreground, paths, postgres, preparation, slots
+from devstack import (
+    chromium,
+    console,
+    copies,
+    environment,
+    foreground,
+    paths,
+    postgres,
+    preparation,
+    slots,
+)
+from devstack.copies import Recipe
 from devstack.errors import DevstackError
 from devstack.paths import CLIENT, ROOT
 from devstack.processes import log_tail
@@ -27,15 +39,28 @@ def manage(arguments: Sequence[str]) -> int:
 
 
 def demo(arguments: Sequence[str]) -> int:
-    """Start a whole new copy quietly, tell the demo's story against it, stop it."""
+    """Tell the demo's story against a new copy."""
+    command = [sys.executable, "-m", "demo", *arguments]
+    return _against_a_new_copy("demo", command, copies.PRODUCT_WITHOUT_DEMO_TENANT)
+
+
+def pictures(arguments: Sequence[str]) -> int:
+    """Take the screenshots of docs/img from a new copy with its demo tenant."""
+    chromium.ensure()
+    command = [sys.executable, "-m", "demo.pictures", *arguments]
+    return _against_a_new_copy("pictures", command, copies.PRODUCT)
+
+
+def _against_a_new_copy(name: str, command: Sequence[str], recipe: Recipe) -> int:
+    """Start a whole new copy quietly, run a program against it, stop it."""
     with stop_once():
-        pair = slots.claim_free_pair("demo", durable=True)
-        log = pair.profile.home / "logs" / "demo.log"
+        pair = slots.claim_free_pair(name, durable=True)
+        log = pair.profile.home / "logs" / f"{name}.log"
         try:
             pair.erase()
             log.parent.mkdir(parents=True)
             with log.open("w") as file:
-                code = _run_demo(pair, file, arguments)
+                code = _run_with_copy(pair, file, command, recipe)
         except DevstackError as problem:
             console.report(str(problem))
             code = 1
@@ -43,11 +68,11 @@ def demo(arguments: Sequence[str]) -> int:
             pair.close()
     if code != 0:
         tail = log_tail(log, LOG_TAIL_LINES)
-        console.report(f"the demo failed ({code}); the end of {log}:\n{tail}")
+        console.report(f"`./run {name}` failed ({code}); the end of {log}:\n{tail}")
     return code
 
 
-def _run_demo(pair: Pair, log: IO[str], arguments: Sequence[str]) -> int:
+def _run_with_copy(pair: Pair, log: IO[str], command: Sequence[str], recipe: Recipe) -> int:
     def write(name: str, line: str) -> None:
         log.write(f"{name:>8} | {line}\n")
         log.flush()
@@ -58,14 +83,14 @@ def _run_demo(pair: Pair, log: IO[str], arguments: Sequence[str]) -> int:
         pair,
         port=copies.free_port(),
         sink=write,
-        recipe=copies.PRODUCT_WITHOUT_DEMO_TENANT,
+        recipe=recipe,
         overrides={"SANDBOX_PACE": "seconds"},
     ) as copy:
-        command = [sys.executable, "-m", "demo", *arguments]
-        variables = {**copy.environment, "PYTHONPATH": str(CLIENT)}
-        with foreground.started(command, environment=variables, folder=ROOT) as story:
-            copy.supervisor.run_while(lambda: story.poll() is None)
-            return foreground.exit_code(story.wait())
+        logins = json.dumps(dict(copy.demo))
+        variables = {**copy.environment, "PYTHONPATH": str(CLIENT), "BALLAST_DEMO": logins}
+        with foreground.started(command, environment=variables, folder=ROOT) as program:
+            copy.supervisor.run_while(lambda: program.poll() is None)
+            return foreground.exit_code(program.wait())
 
 
 def bench(arguments: Sequence[str]) -> int:
