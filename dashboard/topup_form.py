@@ -8,18 +8,17 @@ from datetime import date, datetime
 from typing import Any
 
 from django import forms
-from django.core import signing
 
 from common import ids
 from common.money import AMOUNT_MAX, format_cents, parse_dollars
+from dashboard import form_tokens
 from dashboard.context import METHOD_LABELS, account_name
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingSource
 from funding.services.limits import Limits
 from networks import calendar
 
-_SALT = "dashboard.topup"
-_TOKEN_SECONDS = 24 * 60 * 60
+_PURPOSE = "topup"
 
 _MEANINGS = {
     FundingMethod.ACH_DEBIT: "We collect it from the account. The bank can still send it back.",
@@ -106,13 +105,9 @@ class TopUpForm(forms.Form):
 
 def new_token(*, tenant_id: str) -> str:
     """Names the funding that this form may start: sent twice, it starts only one."""
-    return signing.dumps({"funding": ids.new("ftx"), "tenant": tenant_id}, salt=_SALT)
+    return form_tokens.new(ids.new("ftx"), purpose=_PURPOSE, tenant_id=tenant_id)
 
 
 def funding_id_of(token: str, *, tenant_id: str) -> str | None:
     """The funding of a form shown for this tenant within a day; None for any other token."""
-    try:
-        found = signing.loads(token, salt=_SALT, max_age=_TOKEN_SECONDS)
-    except signing.BadSignature:
-        return None
-    return str(found["funding"]) if found["tenant"] == tenant_id else None
+    return form_tokens.what_of(token, purpose=_PURPOSE, tenant_id=tenant_id)

@@ -37,6 +37,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("bank-accounts/<str:source_id>/verify", bank_accounts.verify, name="bank_account_verify"),
     path("api-keys", api_keys.api_keys, name="api_keys"),
     path("api-keys/new", api_keys.issue, name="api_key_issue"),
+    path("api-keys/<str:key_id>/rotate", api_keys.rotate, name="api_key_rotate"),
     path("api-keys/<str:key_id>/revoke", api_keys.revoke, name="api_key_revoke"),
     path("webhooks", webhooks.webhooks, name="webhooks"),
     path("tenant", site.switch_tenant, name="switch_tenant"),

@@ -40,13 +40,20 @@ def issue(
     scopes: Sequence[str] = known_scopes.ALL,
     expires_at: datetime | None = None,
     allowed_networks: Sequence[str] = (),
+    text: str | None = None,
 ) -> IssuedKey:
-    """A new key. Raises InvalidName, UnknownScope, InvalidKeySettings, TooManyKeys."""
+    """A new key. `text`: the key itself, from `key_text.new`; asked for again with the same text,
+    the same key is returned.
+
+    Raises InvalidName, UnknownScope, InvalidKeySettings, TooManyKeys.
+    """
     _check_scopes(scopes)
     _check_networks(allowed_networks)
     if expires_at is not None and expires_at <= now:
         raise InvalidKeySettings("The expiry must be in the future.", field="expiresAt")
     _lock_tenant(tenant.pk)
+    if made := _made_before(tenant.pk, text):
+        return made
     if _usable(tenant.pk, now).count() >= KEYS_PER_TENANT_MAX:
         raise TooManyKeys(f"This tenant already has {KEYS_PER_TENANT_MAX} usable keys.")
     key = ApiKey(
@@ -56,18 +63,23 @@ def issue(
         allowed_networks=list(allowed_networks),
         expires_at=expires_at,
     )
-    return _write(key, actor=actor, now=now)
+    return _write(key, text=text, actor=actor, now=now)
 
 
 @transaction.atomic
-def rotate(*, key: ApiKey, overlap: timedelta, actor: Actor, now: datetime) -> IssuedKey:
+def rotate(
+    *, key: ApiKey, overlap: timedelta, actor: Actor, now: datetime, text: str | None = None
+) -> IssuedKey:
     """Replace `key` by one with the same rights; the old one works for `overlap` longer.
+    `text` as for `issue`: the same text rotates once.
 
     Raises InvalidKeySettings when the overlap is not within 0–7 days or the key is not usable.
     """
     if not timedelta(0) <= overlap <= OVERLAP_MAX:
         raise InvalidKeySettings("The overlap must be between 0 and 7 days.")
     _lock_tenant(key.tenant_id)
+    if made := _made_before(key.tenant_id, text):
+        return made
     old = _usable(key.tenant_id, now).select_related("tenant").filter(pk=key.pk).first()
     if old is None:
         raise InvalidKeySettings("This key is revoked or expired; create a new one.")
@@ -81,7 +93,7 @@ def rotate(*, key: ApiKey, overlap: timedelta, actor: Actor, now: datetime) -> I
         details={"oldKeyEndsAt": ends.isoformat()},
         now=now,
     )
-    return _write(_successor_of(old), actor=actor, now=now)
+    return _write(_successor_of(old), text=text, actor=actor, now=now)
 
 
 @transaction.atomic
@@ -146,8 +158,18 @@ def _successor_of(old: ApiKey) -> ApiKey:
     )
 
 
-def _write(key: ApiKey, *, actor: Actor, now: datetime) -> IssuedKey:
-    text = key_text.new(Mode(key.tenant.mode))
+def _made_before(tenant_id: str, text: str | None) -> IssuedKey | None:
+    if text is None:
+        return None
+    digest = key_text.digest_of(text)
+    key = ApiKey.objects.filter(
+        tenant_id=tenant_id, prefix=key_text.prefix_of(text), digest=digest
+    ).first()
+    return IssuedKey(key=key, text=text) if key else None
+
+
+def _write(key: ApiKey, *, text: str | None, actor: Actor, now: datetime) -> IssuedKey:
+    text = text or key_text.new(Mode(key.tenant.mode))
     key.prefix = key_text.prefix_of(text)
     key.digest = key_text.digest_of(text)
     key.save(force_insert=True)
