@@ -9,15 +9,17 @@ class FundingConfig(AppConfig):
 
     def ready(self) -> None:
         """Join the ledger's audit and its news. Imports also register our e-mails' contexts."""
+        from approvals import matters
         from balance import invariants as audit
         from balance.signals import available_balance_fell
         from funding import invariants, receivers
-        from funding.services import sandbox
+        from funding.services import confirmation_outcomes, sandbox
         from networks.sandbox import due
 
         audit.register(invariants.MOVEMENTS.check)
         audit.register(invariants.check_confirmations)
         due.register(sandbox.PART)
+        matters.register(confirmation_outcomes.MATTER)
         available_balance_fell.connect(
             receivers.on_available_balance_fell, dispatch_uid="funding.auto_funding"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import Conflict, NotFound, RuleViolation, Unavailable
+from common.errors import Conflict, RuleViolation, Unavailable
 
 
 class FundingSourceNotVerified(RuleViolation):
@@ -105,27 +105,3 @@ class IncompleteAutoFunding(RuleViolation):
     code = "auto_funding_incomplete"
     title = "Auto-funding settings incomplete"
     advice = "To enable it, set threshold, amount and method, and link a bank account."
-
-
-class AmountMismatch(RuleViolation):
-    code = "amount_mismatch"
-    title = "Typed amount differs"
-    advice = "Type the amount exactly as it is shown."
-
-
-class ConfirmationClosed(Conflict):
-    code = "confirmation_closed"
-    title = "Already decided"
-    advice = "Somebody decided before, or the time was up. The page shows who and when."
-
-
-class UnknownConfirmation(NotFound):
-    code = "unknown_confirmation"
-    title = "Link not valid"
-    advice = "Use the newest link from the e-mail, or ask for a new one."
-
-
-class ConfirmationResentRecently(RuleViolation):
-    code = "confirmation_resent_recently"
-    title = "Sent a moment ago"
-    advice = "Wait ten minutes between two e-mails to the same approver."

@@ -8,9 +8,10 @@ from datetime import timedelta
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from approvals.models import Decision
 from balance.findings import Finding, Scope
 from balance.movements import Movements
-from funding.models import Confirmation, Decision, FundingEvent, FundingTransaction
+from funding.models import Confirmation, FundingEvent, FundingTransaction
 from funding.services.lifecycle import SOURCE_TYPE
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from webhooks.models import WebhookEvent

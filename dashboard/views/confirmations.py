@@ -11,12 +11,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
+from approvals import decisions
+from approvals.errors import AmountMismatch, UnknownConfirmation
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.forms import ApproveForm, DeclineForm
 from dashboard.magic_links import magic_link_page
-from funding.errors import AmountMismatch, UnknownConfirmation
-from funding.services import confirmations
 
 
 @magic_link_page
@@ -40,7 +40,7 @@ def _approve(request: HttpRequest, token: str) -> HttpResponse:
     if not form.is_valid():
         return _show(request, token, approve=form, status=422)
     try:
-        confirmations.approve(
+        decisions.approve(
             token=token, typed_amount=form.cleaned_data["typed_amount"], now=utc_now()
         )
     except AmountMismatch as refusal:
@@ -53,7 +53,7 @@ def _decline(request: HttpRequest, token: str) -> HttpResponse:
     form = DeclineForm(request.POST)
     if not form.is_valid():
         return _show(request, token, decline=form, status=422)
-    confirmations.decline(token=token, reason=form.cleaned_data["reason"], now=utc_now())
+    decisions.decline(token=token, reason=form.cleaned_data["reason"], now=utc_now())
     return redirect("confirmation", token=token)
 
 
@@ -66,7 +66,7 @@ def _show(
     refusal: DomainError | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    question = confirmations.look_up(token=token, now=utc_now())
+    question = decisions.look_up(token=token, now=utc_now())
     if question is None:
         return _unknown(request)
     context = {

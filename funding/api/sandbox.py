@@ -14,13 +14,13 @@ from api.idempotency import idempotent
 from api.sandbox import require_sandbox
 from api.schema import envelope
 from api.views import ApiViewSet
+from approvals.api import QuestionOut, confirmation
 from common import clock
 from common.errors import NotFound
 from funding.api import presenters
 from funding.api.serializers import FundingTransactionOut
-from funding.models import Decision, FundingTransaction
+from funding.models import FundingTransaction
 from funding.services import sandbox
-from funding.services.sandbox import ApproverLinks
 from networks.sandbox import due, steps
 from networks.sandbox.due import Transition
 
@@ -36,17 +36,10 @@ class DueWorkOut(serializers.Serializer[Any]):
     transitions = TransitionOut(many=True)
 
 
-class MagicLinkOut(serializers.Serializer[Any]):
-    approverEmail = serializers.EmailField()
-    url = serializers.URLField()
+class SandboxConfirmationOut(QuestionOut):
+    """The question about one funding."""
 
-
-class SandboxConfirmationOut(serializers.Serializer[Any]):
-    id = serializers.CharField()
     fundingTransactionId = serializers.CharField()
-    decision = serializers.ChoiceField(choices=Decision.values)
-    expiresAt = serializers.DateTimeField()
-    links = MagicLinkOut(many=True, help_text="Empty once it is decided or over.")
 
 
 class SandboxViewSet(ApiViewSet):
@@ -86,7 +79,7 @@ class SandboxViewSet(ApiViewSet):
         links = sandbox.magic_links(
             tenant_id=request.auth.tenant_id, funding_id=funding_id, now=clock.utc_now()
         )
-        return responses.data(_confirmation(links))
+        return responses.data(confirmation(links, subject_name="fundingTransactionId"))
 
     def prepare_process_due(self, request: TenantRequest) -> list[Transition]:
         require_sandbox(request)
@@ -105,15 +98,4 @@ def _transition(step: Transition) -> dict[str, Any]:
         "fromStatus": step.from_status or None,
         "toStatus": step.to_status,
         "at": clock.text_of(step.at),
-    }
-
-
-def _confirmation(links: ApproverLinks) -> dict[str, Any]:
-    question = links.question
-    return {
-        "id": question.pk,
-        "fundingTransactionId": question.funding_id,
-        "decision": str(question.decision),
-        "expiresAt": clock.text_of(question.expires_at),
-        "links": [{"approverEmail": address, "url": url} for address, url in links.urls.items()],
     }

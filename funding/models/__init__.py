@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from funding.models.auto_funding import AutoFundingConfig, AutoFundingDecision, DecisionOutcome
-from funding.models.confirmations import Confirmation, ConfirmationLink, Decision
+from funding.models.confirmations import Confirmation, ConfirmationLink
 from funding.models.limits import FundingLimit
 from funding.models.sources import (
     FundingMethod,
@@ -19,7 +19,6 @@ __all__ = [
     "AutoFundingDecision",
     "Confirmation",
     "ConfirmationLink",
-    "Decision",
     "DecisionOutcome",
     "FundingEvent",
     "FundingLimit",

@@ -1,83 +1,45 @@
-"""How a question to the approvers ends, and what that does to its funding.
-
-The first decision wins, by compare-and-swap. Lock order: the funding row, then its confirmation,
-then the balance row; everybody who decides or cancels takes the funding row first.
-"""
+"""What an answer, or new settings, do to the funding that people were asked about."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from common import clock
+from approvals import outcomes
+from approvals.matters import Decider, Matter
+from approvals.models import Decision
 from common.tasks import enqueue_on_commit
-from funding.errors import ConfirmationClosed
-from funding.models import Confirmation, Decision, FundingSource, FundingTransaction, Trigger
-from funding.services import lifecycle, pauses
+from funding.methods import NETWORK_METHOD
+from funding.models import (
+    AutoFundingConfig,
+    Confirmation,
+    ConfirmationLink,
+    FundingSource,
+    FundingTransaction,
+    Trigger,
+)
+from funding.services import lifecycle, pauses, sources
 from funding.states import FundingStatus
+from networks import calendar
+from tenants import selectors as tenants
 from tenants.actors import SYSTEM, Actor
-from tenants.services import audit, emails
+from tenants.models import Role
 
-DECIDED_MAIL = "confirmation_decided"
 SUPERSEDED = "confirmation_superseded"
 
 
-def lock(confirmation_id: str) -> Confirmation:
-    """The question with its funding, whose row stays locked until the transaction ends."""
-    funding = FundingTransaction.objects.filter(confirmation=confirmation_id)
-    funding.select_for_update(no_key=True, of=("self",)).get()
-    return _questions().get(pk=confirmation_id)
-
-
-def lock_open(confirmation_id: str, *, now: datetime) -> Confirmation:
-    """The same, of a question that can still be decided. Raises ConfirmationClosed."""
-    question = lock(confirmation_id)
-    if question.decision != Decision.OPEN or question.expires_at <= now:
-        raise _closed(question)
-    return question
-
-
-def decide(
-    question: Confirmation,
-    decision: Decision,
-    *,
-    decided_by: str,
-    now: datetime,
-    decline_reason: str = "",
-) -> None:
-    """Close `question` and tell the other approvers. Raises ConfirmationClosed.
-
-    A person decides before the end, the clock after it; withdrawing is possible at any time.
-    """
-    columns = {
-        "decision": decision,
-        "decided_by": decided_by,
-        "decided_at": now,
-        "decline_reason": decline_reason,
-    }
-    still_open = Confirmation.objects.filter(_in_time(decision, now), decision=Decision.OPEN)
-    if not still_open.filter(pk=question.pk).update(**columns):
-        raise _closed(question)
-    for name, value in columns.items():
-        setattr(question, name, value)
-    _tell_the_others(question, now)
-
-
-def supersede(*, funding: FundingTransaction, by: str, now: datetime) -> bool:
-    """Withdraw the question about a funding that the caller has locked and ends otherwise."""
-    question = _questions().filter(funding_id=funding.pk, decision=Decision.OPEN).first()
-    if question is None:
-        return False
-    decide(question, Decision.SUPERSEDED, decided_by=by, now=now)
-    return True
+def approvers(*, tenant_id: str) -> list[str]:
+    """Who is asked now: the addresses in the settings, else the tenant's owners and approvers."""
+    configs = AutoFundingConfig.objects.filter(tenant_id=tenant_id)
+    named = configs.values_list("confirmation_emails", flat=True).first()
+    return named or tenants.member_emails(tenant_id=tenant_id, roles=(Role.OWNER, Role.APPROVER))
 
 
 def void(question: Confirmation, *, by: Actor, now: datetime) -> None:
     """Withdraw a locked question whose terms have changed, and its funding with it."""
-    decide(question, Decision.SUPERSEDED, decided_by=by.id, now=now)
+    outcomes.decide(MATTER, question, Decision.SUPERSEDED, decided_by=by.id, now=now)
     end_funding(
         question,
         code=SUPERSEDED,
@@ -103,7 +65,7 @@ def void_open(*, tenant_id: str, by: Actor, now: datetime) -> None:
 
 
 def end_funding(
-    question: Confirmation, *, code: str, message: str, now: datetime, actor: Actor = SYSTEM
+    question: Confirmation, *, code: str, message: str, actor: Actor, now: datetime
 ) -> None:
     """Fail the funding that was asked about. Unless its terms merely changed, automatic funding
     now waits as after any failure."""
@@ -147,59 +109,54 @@ def is_current(question: Confirmation) -> bool:
     return not stale().filter(pk=question.pk).exists()
 
 
-def audited(
-    question: Confirmation, action: str, *, by: Actor, now: datetime, **details: object
-) -> None:
-    """Write down that a person did something about the question."""
-    audit.record(
-        tenant_id=question.tenant_id,
-        actor=by,
-        action=f"confirmation.{action}",
-        subject_id=question.funding_id,
-        details={"confirmationId": question.pk, **details},
-        now=now,
-    )
-
-
 def _questions() -> QuerySet[Confirmation]:
     return Confirmation.objects.select_related("funding__source", "source", "tenant")
 
 
-def _in_time(decision: Decision, now: datetime) -> Q:
-    if decision == Decision.SUPERSEDED:
-        return Q()
-    return Q(expires_at__lte=now) if decision == Decision.EXPIRED else Q(expires_at__gt=now)
+def _lock_funding(confirmation_id: str) -> None:
+    funding = FundingTransaction.objects.filter(confirmation=confirmation_id)
+    funding.select_for_update(no_key=True, of=("self",)).get()
 
 
-def _closed(question: Confirmation) -> ConfirmationClosed:
-    return ConfirmationClosed(
-        "The time to decide is over."
-        if question.decision == Decision.OPEN
-        else f"This request was {question.decision} before."
+def _asked_now(question: Confirmation) -> list[str]:
+    return approvers(tenant_id=question.tenant_id)
+
+
+def _require_usable_source(question: Confirmation, _by: Decider) -> None:
+    sources.require_usable(source=question.source, method=question.funding.method)
+
+
+def _reserve(question: Confirmation, by: Actor, now: datetime) -> None:
+    method = NETWORK_METHOD[question.funding.method]
+    lifecycle.move(
+        funding=question.funding,
+        target=FundingStatus.RESERVED,
+        actor=by,
+        now=now,
+        reason="approved",
+        next_attempt_at=now,
+        expected_availability_date=calendar.expected_availability(method, now),
     )
+    enqueue_on_commit("funding.submit_due")
 
 
-def _tell_the_others(question: Confirmation, now: datetime) -> None:
-    for address in question.approvers:
-        if address != question.decided_by:
-            emails.queue(
-                tenant_id=question.tenant_id,
-                to=address,
-                template=DECIDED_MAIL,
-                context=_outcome(question, now),
-                now=now,
-            )
+def _void_if_stale(question: Confirmation, now: datetime) -> bool:
+    if is_current(question):
+        return False
+    void(question, by=SYSTEM, now=now)
+    return True
 
 
-def _outcome(question: Confirmation, now: datetime) -> dict[str, Any]:
-    return {
-        "tenant_name": question.tenant.name,
-        "amount": question.amount,
-        "bank_name": question.source.bank_name,
-        "last4": question.source.last4,
-        "state": question.decision,
-        "decided_by": question.decided_by,
-        "decided_at": clock.text_of(now),
-        "decline_reason": question.decline_reason,
-        "funding_transaction_id": question.funding_id,
-    }
+MATTER = Matter(
+    kind="funding",
+    subject="funding",
+    subject_prefix="ftx",
+    questions=_questions,
+    links=ConfirmationLink,
+    lock_subject=_lock_funding,
+    approvers=_asked_now,
+    allow=_require_usable_source,
+    go_ahead=_reserve,
+    stop=end_funding,
+    withdraw_if_stale=_void_if_stale,
+)

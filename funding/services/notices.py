@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from common import clock
-from funding.models import AutoFundingConfig, Confirmation
+from funding.models import AutoFundingConfig
 from networks import return_codes
 from tenants import selectors as tenants
 from tenants.models import Role, Tenant
@@ -90,21 +90,6 @@ def low(*, config: AutoFundingConfig, available: int, in_flight: int, now: datet
             "availableBalance": available,
             "pendingBalance": in_flight,
             "lowBalanceThreshold": config.low_balance_threshold,
-        },
-        now,
-    )
-
-
-def confirmation_requested(*, confirmation: Confirmation, now: datetime) -> None:
-    """Tell programs that a funding waits for a person; the approvers get their own e-mail."""
-    _publish(
-        confirmation.tenant_id,
-        "confirmation.requested",
-        {
-            "confirmationId": confirmation.pk,
-            "fundingTransactionId": confirmation.funding_id,
-            "amount": confirmation.amount,
-            "expiresAt": clock.text_of(confirmation.expires_at),
         },
         now,
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from approvals import decisions
 from common.clock import utc_now
 from funding.models import ConfirmationLink, FundingTransaction
-from funding.services import auto_funding, confirmations
+from funding.services import auto_funding
 from tenants.models import Mode
 from tests.builders import (
     ApiClient,
@@ -41,7 +42,7 @@ def test_gives_links_that_decide(acme_api, waiting):
     assert (found["fundingTransactionId"], found["decision"]) == (waiting.pk, "open")
     (link,) = found["links"]
     assert link["approverEmail"] == "cfo@acme.example"
-    confirmations.approve(token=token_of(link["url"]), typed_amount="500.00", now=utc_now())
+    decisions.approve(token=token_of(link["url"]), typed_amount="500.00", now=utc_now())
     waiting.refresh_from_db()
     assert waiting.status == "reserved"
     decided = acme_api.get(f"{PATH}/{waiting.pk}").json()["data"]

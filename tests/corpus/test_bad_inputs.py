@@ -15,11 +15,13 @@ import pytest
 from django.db import connection
 
 from api.pagination import _seal
+from approvals import links
 from common.clock import utc_now
 from devstack import postgres
 from devstack.paths import profile
 from funding.models import FundingMethod
-from funding.services import confirmation_links, confirmations, sources
+from funding.services import confirmations, sources
+from funding.services.confirmation_outcomes import MATTER
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM
 from tenants.services import accounts
@@ -84,9 +86,7 @@ def prepare():
         confirmation_expires_at=now + timedelta(hours=1),
     )
     question = confirmations.request(funding=waiting, reason="Corpus", now=now)
-    link = confirmation_links.mint(
-        confirmation=question, approver_email="cfo@acme.example", now=now
-    )
+    link = links.mint(MATTER, question, approver_email="cfo@acme.example", now=now)
     token = link.rstrip("/").rsplit("/", 1)[1]
     return {
         "KEY": key,

@@ -13,6 +13,8 @@ from common import mail
 
 TENANT = "Smith & Sons"
 QUESTION: dict[str, Any] = {
+    "kind": "funding",
+    "holder_name": "Acme Inc",
     "tenant_name": TENANT,
     "amount": 1_250_000,
     "bank_name": "First Platypus Bank",
@@ -51,7 +53,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "decided_by": "dana@acme.example",
         "decided_at": "2026-11-20T16:00:00Z",
         "decline_reason": "Not this month",
-        "funding_transaction_id": "ftx_1",
+        "subject_id": "ftx_1",
     },
     "confirmation_reminder": QUESTION,
     "confirmation_request": QUESTION,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from approvals import decisions, links
 from balance import invariants
 from common.clock import utc_now
 from funding.models import Confirmation
-from funding.services import auto_funding, confirmations
-from funding.services import confirmation_links as links
+from funding.services import auto_funding
+from funding.services.confirmation_outcomes import MATTER
 from tests.builders import make_auto_funding, make_source
 from tests.corruption import tamper
 
@@ -30,9 +31,9 @@ def question(acme):
 def test_nothing_is_found_while_it_waits_and_after_it_is_decided(question, full):
     assert found(full=full) == set()
 
-    url = links.mint(confirmation=question, approver_email="cfo@acme.example", now=utc_now())
+    url = links.mint(MATTER, question, approver_email="cfo@acme.example", now=utc_now())
     token = url.rstrip("/").rpartition("/")[2]
-    confirmations.approve(token=token, typed_amount="500", now=utc_now())
+    decisions.approve(token=token, typed_amount="500", now=utc_now())
 
     assert found(full=full) == set()
 

@@ -9,13 +9,14 @@ from datetime import timedelta
 import pytest
 from django.core import mail
 
-from funding.errors import (
+from approvals import decisions, links
+from approvals.errors import (
     AmountMismatch,
     ConfirmationClosed,
     ConfirmationResentRecently,
-    FundingSourceUnusable,
     UnknownConfirmation,
 )
+from funding.errors import FundingSourceUnusable
 from funding.models import (
     AutoFundingConfig,
     Confirmation,
@@ -31,7 +32,7 @@ from funding.services import (
     sources,
     topups,
 )
-from funding.services import confirmation_links as links
+from funding.services.confirmation_outcomes import MATTER
 from tenants.actors import SYSTEM, user
 from tenants.errors import TenantSuspended
 from tenants.models import AuditEvent, OutgoingEmail, Role
@@ -63,21 +64,21 @@ def question(acme):
 
 
 def token_of(question, email=BOSS):
-    address = links.mint(confirmation=question, approver_email=email, now=NOW)
+    address = links.mint(MATTER, question, approver_email=email, now=NOW)
     return address.rstrip("/").rpartition("/")[2]
 
 
 def approve(question, *, typed="$500.00", now=NOW, email=BOSS):
-    confirmations.approve(token=token_of(question, email), typed_amount=typed, now=now)
+    decisions.approve(token=token_of(question, email), typed_amount=typed, now=now)
 
 
 def decline(question, *, reason="Not this month", now=NOW, email=BOSS):
-    confirmations.decline(token=token_of(question, email), reason=reason, now=now)
+    decisions.decline(token=token_of(question, email), reason=reason, now=now)
 
 
 def page_of(token, now=NOW):
     """What the page of a known link shows."""
-    view = confirmations.look_up(token=token, now=now)
+    view = decisions.look_up(token=token, now=now)
     assert view is not None
     return view
 
@@ -198,7 +199,7 @@ class TestLinks:
     def test_is_long_random_and_built_from_the_setting(self, question, settings):
         settings.BASE_URL = "https://ballast.example"
 
-        address = links.mint(confirmation=question, approver_email=BOSS, now=NOW)
+        address = links.mint(MATTER, question, approver_email=BOSS, now=NOW)
 
         assert re.fullmatch(r"https://ballast\.example/confirm/[0-9A-Za-z_-]{43}/", address)
 
@@ -207,27 +208,31 @@ class TestLookUp:
     def test_shows_the_question_to_whoever_holds_the_link(self, question):
         view = page_of(token_of(question))
 
-        assert view == confirmations.ConfirmationView(
+        assert view == decisions.QuestionView(
+            id=question.pk,
+            kind="funding",
             tenant_name="Acme",
             amount=50_000,
+            holder_name="Acme Inc",
             bank_name=question.source.bank_name,
             last4=question.source.last4,
             reason=question.reason,
             requested_at=NOW,
             expires_at=END,
+            approvers=(BOSS, CFO),
             approver_email=BOSS,
             state="open",
             decided_by="",
             decided_at=None,
             decline_reason="",
-            funding_transaction_id=question.funding_id,
+            subject_id=question.funding_id,
         )
 
     def test_looking_changes_nothing(self, question):
         token = token_of(question)
 
         for _ in range(3):
-            confirmations.look_up(token=token, now=NOW)
+            decisions.look_up(token=token, now=NOW)
 
         assert untouched(question)
 
@@ -257,17 +262,17 @@ class TestLookUp:
         "token", ["", "a", "a" * 43, "a" * 44, "a" * 10_000, "é" * 43, "\0" * 43, "\ud800" * 43]
     )
     def test_knows_nothing_of_other_tokens(self, question, token):
-        assert confirmations.look_up(token=token, now=NOW) is None
+        assert decisions.look_up(token=token, now=NOW) is None
         with pytest.raises(UnknownConfirmation):
-            confirmations.approve(token=token, typed_amount="$500.00", now=NOW)
+            decisions.approve(token=token, typed_amount="$500.00", now=NOW)
         with pytest.raises(UnknownConfirmation):
-            confirmations.decline(token=token, reason="no", now=NOW)
+            decisions.decline(token=token, reason="no", now=NOW)
 
     def test_one_changed_character_is_another_token(self, question):
         token = token_of(question)
         flipped = token[:-1] + ("A" if token[-1] != "A" else "B")
 
-        assert confirmations.look_up(token=flipped, now=NOW) is None
+        assert decisions.look_up(token=flipped, now=NOW) is None
 
 
 class TestApprove:

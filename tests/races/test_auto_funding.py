@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from django.db import transaction
 
+from approvals import decisions, links
 from balance import selectors as balances
 from balance import services as ledger
 from common.errors import DomainError
@@ -22,11 +23,10 @@ from funding.services import (
     auto_funding,
     auto_funding_config,
     confirmation_sweeps,
-    confirmations,
     sources,
     topups,
 )
-from funding.services import confirmation_links as links
+from funding.services.confirmation_outcomes import MATTER
 from funding.states import IN_FLIGHT
 from tenants.actors import SYSTEM
 from tests.balance.builders import balance_of, fund, movement
@@ -139,7 +139,7 @@ def test_an_approval_is_of_the_old_terms_or_void(tenant, source, _round, caplog)
     make_auto_funding(tenant, confirmation_threshold=0)
     auto_funding.evaluate(tenant_id=tenant.pk, now=NOW)
     question = Confirmation.objects.get()
-    token = links.mint(confirmation=question, approver_email="boss@acme.example", now=NOW)
+    token = links.mint(MATTER, question, approver_email="boss@acme.example", now=NOW)
     token = token.rstrip("/").rpartition("/")[2]
 
     def act(worker):
@@ -153,7 +153,7 @@ def test_an_approval_is_of_the_old_terms_or_void(tenant, source, _round, caplog)
             )
         if worker == 2:
             return confirmation_sweeps.sweep(now=NOW)
-        return confirmations.approve(token=token, typed_amount="500.00", now=NOW)
+        return decisions.approve(token=token, typed_amount="500.00", now=NOW)
 
     outcomes = together(act, workers=8)
     confirmation_sweeps.sweep(now=NOW)

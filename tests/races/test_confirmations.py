@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from funding.errors import ConfirmationClosed
+from approvals import decisions, links
+from approvals.errors import ConfirmationClosed
 from funding.models import Confirmation, FundingEvent, FundingTransaction
 from funding.services import auto_funding, confirmation_sweeps, confirmations
-from funding.services import confirmation_links as links
+from funding.services.confirmation_outcomes import MATTER
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail
 from tests.balance.builders import balance_of
@@ -32,17 +33,17 @@ def question(db):
 
 @pytest.fixture
 def token(question):
-    address = links.mint(confirmation=question, approver_email=BOSS, now=NOW)
+    address = links.mint(MATTER, question, approver_email=BOSS, now=NOW)
     return address.rstrip("/").rpartition("/")[2]
 
 
 def approve(token, now=NOW):
-    confirmations.approve(token=token, typed_amount="$500.00", now=now)
+    decisions.approve(token=token, typed_amount="$500.00", now=now)
     return "approved"
 
 
 def decline(token, now=NOW):
-    confirmations.decline(token=token, reason="no", now=now)
+    decisions.decline(token=token, reason="no", now=now)
     return "declined"
 
 

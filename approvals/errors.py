@@ -1,0 +1,41 @@
+"""Refusals about questions and their answers."""
+
+from __future__ import annotations
+
+from common.errors import Conflict, Forbidden, NotFound, RuleViolation
+
+
+class AmountMismatch(RuleViolation):
+    code = "amount_mismatch"
+    title = "Typed amount differs"
+    advice = "Type the amount exactly as it is shown."
+
+
+class ConfirmationClosed(Conflict):
+    code = "confirmation_closed"
+    title = "Already decided"
+    advice = "Somebody decided before, or the time was up. The page shows who and when."
+
+
+class UnknownConfirmation(NotFound):
+    code = "unknown_confirmation"
+    title = "Link not valid"
+    advice = "Use the newest link from the e-mail, or ask for a new one."
+
+
+class ConfirmationResentRecently(RuleViolation):
+    code = "confirmation_resent_recently"
+    title = "Sent a moment ago"
+    advice = "Wait ten minutes between two e-mails to the same approver."
+
+
+class NotAnApprover(Forbidden):
+    code = "not_an_approver"
+    title = "Not asked"
+    advice = "Only the people who were asked decide. The page shows who they are."
+
+
+class OwnPayment(Forbidden):
+    code = "own_payment"
+    title = "A second person approves"
+    advice = "Whoever made the payment cannot approve it. Ask another approver."

@@ -1,0 +1,75 @@
+"""Putting a question to people, once more if need be."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from approvals import links, outcomes
+from approvals.errors import ConfirmationResentRecently, UnknownConfirmation
+from approvals.matters import Matter
+from approvals.models import Question
+from common import clock
+from tenants.actors import Actor
+from tenants.models import OutgoingEmail
+from webhooks.services import events
+
+VALID_FOR = timedelta(hours=72)
+RESEND_AFTER = timedelta(minutes=10)
+REASON_LENGTH_MAX = 200
+
+
+def announce(matter: Matter, question: Question, *, subject_name: str, now: datetime) -> None:
+    """Tell the approvers of a new question by mail, and programs by an event.
+
+    `subject_name` is the event's word for what would move. With nobody to ask the question waits
+    all the same, for whoever joins before it expires.
+    """
+    links.queue(matter, question, to=question.approvers, template=links.REQUEST_MAIL, now=now)
+    events.publish_notice(
+        tenant_id=question.tenant_id,
+        type="confirmation.requested",
+        data={
+            "confirmationId": question.pk,
+            subject_name: question.subject_id,
+            "amount": question.amount,
+            "expiresAt": clock.text_of(question.expires_at),
+        },
+        now=now,
+    )
+
+
+@transaction.atomic
+def resend(
+    matter: Matter, *, tenant_id: str, subject_id: str, actor: Actor, now: datetime
+) -> list[str]:
+    """Mail a new link to each approver who got none in the last ten minutes; returns who.
+
+    Only those who were asked first are asked again, unless nobody was. Raises
+    UnknownConfirmation, ConfirmationClosed, ConfirmationResentRecently.
+    """
+    known = matter.about(tenant_id=tenant_id, subject_id=subject_id)
+    if known is None:
+        raise UnknownConfirmation("There is no such request for approval.")
+    question = outcomes.lock_open(matter, known.pk, now=now)
+    if not question.approvers:
+        question.approvers = matter.approvers(question)
+        question.save(update_fields=("approvers",))
+    recently = _mailed_since(question, now - RESEND_AFTER)
+    waiting = [address for address in question.approvers if address not in recently]
+    if not waiting:
+        raise ConfirmationResentRecently("Every approver got a link in the last ten minutes.")
+    links.queue(matter, question, to=waiting, template=links.REQUEST_MAIL, now=now)
+    outcomes.audited(question, "resent", by=actor, now=now, to=waiting)
+    return waiting
+
+
+def _mailed_since(question: Question, since: datetime) -> set[str]:
+    mails = OutgoingEmail.objects.filter(
+        tenant_id=question.tenant_id,
+        template__in=(links.REQUEST_MAIL, links.REMINDER_MAIL),
+        context__confirmation_id=question.pk,
+        created_at__gt=since,
+    )
+    return set(mails.values_list("to", flat=True))
