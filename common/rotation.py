@@ -1,15 +1,16 @@
 """Re-encrypting what is stored after a new key was put in front of `ENCRYPTION_KEYS`.
 
 Sealed columns are found, not listed, so that none can be forgotten: a model that keeps encrypted
-values has an `encryption_context` and names their columns `…_token`. A run takes the values that
-another key sealed, so it can be stopped and started at will; when none is left the old key can go.
+values has an `encryption_context` and names their columns `…_token`. Only tables that a package
+brings are told with `also`. A run takes the values that another key sealed, so it can be stopped
+and started at will; when none is left the old key can go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.apps import apps
 from django.db import models, transaction
@@ -38,6 +39,56 @@ class SealedColumn:
             **{f"{self.column}__startswith": f"{crypto.current_key_id()}:"}
         )
 
+    def context(self, row: Any) -> str:
+        return str(row.encryption_context)
+
+    def token(self, row: Any) -> str:
+        return str(getattr(row, self.column))
+
+    def swap(self, row: Any, token: str) -> int:
+        """Put `token` where the row's value is still what was read; returns the rows changed."""
+        rows = self.model._default_manager.filter(pk=row.pk, **{self.column: self.token(row)})
+        return rows.update(**{self.column: token})
+
+
+@dataclass(frozen=True)
+class SealedKey:
+    """A token under one key of a JSON column, sealed with one context for all rows."""
+
+    model: type[models.Model]
+    column: str
+    key: str
+    fixed_context: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.model._meta.label}.{self.column}.{self.key}"
+
+    def stale(self) -> QuerySet[Any]:
+        path = f"{self.column}__{self.key}"
+        rows = self.model._default_manager.filter(**{f"{self.column}__has_key": self.key})
+        return rows.exclude(**{f"{path}__startswith": f"{crypto.current_key_id()}:"})
+
+    def context(self, row: Any) -> str:
+        return self.fixed_context
+
+    def token(self, row: Any) -> str:
+        return str(getattr(row, self.column)[self.key])
+
+    def swap(self, row: Any, token: str) -> int:
+        before = getattr(row, self.column)
+        rows = self.model._default_manager.filter(pk=row.pk, **{self.column: before})
+        return rows.update(**{self.column: {**before, self.key: token}})
+
+
+Sealed: TypeAlias = SealedColumn | SealedKey
+_told: list[SealedKey] = []
+
+
+def also(sealed: SealedKey) -> None:
+    """Rotate this one, too."""
+    _told.append(sealed)
+
 
 @dataclass
 class Outcome:
@@ -47,41 +98,37 @@ class Outcome:
     unreadable: list[str] = field(default_factory=list)
 
 
-def columns() -> list[SealedColumn]:
-    """Every sealed column of the product, by name."""
-    found = [
+def columns() -> list[Sealed]:
+    """Every sealed value of the product, by name."""
+    found: list[Sealed] = [
         SealedColumn(model=model, column=column.name)
         for model in apps.get_models()
         if hasattr(model, "encryption_context")
         for column in model._meta.concrete_fields
         if column.name.endswith("_token")
     ]
-    return sorted(found, key=lambda sealed: sealed.name)
+    return sorted([*found, *_told], key=lambda sealed: sealed.name)
 
 
-def rotate(
-    sealed: SealedColumn, *, progress: Callable[[int], None] = lambda _count: None
-) -> Outcome:
+def rotate(sealed: Sealed, *, progress: Callable[[int], None] = lambda _count: None) -> Outcome:
     """Seal every stale value of the column with the current key, a batch per transaction."""
     outcome = Outcome()
-    last = ""
-    while rows := list(sealed.stale().filter(pk__gt=last).order_by("pk")[:BATCH]):
+    rows = list(sealed.stale().order_by("pk")[:BATCH])
+    while rows:
         with transaction.atomic():
             for row in rows:
                 _rotate_row(sealed, row, outcome)
-        last = rows[-1].pk
         progress(outcome.rotated)
+        rows = list(sealed.stale().filter(pk__gt=rows[-1].pk).order_by("pk")[:BATCH])
     return outcome
 
 
-def _rotate_row(sealed: SealedColumn, row: Any, outcome: Outcome) -> None:
+def _rotate_row(sealed: Sealed, row: Any, outcome: Outcome) -> None:
     """Compare-and-swap: a value that somebody changes meanwhile is left to them."""
-    old, context = getattr(row, sealed.column), row.encryption_context
+    context = sealed.context(row)
     try:
-        text = crypto.decrypt(old, context=context)
+        text = crypto.decrypt(sealed.token(row), context=context)
     except crypto.Undecryptable:
         outcome.unreadable.append(str(row.pk))
         return
-    outcome.rotated += sealed.model._default_manager.filter(
-        pk=row.pk, **{sealed.column: old}
-    ).update(**{sealed.column: crypto.encrypt(text, context=context)})
+    outcome.rotated += sealed.swap(row, crypto.encrypt(text, context=context))

@@ -44,6 +44,8 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "csp",
     "django_filters",
     "django_htmx",
@@ -74,6 +76,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "config.csp.AdminPolicyMiddleware",
+    "config.private.AccountPagesMiddleware",
     "api.middleware.BodyLimitMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -198,6 +201,28 @@ ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_SESSION_REMEMBER = True
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXY_COUNT
+ACCOUNT_RATE_LIMITS = {
+    "login": "30/m/ip",
+    "login_failed": "10/m/ip,5/300s/key",  # also of codes
+    "second_factor": "50/d/key",  # our own: guesses of somebody who knows the password
+    "reset_password": "20/m/ip,5/m/key",
+    "reset_password_from_key": "20/m/ip",
+    "reauthenticate": "10/m/user",
+    "change_password": "5/m/user",
+}
+MFA_RATE_LIMITS = {"webauthn_login": "10/m/ip"}
+MFA_ADAPTER = "tenants.second_factor.Adapter"
+MFA_FORMS = {
+    "authenticate": "tenants.second_factor_forms.AuthenticateForm",
+    "reauthenticate": "tenants.second_factor_forms.ReauthenticateForm",
+    "activate_totp": "tenants.second_factor_forms.ActivateForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Ballast"
+# Addresses of people are only set by whoever invited them, so there is nothing to verify.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG  # http://localhost
 PASSWORD_RESET_TIMEOUT = 60 * 60
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard:overview"

@@ -42,10 +42,15 @@ class Seat:
         return self.role in MONEY
 
 
-class PageRequest(HttpRequest):
-    """A request that passed `tenant_page`."""
+class PersonRequest(HttpRequest):
+    """A request of somebody who is signed in."""
 
     user: User
+
+
+class PageRequest(PersonRequest):
+    """A request that passed `tenant_page`."""
+
     htmx: HtmxDetails
     seat: Seat
 

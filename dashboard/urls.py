@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from dashboard.views import (
+    account,
     api_keys,
     bank_accounts,
     confirmations,
@@ -52,6 +53,7 @@ _docs: list[URLPattern | URLResolver] = [
 urlpatterns = [
     path("", site.front_door, name="front-door"),
     path("favicon.ico", site.favicon),
+    path("accounts/sessions/<int:session_id>/end", account.end_session, name="end_session"),
     path("dashboard/", include((_tenant_pages, "dashboard"))),
     path("docs/", include((_docs, "docs"))),
     path("confirm/<str:token>/", confirmations.confirmation, name="confirmation"),

@@ -8,8 +8,10 @@ from allauth.account.adapter import DefaultAccountAdapter
 from django.http import HttpRequest
 
 from common.clock import utc_now
-from tenants.emails import queue_password_reset
+from tenants import selectors
+from tenants.emails import queue_account_notice, queue_password_reset
 from tenants.models import User
+from tenants.services import sign_ins
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -19,3 +21,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
         """Through our outbox, which a mail server that is down does not break."""
         queue_password_reset(user=user, now=utc_now())
+
+    def send_notification_mail(self, template_prefix: str, user: User, **_rest: Any) -> None:
+        """Tell the person that their way of signing in changed, through the outbox, too."""
+        queue_account_notice(
+            user=user,
+            change=template_prefix.rpartition("/")[2],
+            address=self.get_client_ip(self.request),
+            now=utc_now(),
+        )
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        super().authentication_failed(request, **credentials)
+        if user := selectors.person(email=credentials.get("email", "")):
+            sign_ins.failed(user_id=user.pk, how="password", now=utc_now())

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.utils.module_loading import autodiscover_modules
 
@@ -9,5 +11,8 @@ class TenantsConfig(AppConfig):
     verbose_name = "Tenants and access"
 
     def ready(self) -> None:
-        """Load what every app's `emails` module registers with the mail outbox."""
+        """Load what every app's `emails` module registers with the mail outbox, and what listens
+        to django-allauth."""
         autodiscover_modules("emails")
+        import_module("tenants.receivers")
+        import_module("tenants.second_factor")

@@ -14,6 +14,18 @@ from tenants.models import OutgoingEmail, User
 from tenants.services import emails
 
 PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
+ACCOUNT_CHANGED = "account_changed"
+# What django-allauth calls a change, in our words.
+_CHANGES = {
+    "totp_activated": "An authenticator app was added",
+    "totp_deactivated": "The authenticator app was removed",
+    "recovery_codes_generated": "New recovery codes were made",
+    "webauthn_added": "A passkey was added",
+    "webauthn_removed": "A passkey was removed",
+    "password_changed": "Your password was changed",
+    "password_reset": "Your password was reset",
+    "password_set": "A password was set",
+}
 _USELESS_AFTER = timedelta(hours=1)
 
 
@@ -26,6 +38,19 @@ def queue_password_reset(*, user: User, now: datetime) -> None:
         context={"user_id": user.pk},
         now=now,
     )
+
+
+def queue_account_notice(*, user: User, change: str, address: str, now: datetime) -> None:
+    """Tell this person that their way of signing in changed; `change` is django-allauth's name."""
+    if change not in _CHANGES:
+        return
+    context = {
+        "what": _CHANGES[change],
+        "at": now.isoformat(),
+        "address": address,
+        "email": user.email,
+    }
+    emails.queue(tenant_id=None, to=user.email, template=ACCOUNT_CHANGED, context=context, now=now)
 
 
 @emails.builds_context(PASSWORD_RESET)

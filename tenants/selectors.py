@@ -79,6 +79,11 @@ def tenant(tenant_id: str) -> Tenant:
     return Tenant.objects.get(pk=tenant_id)
 
 
+def person(*, email: str) -> User | None:
+    """The active person with this address, however it is capitalised."""
+    return User.objects.filter(email=email.lower(), is_active=True).first()
+
+
 def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:
     """The addresses of the tenant's active people in these roles, sorted."""
     members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)

@@ -11,6 +11,7 @@ from django.utils.html import escape
 from django.utils.safestring import mark_safe
 
 from common.money import format_cents
+from dashboard import devices
 
 register = template.Library()
 
@@ -41,6 +42,12 @@ def moment(at: datetime | str) -> str:
 def ending_in(bank_name: str, last4: str) -> str:
     """`First Platypus Bank ending in 6789`."""
     return f"{bank_name or 'Bank account'} ending in {last4}"
+
+
+@register.filter
+def device(user_agent: str) -> str:
+    """`Firefox on Windows`, as far as a browser tells."""
+    return devices.named(user_agent)
 
 
 @register.filter

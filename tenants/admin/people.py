@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
@@ -27,6 +29,9 @@ else:
 admin.site.unregister(Group)
 # People sign in with the address of their user; allauth's own list only mirrors it.
 admin.site.unregister(EmailAddress)
+# Secrets and sessions of people: nothing to look at, and nothing to edit.
+admin.site.unregister(Authenticator)
+admin.site.unregister(UserSession)
 
 
 class NewUserForm(UserCreationForm):

@@ -25,6 +25,8 @@ SIGNED_IN = (
     "/dashboard/api-keys/new",
     "/dashboard/webhooks",
     "/accounts/password/change/",
+    "/accounts/2fa/",
+    "/accounts/sessions/",
 )
 
 

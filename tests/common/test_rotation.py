@@ -127,6 +127,8 @@ class TestColumns:
         assert [sealed.name for sealed in rotation.columns()] == [
             "api.IdempotencyRecord.body_token",
             "funding.FundingSource.account_number_token",
+            "mfa.Authenticator.data.secret",
+            "mfa.Authenticator.data.seed",
             "payments.Recipient.account_number_token",
             "webhooks.WebhookEndpoint.previous_secret_token",
             "webhooks.WebhookEndpoint.secret_token",

@@ -33,6 +33,12 @@ WEBHOOK: dict[str, Any] = {
     "off_after_days": 5,
 }
 CONTEXTS: dict[str, dict[str, Any]] = {
+    "account_changed": {
+        "what": "A passkey was added",
+        "at": "2026-11-20T15:04:00Z",
+        "address": "198.51.100.7",
+        "email": "dana@acme.example",
+    },
     "auto_funding_paused": {
         "tenant_name": TENANT,
         "reason": "The bank answered R03, no account.",

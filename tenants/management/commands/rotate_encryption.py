@@ -32,7 +32,7 @@ class Command(JsonCommand):
         rotated = {name: outcome.rotated for name, outcome in outcomes.items()}
         return {"keyId": crypto.current_key_id(), "rotated": rotated}
 
-    def _rotate(self, sealed: rotation.SealedColumn) -> rotation.Outcome:
+    def _rotate(self, sealed: rotation.Sealed) -> rotation.Outcome:
         def report(count: int) -> None:
             self.stderr.write(f"{sealed.name}: {count}")
 

@@ -1,0 +1,56 @@
+"""What django-allauth tells about signing in, written into the audit log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account import signals as account
+from allauth.account.authentication import get_authentication_records
+from allauth.mfa import signals as mfa
+from allauth.mfa.models import Authenticator
+from django.dispatch import receiver
+from django.http import HttpRequest
+
+from common.clock import utc_now
+from tenants.models import User
+from tenants.services import sign_ins
+
+
+@receiver(account.user_logged_in)
+def _signed_in(request: HttpRequest, user: User, **_rest: Any) -> None:
+    records = get_authentication_records(request, user)
+    how = [record.get("type", record["method"]) for record in records]
+    sign_ins.succeeded(user_id=user.pk, how=" + ".join(how), now=utc_now())
+
+
+@receiver(mfa.authentication_failed)
+def _wrong_code(user: User, authenticator: Authenticator, **_rest: Any) -> None:
+    sign_ins.failed(user_id=user.pk, how=str(authenticator.type), now=utc_now())
+
+
+@receiver([mfa.authenticator_added, mfa.authenticator_removed, mfa.authenticator_reset])
+def _second_factor_changed(
+    signal: Any, user: User, authenticator: Authenticator, **_rest: Any
+) -> None:
+    words = {
+        mfa.authenticator_added: "second_factor.added",
+        mfa.authenticator_removed: "second_factor.removed",
+        mfa.authenticator_reset: "second_factor.renewed",
+    }
+    sign_ins.account_changed(
+        user_id=user.pk, action=words[signal], kind=str(authenticator.type), now=utc_now()
+    )
+
+
+@receiver([account.password_changed, account.password_set])
+def _password_changed(user: User, **_rest: Any) -> None:
+    sign_ins.account_changed(
+        user_id=user.pk, action="password.changed", kind="password", now=utc_now()
+    )
+
+
+@receiver(account.password_reset)
+def _password_reset(user: User, **_rest: Any) -> None:
+    sign_ins.account_changed(
+        user_id=user.pk, action="password.reset", kind="password", now=utc_now()
+    )

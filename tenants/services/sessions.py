@@ -1,0 +1,27 @@
+"""Where a person is signed in, and ending it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from allauth.usersessions.models import UserSession
+
+from tenants.services import sign_ins
+
+
+def end(*, user_id: str, session_id: int, now: datetime) -> bool:
+    """Sign one browser out. Returns False when it is not, or no longer, one of this person's."""
+    session = UserSession.objects.filter(user_id=user_id, pk=session_id).first()
+    if session is None:
+        return False
+    session.end()
+    sign_ins.account_changed(user_id=user_id, action="session.ended", kind=session.ip, now=now)
+    return True
+
+
+def end_all(*, user_id: str) -> int:
+    """Sign the person out everywhere."""
+    rows = list(UserSession.objects.filter(user_id=user_id))
+    for session in rows:
+        session.end()
+    return len(rows)

@@ -1,0 +1,44 @@
+"""The audit trail of how people get in: it is read by every tenant the person belongs to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from tenants import actors
+from tenants.models import Membership
+from tenants.services import audit
+
+
+def succeeded(*, user_id: str, how: str, now: datetime) -> None:
+    """`how` names the factors: `password`, `password + totp`, `webauthn`."""
+    _record(user_id, "sign_in.succeeded", actors.user(user_id), {"how": how}, now)
+
+
+def failed(*, user_id: str, how: str, now: datetime) -> None:
+    """A wrong password or code for somebody we know. Who typed it we do not know."""
+    _record(user_id, "sign_in.failed", actors.SYSTEM, {"how": how}, now)
+
+
+def account_changed(*, user_id: str, action: str, kind: str, now: datetime) -> None:
+    """`action`: `second_factor.added`, `second_factor.removed`, `password.changed`, …"""
+    _record(user_id, action, actors.user(user_id), {"kind": kind}, now)
+
+
+@transaction.atomic
+def _record(
+    user_id: str, action: str, actor: actors.Actor, details: dict[str, object], now: datetime
+) -> None:
+    """One row for each tenant of the person; one without a tenant for staff."""
+    rows = Membership.objects.filter(user_id=user_id).order_by("tenant_id")
+    tenants: list[str | None] = list(rows.values_list("tenant_id", flat=True))
+    for tenant_id in tenants or [None]:
+        audit.record(
+            tenant_id=tenant_id,
+            actor=actor,
+            action=action,
+            subject_id=user_id,
+            details=details,
+            now=now,
+        )

@@ -1,0 +1,339 @@
+"""The second factor and the sessions, as people use them."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
+from django.core import mail
+from django.test import Client
+
+from common import rotation
+from common.clock import utc_now
+from tenants import second_factor
+from tenants.actors import SYSTEM
+from tenants.models import AuditEvent, Role
+from tenants.services import accounts, emails
+from tests.builders import NOW
+
+PASSWORD = "correct horse battery"
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+
+
+@pytest.fixture(autouse=True)
+def _patient_clock(settings):
+    """A code typed in the last moment of its half minute still counts."""
+    settings.MFA_TOTP_TOLERANCE = 1
+
+
+@pytest.fixture
+def lee(acme):
+    return accounts.create_member(
+        tenant_id=acme.pk,
+        email="lee@acme.example",
+        role=Role.MEMBER,
+        password=PASSWORD,
+        actor=SYSTEM,
+        now=NOW,
+    ).user
+
+
+def code_of(secret=SECRET, *, steps=0):
+    return format_hotp_value(hotp_value(secret, int(time.time()) // 30 + steps))
+
+
+def enter(client, *, password=PASSWORD):
+    return client.post("/accounts/login/", {"login": "lee@acme.example", "password": password})
+
+
+def confirm(client, path):
+    """Open a page that asks for the password first."""
+    asked = client.get(path)["Location"]
+    return client.post(asked, {"password": PASSWORD, "next": path}, follow=True)
+
+
+def actions(**filters):
+    rows = AuditEvent.objects.filter(**filters).order_by("created_at", "id")
+    return [row.action for row in rows.exclude(action__startswith="tenant.")]
+
+
+@pytest.fixture
+def with_app(lee):
+    TOTP.activate(lee, SECRET)
+    return RecoveryCodes.activate(lee).generate_codes()
+
+
+class TestSettingUpAnApp:
+    def test_asks_for_the_password_first(self, client, lee):
+        client.force_login(lee, backend="django.contrib.auth.backends.ModelBackend")
+
+        response = client.get("/accounts/2fa/totp/activate/")
+
+        assert response["Location"].startswith("/accounts/reauthenticate/")
+
+    def test_turns_it_on_and_shows_recovery_codes(self, client, lee):
+        enter(client)
+        page = confirm(client, "/accounts/2fa/totp/activate/").content.decode()
+        secret = re.findall(r"\b[A-Z2-7]{32}\b", page)[0]
+
+        response = client.post(
+            "/accounts/2fa/totp/activate/", {"code": code_of(secret)}, follow=True
+        )
+
+        assert response.redirect_chain == [("/accounts/2fa/recovery-codes/", 302)]
+        assert len(re.findall(r"<li>\d{8}</li>", response.content.decode())) == 10
+        assert second_factor.is_set_up(user_id=lee.pk)
+
+    def test_is_refused_with_a_wrong_code(self, client, lee):
+        enter(client)
+        confirm(client, "/accounts/2fa/totp/activate/")
+
+        response = client.post("/accounts/2fa/totp/activate/", {"code": "000000"})
+
+        assert b"Incorrect code" in response.content
+        assert not Authenticator.objects.exists()
+
+    def test_shows_the_code_without_anything_the_policy_forbids(self, client, lee):
+        enter(client)
+
+        content = confirm(client, "/accounts/2fa/totp/activate/").content.decode()
+
+        assert 'src="data:image/svg+xml;base64,' in content
+        assert "<style" not in content
+        assert "style=" not in content
+
+
+class TestSigningInWithAnApp:
+    def test_stops_at_the_second_step(self, client, with_app):
+        response = enter(client)
+
+        assert response["Location"] == "/accounts/2fa/authenticate/"
+        assert client.get("/dashboard/").status_code == 302
+
+    def test_goes_on_with_the_code(self, client, with_app):
+        enter(client)
+
+        response = client.post("/accounts/2fa/authenticate/", {"code": code_of()})
+
+        assert response["Location"] == "/dashboard/"
+        assert client.get("/dashboard/").status_code == 200
+
+    def test_takes_a_code_once(self, client, with_app):
+        code = code_of()
+        enter(client)
+        client.post("/accounts/2fa/authenticate/", {"code": code})
+        other = Client()
+        enter(other)
+
+        response = other.post("/accounts/2fa/authenticate/", {"code": code})
+
+        assert b"Incorrect code" in response.content
+        assert other.get("/dashboard/").status_code == 302
+
+    def test_takes_each_recovery_code_once(self, client, with_app):
+        enter(client)
+        first = client.post("/accounts/2fa/authenticate/", {"code": with_app[0]})
+        other = Client()
+        enter(other)
+        second = other.post("/accounts/2fa/authenticate/", {"code": with_app[0]})
+
+        assert first["Location"] == "/dashboard/"
+        assert b"Incorrect code" in second.content
+
+    def test_stops_a_guesser(self, client, with_app):
+        enter(client)
+        for _ in range(5):
+            client.post("/accounts/2fa/authenticate/", {"code": "000000"})
+
+        response = client.post("/accounts/2fa/authenticate/", {"code": code_of()})
+
+        assert b"Too many failed login attempts" in response.content
+        assert client.get("/dashboard/").status_code == 302
+
+    def test_stops_a_patient_guesser_after_fifty_in_a_day(self, client, with_app, settings):
+        settings.ACCOUNT_RATE_LIMITS = {
+            **settings.ACCOUNT_RATE_LIMITS,
+            "login_failed": "1000/m/ip",
+        }
+        enter(client)
+        for _ in range(50):
+            client.post("/accounts/2fa/authenticate/", {"code": "000000"})
+
+        response = client.post("/accounts/2fa/authenticate/", {"code": code_of()})
+
+        assert b"Too many failed login attempts" in response.content
+
+    def test_works_while_valkey_is_gone(self, client, with_app, settings):
+        settings.CACHES = {
+            "default": {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
+        }
+        enter(client)
+        wrong = client.post("/accounts/2fa/authenticate/", {"code": "000000"})
+        right = client.post("/accounts/2fa/authenticate/", {"code": code_of()})
+
+        assert b"Incorrect code" in wrong.content
+        assert right["Location"] == "/dashboard/"
+
+
+class TestTheTrail:
+    def test_tells_of_every_sign_in_and_every_failure(self, client, acme, lee):
+        enter(client, password="wrong")
+        enter(client)
+
+        assert actions(subject_id=lee.pk, tenant=acme) == [
+            "member.added",
+            "sign_in.failed",
+            "sign_in.succeeded",
+        ]
+        failed = AuditEvent.objects.get(action="sign_in.failed")
+        assert (failed.actor_type, failed.details) == ("system", {"how": "password"})
+
+    def test_tells_of_the_second_factor(self, client, acme, with_app):
+        enter(client)
+        client.post("/accounts/2fa/authenticate/", {"code": "000000"})
+        client.post("/accounts/2fa/authenticate/", {"code": code_of()})
+
+        failed = AuditEvent.objects.get(action="sign_in.failed")
+        done = AuditEvent.objects.get(action="sign_in.succeeded")
+        assert failed.details == {"how": "totp"}
+        assert done.details == {"how": "password + totp"}
+
+    def test_says_nothing_of_unknown_addresses(self, client, db):
+        client.post("/accounts/login/", {"login": "nobody@acme.example", "password": "x"})
+
+        assert AuditEvent.objects.count() == 0
+
+    def test_tells_when_the_app_is_added_and_removed_and_mails_the_person(
+        self, client, lee, django_capture_on_commit_callbacks
+    ):
+        enter(client)
+        page = confirm(client, "/accounts/2fa/totp/activate/").content.decode()
+        secret = re.findall(r"\b[A-Z2-7]{32}\b", page)[0]
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post("/accounts/2fa/totp/activate/", {"code": code_of(secret)})
+            client.post("/accounts/2fa/totp/deactivate/")
+
+        emails.send_due(now=utc_now())
+
+        told = [word for word in actions() if word.startswith("second_factor")]
+        assert sorted(told) == [
+            "second_factor.added",
+            "second_factor.added",
+            "second_factor.removed",
+            "second_factor.removed",
+        ]
+        assert sorted(message.subject for message in mail.outbox) == [
+            "An authenticator app was added",
+            "The authenticator app was removed",
+        ]
+
+
+class TestSecretsAtRest:
+    def test_are_sealed(self, with_app):
+        app, codes = Authenticator.objects.order_by("-type")
+
+        assert SECRET not in str(app.data)
+        assert app.data["secret"].startswith("dev:")
+        assert codes.data["seed"].startswith("dev:")
+
+    def test_move_to_a_new_key(self, lee, with_app, settings):
+        old = settings.ENCRYPTION_KEYS
+        settings.ENCRYPTION_KEYS = [f"new:{'A' * 43}=", *old]
+        sealed = [column for column in rotation.columns() if column.name.startswith("mfa.")]
+
+        outcomes = [rotation.rotate(column) for column in sealed]
+
+        assert [outcome.rotated for outcome in outcomes] == [1, 1]
+        settings.ENCRYPTION_KEYS = settings.ENCRYPTION_KEYS[:1]
+        app = Authenticator.objects.get(type="totp")
+        codes = Authenticator.objects.get(type="recovery_codes")
+        assert app.wrap().validate_code(code_of())
+        assert codes.wrap().generate_codes() == with_app
+
+
+class TestPasskeys:
+    def test_are_asked_for_by_our_own_name(self, client, lee, settings):
+        settings.BASE_URL = "https://ballast.example"
+        enter(client)
+
+        response = confirm(client, "/accounts/2fa/webauthn/add/")
+
+        asked = response.context["js_data"]["creation_options"]["publicKey"]
+        assert asked["rp"] == {"id": "ballast.example", "name": "Ballast"}
+        assert asked["user"]["name"] == "lee@acme.example"
+
+    def test_open_the_door_without_telling_who_has_one(self, client, db):
+        response = client.get(
+            "/accounts/2fa/webauthn/login/", headers={"Accept": "application/json"}
+        )
+
+        assert response.status_code == 200
+        assert response.json()["request_options"]["publicKey"].get("allowCredentials", []) == []
+
+
+class TestSessions:
+    def test_are_listed_with_browser_and_address(self, lee):
+        client = Client(headers={"User-Agent": "Mozilla/5.0 (Windows NT 10.0) Firefox/140.0"})
+        enter(client)
+
+        content = client.get("/accounts/sessions/").content.decode()
+
+        assert "Firefox on Windows" in content
+        assert "127.0.0.1" in content
+        assert "This one" in content
+
+    def test_one_is_ended(self, client, acme, lee):
+        enter(client)
+        other = Client()
+        enter(other)
+        page = client.get("/accounts/sessions/").content.decode()
+        (path,) = re.findall(r"/accounts/sessions/\d+/end", page)
+
+        response = client.post(path)
+
+        assert response["Location"] == "/accounts/sessions/"
+        assert other.get("/dashboard/").status_code == 302
+        assert client.get("/dashboard/").status_code == 200
+        assert actions(tenant=acme)[-1] == "session.ended"
+
+    def test_of_another_person_is_left_alone(self, client, lee, ravi, sign_in):
+        enter(client)
+        session = lee.usersession_set.get()
+
+        sign_in(ravi).post(f"/accounts/sessions/{session.pk}/end")
+
+        assert client.get("/dashboard/").status_code == 200
+
+    def test_all_others_end_with_a_new_password(self, client, lee):
+        enter(client)
+        other = Client()
+        enter(other)
+
+        client.post(
+            "/accounts/password/change/",
+            {
+                "oldpassword": PASSWORD,
+                "password1": "new horse battery",
+                "password2": "new horse battery",
+            },
+        )
+
+        assert client.get("/dashboard/").status_code == 200
+        assert other.get("/dashboard/").status_code == 302
+
+    def test_end_after_a_day(self, client, lee):
+        enter(client)
+
+        assert client.session.get_expiry_age() == 24 * 60 * 60
+
+    @pytest.mark.parametrize(
+        "path", ["/accounts/2fa/", "/accounts/sessions/", "/accounts/2fa/webauthn/add/"]
+    )
+    def test_and_secrets_are_never_cached(self, client, lee, path):
+        enter(client)
+
+        assert client.get(path)["Cache-Control"] == "private, no-store"
