@@ -1,7 +1,8 @@
-"""The state of auto-funding in one sentence, with the next step."""
+"""Auto-funding in words: its state with the next step, and what a rule will do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +11,15 @@ from dashboard.context import Badge
 from dashboard.templatetags.ballast import moment
 from funding.models import AutoFundingConfig
 from funding.services import notices, pauses
+from funding.simulation import Simulation
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a person can do about it: a URL name, and the words on the link."""
+
+    view: str
+    label: str
 
 
 @dataclass(frozen=True)
@@ -18,14 +28,79 @@ class State:
 
     text: str
     badge: Badge
+    step: Step
+
+
+_SETTINGS = "dashboard:auto_funding_settings"
+_PAGE = "dashboard:auto_funding"
 
 
 def state(config: AutoFundingConfig, *, now: datetime) -> State:
     if not config.enabled:
-        return State("Auto-funding is off: money is added only when somebody asks.", Badge("Off"))
+        text = "Auto-funding is off: money is added only when somebody asks."
+        return State(text, Badge("Off"), Step(_SETTINGS, "Set it up"))
     if pauses.is_paused(config, now):
-        return State(_pause(config), Badge("Paused", "warn"))
-    return State(_plan(config), Badge("On", "good"))
+        return State(_pause(config), Badge("Paused", "warn"), _way_out(config))
+    return State(_summary(config), Badge("On", "good"), Step(_PAGE, "Details"))
+
+
+def plan(
+    *,
+    amount: int,
+    threshold: int,
+    account: str,
+    approval_above: int | None,
+    approvers: Sequence[str],
+    monthly_limit: int | None,
+) -> str:
+    """The whole rule in a sentence or two; amounts are cents, `account` is its name or empty."""
+    source = f" from {account}" if account else ""
+    sentence = f"Will add {format_cents(amount)}{source} when you drop below"
+    sentence = f"{sentence} {format_cents(threshold)}{_asking(amount, approval_above, approvers)}."
+    if monthly_limit is not None:
+        sentence += f" At most {format_cents(monthly_limit)} a month."
+    return sentence
+
+
+def outcome(simulation: Simulation) -> str:
+    """What the rule would have done in the last weeks."""
+    period = f"the last {simulation.days} days"
+    if simulation.spent <= 0 and not simulation.firings:
+        return f"Nothing was spent in {period}, so there is nothing to try it on."
+    spending = f"With {period}' spending of {format_cents(simulation.spent)}"
+    if not simulation.firings:
+        return f"{spending} it would not have fired.{_shortfalls(simulation)}"
+    times = "once" if simulation.firings == 1 else f"{simulation.firings} times"
+    total = f"{format_cents(simulation.funded)} in all"
+    return f"{spending} this would have fired {times}, {total}.{_shortfalls(simulation)}"
+
+
+def people(addresses: Sequence[str]) -> str:
+    """`ana@acme.test or ben@acme.test`; nobody is `nobody yet`."""
+    if len(addresses) > 3:
+        return f"{addresses[0]} or {len(addresses) - 1} others"
+    return " or ".join(addresses) or "nobody yet"
+
+
+def _asking(amount: int, above: int | None, approvers: Sequence[str]) -> str:
+    if above is None:
+        return ""
+    asked = people(approvers)
+    if not approvers:
+        asked = "somebody"
+    if amount > above:
+        return f"; {asked} is asked first, each time"
+    return f"; above {format_cents(above)} {asked} is asked first"
+
+
+def _shortfalls(simulation: Simulation) -> str:
+    text = " The monthly limit would have stopped it." if simulation.is_capped else ""
+    if not simulation.days_short:
+        return text
+    days = "one day" if simulation.days_short == 1 else f"{simulation.days_short} days"
+    return (
+        f"{text} On {days} the money would have come too late: a higher threshold or amount helps."
+    )
 
 
 def _pause(config: AutoFundingConfig) -> str:
@@ -34,9 +109,15 @@ def _pause(config: AutoFundingConfig) -> str:
     return f"Auto-funding is paused{until}. {reason} {advice}"
 
 
-def _plan(config: AutoFundingConfig) -> str:
+def _way_out(config: AutoFundingConfig) -> Step:
+    if config.paused_reason.startswith(notices.RETURNED):
+        return Step("dashboard:bank_accounts", "Look at the account")
+    return Step(_PAGE, "Look at it")
+
+
+def _summary(config: AutoFundingConfig) -> str:
     amount, threshold = config.funding_amount or 0, config.low_balance_threshold or 0
-    plan = f"Will add {format_cents(amount)} when you drop below {format_cents(threshold)}"
+    sentence = f"Will add {format_cents(amount)} when you drop below {format_cents(threshold)}"
     limit = config.confirmation_threshold
     asks = limit is not None and amount > limit
-    return f"{plan}, once an approver agrees." if asks else f"{plan}."
+    return f"{sentence}, once an approver agrees." if asks else f"{sentence}."

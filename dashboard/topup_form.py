@@ -10,9 +10,10 @@ from typing import Any
 from django import forms
 
 from common import ids
-from common.money import AMOUNT_MAX, format_cents, parse_dollars
+from common.money import format_cents
 from dashboard import form_tokens
 from dashboard.context import METHOD_LABELS, account_name
+from dashboard.fields import DollarsField
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingSource
 from funding.services.limits import Limits
@@ -24,25 +25,6 @@ _MEANINGS = {
     FundingMethod.ACH_DEBIT: "We collect it from the account. The bank can still send it back.",
     FundingMethod.RTP: "We send a request that you approve at your bank. It can be refused.",
 }
-
-
-class DollarsField(forms.CharField):
-    """Dollars as people type them; cents from here on."""
-
-    def __init__(self, **options: Any) -> None:
-        widget = forms.TextInput(
-            attrs={"inputmode": "decimal", "autocomplete": "off", "placeholder": "0.00"}
-        )
-        super().__init__(max_length=24, widget=widget, **options)
-
-    def clean(self, value: Any) -> Any:
-        text = super().clean(value)
-        if not text:
-            return None
-        cents = parse_dollars(text)
-        if cents is None or cents > AMOUNT_MAX:
-            raise forms.ValidationError("Type an amount in dollars, such as 250 or 1,250.00.")
-        return cents
 
 
 @dataclass(frozen=True)
@@ -75,7 +57,7 @@ class TopUpForm(forms.Form):
     """How much, from where, how. The service has the last word on all three."""
 
     amount = DollarsField(
-        label="Amount in dollars", error_messages={"required": "Type how much to add."}
+        label="Amount in dollars", least=1, error_messages={"required": "Type how much to add."}
     )
     source = forms.ChoiceField(label="From", error_messages={"required": "Choose a bank account."})
     method = forms.ChoiceField(
@@ -95,12 +77,6 @@ class TopUpForm(forms.Form):
         self.fields["method"].choices = methods  # type: ignore[attr-defined]
         most = max(choice.most for _, choice in methods)
         self.fields["amount"].help_text = f"From $0.01 to {format_cents(most)}."
-
-    def clean_amount(self) -> int:
-        amount: int = self.cleaned_data["amount"]
-        if amount < 1:
-            raise forms.ValidationError("The least is $0.01.")
-        return amount
 
 
 def new_token(*, tenant_id: str) -> str:

@@ -138,6 +138,13 @@ def funded_automatically(*, tenant_id: str, now: datetime) -> int:
     return int(counted.aggregate(total=Sum("amount", default=0))["total"])
 
 
+def drawn_from(*, tenant_id: str, source_id: str | None) -> FundingSource | None:
+    """The tenant's account of this id, else its default one; None where there is none."""
+    rows = sources(tenant_id=tenant_id)
+    chosen = rows.filter(pk=source_id) if source_id else rows.filter(is_default=True)
+    return chosen.first()
+
+
 def auto_funding_source_id(config: AutoFundingConfig) -> str | None:
     """The bank account auto-funding draws from: the one it names, else the tenant's default."""
     if config.source_id is not None:

@@ -10,8 +10,7 @@ from rest_framework import serializers
 from api.fields import CentsField, StrictBooleanField, StrictChoiceField, TextField
 from api.serializers import StrictSerializer
 from funding.models import DecisionOutcome, FundingMethod
-
-CONFIRMATION_EMAILS_MAX = 10
+from funding.services.auto_funding_config import CONFIRMATION_EMAILS_MAX
 
 
 class ApproverEmailField(TextField):

@@ -33,6 +33,7 @@ from networks.errors import AmountAboveLimit
 from tenants.actors import Actor
 from tenants.services import audit
 
+CONFIRMATION_EMAILS_MAX = 10
 # What an approver decides about: a change of any of it withdraws the open question.
 TERMS = ("enabled", "funding_amount", "funding_method", "source_id")
 _REQUIRED = {

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db.models import Q, Sum
 
 from balance import services as ledger
+from common.days import EASTERN
 from common.money import format_cents
 from funding.errors import DailyLimitExceeded, MonthlyLimitExceeded
 from funding.models import FundingLimit, FundingMethod, FundingTransaction
 from funding.states import FundingStatus
 from networks.errors import AmountAboveLimit
-
-EASTERN = ZoneInfo("America/New_York")
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,10 @@ _PAUSES = {
         "It added money three times within ten minutes.",
         "Find out what lowers the balance, then switch auto-funding on again.",
     ),
+    "paused_by_a_person": (
+        "Somebody in your team paused it.",
+        "Resume it when it should add money again.",
+    ),
     "funding_source_removed": (
         "The bank account it used was removed.",
         "Choose another bank account and switch auto-funding on again.",

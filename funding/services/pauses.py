@@ -19,6 +19,7 @@ from tenants.actors import Actor
 from tenants.services import audit
 
 AFTER_FAILURE = "waiting_after_failure"
+BY_A_PERSON = "paused_by_a_person"
 BACK_OFF = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=24))
 
 
@@ -47,6 +48,24 @@ def pause_where_used(*, source: FundingSource, reason: str, now: datetime) -> bo
     if config is None or not draws_on(config, source):
         return False
     return pause(tenant_id=source.tenant_id, reason=reason, now=now)
+
+
+@transaction.atomic
+def pause_by_hand(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
+    """A person stops automatic funding until a person resumes it. False where nothing runs.
+
+    What is on its way, or waits for approval, goes on.
+    """
+    if not pause(tenant_id=tenant_id, reason=BY_A_PERSON, now=now):
+        return False
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="auto_funding.paused",
+        subject_id=AutoFundingConfig.objects.values_list("pk", flat=True).get(tenant_id=tenant_id),
+        now=now,
+    )
+    return True
 
 
 @transaction.atomic

@@ -17,6 +17,8 @@ SIGNED_IN = (
     "/dashboard/",
     "/dashboard/transactions",
     "/dashboard/funding",
+    "/dashboard/auto-funding",
+    "/dashboard/auto-funding/settings",
     "/dashboard/bank-accounts",
     "/dashboard/bank-accounts/enter",
     "/dashboard/bank-accounts/pick",

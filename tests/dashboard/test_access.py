@@ -18,6 +18,7 @@ PAGES = (
     "/dashboard/",
     "/dashboard/transactions",
     "/dashboard/funding",
+    "/dashboard/auto-funding",
     "/dashboard/bank-accounts",
     "/dashboard/webhooks",
 )

@@ -1,0 +1,90 @@
+"""The balance at moments of the past: one indexed search per moment, however long the statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from common.money import CURRENCY
+
+# Times never go back along the numbers, so halving the numbers finds each moment. One statement.
+CLOSINGS = """
+SELECT coalesce(last.sequence, 0), coalesce(line.available_after, 0)
+FROM unnest(%(moments)s::timestamptz[]) WITH ORDINALITY AS asked (at, position)
+LEFT JOIN LATERAL (
+    WITH RECURSIVE search (low, high) AS (
+        SELECT 1::bigint, sequence + 1
+        FROM balance
+        WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
+        UNION ALL
+        SELECT
+            CASE WHEN middle.is_early THEN middle.sequence + 1 ELSE search.low END,
+            CASE WHEN middle.is_early THEN search.high ELSE middle.sequence END
+        FROM search
+        CROSS JOIN LATERAL (
+            SELECT sequence, created_at < asked.at AS is_early
+            FROM balance_transaction
+            WHERE tenant_id = %(tenant_id)s AND sequence = (search.low + search.high) / 2
+        ) AS middle
+        WHERE search.low < search.high
+    )
+    SELECT low - 1 AS sequence FROM search ORDER BY high - low LIMIT 1
+) AS last ON true
+LEFT JOIN balance_transaction AS line
+    ON line.tenant_id = %(tenant_id)s AND line.sequence = last.sequence
+ORDER BY asked.position
+"""
+
+# Credits and debits are few beside locks and settlements, and have an index of their own.
+BROUGHT_IN = """
+SELECT width_bucket(created_at, %(moments)s::timestamptz[]) AS bucket, sum(available_delta)::bigint
+FROM balance_transaction
+WHERE tenant_id = %(tenant_id)s
+    AND type IN ('credit', 'debit')
+    AND sequence > %(after)s
+    AND source_type = %(source_type)s
+GROUP BY bucket
+"""
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What was available at a moment, in cents, and the number of the last line before it."""
+
+    sequence: int = 0
+    available: int = 0
+
+
+def closings(*, tenant_id: str, moments: Sequence[datetime]) -> list[Closing]:
+    """The balance just before each of `moments`; zero before the first line. One query."""
+    values: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "currency": CURRENCY,
+        "moments": list(moments),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(CLOSINGS, values)
+        return [Closing(*row) for row in cursor.fetchall()]
+
+
+def brought_in(
+    *, tenant_id: str, source_type: str, after: int, moments: Sequence[datetime]
+) -> list[int]:
+    """Cents that causes of one kind added, less what they took back, between each two `moments`.
+
+    `after` is the number of the last line before the first moment. One query.
+    """
+    values: dict[str, Any] = {
+        "tenant_id": tenant_id,
+        "source_type": source_type,
+        "after": after,
+        "moments": list(moments),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(BROUGHT_IN, values)
+        found = dict(cursor.fetchall())
+    return [found.get(bucket, 0) for bucket in range(1, len(moments))]

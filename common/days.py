@@ -1,0 +1,29 @@
+"""Eastern days and months: the ones banks, limits and statements go by."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+EASTERN = ZoneInfo("America/New_York")
+
+
+def day_of(instant: datetime) -> date:
+    """The Eastern day on which `instant` falls."""
+    return instant.astimezone(EASTERN).date()
+
+
+def start_of(day: date) -> datetime:
+    """Midnight in New York at which `day` begins, in UTC."""
+    return datetime.combine(day, time(), tzinfo=EASTERN).astimezone(UTC)
+
+
+def last_days(now: datetime, days: int) -> list[date]:
+    """`days` days in a row, oldest first; the last one is that of `now`."""
+    today = day_of(now)
+    return [today - timedelta(days=back) for back in reversed(range(days))]
+
+
+def next_month(month: date) -> date:
+    """The first of the month after the one `month` lies in."""
+    return (month.replace(day=1) + timedelta(days=32)).replace(day=1)

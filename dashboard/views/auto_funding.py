@@ -1,0 +1,140 @@
+"""Auto-funding: what it does, why it did not, its settings with a preview, pause and resume."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from common.clock import utc_now
+from common.errors import DomainError
+from dashboard import auto_funding, auto_funding_form, refusals
+from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
+from dashboard.auto_funding_form import FIELDS, AutoFundingForm
+from dashboard.auto_funding_preview import Preview, of_form, of_settings
+from dashboard.decisions import decision_line
+from dashboard.paging import page
+from dashboard.topup_form import method_choices
+from funding import selectors
+from funding.models import AutoFundingConfig, DecisionOutcome
+from funding.services import auto_funding_config, limits, pauses
+from tenants import actors
+
+_SHOWN = {"fired": DecisionOutcome.FIRED, "not_fired": DecisionOutcome.DECLINED}
+
+
+@require_safe
+@tenant_page()
+def rule(request: PageRequest) -> HttpResponse:
+    """The rule, what it would have done, and everything it decided."""
+    tenant_id, now = request.seat.tenant.pk, utc_now()
+    found = selectors.auto_funding(tenant_id=tenant_id, now=now)
+    shown = request.GET.get("show", "")
+    rows = selectors.decisions(tenant_id=tenant_id)
+    if shown in _SHOWN:
+        rows = rows.filter(outcome=_SHOWN[shown])
+    decisions = page(rows, before=request.GET.get("before", ""))
+    values = {
+        "config": found.config,
+        "funded_this_month": found.funded_this_month,
+        "state": auto_funding.state(found.config, now=now),
+        "is_paused": found.config.enabled and pauses.is_paused(found.config, now),
+        "preview": of_settings(found.config, now=now),
+        "lines": [decision_line(row) for row in decisions.rows],
+        "page": decisions,
+        "shown": shown if shown in _SHOWN else "",
+    }
+    return render(request, "dashboard/auto_funding.html", values)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+def settings(request: PageRequest) -> HttpResponse:
+    """The form. `step=preview` shows what it would do, `step=save` does it."""
+    now = utc_now()
+    config = _config(request, now)
+    form = _form(request, config, now)
+    if request.method != "POST":
+        return _ask(request, form, of_settings(config, now=now))
+    if not form.is_valid() or request.POST.get("step") != "save":
+        return _ask(request, form, _preview(request, form, now))
+    try:
+        auto_funding_config.configure(
+            tenant_id=request.seat.tenant.pk,
+            changes=form.changes(config),
+            actor=actors.user(request.user.pk),
+            now=now,
+        )
+    except DomainError as refusal:
+        refusals.add_to(form, refusal, fields=FIELDS)
+        return _ask(request, form, _preview(request, form, now))
+    messages.success(request, "Saved.")
+    return redirect("dashboard:auto_funding")
+
+
+@require_POST
+@tenant_form(*MONEY)
+def preview(request: PageRequest) -> HttpResponse:
+    """What the form, as far as it is filled in, would do: the part that follows the typing."""
+    now = utc_now()
+    form = _form(request, _config(request, now), now)
+    form.is_valid()
+    values = {"preview": _preview(request, form, now)}
+    return render(request, "dashboard/_auto_funding_preview.html", values)
+
+
+@require_POST
+@tenant_form(*MONEY)
+def pause(request: PageRequest) -> HttpResponse:
+    pauses.pause_by_hand(
+        tenant_id=request.seat.tenant.pk, actor=actors.user(request.user.pk), now=utc_now()
+    )
+    messages.success(request, "Paused. What is on its way goes on.")
+    return redirect("dashboard:auto_funding")
+
+
+@require_POST
+@tenant_form(*MONEY)
+def resume(request: PageRequest) -> HttpResponse:
+    """End a pause, as `enabled: true` does in the API."""
+    try:
+        auto_funding_config.configure(
+            tenant_id=request.seat.tenant.pk,
+            changes={"enabled": True},
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except DomainError as refusal:
+        messages.error(request, f"{refusal.detail} {refusal.advice}")
+    else:
+        messages.success(request, "Auto-funding is on.")
+    return redirect("dashboard:auto_funding")
+
+
+def _config(request: PageRequest, now: datetime) -> AutoFundingConfig:
+    return selectors.auto_funding(tenant_id=request.seat.tenant.pk, now=now).config
+
+
+def _form(request: PageRequest, config: AutoFundingConfig, now: datetime) -> AutoFundingForm:
+    tenant_id = request.seat.tenant.pk
+    usable = list(selectors.usable_sources(tenant_id=tenant_id))
+    named = config.source
+    return AutoFundingForm(
+        request.POST if request.method == "POST" else None,
+        sources=usable if named is None or named in usable else [*usable, named],
+        methods=method_choices(limits.of(tenant_id), now=now),
+        initial=auto_funding_form.initial(config),
+    )
+
+
+def _preview(request: PageRequest, form: AutoFundingForm, now: datetime) -> Preview:
+    return of_form(form, tenant_id=request.seat.tenant.pk, now=now)
+
+
+def _ask(request: PageRequest, form: AutoFundingForm, shown: Preview) -> HttpResponse:
+    status = 422 if form.errors else 200
+    values = {"form": form, "preview": shown}
+    return render(request, "dashboard/auto_funding_settings.html", values, status=status)
