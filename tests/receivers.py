@@ -104,7 +104,7 @@ def answer(status: int, *, body: bytes = b"", headers: str = "") -> bytes:
     """A complete HTTP answer. `headers` are whole lines."""
     return b"HTTP/1.1 %d Status\r\n%sContent-Length: %d\r\n\r\n%s" % (
         status,
-        headers.encode(),
+        headers.encode("latin-1"),
         len(body),
         body,
     )

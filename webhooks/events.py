@@ -20,6 +20,19 @@ NOTICES = (
 )
 ALL = PAYMENT_EVENTS + NOTICES
 
+MEANINGS = {
+    "payment.created": "A funding or payment was accepted",
+    "payment.processing": "It was handed to the payment network",
+    "payment.completed": "The money has arrived",
+    "payment.failed": "It was declined, canceled, rejected or expired",
+    "payment.returned": "A bank sent it back, perhaps after completion",
+    "funding_source.updated": "A bank account was verified, refused or removed",
+    "auto_funding.paused": "Auto-funding stopped and needs somebody",
+    "auto_funding.skipped": "Auto-funding was due but could not add money",
+    "confirmation.requested": "An approver was asked by e-mail",
+    "balance.low": "The balance fell below its threshold",
+}
+
 # In an endpoint's list: every payment event. It stands alone, and does not name the notices.
 EVERY_PAYMENT = "*"
 

@@ -210,6 +210,9 @@ class WebhookAttempt(models.Model):
     status_code = models.PositiveSmallIntegerField(null=True, blank=True)
     error = models.CharField(max_length=32, blank=True)
     response = models.TextField(blank=True, help_text="the first 1 KiB of the answer")
+    response_headers = models.JSONField(
+        default=list, db_default=[], help_text="pairs of name and value"
+    )
     duration_ms = models.PositiveIntegerField()
     started_at = models.DateTimeField()
 

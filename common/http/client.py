@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from types import TracebackType
 from typing import Any
 
@@ -28,6 +29,11 @@ TOTAL_SECONDS = 15.0
 CONNECT_SECONDS = 5.0
 ANSWER_BYTES_MAX = 16 * 1024
 _KEEP_ALIVE_SECONDS = 5.0
+_HEADERS_MAX = 30
+_HEADER_LENGTH_MAX = 200
+_HEADERS_LEFT_OUT = {"set-cookie", "www-authenticate", "proxy-authenticate"}
+
+Headers = tuple[tuple[str, str], ...]
 
 
 class Failure(enum.StrEnum):
@@ -46,11 +52,15 @@ class Failure(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back: a status with the first 16 KiB of the body, or a failure."""
+    """What came back: a status with the first 16 KiB of the body, or a failure.
+
+    `headers`: the first 30, each value cut to 200 characters; those that hold secrets are left out.
+    """
 
     status: int | None = None
     failure: Failure | None = None
     body: bytes = b""
+    headers: Headers = ()
     retry_after: str | None = None
     duration_ms: int = 0
 
@@ -120,6 +130,7 @@ class Client:
             return Answer(
                 status=response.status,
                 body=await _read(response),
+                headers=_headers_of(response),
                 retry_after=response.headers.get("Retry-After"),
             )
 
@@ -147,6 +158,15 @@ class Client:
         family, kind, protocol, _name, sockaddr = info
         check_dialled(self._policy, sockaddr, exception_only=exception_only)
         return socket.socket(family=family, type=kind, proto=protocol)
+
+
+def _headers_of(response: aiohttp.ClientResponse) -> Headers:
+    shown = (
+        (name, value[:_HEADER_LENGTH_MAX])
+        for name, value in response.headers.items()
+        if name.lower() not in _HEADERS_LEFT_OUT
+    )
+    return tuple(islice(shown, _HEADERS_MAX))
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

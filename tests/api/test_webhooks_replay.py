@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from common.clock import text_of, utc_now
+from tenants.actors import SYSTEM
 from tenants.models import AuditEvent
 from tests.builders import make_endpoint, publish
 from webhooks.models import WebhookDelivery, WebhookEndpoint
@@ -167,3 +168,24 @@ class TestRefusal:
 
         assert response.status_code == 400
         assert response.json()["errors"][0]["field"] == next(iter(fields))
+
+
+class TestCount:
+    @pytest.mark.parametrize(("only_failed", "expected"), [(True, 1), (False, 3)])
+    def test_says_what_a_replay_would_queue(self, acme, now, only_failed, expected):
+        endpoint = make_endpoint(acme)
+        happened(acme, now, 2 * HOUR, DeliveryStatus.DELIVERED)
+        happened(acme, now, 2 * HOUR, DeliveryStatus.DELIVERED)
+        happened(acme, now, HOUR, DeliveryStatus.FAILED)
+        happened(acme, now, 5 * HOUR, DeliveryStatus.FAILED)
+        window = {
+            "tenant_id": acme.pk,
+            "endpoint_id": endpoint.pk,
+            "start": now - 3 * HOUR,
+            "end": now,
+            "only_failed": only_failed,
+            "now": now,
+        }
+
+        assert replays.count(**window) == expected
+        assert replays.replay(**window, actor=SYSTEM).queued == expected

@@ -406,6 +406,15 @@ class TestRecord:
         response = WebhookDelivery.objects.get().attempt_log.get().response
         assert response == "\ufffd\ufffd" + "a" * 1022
 
+    def test_keeps_headers_that_can_be_stored(self, acme):
+        make_endpoint(acme)
+        publish(acme)
+
+        record(claim(), Answer(status=200, headers=(("Server", "a\0b\udcff"), ("X-A", "é"))))
+
+        headers = WebhookDelivery.objects.get().attempt_log.get().response_headers
+        assert headers == [["Server", "a\ufffdb?"], ["X-A", "é"]]
+
     def test_a_removed_endpoint_stays_canceled(self, acme):
         endpoint = make_endpoint(acme)
         publish(acme)

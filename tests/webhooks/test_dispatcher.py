@@ -100,6 +100,23 @@ class TestDelivery:
         for secret in (SECRET, old):
             Webhook(secret).verify(request.body, request.headers)
 
+    def test_keeps_what_the_receiver_answered_but_not_its_cookies(self, acme, receiver):
+        make_endpoint(acme, url=receiver.url())
+        receiver.answers["/200"] = [
+            answer(200, body=b"ok", headers="Server: own\r\nSet-Cookie: a=b\r\nX-Odd: \xff\r\n")
+        ]
+        publish(acme, now=utc_now())
+
+        deliver()
+
+        attempt = WebhookAttempt.objects.get()
+        assert attempt.response == "ok"
+        assert [name for name, _ in attempt.response_headers] == [
+            "Server",
+            "X-Odd",
+            "Content-Length",
+        ]
+
     def test_a_rotation_in_the_middle_costs_no_receiver_a_signature(self, acme, receiver):
         endpoint = make_endpoint(acme, url=receiver.url("/slow/0.02"), secret=SECRET)
         for _ in range(60):

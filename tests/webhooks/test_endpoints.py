@@ -5,25 +5,27 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError
 
-from common import ids
+from common import crypto, ids
 from common.errors import NotFound
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_endpoint, publish
-from webhooks import selectors
+from webhooks import selectors, signing
 from webhooks.errors import InvalidSecretOverlap, InvalidWebhookEvents, InvalidWebhookUrl
 from webhooks.models import DisabledReason, WebhookEndpoint
 from webhooks.services import endpoints, urls
 from webhooks.states import DELIVERY_STATES, ENDPOINT_STATES, DeliveryStatus, EndpointStatus
 
 
-def register(tenant, events, url="https://hooks.example.com/"):
+def register(tenant, events, url="https://hooks.example.com/", **fields):
     return endpoints.register(
         tenant_id=tenant.pk,
         url=urls.check(url, mode=tenant.mode),
         events=events,
         actor=SYSTEM,
         now=NOW,
+        **fields,
     )
 
 
@@ -34,6 +36,16 @@ class TestRegister:
             register(acme, events)
 
         assert not WebhookEndpoint.objects.exists()
+
+    def test_asked_for_again_with_its_id_makes_no_second_one(self, acme, rival):
+        endpoint_id = ids.new("wh")
+
+        first, again = (register(acme, ["*"], endpoint_id=endpoint_id) for _ in range(2))
+
+        assert (again.endpoint.pk, again.secret) == (endpoint_id, first.secret)
+        assert WebhookEndpoint.objects.count() == 1
+        with pytest.raises(IntegrityError):
+            register(rival, ["*"], endpoint_id=endpoint_id)
 
     def test_takes_only_urls_that_were_checked(self, acme):
         with pytest.raises(InvalidWebhookUrl, match="https"):
@@ -49,6 +61,25 @@ class TestRotate:
             endpoints.rotate_secret(
                 tenant_id=acme.pk, endpoint_id=endpoint.pk, overlap=overlap, actor=SYSTEM, now=NOW
             )
+
+    def test_with_the_secret_in_force_changes_nothing(self, acme):
+        made = register(acme, ["*"])
+        secret = signing.new_secret()
+
+        for _ in range(2):
+            again = endpoints.rotate_secret(
+                tenant_id=acme.pk,
+                endpoint_id=made.endpoint.pk,
+                secret=secret,
+                actor=SYSTEM,
+                now=NOW,
+            )
+
+        assert again.secret == secret
+        previous = crypto.decrypt(
+            again.endpoint.previous_secret_token, context=again.endpoint.encryption_context
+        )
+        assert previous == made.secret
 
 
 class TestSwitch:

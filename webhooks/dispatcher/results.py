@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from common.http.client import Answer
+from common.http.client import Answer, Headers
 from webhooks.dispatcher.claims import BREAKER_FAILURES, Job
 from webhooks.dispatcher.outcomes import Outcome
 from webhooks.states import DeliveryStatus
@@ -49,8 +50,8 @@ WITH change AS (
     SELECT r.* FROM unnest(
         %(ids)s::varchar[], %(versions)s::int[], %(numbers)s::int[], %(statuses)s::varchar[],
         %(due)s::timestamptz[], %(codes)s::int[], %(errors)s::varchar[], %(responses)s::text[],
-        %(durations)s::int[], %(started)s::timestamptz[]
-    ) AS r (id, version, number, status, due, code, error, response, duration, started)
+        %(headers)s::text[], %(durations)s::int[], %(started)s::timestamptz[]
+    ) AS r (id, version, number, status, due, code, error, response, headers, duration, started)
     WHERE (SELECT count(*) FROM health) >= 0
 ), settled AS (
     UPDATE webhooks_webhookdelivery AS d
@@ -63,8 +64,9 @@ WITH change AS (
     RETURNING d.id, d.status, d.endpoint_id, d.payment_id, d.sequence
 ), attempt AS (
     INSERT INTO webhooks_webhookattempt
-        (delivery_id, number, status_code, error, response, duration_ms, started_at)
-    SELECT r.id, r.number, r.code, r.error, r.response, r.duration, r.started
+        (delivery_id, number, status_code, error, response, response_headers, duration_ms,
+         started_at)
+    SELECT r.id, r.number, r.code, r.error, r.response, r.headers::jsonb, r.duration, r.started
     FROM result AS r JOIN webhooks_webhookdelivery AS d ON d.id = r.id
     ON CONFLICT DO NOTHING
 )
@@ -149,6 +151,7 @@ def _values(results: Sequence[Result], now: datetime) -> dict[str, Any]:
         "codes": [result.answer.status for result in results],
         "errors": [str(result.answer.failure or "") for result in results],
         "responses": [text_of(result.answer.body) for result in results],
+        "headers": [_json_of(result.answer.headers) for result in results],
         "durations": [result.answer.duration_ms for result in results],
         "started": [result.started_at for result in results],
         "breaker": BREAKER_FAILURES,
@@ -166,4 +169,13 @@ def _health_of(results: Iterable[Result]) -> dict[str, _Health]:
 
 def text_of(body: bytes) -> str:
     """The first 1 KiB of an answer as text that PostgreSQL can hold."""
-    return body[:RESPONSE_BYTES_KEPT].decode("utf-8", "replace").replace("\0", "\ufffd")
+    return _storable(body[:RESPONSE_BYTES_KEPT].decode("utf-8", "replace"))
+
+
+def _json_of(headers: Headers) -> str:
+    return json.dumps([[_storable(name), _storable(value)] for name, value in headers])
+
+
+def _storable(text: str) -> str:
+    """Without what PostgreSQL refuses: NUL, and bytes that were no UTF-8."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")

@@ -49,13 +49,19 @@ def register(
     url: CheckedUrl,
     events: Sequence[str],
     description: str = "",
+    endpoint_id: str | None = None,
     actor: Actor,
     now: datetime,
 ) -> WithSecret:
-    """A new endpoint with a new secret. Raises InvalidWebhookEvents, TooManyWebhooks."""
+    """A new endpoint with a new secret. `endpoint_id`: asked for again with the same id, the same
+    endpoint is returned. Raises InvalidWebhookEvents, TooManyWebhooks.
+    """
     check_events(events)
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    if selectors.endpoints(tenant_id=tenant_id).count() >= ENDPOINTS_PER_TENANT_MAX:
+    known = selectors.endpoints(tenant_id=tenant_id)
+    if endpoint_id and (made := known.filter(pk=endpoint_id).first()):
+        return WithSecret(made, _secret_of(made))
+    if known.count() >= ENDPOINTS_PER_TENANT_MAX:
         raise TooManyWebhooks(f"A tenant has at most {ENDPOINTS_PER_TENANT_MAX} endpoints.")
     secret = signing.new_secret()
     endpoint = WebhookEndpoint(
@@ -65,6 +71,7 @@ def register(
         description=description,
         created_at=now,
         updated_at=now,
+        **({"id": endpoint_id} if endpoint_id else {}),
     )
     endpoint.secret_token = crypto.encrypt(secret, context=endpoint.encryption_context)
     endpoint.save(force_insert=True)
@@ -165,17 +172,21 @@ def rotate_secret(
     tenant_id: str,
     endpoint_id: str,
     overlap: timedelta = OVERLAP_DEFAULT,
+    secret: str | None = None,
     actor: Actor,
     now: datetime,
 ) -> WithSecret:
-    """A new secret; the old one signs as well for `overlap` longer (0 to 7 days).
+    """A new secret; the old one signs as well for `overlap` longer (0 to 7 days). `secret`: the
+    new one, from `signing.new_secret`; asked for again with the one in force, nothing changes.
 
     Raises NotFound, InvalidSecretOverlap.
     """
     if not timedelta(0) <= overlap <= OVERLAP_MAX:
         raise InvalidSecretOverlap("The overlap must be 0 to 7 days.", field="overlapSeconds")
     endpoint = _locked(tenant_id, endpoint_id)
-    secret = signing.new_secret()
+    if secret and secret == _secret_of(endpoint):
+        return WithSecret(endpoint, secret)
+    secret = secret or signing.new_secret()
     _write(
         endpoint,
         now=now,
@@ -185,6 +196,10 @@ def rotate_secret(
     )
     _audit(endpoint, "secret_rotated", actor, now, overlapSeconds=int(overlap.total_seconds()))
     return WithSecret(endpoint, secret)
+
+
+def _secret_of(endpoint: WebhookEndpoint) -> str:
+    return crypto.decrypt(endpoint.secret_token, context=endpoint.encryption_context)
 
 
 def check_events(events: Sequence[str]) -> None:

@@ -50,11 +50,7 @@ def replay(
     events from before the endpoint existed. At most 10,000 per call.
     Raises NotFound, InvalidReplayWindow, WebhookDisabled.
     """
-    if not now - KEPT_FOR <= start < end:
-        raise InvalidReplayWindow("The window must lie within the last 30 days.", field="from")
-    endpoint = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
-    if endpoint.status != EndpointStatus.ENABLED:
-        raise WebhookDisabled("Nothing is sent to an endpoint that is off.")
+    endpoint = _replayable(tenant_id, endpoint_id, start, end, now)
     found = list(_in_window(endpoint, start, end, only_failed=only_failed)[: EVENTS_MAX + 1])
     chosen, rest = found[:EVENTS_MAX], found[EVENTS_MAX:]
     queued = _queue_again((row["delivery_id"] for row in chosen if row["delivery_id"]), now)
@@ -69,6 +65,34 @@ def replay(
     )
     transaction.on_commit(wake.dispatchers, robust=True)
     return Replayed(queued=queued, resume_from=rest[0]["created_at"] if rest else None)
+
+
+def count(
+    *,
+    tenant_id: str,
+    endpoint_id: str,
+    start: datetime,
+    end: datetime,
+    only_failed: bool,
+    now: datetime,
+) -> int:
+    """How many events `replay` would queue now; one more than it may when they are too many.
+
+    Raises what `replay` does.
+    """
+    endpoint = _replayable(tenant_id, endpoint_id, start, end, now)
+    return _in_window(endpoint, start, end, only_failed=only_failed)[: EVENTS_MAX + 1].count()
+
+
+def _replayable(
+    tenant_id: str, endpoint_id: str, start: datetime, end: datetime, now: datetime
+) -> WebhookEndpoint:
+    if not now - KEPT_FOR <= start < end:
+        raise InvalidReplayWindow("The window must lie within the last 30 days.", field="from")
+    endpoint = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
+    if endpoint.status != EndpointStatus.ENABLED:
+        raise WebhookDisabled("Nothing is sent to an endpoint that is off.")
+    return endpoint
 
 
 def _in_window(
