@@ -227,9 +227,18 @@ _TABLE = (
         "The bank returned the entry to meet its sanctions obligations.",
         "Do not try again. Contact support.",
     ),
+    _code("AC01", "Incorrect account number", "The account number is wrong.", _ADD_AGAIN),
+    _code("AC02", "Invalid payer account", "The account to pay from is not valid.", _ADD_AGAIN),
     _code("AC03", "Invalid account number", "The account number is not valid.", _ADD_AGAIN),
     _code("AC04", "Account closed", "The account has been closed.", _OTHER_ACCOUNT),
     _code("AC06", "Account blocked", "The account is blocked.", _OTHER_ACCOUNT),
+    _code("MD07", "Account holder deceased", "The account holder has died.", _OTHER_ACCOUNT),
+    _code(
+        "SL12",
+        "Requests for payment switched off",
+        "The account holder takes no requests for payment from us.",
+        _ASK_FIRST,
+    ),
     _code(
         "AM04",
         "Insufficient funds",
@@ -252,10 +261,12 @@ _TABLE = (
 
 _UNAUTHORIZED = frozenset(["R05", "R07", "R10", "R11", "R29", "R51"])
 _ADMINISTRATIVE = frozenset(["R02", "R03", "R04"])
-_ENDS_AUTHORIZATION = _UNAUTHORIZED | {"R08", "R14", "R15", "R17", "R21", "R22", "R31", "R90"}
+_ENDS_AUTHORIZATION = _UNAUTHORIZED | {
+    *("R08", "R14", "R15", "R17", "R21", "R22", "R31", "R90", "SL12"),
+}
 _ENDS_ACCOUNT = _ADMINISTRATIVE | {
     *("R12", "R13", "R14", "R15", "R16", "R20", "R28", "R32", "R34", "R35", "R85", "R90"),
-    *("AC03", "AC04", "AC06"),
+    *("AC01", "AC02", "AC03", "AC04", "AC06", "MD07"),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from funding.models import FundingTransaction
-from funding.services import auto_funding, lifecycle, sources
+from funding.services import auto_funding, lifecycle, notices, sources
 from funding.states import FundingStatus
 from networks.base import EventKind
 from networks.inbox import messages
@@ -46,9 +46,11 @@ def _lock(funding_id: str) -> FundingTransaction | None:
 
 
 def _move(funding: FundingTransaction, target: str, event: InboundEvent, now: datetime) -> None:
+    # Before the move, which takes the balance row: a removal locks source, then balance.
     if event.kind == EventKind.RETURNED:
-        # Before the move, which takes the balance row: a removal locks source, then balance.
         sources.note_return(source=funding.source, return_code=event.code, now=now)
+    elif event.kind == EventKind.REJECTED:
+        sources.note_rejection(source=funding.source, code=event.code, now=now)
     lifecycle.move(
         funding=funding,
         target=FundingStatus(target),
@@ -57,6 +59,8 @@ def _move(funding: FundingTransaction, target: str, event: InboundEvent, now: da
         reason=event.reason,
         **messages.failure_columns(event, now=now),
     )
+    if funding.returned:
+        notices.returned(funding=funding, now=now)
     if funding.status in {S.COMPLETED, S.FAILED}:
         auto_funding.after_outcome(funding=funding, now=now)
 

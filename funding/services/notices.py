@@ -1,4 +1,4 @@
-"""What a tenant is told about auto-funding: e-mail to its people, an event to its programs.
+"""What a tenant is told about its funding: e-mail to its people, an event to its programs.
 
 Everything here is written into outboxes, in the caller's transaction.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from balance import selectors as balances
 from common import clock
-from funding.models import AutoFundingConfig
+from funding.models import AutoFundingConfig, FundingTransaction
 from networks import return_codes
 from tenants import selectors as tenants
 from tenants.models import Role, Tenant
@@ -83,6 +84,23 @@ def skipped(
         },
         now,
     )
+
+
+def returned(*, funding: FundingTransaction, now: datetime) -> None:
+    """Tell people that the bank sent a funding back; programs get `payment.returned`."""
+    code = return_codes.lookup(funding.return_code)
+    facts = {
+        "amount": funding.amount,
+        "bank_name": funding.source.bank_name,
+        "last4": funding.source.last4,
+        "return_code": code.code,
+        "return_reason": code.title,
+        "advice": f"{code.meaning} {code.advice}",
+        "was_completed": funding.completed_at is not None,
+        "available": balances.summary(funding.tenant_id).available,
+        "funding_transaction_id": funding.pk,
+    }
+    _mail_people(tenants.tenant(funding.tenant_id), "funding_returned", facts, now)
 
 
 def low(*, config: AutoFundingConfig, available: int, in_flight: int, now: datetime) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from approvals import links
 from approvals.links import ApproverLinks
 from funding import selectors
-from funding.models import FundingEvent, FundingTransaction
+from funding.models import FundingEvent, FundingSource, FundingTransaction
 from funding.services import (
     auto_funding,
     confirmation_sweeps,
@@ -57,4 +57,24 @@ def _transitions(tenant_id: str, since: datetime) -> Iterator[Transition]:
         )
 
 
-PART = due.Part(run=_run_due, transitions=_transitions)
+def _watch(tenant_id: str, now: datetime) -> Callable[[], Iterator[Transition]]:
+    """Fundings have a history; of sources only the status before and after can tell."""
+    before = _source_statuses(tenant_id)
+
+    def moves() -> Iterator[Transition]:
+        yield from _transitions(tenant_id, now)
+        for source_id, status in _source_statuses(tenant_id).items():
+            if before.get(source_id, status) != status:
+                yield Transition(
+                    id=source_id, from_status=before[source_id], to_status=status, at=now
+                )
+
+    return moves
+
+
+def _source_statuses(tenant_id: str) -> dict[str, str]:
+    rows = FundingSource.objects.filter(tenant_id=tenant_id)
+    return dict(rows.values_list("pk", "status"))
+
+
+PART = due.Part(run=_run_due, watch=_watch)

@@ -129,6 +129,12 @@ def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> Fu
     return source
 
 
+def note_rejection(*, source: FundingSource, code: str, now: datetime) -> None:
+    """A network refused to move money. Only a code that ends the account says anything about it."""
+    if return_codes.lookup(code).ends_account:
+        note_return(source=source, return_code=code, now=now)
+
+
 @transaction.atomic
 def note_return(*, source: FundingSource, return_code: str, now: datetime) -> None:
     """Remember why the bank sent money back, and stop using an account that has ended.

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingTransaction
-from funding.services import auto_funding, lifecycle
+from funding.services import auto_funding, lifecycle, sources
 from funding.states import FundingStatus
 from networks import submission
 from networks.base import Accepted, Instruction, InstructionRefused
@@ -54,6 +54,7 @@ def _record_acceptance(funding: FundingTransaction, accepted: Accepted, now: dat
 def _record_refusal(
     funding: FundingTransaction, refusal: InstructionRefused, now: datetime
 ) -> None:
+    sources.note_rejection(source=funding.source, code=refusal.code, now=now)
     lifecycle.move(
         funding=funding,
         target=FundingStatus.FAILED,

@@ -21,10 +21,11 @@ class Transition:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One app's share. `run` returns how much it did; `transitions` a tenant's moves since."""
+    """One app's share. `run` returns how much it did; `watch`, called before the first run with the
+    tenant and the time, what then tells the tenant's moves since."""
 
     run: Callable[[datetime], int]
-    transitions: Callable[[str, datetime], Iterable[Transition]]
+    watch: Callable[[str, datetime], Callable[[], Iterable[Transition]]]
 
 
 _parts: list[Part] = []
@@ -38,8 +39,9 @@ def register(part: Part) -> None:
 
 def run_all(*, tenant_id: str, now: datetime) -> list[Transition]:
     """Run what is due until nothing is left; returns the tenant's transitions, oldest first."""
+    moves_since = [part.watch(tenant_id, now) for part in _parts]
     for _ in range(_ROUNDS_MAX):
         if not sum(part.run(now) for part in _parts):
             break
-    made = [step for part in _parts for step in part.transitions(tenant_id, now)]
+    made = [step for moves in moves_since for step in moves()]
     return sorted(made, key=lambda step: (step.at, step.id))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 
 from networks.sandbox import due, steps
 from networks.sandbox.due import Transition
@@ -38,4 +39,4 @@ def _transitions(tenant_id: str, since: datetime) -> Iterator[Transition]:
         )
 
 
-PART = due.Part(run=_run_due, transitions=_transitions)
+PART = due.Part(run=_run_due, watch=lambda tenant_id, now: partial(_transitions, tenant_id, now))

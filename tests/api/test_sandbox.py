@@ -91,8 +91,14 @@ class TestProcessDue:
     def test_sends_and_answers_micro_deposits(self, acme, acme_api):
         source = make_source(acme, account_number="50000")
 
-        acme_api.post_json(f"{PATH}/process-due")
+        response = acme_api.post_json(f"{PATH}/process-due")
 
+        (step_made,) = response.json()["data"]["transitions"]
+        assert (step_made["id"], step_made["fromStatus"], step_made["toStatus"]) == (
+            source.pk,
+            "pending_verification",
+            "verification_failed",
+        )
         shown = acme_api.get(f"/api/v1/balance/funding-sources/{source.pk}").json()["data"]
         assert (shown["status"], shown["lastReturnCode"]) == ("verification_failed", "R03")
 

@@ -9,7 +9,7 @@ from networks.return_codes import Group
 
 UNASSIGNED = {48, 49, *range(54, 61), *range(63, 67), 78, 79, *range(86, 90)}
 ASSIGNED = {f"R{n:02d}" for n in range(1, 91)} - {f"R{n:02d}" for n in UNASSIGNED}
-ISO = {"AC03", "AC04", "AC06", "AM04", "CUST", "EXPIRED"}
+ISO = {"AC01", "AC02", "AC03", "AC04", "AC06", "AM04", "CUST", "EXPIRED", "MD07", "SL12"}
 
 
 def test_every_assigned_code_is_there_and_no_other():

@@ -1,0 +1,74 @@
+"""What a bank's no does to the account it came from, and who hears of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from funding.models import FundingMethod
+from tenants.models import OutgoingEmail, Role
+from tests.builders import NOW, mails_of, make_member, make_source
+from tests.funding.builders import run_due, top_up
+
+
+@pytest.fixture
+def people(acme):
+    for name, role in (("owner", Role.OWNER), ("member", Role.MEMBER), ("viewer", Role.VIEWER)):
+        make_member(acme, email=f"{name}@acme.example", role=role)
+
+
+def bring(tenant, account_number, method=FundingMethod.ACH_DEBIT):
+    funding = top_up(
+        tenant, source=make_source(tenant, account_number=account_number), method=method
+    )
+    run_due(now=NOW)
+    funding.refresh_from_db()
+    return funding
+
+
+class TestNotice:
+    @pytest.mark.parametrize(
+        ("account_number", "was_completed", "available"),
+        [("10001", False, 0), ("20001", True, 0)],
+    )
+    def test_goes_once_to_those_who_move_money(
+        self, acme, people, account_number, was_completed, available
+    ):
+        funding = bring(acme, account_number)
+        run_due(now=NOW)
+
+        assert funding.returned
+        assert mails_of(acme, "funding_returned") == ["member@acme.example", "owner@acme.example"]
+        assert OutgoingEmail.objects.filter(to="owner@acme.example").get().context == {
+            "tenant_name": "Acme",
+            "amount": 25_000,
+            "bank_name": funding.source.bank_name,
+            "last4": account_number[-4:],
+            "return_code": "R01",
+            "return_reason": "Insufficient funds",
+            "advice": "The account did not hold enough money."
+            " Try again when the account has enough money.",
+            "was_completed": was_completed,
+            "available": available,
+            "funding_transaction_id": funding.pk,
+        }
+
+    def test_is_not_sent_for_what_was_never_returned(self, acme, people):
+        bring(acme, "000123456789")
+        bring(acme, "41004", FundingMethod.RTP)
+
+        assert mails_of(acme, "funding_returned") == []
+
+
+class TestRejectedRequest:
+    @pytest.mark.parametrize(
+        ("account_number", "code"), [("40003", "AC03"), ("40004", "AC04"), ("40006", "AC06")]
+    )
+    def test_for_a_dead_account_ends_its_use(self, acme, account_number, code):
+        source = bring(acme, account_number, FundingMethod.RTP).source
+
+        assert (source.status, source.last_return_code) == ("errored", code)
+
+    def test_for_a_passing_reason_says_nothing_about_the_account(self, acme):
+        source = bring(acme, "41004", FundingMethod.RTP).source
+
+        assert (source.status, source.last_return_code) == ("active", "")
