@@ -10,4 +10,6 @@ from django.core.management import execute_from_command_line
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    # A migration, an export or a full audit takes as long as it takes.
+    os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT_MS", "0")
     execute_from_command_line(sys.argv)

@@ -49,6 +49,7 @@ class Question(models.Model):
             models.Index(
                 fields=("expires_at",), name="%(class)s_open", condition=Q(decision="open")
             ),
+            models.Index(fields=("decided_at",), name="%(class)s_decided"),
         )
         triggers = (
             pgtrigger.Protect(

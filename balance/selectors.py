@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, QuerySet
+from django.db.models.expressions import Combinable
 
 from balance.models import Balance, BalanceTransaction
 from common import ids
@@ -165,6 +166,11 @@ def _first_sequence(tenant_id: str, at: datetime, *, pass_equal: bool) -> int:
         cursor.execute(FIRST_BEHIND, values)
         row = cursor.fetchone()
     return row[0] if row else 1
+
+
+def covers(*, tenant_id: Combinable | str, amount: Combinable | int) -> Exists:
+    """Whether the tenant has at least `amount` available; a condition for other queries."""
+    return Exists(Balance.objects.filter(tenant_id=tenant_id, available__gte=amount))
 
 
 def tenants_below() -> QuerySet[Balance, Any]:

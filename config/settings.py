@@ -121,9 +121,13 @@ DATABASES["default"].setdefault("OPTIONS", {}).update(
     {
         "server_side_binding": True,
         "prepare_threshold": 2,
-        # A request that waits longer for a row answers 503 instead of holding a connection.
+        # A host that is away must not hold a process: neither at the start nor in the middle.
+        "connect_timeout": count("DATABASE_CONNECT_TIMEOUT_SECONDS", default=3, minimum=2),
+        "tcp_user_timeout": count("DATABASE_TCP_TIMEOUT_MS", default=10_000),
+        # A request that waits longer for a row answers 503 instead of holding a connection. These
+        # suit workers; `config/gunicorn.py` and `manage.py` bring their own.
         "options": (
-            f"-c statement_timeout={count('DATABASE_STATEMENT_TIMEOUT_MS', default=0)}"
+            f"-c statement_timeout={count('DATABASE_STATEMENT_TIMEOUT_MS', default=60_000)}"
             f" -c lock_timeout={count('DATABASE_LOCK_TIMEOUT_MS', default=3000)}"
             f" -c idle_in_transaction_session_timeout="
             f"{count('DATABASE_IDLE_TRANSACTION_TIMEOUT_MS', default=30000)}"

@@ -75,6 +75,11 @@ class FundingSource(StoredAccount):
         indexes = (
             models.Index(fields=("tenant", "-created_at", "-id"), name="source_by_tenant"),
             models.Index(fields=("fingerprint",), name="source_by_account"),
+            models.Index(
+                fields=("id",),
+                name="source_unproven",
+                condition=Q(status=SourceStatus.PENDING_VERIFICATION),
+            ),
         )
         triggers = (
             SOURCE_STATES.trigger("source_moves"),

@@ -106,6 +106,12 @@ class FundingTransaction(Leased):
             models.Index(
                 fields=("source",), name="funding_of_source", condition=Q(status__in=IN_FLIGHT)
             ),
+            models.Index(
+                fields=("tenant",),
+                include=("amount",),
+                name="funding_in_flight",
+                condition=Q(status__in=IN_FLIGHT),
+            ),
         )
         triggers = (
             FUNDING_STATES.trigger("funding_moves"),

@@ -63,7 +63,9 @@ class InboundEvent(models.Model):
         )
         indexes = (
             models.Index(
-                fields=("next_attempt_at", "id"), name="inbound_new", condition=Q(outcome="new")
+                fields=("next_attempt_at", "id"),
+                name="inbound_new",
+                condition=Q(next_attempt_at__isnull=False),
             ),
             models.Index(fields=("-id",), name="inbound_review", condition=Q(outcome="review")),
             models.Index(fields=("instruction_id", "id"), name="inbound_by_instruction"),

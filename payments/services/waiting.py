@@ -11,11 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from balance import selectors as balances
 from balance import services as ledger
 from balance.errors import InsufficientBalance
+from common import sweeps
 from common.tasks import enqueue_on_commit
 from payments.models import Payment
 from payments.services import lifecycle
@@ -33,11 +34,9 @@ def queue(tenant_id: str) -> QuerySet[Payment]:
     return waiting.order_by("created_at", "pk")
 
 
-def runnable(tenant_id: str, *, now: datetime) -> QuerySet[Payment]:
+def runnable(tenant_id: str | OuterRef, *, now: datetime) -> QuerySet[Payment]:
     """Those of the queue that only money keeps. One that staff hold holds up nobody."""
-    return queue(tenant_id).filter(
-        held_at=None, waits_until__gt=now, tenant__status=TenantStatus.ACTIVE
-    )
+    return _runnable(now).filter(tenant_id=tenant_id).order_by("created_at", "pk")
 
 
 def wake(*, tenant_id: str, **_news: Any) -> None:
@@ -46,15 +45,25 @@ def wake(*, tenant_id: str, **_news: Any) -> None:
 
 
 def run_due(*, now: datetime) -> int:
-    """Run what can run for every tenant with waiting payments; returns how many were started.
+    """Run what can run for every tenant whose oldest payment is covered; returns how many started.
 
     Those of a suspended tenant wait for its release.
     """
-    waiting = Payment.objects.filter(
-        status=PaymentStatus.WAITING_FOR_FUNDS, tenant__status=TenantStatus.ACTIVE
+    tenant_ids = covered(now).values_list("tenant_id", flat=True)[:_BATCH]
+    return sweeps.each(
+        list(tenant_ids),
+        lambda tenant_id: run(tenant_id=tenant_id, now=now),
+        failure="waiting_payments_not_run",
     )
-    tenant_ids = waiting.order_by("tenant_id").values_list("tenant_id", flat=True).distinct()
-    return sum(run(tenant_id=tenant_id, now=now) for tenant_id in list(tenant_ids))
+
+
+def covered(now: datetime) -> QuerySet[Payment]:
+    """The oldest waiting payment of each tenant, where what is available covers it."""
+    older = runnable(OuterRef("tenant_id"), now=now).values("pk")[:1]
+    return _runnable(now).filter(
+        balances.covers(tenant_id=OuterRef("tenant_id"), amount=OuterRef("amount")),
+        pk=Subquery(older),
+    )
 
 
 def run(*, tenant_id: str, now: datetime) -> int:
@@ -89,7 +98,20 @@ def expire_due(*, now: datetime) -> int:
     late = Payment.objects.filter(
         status=PaymentStatus.WAITING_FOR_FUNDS, waits_until__lte=now
     ).order_by("waits_until")
-    return sum(_expire(pk, now) for pk in list(late.values_list("pk", flat=True)[:_BATCH]))
+    return sweeps.each(
+        list(late.values_list("pk", flat=True)[:_BATCH]),
+        lambda payment_id: _expire(payment_id, now),
+        failure="waiting_payment_not_expired",
+    )
+
+
+def _runnable(now: datetime) -> QuerySet[Payment]:
+    return Payment.objects.filter(
+        status=PaymentStatus.WAITING_FOR_FUNDS,
+        held_at=None,
+        waits_until__gt=now,
+        tenant__status=TenantStatus.ACTIVE,
+    )
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -46,6 +47,22 @@ class TestHealth:
 
         assert response.status_code == 503
         assert response.json() == {"status": "unavailable", "database": "down"}
+
+    @pytest.mark.django_db(transaction=True)
+    def test_it_says_so_when_the_host_of_postgresql_is_silent(self, silent_server):
+        away = {"HOST": "127.0.0.1", "PORT": str(silent_server)}
+        home = {name: connection.settings_dict[name] for name in away}
+        connection.close()
+        connection.settings_dict.update(away)
+        started_at = time.monotonic()
+        try:
+            response = ApiClient().get("/readyz")
+        finally:
+            connection.close()
+            connection.settings_dict.update(home)
+
+        assert response.status_code == 503
+        assert time.monotonic() - started_at < 8
 
 
 class TestMetrics:

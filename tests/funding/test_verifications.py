@@ -187,6 +187,22 @@ class TestExpireDue:
         assert verifications.fail(source_id=source.pk, now=NOW) is False
         assert status_of(source) == "active"
 
+    def test_one_that_breaks_holds_up_no_other(self, acme, rival, monkeypatch):
+        pair = [make_source(tenant, account_number="50001") for tenant in (acme, rival)]
+        deposits.send_due(now=NOW)
+        real_fail = verifications.fail
+
+        def fail(*, source_id, now):
+            if source_id == pair[0].pk:
+                raise RuntimeError("a bug")
+            return real_fail(source_id=source_id, now=now)
+
+        monkeypatch.setattr(verifications, "fail", fail)
+
+        assert verifications.expire_due(now=NOW + verifications.VALID_FOR) == 1
+
+        assert list(map(status_of, pair)) == ["pending_verification", "verification_failed"]
+
     def test_leaves_proven_accounts_alone(self, source):
         deposits.send_due(now=NOW)
         guess(source, 11, 22)

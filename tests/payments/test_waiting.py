@@ -12,10 +12,11 @@ from balance.errors import InsufficientBalance
 from balance.models import Balance
 from common.clock import utc_now
 from payments import tasks
-from payments.models import Payment
+from payments.models import Payment, PaymentEvent
 from payments.services import holds, orders, waiting
 from tenants.actors import SYSTEM
 from tests.builders import NOW
+from tests.corruption import tamper
 from tests.payments.builders import (
     events_of,
     fund,
@@ -50,6 +51,14 @@ def queue(acme):
 
 def statuses(payments):
     return [status_of(payment) for payment in payments]
+
+
+def occupy_history(payment):
+    """Put a row where the next step of `payment` belongs; returns what takes it away again."""
+    row = PaymentEvent.objects.create(
+        payment=payment, sequence=2, to_status="created", actor_type="system", created_at=NOW
+    )
+    return lambda: tamper(f"DELETE FROM payments_paymentevent WHERE id = '{row.pk}'")
 
 
 def listens(tenant):
@@ -161,6 +170,28 @@ class TestRunning:
         assert history_of(queue[0]) == ["waiting_for_funds"]
         assert events_of(queue[0]) == ["payment.created"]
 
+    def test_one_tenants_broken_payment_holds_up_nobody_else(self, acme, rival):
+        payments = [pay(tenant, 70, wait=True) for tenant in (acme, rival)]
+        for tenant in (acme, rival):
+            fund(tenant, 70)
+        in_the_way = occupy_history(payments[0])
+
+        assert waiting.run_due(now=NOW) == 1
+
+        assert statuses(payments) == ["waiting_for_funds", "created"]
+        in_the_way()
+
+    def test_the_sweep_looks_only_where_the_oldest_is_covered(
+        self, acme, rival, django_assert_num_queries
+    ):
+        for tenant in (acme, rival):
+            pay(tenant, 500, wait=True)
+            pay(tenant, 100, wait=True, now=NOW + MINUTE)
+            fund(tenant, 400)
+
+        with django_assert_num_queries(1):
+            assert waiting.run_due(now=NOW + 2 * MINUTE) == 0
+
     def test_listens_as_long_as_somebody_waits(self, acme, queue):
         fund(acme, 800)
         waiting.run(tenant_id=acme.pk, now=NOW)
@@ -236,6 +267,15 @@ class TestEnding:
         tasks.expire_waiting()
 
         assert statuses(payments) == ["failed", "failed"]
+
+    def test_one_that_breaks_holds_up_no_other(self, acme, rival):
+        payments = [pay(tenant, 70, wait=True) for tenant in (acme, rival)]
+        in_the_way = occupy_history(payments[0])
+
+        assert waiting.expire_due(now=NOW + timedelta(days=8)) == 1
+
+        assert statuses(payments) == ["waiting_for_funds", "failed"]
+        in_the_way()
 
     def test_one_canceled_meanwhile_does_not_expire(self, acme, queue):
         orders.cancel(tenant_id=acme.pk, payment_id=queue[0].pk, actor=SYSTEM, now=NOW)

@@ -1,0 +1,26 @@
+"""A sweep goes through rows one by one, and no row is every other row's problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import structlog
+
+log = structlog.get_logger(__name__)
+
+Item = TypeVar("Item")
+
+
+def each(items: Iterable[Item], act: Callable[[Item], int], *, failure: str) -> int:
+    """Run `act` on every item; returns the sum of what it returned.
+
+    What breaks is logged as `failure` and left to the next sweep. `act` brings its own transaction.
+    """
+    done = 0
+    for item in items:
+        try:
+            done += act(item)
+        except Exception:
+            log.exception(failure, subject=str(item))
+    return done

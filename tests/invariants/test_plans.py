@@ -1,0 +1,40 @@
+"""The audit's sums find their rows in partial indexes, also when a plan is made for any values."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from funding import invariants as funding
+from funding.models import Confirmation
+from payments import invariants as payments
+
+pytestmark = pytest.mark.django_db
+
+
+def generic_plan(statement):
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN (GENERIC_PLAN) {statement}")
+        return "\n".join(line for (line,) in cursor.fetchall())
+
+
+@pytest.mark.parametrize(
+    ("movements", "rule", "index"),
+    [
+        (funding.MOVEMENTS, "pending", "funding_in_flight"),
+        (payments.MOVEMENTS, "locked", "payment_open"),
+    ],
+)
+def test_the_sum_of_what_is_on_its_way(movements, rule, index):
+    statement = movements._rules()[rule].as_string().replace("%(tenant_id)s", "$1")
+
+    assert f" on {index} " in generic_plan(statement)
+
+
+def test_the_questions_decided_since_yesterday():
+    table = Confirmation._meta.db_table
+
+    plan = generic_plan(f"SELECT id FROM {table} WHERE decided_at IS NULL OR decided_at > $1")
+
+    assert plan.count("confirmation_decided") == 2
