@@ -65,7 +65,7 @@ def _sign_in(browser: Browser, email: str, password: str) -> StorageState:
         page.goto("/accounts/login/")
         page.get_by_label("Email").fill(email)
         page.get_by_label("Password").fill(password)
-        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
         page.wait_for_url(lambda url: "/accounts/login" not in url)
         return page.context.storage_state()
 
