@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from approvals import links, matters, outcomes
 from approvals.errors import (
@@ -67,6 +68,33 @@ def unanswered(*, tenant_id: str, now: datetime) -> list[QuestionView]:
         )
     ]
     return sorted(views, key=lambda view: (view.expires_at, view.id))
+
+
+def decided(*, tenant_id: str, now: datetime, size: int, before: str = "") -> list[QuestionView]:
+    """At most `size` closed questions, the last decision first: those behind the one of id
+    `before`, else the latest. Raises UnknownConfirmation."""
+    position = _of(tenant_id, before)[1] if before else None
+    views: list[QuestionView] = []
+    for matter in matters.every():
+        rows = matter.questions().filter(tenant_id=tenant_id).exclude(decision=Decision.OPEN)
+        if position is not None:
+            behind = Q(decided_at__lt=position.decided_at) | Q(pk__lt=position.pk)
+            rows = rows.filter(behind, decided_at__lte=position.decided_at)
+        views += [_view(matter, row, now) for row in rows.order_by("-decided_at", "-pk")[:size]]
+    return sorted(views, key=_decision_order, reverse=True)[:size]
+
+
+def find(
+    *, tenant_id: str, confirmation_id: str, email: str, now: datetime
+) -> tuple[QuestionView, bool]:
+    """One question of the tenant, and whether the person of this address may decide it.
+
+    Raises UnknownConfirmation.
+    """
+    matter, question = _of(tenant_id, confirmation_id)
+    view = _view(matter, question, now)
+    may_decide = view.state == Decision.OPEN and _was_asked(matter, question, email)
+    return view, may_decide
 
 
 def approve(*, token: str, typed_amount: str, now: datetime) -> None:
@@ -174,6 +202,10 @@ def _view(
     )
 
 
+def _decision_order(view: QuestionView) -> tuple[datetime, str]:
+    return view.decided_at or view.requested_at, view.id
+
+
 def _link(token: str) -> tuple[Matter, MagicLink]:
     found = links.find(token)
     if found is None:
@@ -187,15 +219,22 @@ def _holder(link: MagicLink) -> Decider:
 
 def _matter_of(tenant_id: str, confirmation_id: str, by: Decider) -> Matter:
     """Raises UnknownConfirmation; NotAnApprover for somebody who was not asked."""
+    matter, question = _of(tenant_id, confirmation_id)
+    if not _was_asked(matter, question, by.email):
+        raise NotAnApprover("You are not among those who were asked.")
+    return matter
+
+
+def _of(tenant_id: str, confirmation_id: str) -> tuple[Matter, Question]:
+    """Raises UnknownConfirmation."""
     for matter in matters.every() if is_id(confirmation_id, "cnf") else ():
         question = matter.questions().filter(tenant_id=tenant_id, pk=confirmation_id).first()
         if question is not None:
-            _require_asked(matter, question, by)
-            return matter
+            return matter, question
     raise UnknownConfirmation("There is no such request for approval.")
 
 
-def _require_asked(matter: Matter, question: Question, by: Decider) -> None:
+def _was_asked(matter: Matter, question: Question, email: str) -> bool:
+    """With nobody asked at the time, those count who would be asked now."""
     asked = question.approvers or matter.approvers(question)
-    if by.email.casefold() not in {address.casefold() for address in asked}:
-        raise NotAnApprover("You are not among those who were asked.")
+    return email.casefold() in {address.casefold() for address in asked}

@@ -7,6 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from dashboard.views import (
     account,
     api_keys,
+    approvals,
     auto_funding,
     bank_accounts,
     confirmations,
@@ -27,6 +28,9 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("funding/<str:funding_id>", funding.detail, name="funding_detail"),
     path("funding/<str:funding_id>/cancel", funding.cancel, name="funding_cancel"),
     path("topup/", topup.topup, name="topup"),
+    path("approvals", approvals.approvals, name="approvals"),
+    path("approvals/<str:confirmation_id>", approvals.approval, name="approval"),
+    path("approvals/<str:confirmation_id>/resend", approvals.resend, name="approval_resend"),
     path("auto-funding", auto_funding.rule, name="auto_funding"),
     path("auto-funding/settings", auto_funding.settings, name="auto_funding_settings"),
     path("auto-funding/preview", auto_funding.preview, name="auto_funding_preview"),

@@ -18,6 +18,7 @@ SIGNED_IN = (
     "/dashboard/transactions",
     "/dashboard/funding",
     "/dashboard/auto-funding",
+    "/dashboard/approvals",
     "/dashboard/auto-funding/settings",
     "/dashboard/bank-accounts",
     "/dashboard/bank-accounts/enter",

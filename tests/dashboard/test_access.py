@@ -19,6 +19,7 @@ PAGES = (
     "/dashboard/transactions",
     "/dashboard/funding",
     "/dashboard/auto-funding",
+    "/dashboard/approvals",
     "/dashboard/bank-accounts",
     "/dashboard/webhooks",
 )

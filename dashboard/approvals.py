@@ -1,0 +1,69 @@
+"""Questions to approvers as people see them: what waits, and how others ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from approvals.decisions import QuestionView
+from approvals.models import Decision
+from dashboard.auto_funding import people
+from dashboard.context import Badge
+
+_ENDS = {
+    Decision.OPEN: Badge("Waiting", "warn"),
+    Decision.APPROVED: Badge("Approved", "good"),
+    Decision.DECLINED: Badge("Declined", "bad"),
+    Decision.EXPIRED: Badge("Expired"),
+    Decision.SUPERSEDED: Badge("Withdrawn"),
+}
+
+
+@dataclass(frozen=True)
+class ApprovalLine:
+    """One question, whatever kind of money it is about. `end` says how it ended, in words."""
+
+    id: str
+    kind: str
+    what: str
+    account: str
+    amount: int
+    why: str
+    asked: str
+    asks_you: bool
+    asked_at: datetime
+    expires_at: datetime
+    badge: Badge
+    end: str
+    ended_at: datetime | None
+
+
+def approval_line(view: QuestionView, *, email: str) -> ApprovalLine:
+    """`email` is the address of whoever looks at it."""
+    account = f"{view.bank_name or 'Bank account'}\N{NO-BREAK SPACE}··{view.last4}"
+    is_payment = view.kind == "payment"
+    return ApprovalLine(
+        id=view.id,
+        kind=view.kind,
+        what=f"Pay {view.holder_name}" if is_payment else "Add to the balance",
+        account=f"to {account}" if is_payment else f"from {account}",
+        amount=view.amount,
+        why=view.reason,
+        asked=people(view.approvers),
+        asks_you=email.casefold() in {address.casefold() for address in view.approvers},
+        asked_at=view.requested_at,
+        expires_at=view.expires_at,
+        badge=_ENDS[Decision(view.state)],
+        end=_end(view),
+        ended_at=view.decided_at,
+    )
+
+
+def _end(view: QuestionView) -> str:
+    if view.state == Decision.APPROVED:
+        return f"by {view.decided_by}"
+    if view.state == Decision.DECLINED:
+        return f"by {view.decided_by}: {view.decline_reason}"
+    if view.state == Decision.EXPIRED:
+        return "Nobody decided in time."
+    return "Canceled, or its terms changed."

@@ -1,0 +1,278 @@
+"""The approvals page: what waits, who may decide it, and how it ended."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from common.clock import utc_now
+from funding.models import Confirmation, FundingTransaction
+from funding.services import auto_funding, confirmation_sweeps, topups
+from funding.states import FundingStatus
+from tenants.actors import SYSTEM
+from tenants.models import AuditEvent, OutgoingEmail, Role
+from tests.builders import make_auto_funding, make_member, make_source, make_tenant
+from tests.funding.builders import top_up
+
+PAGE = "/dashboard/approvals"
+
+
+@pytest.fixture
+def ann(acme):
+    return make_member(acme, email="ann@acme.example", role=Role.APPROVER)
+
+
+@pytest.fixture
+def ann_browser(ann, sign_in):
+    return sign_in(ann)
+
+
+@pytest.fixture
+def question(acme, ann):
+    """$500.00 wait for ann."""
+    return ask(acme, confirmation_emails=[ann.email])
+
+
+def ask(tenant, **settings):
+    make_source(tenant)
+    make_auto_funding(tenant, confirmation_threshold=10_000, **settings)
+    auto_funding.evaluate(tenant_id=tenant.pk, now=utc_now())
+    return Confirmation.objects.get(tenant=tenant)
+
+
+def path(question):
+    return f"{PAGE}/{question.pk}"
+
+
+def approve(question, **fields):
+    return {
+        "acting_for": question.tenant_id,
+        "decision": "approve",
+        "typed_amount": "500.00",
+        **fields,
+    }
+
+
+def decline(question, **fields):
+    return {
+        "acting_for": question.tenant_id,
+        "decision": "decline",
+        "reason": "Not this week",
+        **fields,
+    }
+
+
+def status():
+    return FundingTransaction.objects.get().status
+
+
+class TestWaiting:
+    def test_shows_amount_reason_who_was_asked_and_until_when(self, question, dana_browser):
+        content = dana_browser.get(PAGE).content.decode()
+
+        for fact in ("$500.00", "from JPMorgan Chase", "is below $100.00", "ann@acme.example"):
+            assert fact in content
+        assert f'href="{path(question)}"' in content
+
+    def test_offers_the_decision_to_whom_was_asked(self, question, ann_browser, dana_browser):
+        assert b">Decide<" in ann_browser.get(PAGE).content
+        assert b">Decide<" not in dana_browser.get(PAGE).content
+
+    def test_teaches_while_nothing_waits(self, acme, dana_browser):
+        content = dana_browser.get(PAGE).content
+
+        assert b"Nothing waits" in content
+        assert b"No decisions yet" in content
+
+    def test_is_not_that_of_another_tenant(self, rival, dana_browser):
+        foreign = ask(rival)
+
+        assert b"$500.00" not in dana_browser.get(PAGE).content
+        assert dana_browser.get(path(foreign)).status_code == 404
+
+    @pytest.mark.parametrize("name", ["x", "cnf_" + "0" * 26, "%00"])
+    def test_an_unknown_one_is_not_found(self, acme, dana_browser, name):
+        assert dana_browser.get(f"{PAGE}/{name}").status_code == 404
+
+
+class TestApproving:
+    def test_lets_the_money_go_in_the_name_of_the_person(self, question, ann, ann_browser):
+        response = ann_browser.post(path(question), approve(question), follow=True)
+
+        assert status() == FundingStatus.RESERVED
+        assert Confirmation.objects.get().decided_by == "ann@acme.example"
+        assert AuditEvent.objects.get(action="confirmation.approved").actor_id == ann.pk
+        assert b"by ann@acme.example" in response.content
+
+    @pytest.mark.parametrize("typed", ["", "499.99", "yes"])
+    def test_needs_the_amount_typed(self, question, ann_browser, typed):
+        response = ann_browser.post(path(question), approve(question, typed_amount=typed))
+
+        assert response.status_code == 422
+        assert b"id_typed_amount_error" in response.content
+        assert status() == FundingStatus.AWAITING_CONFIRMATION
+
+    def test_twice_shows_how_it_ended(self, question, ann_browser):
+        ann_browser.post(path(question), approve(question))
+
+        response = ann_browser.post(path(question), approve(question), follow=True)
+
+        assert b"This request was approved before." in response.content
+        assert AuditEvent.objects.filter(action="confirmation.approved").count() == 1
+
+    def test_is_refused_to_an_owner_who_was_not_asked(self, question, dana_browser):
+        assert b"Only the approvers named above decide this" in (
+            dana_browser.get(path(question)).content
+        )
+
+        response = dana_browser.post(path(question), approve(question))
+
+        assert response.status_code == 422
+        assert b"You are not among those who were asked." in response.content
+        assert status() == FundingStatus.AWAITING_CONFIRMATION
+
+    def test_is_open_to_an_owner_where_nobody_was_asked(self, acme, sign_in):
+        question = ask(acme)
+        owner = make_member(acme, email="late@acme.example", role=Role.OWNER)
+
+        sign_in(owner).post(path(question), approve(question))
+
+        assert status() == FundingStatus.RESERVED
+
+    def test_of_another_tenant_is_not_found(self, question, rival, ravi, sign_in):
+        response = sign_in(ravi).post(path(question), approve(question, acting_for=rival.pk))
+
+        assert response.status_code == 404
+        assert status() == FundingStatus.AWAITING_CONFIRMATION
+
+    def test_the_same_address_in_another_tenant_decides_nothing_here(self, question, ann, sign_in):
+        other = make_tenant(name="Aardvark")
+        make_member(other, email=ann.email, role=Role.OWNER)
+
+        response = sign_in(ann).post(path(question), approve(question, acting_for=other.pk))
+
+        assert response.status_code == 404
+        assert status() == FundingStatus.AWAITING_CONFIRMATION
+
+
+class TestDeclining:
+    def test_stops_it_and_keeps_the_reason(self, question, ann_browser):
+        response = ann_browser.post(path(question), decline(question), follow=True)
+
+        assert status() == FundingStatus.FAILED
+        assert b"by ann@acme.example: Not this week" in response.content
+
+    def test_needs_a_reason(self, question, ann_browser):
+        response = ann_browser.post(path(question), decline(question, reason=" "))
+
+        assert response.status_code == 422
+        assert b"id_reason_error" in response.content
+        assert status() == FundingStatus.AWAITING_CONFIRMATION
+
+    def test_after_the_time_is_over_is_too_late(self, question, ann_browser):
+        Confirmation.objects.update(expires_at=utc_now() - timedelta(seconds=1))
+
+        response = ann_browser.post(path(question), decline(question), follow=True)
+
+        assert b"The time to decide is over." in response.content
+        assert b"Expired" in response.content
+
+
+class TestAskingAgain:
+    def age(self):
+        OutgoingEmail.objects.update(created_at=utc_now() - timedelta(minutes=11))
+
+    def test_mails_the_approvers_once_more(self, question, dana, dana_browser):
+        self.age()
+
+        response = dana_browser.post(
+            f"{path(question)}/resend", {"acting_for": question.tenant_id}, follow=True
+        )
+
+        assert b"A new link is on its way to ann@acme.example." in response.content
+        assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 2
+        assert AuditEvent.objects.get(action="confirmation.resent").actor_id == dana.pk
+
+    def test_is_refused_within_ten_minutes(self, question, dana_browser):
+        response = dana_browser.post(
+            f"{path(question)}/resend", {"acting_for": question.tenant_id}, follow=True
+        )
+
+        assert b"Every approver got a link in the last ten minutes." in response.content
+        assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 1
+
+    def test_is_nothing_for_viewers(self, question, acme, sign_in):
+        self.age()
+        viewer = sign_in(make_member(acme, email="v@acme.example", role=Role.VIEWER))
+
+        assert b"Send the e-mail again" not in viewer.get(PAGE).content
+        response = viewer.post(f"{path(question)}/resend", {"acting_for": acme.pk})
+
+        assert response.status_code == 403
+        assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 1
+
+    def test_of_another_tenant_is_not_found(self, question, rival, ravi, sign_in):
+        self.age()
+
+        response = sign_in(ravi).post(f"{path(question)}/resend", {"acting_for": rival.pk})
+
+        assert response.status_code == 404
+        assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 1
+
+
+class TestHistory:
+    def test_says_how_each_one_ended(self, acme, ann, ann_browser, dana_browser):
+        source = make_source(acme)
+        make_auto_funding(acme, enabled=False, confirm_topups=True, confirmation_threshold=1)
+        for amount in (11_100, 22_200, 33_300, 44_400):
+            top_up(acme, source=source, amount=amount, now=utc_now())
+        by_amount = {row.amount: row for row in Confirmation.objects.all()}
+        ann_browser.post(path(by_amount[11_100]), approve(by_amount[11_100], typed_amount="111.00"))
+        ann_browser.post(path(by_amount[22_200]), decline(by_amount[22_200]))
+        topups.cancel(
+            tenant_id=acme.pk,
+            funding_id=by_amount[33_300].funding_id,
+            actor=SYSTEM,
+            now=utc_now(),
+        )
+        confirmation_sweeps.sweep(now=utc_now() + timedelta(days=4))
+
+        content = dana_browser.get(PAGE).content.decode()
+
+        for end in (
+            "by ann@acme.example",
+            "by ann@acme.example: Not this week",
+            "Canceled, or its terms changed.",
+            "Nobody decided in time.",
+        ):
+            assert end in content
+        for badge in ("Approved", "Declined", "Withdrawn", "Expired"):
+            assert f">{badge}</span>" in content
+        assert "Nothing waits" in content
+
+    def test_goes_back_page_by_page(self, acme, ann, dana_browser):
+        self.make_expired(acme, 26)
+
+        content = dana_browser.get(PAGE).content.decode()
+        older = content.partition('rel="next" href="')[2].partition('"')[0]
+        rest = dana_browser.get(older).content.decode()
+
+        assert content.count("Nobody decided in time.") == 50  # wide and narrow
+        assert rest.count("Nobody decided in time.") == 2
+        assert "Newest" in rest
+
+    def test_costs_the_same_however_much_there_is(
+        self, acme, ann, dana_browser, django_assert_max_num_queries
+    ):
+        self.make_expired(acme, 12)
+
+        with django_assert_max_num_queries(10):
+            dana_browser.get(PAGE)
+
+    def make_expired(self, tenant, count):
+        source = make_source(tenant)
+        make_auto_funding(tenant, enabled=False, confirm_topups=True, confirmation_threshold=1)
+        for _ in range(count):
+            top_up(tenant, source=source, amount=100, now=utc_now())
+        confirmation_sweeps.sweep(now=utc_now() + timedelta(days=4))
