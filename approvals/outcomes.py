@@ -15,6 +15,7 @@ from approvals.errors import ConfirmationClosed
 from approvals.matters import Matter
 from approvals.models import Decision, Question
 from common import clock
+from tenants import selectors as tenants
 from tenants.actors import Actor
 from tenants.services import audit, emails
 
@@ -64,12 +65,13 @@ def decide(
 
 
 def supersede(matter: Matter, *, subject_id: str, by: str, now: datetime) -> bool:
-    """Withdraw the question about what the caller has locked and ends otherwise."""
+    """Withdraw the question about what the caller has locked and ends otherwise; `by` is an id."""
     open_ones = matter.questions().filter(decision=Decision.OPEN)
     question = open_ones.filter(**{f"{matter.subject}_id": subject_id}).first()
     if question is None:
         return False
-    decide(matter, question, Decision.SUPERSEDED, decided_by=by, now=now)
+    name = tenants.people_and_keys([by]).get(by, by)
+    decide(matter, question, Decision.SUPERSEDED, decided_by=name, now=now)
     return True
 
 

@@ -74,6 +74,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
         SandboxViewSet.as_view({"post": "step"}),
     ),
     path(
+        "sandbox/payments/<str:payment_id>/confirmation",
+        SandboxPaymentViewSet.as_view({"get": "confirmation"}),
+    ),
+    path(
         "sandbox/payments/<str:payment_id>/<str:name>",
         SandboxPaymentViewSet.as_view({"post": "step"}),
     ),

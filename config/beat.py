@@ -18,6 +18,9 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "apply what the networks report on payments": every(1, "payments.process_network_events"),
     "run payments that wait for money": every(10, "payments.run_waiting"),
     "give up payments that waited too long": every(60, "payments.expire_waiting"),
+    "remind who approves payments, and close their questions": every(
+        60, "payments.sweep_confirmations"
+    ),
     "send e-mails": every(5, "tenants.send_due_emails"),
     "send and check micro-deposits": every(5, "funding.process_verifications"),
     "add money where the balance is low": every(30, "funding.sweep_auto_funding"),

@@ -26,6 +26,9 @@ S = PaymentStatus
 # Money is set aside for these: they make up `lockedBalance`.
 OPEN = (S.CREATED, S.PROCESSING)
 
+# No network has seen these, whatever they went through before.
+UNSENT = (S.WAITING_FOR_FUNDS, S.CREATED, S.FAILED, S.CANCELED)
+
 PAYMENT_STATES = StateTable(
     initial=frozenset({S.WAITING_FOR_FUNDS, S.CREATED}),
     moves={

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from payments.services import network_events, submission, waiting
+from payments.services import approvals, network_events, submission, waiting
 
 
 @shared_task(name="payments.submit_due")
@@ -30,3 +30,8 @@ def run_waiting(*, tenant_id: str | None = None, **_future: object) -> None:
 @shared_task(name="payments.expire_waiting")
 def expire_waiting(**_future: object) -> None:
     waiting.expire_due(now=utc_now())
+
+
+@shared_task(name="payments.sweep_confirmations")
+def sweep_confirmations(**_future: object) -> None:
+    approvals.sweep(now=utc_now())

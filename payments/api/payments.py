@@ -14,15 +14,16 @@ from api.pagination import paginate
 from api.sandbox import require_sandbox
 from api.schema import envelope, page
 from api.views import ApiViewSet
+from approvals.api import confirmation
 from common.clock import utc_now
 from common.errors import NotFound
 from networks.sandbox import steps
 from payments import selectors
 from payments.api import presenters
 from payments.api.filters import PAYMENT_PARAMETERS, PaymentFilter
-from payments.api.serializers import PaymentIn, PaymentOut
+from payments.api.serializers import PaymentConfirmationOut, PaymentIn, PaymentOut
 from payments.models import Payment
-from payments.services import orders, sandbox
+from payments.services import approvals, orders, sandbox
 
 
 class PaymentViewSet(ApiViewSet):
@@ -78,7 +79,7 @@ class PaymentViewSet(ApiViewSet):
 class SandboxPaymentViewSet(ApiViewSet):
     """The bank is called in `prepare_…`, outside the transaction of the idempotency record."""
 
-    scopes: ClassVar = {"step": "payments:write"}
+    scopes: ClassVar = {"step": "payments:write", "confirmation": "payments:write"}
 
     def prepare_step(self, request: TenantRequest, payment_id: str, name: str) -> Payment:
         require_sandbox(request)
@@ -93,3 +94,12 @@ class SandboxPaymentViewSet(ApiViewSet):
     def step(self, request: TenantRequest, prepared: Payment, **_path: str) -> HttpResponse:
         """Make the bank take the next step: advance, complete, fail or return."""
         return responses.data(presenters.payment(prepared))
+
+    @extend_schema(responses=envelope(PaymentConfirmationOut))
+    def confirmation(self, request: TenantRequest, payment_id: str) -> HttpResponse:
+        """New magic links for the approvers of a payment, so that no mailbox is needed."""
+        require_sandbox(request)
+        links = approvals.magic_links(
+            tenant_id=request.auth.tenant_id, payment_id=payment_id, now=utc_now()
+        )
+        return responses.data(confirmation(links, subject_name="paymentId"))

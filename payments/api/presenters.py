@@ -24,6 +24,7 @@ _TIMESTAMPS = {
 def payment(row: Payment) -> dict[str, Any]:
     """The one shape of a payment, read by `selectors.payments` or just made."""
     is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
+    awaits = row.awaits_confirmation
     return {
         "id": row.pk,
         "amount": row.amount,
@@ -37,6 +38,9 @@ def payment(row: Payment) -> dict[str, Any]:
         "metadata": row.metadata,
         "waitForFunds": row.waits_until is not None,
         "waitsUntil": _optional(row.waits_until) if is_waiting else None,
+        "requiresConfirmation": row.requires_confirmation,
+        "confirmationExpiresAt": _optional(row.confirmation_expires_at) if awaits else None,
+        "confirmedAt": _optional(row.confirmed_at),
         "onHold": row.held_at is not None,
         "expectedArrivalDate": row.expected_arrival_date and row.expected_arrival_date.isoformat(),
         "statusTimestamps": {
@@ -60,6 +64,7 @@ def recipient(row: Recipient) -> dict[str, Any]:
     return {
         "id": row.pk,
         **bank_account(row),
+        "nickname": row.nickname or None,
         "createdAt": clock.text_of(row.created_at),
         "removedAt": _optional(row.removed_at),
     }

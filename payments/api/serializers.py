@@ -9,6 +9,7 @@ from rest_framework import serializers
 from api.bank_accounts import BankAccountIn, BankAccountOut
 from api.fields import CentsField, MetadataField, StrictBooleanField, StrictChoiceField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
+from approvals.api import QuestionOut
 from payments.models import DESCRIPTION_LENGTH_MAX, PaymentMethod
 from payments.services.orders import Order
 from payments.states import PaymentStatus
@@ -46,6 +47,7 @@ class RecipientOut(BankAccountOut):
     """A saved recipient."""
 
     id = serializers.CharField()
+    nickname = serializers.CharField(allow_null=True, help_text="What the tenant calls it.")
     createdAt = serializers.DateTimeField()
     removedAt = serializers.DateTimeField(allow_null=True)
 
@@ -73,6 +75,12 @@ class PaymentTimestampsOut(serializers.Serializer[Any]):
     canceledAt = serializers.DateTimeField(allow_null=True)
 
 
+class PaymentConfirmationOut(QuestionOut):
+    """The question about one payment."""
+
+    paymentId = serializers.CharField()
+
+
 class PaymentOut(serializers.Serializer[Any]):
     """A payment out of the balance."""
 
@@ -90,6 +98,13 @@ class PaymentOut(serializers.Serializer[Any]):
     waitsUntil = serializers.DateTimeField(
         allow_null=True, help_text="When it gives up; only while it waits."
     )
+    requiresConfirmation = serializers.BooleanField(
+        help_text="Above the tenant's own limit: sent once a second person approved."
+    )
+    confirmationExpiresAt = serializers.DateTimeField(
+        allow_null=True, help_text="Until when people may decide; only while they are asked."
+    )
+    confirmedAt = serializers.DateTimeField(allow_null=True, help_text="When one approved.")
     onHold = serializers.BooleanField(help_text="Staff look at it before it is sent.")
     expectedArrivalDate = serializers.DateField(allow_null=True)
     statusTimestamps = PaymentTimestampsOut()

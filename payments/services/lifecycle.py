@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,7 @@ from django.db import transaction
 
 from balance import services as ledger
 from balance.posting import Posting
+from common import ids
 from common.tasks import enqueue_on_commit
 from networks import calendar
 from networks.base import Method
@@ -50,6 +52,8 @@ class NewPayment:
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     waits_until: datetime | None = None
+    confirm_until: datetime | None = None
+    id: str = field(default_factory=partial(ids.new, "pay"))
 
 
 def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: datetime) -> Payment:
@@ -58,7 +62,9 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
     A waiting one needs the balance row's lock, so that no credit slips by. Raises
     InsufficientBalance for one that does not wait.
     """
+    needs_people = terms.confirm_until is not None
     payment = Payment.objects.create(
+        id=terms.id,
         tenant_id=terms.recipient.tenant_id,
         recipient=terms.recipient,
         amount=terms.amount,
@@ -70,11 +76,13 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
         description=terms.description,
         metadata=terms.metadata,
         waits_until=terms.waits_until,
+        requires_confirmation=needs_people,
+        confirmation_expires_at=terms.confirm_until,
         history_length=1,
         event_sequence=1,
         created_at=now,
         updated_at=now,
-        **_entry(status, terms.method, now),
+        **_entry(status, terms.method, now, is_due=not needs_people),
     )
     _write_history(payment, from_status="", actor=actor, reason="", now=now)
     _publish(payment, "payment.created", now)
@@ -98,6 +106,7 @@ def move(
     the machine has no such move; InsufficientBalance when a waiting one cannot be paid for.
     """
     source = PaymentStatus(payment.status)
+    waits_for_people = payment.awaits_confirmation
     event = "payment.returned" if changes.get("returned") else _EVENT_OF.get(target)
     PAYMENT_STATES.advance(
         payment,
@@ -105,7 +114,7 @@ def move(
         history_length=payment.history_length + 1,
         event_sequence=payment.event_sequence + (event is not None),
         updated_at=now,
-        **{**_entry(target, payment.method, now), **changes},
+        **{**_entry(target, payment.method, now, is_due=not waits_for_people), **changes},
     )
     _write_history(payment, from_status=source, actor=actor, reason=reason, now=now)
     if event is not None:
@@ -113,12 +122,27 @@ def move(
     _follow_up(payment, source=source, now=now)
 
 
-def _entry(status: PaymentStatus, method: str, now: datetime) -> dict[str, Any]:
+def confirm(*, payment: Payment, now: datetime) -> None:
+    """Let a locked payment go that waits for people: at once, or when its money is there."""
+    columns: dict[str, Any] = {"confirmed_at": now, "updated_at": now}
+    if payment.status == PaymentStatus.CREATED:
+        columns |= _sending(payment.method, now)
+    for name, value in columns.items():
+        setattr(payment, name, value)
+    payment.save(update_fields=columns)
+    enqueue_on_commit("payments.submit_due")
+
+
+def _entry(status: PaymentStatus, method: str, now: datetime, *, is_due: bool) -> dict[str, Any]:
     """The columns that getting into `status` fills. Only a `created` payment is due."""
     columns: dict[str, Any] = {COLUMN_OF[status]: now, "next_attempt_at": None}
     if status == PaymentStatus.CREATED:
-        columns |= {"next_attempt_at": now, "expected_arrival_date": _arrival_date(method, now)}
+        columns |= _sending(method, now) | ({} if is_due else {"next_attempt_at": None})
     return columns
+
+
+def _sending(method: str, now: datetime) -> dict[str, Any]:
+    return {"next_attempt_at": now, "expected_arrival_date": _arrival_date(method, now)}
 
 
 def _arrival_date(method: str, now: datetime) -> date:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db import transaction
 
 from balance import services as ledger
+from common import ids
 from common.money import format_cents
 from networks import registry
 from networks.bank_details import BankDetails
@@ -17,15 +19,19 @@ from networks.errors import AmountAboveLimit, NotCancelable
 from payments import selectors
 from payments.errors import PaymentMethodNotSupported
 from payments.models import Payment, PaymentMethod
-from payments.services import lifecycle, recipients, waiting
+from payments.services import approvals, lifecycle, recipients, waiting
 from payments.services.lifecycle import NETWORK_METHOD, NewPayment
 from payments.states import PaymentStatus
 from tenants.actors import Actor
+from tenants.models import Tenant
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What the caller asks for, in cents. `recipient` is a saved one's id, or an account."""
+    """What the caller asks for, in cents. `recipient` is a saved one's id, or an account.
+
+    `id` will be that of the payment.
+    """
 
     amount: int
     recipient: str | BankDetails = field(repr=False)
@@ -33,11 +39,14 @@ class Order:
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     wait_for_funds: bool = False
+    id: str = field(default_factory=partial(ids.new, "pay"))
 
 
 @transaction.atomic
 def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime) -> Payment:
     """Set the money aside and have it sent; or, if the order may wait, keep it in the queue.
+
+    Above the tenant's own limit it is sent once a second person approved.
 
     Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
     AmountAboveLimit, InsufficientBalance.
@@ -53,9 +62,26 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
         description=order.description,
         metadata=order.metadata,
         waits_until=_end_of_wait(now) if order.wait_for_funds else None,
+        confirm_until=approvals.deadline(tenant_id=tenant_id, amount=order.amount, now=now),
+        id=order.id,
     )
     status = PaymentStatus.WAITING_FOR_FUNDS if must_wait else PaymentStatus.CREATED
-    return lifecycle.start(terms=terms, status=status, actor=actor, now=now)
+    payment = lifecycle.start(terms=terms, status=status, actor=actor, now=now)
+    if payment.requires_confirmation:
+        approvals.request(payment=payment, now=now)
+    return payment
+
+
+@transaction.atomic
+def place_once(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime) -> Payment:
+    """The same for a form that people may send twice: a repeat of `order.id` changes nothing.
+
+    The payment that has this id already is returned as it is, whatever the repeat says. One form
+    at a time per tenant. Raises what `place` raises.
+    """
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    existing = Payment.objects.filter(tenant_id=tenant_id, pk=order.id).first()
+    return existing or place(tenant_id=tenant_id, mode=mode, order=order, actor=actor, now=now)
 
 
 @transaction.atomic
@@ -67,6 +93,7 @@ def cancel(*, tenant_id: str, payment_id: str, actor: Actor, now: datetime) -> P
     payment = _lock(tenant_id, payment_id)
     if not payment.is_unsent:
         raise NotCancelable(f"This payment is {payment.status} and cannot be canceled.")
+    approvals.supersede(payment=payment, by=actor, now=now)
     lifecycle.move(
         payment=payment,
         target=PaymentStatus.CANCELED,

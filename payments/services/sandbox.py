@@ -10,7 +10,7 @@ from networks.sandbox import due, steps
 from networks.sandbox.due import Transition
 from payments import selectors
 from payments.models import Payment, PaymentEvent
-from payments.services import network_events, submission, waiting
+from payments.services import approvals, network_events, submission, waiting
 
 
 def step(*, tenant_id: str, payment_id: str, name: str, now: datetime) -> Payment:
@@ -24,7 +24,7 @@ def step(*, tenant_id: str, payment_id: str, name: str, now: datetime) -> Paymen
 
 
 def _run_due(now: datetime) -> int:
-    queue = waiting.expire_due(now=now) + waiting.run_due(now=now)
+    queue = approvals.sweep(now=now) + waiting.expire_due(now=now) + waiting.run_due(now=now)
     return queue + submission.submit_due(now=now) + network_events.process(now=now)
 
 

@@ -19,7 +19,7 @@ from balance.errors import InsufficientBalance
 from common import sweeps
 from common.tasks import enqueue_on_commit
 from payments.models import Payment
-from payments.services import lifecycle
+from payments.services import approvals, lifecycle
 from payments.states import PaymentStatus
 from tenants.actors import SYSTEM
 from tenants.models import TenantStatus
@@ -123,6 +123,7 @@ def _expire(payment_id: str, now: datetime) -> bool:
     )
     if payment is None:  # canceled, or another worker has it
         return False
+    approvals.supersede(payment=payment, by=SYSTEM, now=now)
     lifecycle.move(
         payment=payment,
         target=PaymentStatus.FAILED,

@@ -1,4 +1,4 @@
-"""Money out of the balance, and the accounts it goes to."""
+"""Attempts to send money out of the balance."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from django.db.models import Q
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from common.money import AMOUNT_MAX, CURRENCY
-from networks.accounts import StoredAccount
-from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
+from payments.models.recipients import Recipient
+from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, UNSENT, PaymentStatus
 from tenants.models import ActorType
 
 DESCRIPTION_LENGTH_MAX = 140
@@ -22,46 +22,6 @@ HOLD_REASON_LENGTH_MAX = 200
 class PaymentMethod(models.TextChoices):
     ACH_CREDIT = "ach_credit"
     RTP = "rtp"
-
-
-class Recipient(StoredAccount):
-    """Where a payment goes. A saved one is on the tenant's list; others belong to one payment."""
-
-    sealed_as = "recipient"
-
-    id = PrefixedIdField("rcp")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
-    is_saved = models.BooleanField()
-    created_at = models.DateTimeField()
-    removed_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        constraints = (
-            models.UniqueConstraint(
-                fields=("tenant", "fingerprint"),
-                condition=Q(is_saved=True, removed_at=None),
-                name="one_saved_recipient_per_account",
-            ),
-            models.CheckConstraint(
-                condition=Q(is_saved=True) | Q(removed_at=None),
-                name="only_saved_recipients_are_removed",
-            ),
-        )
-        indexes = (
-            models.Index(
-                fields=("tenant", "-created_at", "-id"),
-                name="recipient_by_tenant",
-                condition=Q(is_saved=True),
-            ),
-        )
-        triggers = (
-            pgtrigger.Protect(name="recipient_never_deleted", operation=pgtrigger.Delete),
-            # The token may change: keys are rotated. What it opens to may not.
-            pgtrigger.ReadOnly(
-                name="recipient_never_changes",
-                exclude=("account_number_token", "removed_at"),
-            ),
-        )
 
 
 def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
@@ -76,7 +36,8 @@ class Payment(Leased):
     """One attempt to send money out. Amounts are cents.
 
     `next_attempt_at` is set while the payment has to be handed to its network; a held one
-    (`held_at`) stays where it is until staff release it.
+    (`held_at`) stays where it is until staff release it, and one that requires confirmation until
+    it is `confirmed_at`.
     """
 
     id = PrefixedIdField("pay")
@@ -93,6 +54,9 @@ class Payment(Leased):
     waits_until = models.DateTimeField(
         null=True, blank=True, help_text="when a payment that may wait for money gives up"
     )
+    requires_confirmation = models.BooleanField(default=False)
+    confirmation_expires_at = models.DateTimeField(null=True, blank=True)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
     held_at = models.DateTimeField(null=True, blank=True)
     hold_reason = models.CharField(max_length=HOLD_REASON_LENGTH_MAX, blank=True)
     expected_arrival_date = models.DateField(null=True, blank=True)
@@ -148,6 +112,21 @@ class Payment(Leased):
                 name="only_created_payments_are_due",
             ),
             models.CheckConstraint(
+                condition=Q(requires_confirmation=False)
+                | Q(confirmed_at__isnull=False)
+                | Q(next_attempt_at=None, status__in=UNSENT),
+                name="payment_sent_only_when_confirmed",
+            ),
+            models.CheckConstraint(
+                condition=Q(requires_confirmation=True, confirmation_expires_at__isnull=False)
+                | Q(
+                    requires_confirmation=False,
+                    confirmation_expires_at__isnull=True,
+                    confirmed_at__isnull=True,
+                ),
+                name="payment_confirmation_has_an_end",
+            ),
+            models.CheckConstraint(
                 condition=Q(held_at=None, hold_reason="")
                 | (Q(held_at__isnull=False) & ~Q(hold_reason="")),
                 name="payment_hold_has_a_reason",
@@ -186,7 +165,15 @@ class Payment(Leased):
             pgtrigger.Protect(name="payment_never_deleted", operation=pgtrigger.Delete),
             pgtrigger.ReadOnly(
                 name="payment_terms_never_change",
-                fields=("tenant", "recipient", "amount", "currency", "method", "network"),
+                fields=(
+                    "tenant",
+                    "recipient",
+                    "amount",
+                    "currency",
+                    "method",
+                    "network",
+                    "requires_confirmation",
+                ),
             ),
         )
 
@@ -197,6 +184,12 @@ class Payment(Leased):
     def balance_transaction_ids(self) -> list[str]:
         """In order of posting. What was there before, only rows of `selectors.payments` know."""
         return [*getattr(self, "known_posting_ids", ()), *self.new_posting_ids]
+
+    @property
+    def awaits_confirmation(self) -> bool:
+        """People are asked whether it may be sent."""
+        is_open = self.status in (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
+        return self.requires_confirmation and self.confirmed_at is None and is_open
 
     @property
     def is_unsent(self) -> bool:

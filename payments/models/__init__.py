@@ -1,0 +1,30 @@
+"""Money out of the balance, the accounts it goes to, and who must approve it."""
+
+from __future__ import annotations
+
+from payments.models.approvals import (
+    PaymentConfirmation,
+    PaymentConfirmationLink,
+    PaymentSettings,
+)
+from payments.models.payments import (
+    DESCRIPTION_LENGTH_MAX,
+    HOLD_REASON_LENGTH_MAX,
+    Payment,
+    PaymentEvent,
+    PaymentMethod,
+)
+from payments.models.recipients import NICKNAME_LENGTH_MAX, Recipient
+
+__all__ = [
+    "DESCRIPTION_LENGTH_MAX",
+    "HOLD_REASON_LENGTH_MAX",
+    "NICKNAME_LENGTH_MAX",
+    "Payment",
+    "PaymentConfirmation",
+    "PaymentConfirmationLink",
+    "PaymentEvent",
+    "PaymentMethod",
+    "PaymentSettings",
+    "Recipient",
+]

@@ -1,0 +1,56 @@
+"""Above which amount a second person approves, and the questions put to them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from approvals.models import MagicLink, Question
+from common.fields import PrefixedIdField
+from payments.models.payments import Payment
+from payments.models.recipients import Recipient
+
+
+class PaymentSettings(models.Model):
+    """One tenant's own rule. Cents; without a threshold nobody is asked."""
+
+    id = PrefixedIdField("pst")
+    tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    approval_threshold = models.BigIntegerField(
+        null=True, blank=True, help_text="cents; payments above it need a second person"
+    )
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "payment settings"
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(approval_threshold=None) | Q(approval_threshold__gte=0),
+                name="approval_threshold_not_negative",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"payment settings of {self.tenant_id}"
+
+
+class PaymentConfirmation(Question):
+    """Whether one payment may be sent, on terms that never change."""
+
+    payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="confirmation")
+
+    @property
+    def subject_id(self) -> str:
+        return str(self.payment_id)
+
+    @property
+    def account(self) -> Recipient:
+        return self.payment.recipient
+
+
+class PaymentConfirmationLink(MagicLink):
+    """One magic link of one approver of a payment."""
+
+    confirmation = models.ForeignKey(
+        PaymentConfirmation, on_delete=models.PROTECT, related_name="links"
+    )

@@ -1,0 +1,61 @@
+"""The accounts that payments go to."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.db import models
+from django.db.models import Q
+
+from common.fields import PrefixedIdField
+from networks.accounts import StoredAccount
+
+NICKNAME_LENGTH_MAX = 60
+
+
+class Recipient(StoredAccount):
+    """Where a payment goes. A saved one is on the tenant's list; others belong to one payment."""
+
+    sealed_as = "recipient"
+
+    id = PrefixedIdField("rcp")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    is_saved = models.BooleanField()
+    nickname = models.CharField(
+        max_length=NICKNAME_LENGTH_MAX, blank=True, help_text="what the tenant calls it"
+    )
+    created_at = models.DateTimeField()
+    removed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("tenant", "fingerprint"),
+                condition=Q(is_saved=True, removed_at=None),
+                name="one_saved_recipient_per_account",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_saved=True) | Q(removed_at=None),
+                name="only_saved_recipients_are_removed",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("tenant", "-created_at", "-id"),
+                name="recipient_by_tenant",
+                condition=Q(is_saved=True),
+            ),
+        )
+        triggers = (
+            pgtrigger.Protect(name="recipient_never_deleted", operation=pgtrigger.Delete),
+            # The token may change: keys are rotated. What it opens to may not. A nickname is the
+            # tenant's own word for it and never leaves.
+            pgtrigger.ReadOnly(
+                name="recipient_never_changes",
+                exclude=("account_number_token", "nickname", "removed_at"),
+            ),
+        )
+
+    @property
+    def display_name(self) -> str:
+        """What the tenant calls it."""
+        return self.nickname or self.account_holder_name

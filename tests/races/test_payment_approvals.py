@@ -1,0 +1,148 @@
+"""One payment, many answers at once: one winner, and the money moves accordingly, once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from approvals import decisions, links
+from approvals.errors import ConfirmationClosed
+from balance import invariants
+from common.clock import utc_now
+from networks.errors import NotCancelable
+from networks.sandbox.models import SandboxInstruction
+from payments.models import Payment, PaymentConfirmation, PaymentEvent
+from payments.services import approval_settings, approvals, orders, submission, waiting
+from tenants.actors import SYSTEM
+from tenants.models import AuditEvent, OutgoingEmail, Role
+from tests.builders import make_member, make_tenant
+from tests.payments.builders import fund, funds_of, pay, postings_of, run_due, status_of
+from tests.races.together import together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BOSS = "boss@acme.example"
+
+
+@pytest.fixture
+def tenant(db):
+    tenant = make_tenant()
+    make_member(tenant, email=BOSS, role=Role.OWNER)
+    make_member(tenant, email="cfo@acme.example", role=Role.APPROVER)
+    approval_settings.set_threshold(tenant_id=tenant.pk, threshold=0, actor=SYSTEM, now=utc_now())
+    fund(tenant, 1_000)
+    return tenant
+
+
+@pytest.fixture(autouse=True)
+def books_balance(tenant):
+    """Whoever won, the books agree with it."""
+    yield
+    assert invariants.check(now=utc_now(), full=True).findings == []
+
+
+@pytest.fixture
+def payment(tenant):
+    return pay(tenant, 600, now=utc_now())
+
+
+@pytest.fixture
+def token(payment):
+    question = PaymentConfirmation.objects.get()
+    address = links.mint(approvals.MATTER, question, approver_email=BOSS, now=utc_now())
+    return address.rstrip("/").rpartition("/")[2]
+
+
+def approve(token, now=None):
+    decisions.approve(token=token, typed_amount="$6.00", now=now or utc_now())
+    return "approved"
+
+
+def decline(token):
+    decisions.decline(token=token, reason="no", now=utc_now())
+    return "declined"
+
+
+def cancel(payment):
+    orders.cancel(tenant_id=payment.tenant_id, payment_id=payment.pk, actor=SYSTEM, now=utc_now())
+    return "canceled"
+
+
+@pytest.mark.parametrize("_round", range(3))
+def test_50_approvals_and_50_declines_have_one_winner(tenant, payment, token, _round):
+    outcomes = together(lambda worker: (approve if worker % 2 else decline)(token), workers=100)
+
+    (winner,) = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    losers = Counter(type(outcome) for outcome in outcomes if not isinstance(outcome, str))
+    assert losers == {ConfirmationClosed: 99}
+    question = PaymentConfirmation.objects.get()
+    assert (question.decision, question.decided_by) == (winner, BOSS)
+    assert AuditEvent.objects.filter(action__startswith="confirmation.").count() == 1
+    assert OutgoingEmail.objects.filter(template="confirmation_decided").count() == 1
+    run_due(now=utc_now())
+    if winner == "approved":
+        assert (status_of(payment), funds_of(tenant)) == ("completed", (400, 0))
+        assert SandboxInstruction.objects.count() == 1
+    else:
+        assert (status_of(payment), funds_of(tenant)) == ("failed", (1_000, 0))
+        assert PaymentEvent.objects.filter(payment=payment).count() == 2
+
+
+@pytest.mark.parametrize("_round", range(10))
+def test_approval_races_with_cancel_and_submission(tenant, payment, token, _round):
+    acts = (
+        lambda: approve(token),
+        lambda: cancel(payment),
+        lambda: [submission.submit_due(now=utc_now()) for _ in range(3)],
+    )
+
+    approved, canceled, _sent = together(lambda worker: acts[worker](), workers=3)
+
+    end = status_of(payment)
+    if canceled == "canceled":
+        assert approved == "approved" or isinstance(approved, ConfirmationClosed)
+        assert (end, funds_of(tenant)) == ("canceled", (1_000, 0))
+        assert not SandboxInstruction.objects.exists()
+        assert postings_of(payment) == [("lock", 600), ("unlock", 600)]
+    else:
+        assert (approved, type(canceled)) == ("approved", NotCancelable)
+        assert (end, funds_of(tenant)) == ("processing", (400, 600))
+
+
+@pytest.mark.parametrize("_round", range(5))
+def test_approval_races_with_the_end_and_one_wins(tenant, payment, token, _round):
+    end = PaymentConfirmation.objects.get().expires_at
+
+    def act(worker):
+        return approvals.sweep(now=end) if worker % 2 else approve(token)
+
+    outcomes = together(act, workers=12)
+
+    question = PaymentConfirmation.objects.get()
+    approved = outcomes.count("approved")
+    assert question.decision == ("approved" if approved else "expired")
+    assert approved <= 1
+    assert funds_of(tenant) == ((400, 600) if approved else (1_000, 0))
+    assert status_of(payment) == ("created" if approved else "failed")
+
+
+@pytest.mark.parametrize("_round", range(10))
+def test_approval_races_with_the_money_and_the_payment_goes_once(tenant, _round):
+    payment = pay(tenant, 2_000, wait=True, now=utc_now())
+    question = PaymentConfirmation.objects.get(payment=payment)
+    address = links.mint(approvals.MATTER, question, approver_email=BOSS, now=utc_now())
+    token = address.rstrip("/").rpartition("/")[2]
+    fund(tenant, 1_000)
+    acts = (
+        lambda: decisions.approve(token=token, typed_amount="20", now=utc_now()),
+        lambda: waiting.run(tenant_id=tenant.pk, now=utc_now()),
+    )
+
+    results = together(lambda worker: acts[worker](), workers=2)
+
+    assert results == [None, 1]
+    assert Payment.objects.get().next_attempt_at is not None
+    run_due(now=utc_now())
+    assert (status_of(payment), funds_of(tenant)) == ("completed", (0, 0))
+    assert SandboxInstruction.objects.count() == 1
