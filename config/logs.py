@@ -20,6 +20,8 @@ _SECRET_TEXT = re.compile(
     r"|processor-(?:sandbox|development|production)-[\w-]+"
     r"|(?<=/password/reset/key/)[^/\s\"'?]+"
     r"|(?<=/confirm/)[^/\s\"'?]+"
+    r"|(?<=/join/)[^/\s\"'?]+"
+    r"|(?<=%2Fjoin%2F)[^/\s\"'?&%]+"
     r"|(?<=Bearer )[^\s\"',]+"
 )
 # A stand-alone run of digits long enough to be an account number keeps its last four.

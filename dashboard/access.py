@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
 from common.errors import NotFound
-from tenants import selectors
+from tenants import second_factor, selectors
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
 
 # The roles that may add money and bank accounts.
@@ -58,10 +58,11 @@ class PageRequest(PersonRequest):
 View = Callable[..., HttpResponse]
 
 
-def tenant_page(*roles: Role) -> Callable[[View], View]:
+def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
     """A page about the current tenant, for members in `roles` (any role when none is named).
 
-    Strangers are sent to sign in; a role that may not is answered 403. Never cached.
+    Strangers are sent to sign in; a role that may not is answered 403. Never cached. Where the
+    tenant asks for a second factor, nothing but `is_open` pages is shown to who has none.
     """
 
     def decorate(view: View) -> View:
@@ -77,6 +78,8 @@ def tenant_page(*roles: Role) -> Callable[[View], View]:
             if request.htmx and request.headers.get("X-Tenant") != seat.tenant.pk:
                 return HttpResponseClientRefresh()  # another window has switched tenants
             request.seat = seat
+            if not is_open and _lacks_second_factor(request):
+                return _private(render(request, "dashboard/second_factor_needed.html", status=403))
             return _private(_answer(view, request, *args, **kwargs))
 
         return wrapper
@@ -111,6 +114,11 @@ def choose_tenant(request: PageRequest, tenant_id: str) -> None:
     """Make one of the person's tenants the current one. Raises PermissionDenied."""
     if tenant_id not in {membership.tenant_id for membership in request.seat.memberships}:
         raise PermissionDenied("You are not a member of that tenant.")
+    look_at(request, tenant_id)
+
+
+def look_at(request: HttpRequest, tenant_id: str) -> None:
+    """Show this tenant next; a page of it still asks whether the person belongs there."""
     request.session[_SESSION_KEY] = tenant_id
 
 
@@ -128,6 +136,12 @@ def _seat_of(request: PageRequest) -> Seat | None:
     chosen = request.session.get(_SESSION_KEY)
     current = next((m for m in memberships if m.tenant_id == chosen), memberships[0])
     return Seat(tenant=current.tenant, role=Role(current.role), memberships=memberships)
+
+
+def _lacks_second_factor(request: PageRequest) -> bool:
+    """Costs a query only where the tenant asks for one."""
+    asked = request.seat.tenant.requires_second_factor
+    return asked and not second_factor.is_set_up(user_id=request.user.pk)
 
 
 def _to_login(request: PageRequest) -> HttpResponse:

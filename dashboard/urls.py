@@ -14,8 +14,10 @@ from dashboard.views import (
     dev_inbox,
     docs,
     funding,
+    invitations,
     overview,
     site,
+    team,
     topup,
     transactions,
     webhooks,
@@ -51,6 +53,13 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("api-keys/<str:key_id>/rotate", api_keys.rotate, name="api_key_rotate"),
     path("api-keys/<str:key_id>/revoke", api_keys.revoke, name="api_key_revoke"),
     path("webhooks", webhooks.webhooks, name="webhooks"),
+    path("team", team.team, name="team"),
+    path("team/invite", team.invite, name="team_invite"),
+    path("team/sign-in-rule", team.sign_in_rule, name="team_sign_in_rule"),
+    path("team/invitations/<str:invitation_id>/resend", team.resend, name="invitation_resend"),
+    path("team/invitations/<str:invitation_id>/revoke", team.revoke, name="invitation_revoke"),
+    path("team/<str:membership_id>/role", team.role, name="member_role"),
+    path("team/<str:membership_id>/remove", team.remove, name="member_remove"),
     path("tenant", site.switch_tenant, name="switch_tenant"),
 ]
 
@@ -69,6 +78,8 @@ urlpatterns = [
     path("confirm/<str:token>/", confirmations.confirmation, name="confirmation"),
     # A mail program may cut the last character off an address; a redirect would lose the form.
     path("confirm/<str:token>", confirmations.confirmation),
+    path("join/<str:token>/", invitations.invitation, name="invitation"),
+    path("join/<str:token>", invitations.invitation),
     path("dev/inbox/", dev_inbox.inbox, name="dev-inbox"),
     path("dev/inbox/<str:message_id>/", dev_inbox.message, name="dev-message"),
     path("dev/inbox/<str:message_id>/html", dev_inbox.message_html, name="dev-message-html"),

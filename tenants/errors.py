@@ -33,3 +33,38 @@ class InvalidName(InvalidInput):
     code = "invalid_name"
     title = "Invalid name"
     advice = "Give a name of 1 to 120 visible characters on one line."
+
+
+class TeamRefusal(RuleViolation):
+    """What only people in a browser are told. Without a code: no API answers it."""
+
+    title = "Not possible"
+    advice = ""
+
+
+class AlreadyMember(TeamRefusal):
+    """The invited address belongs to somebody who is in the tenant."""
+
+
+class TooManyInvitations(TeamRefusal):
+    """So many are open that somebody must be collecting addresses."""
+
+
+class InvitationClosed(TeamRefusal):
+    """Accepted, revoked, expired, replaced by a newer link, or never made."""
+
+
+class InvitedSomebodyElse(TeamRefusal):
+    """The person who is signed in has another address than the invited one."""
+
+
+class AccountExists(TeamRefusal):
+    """The invited address has an account: its owner signs in, and joins then."""
+
+
+class LastOwner(TeamRefusal):
+    """A tenant keeps at least one owner."""
+
+
+class OwnSecondFactorMissing(TeamRefusal):
+    """Whoever asks everybody for a second factor has one."""

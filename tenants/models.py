@@ -72,6 +72,7 @@ class Tenant(models.Model):
     name = models.CharField(max_length=120)
     mode = models.CharField(max_length=8, choices=Mode, default=Mode.SANDBOX)
     status = models.CharField(max_length=10, choices=TenantStatus, default=TenantStatus.ACTIVE)
+    requires_second_factor = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -100,6 +101,8 @@ class Membership(models.Model):
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=8, choices=Role)
+    # Which messages the person switched on or off; the others follow the role (tenants.notices).
+    notices = models.JSONField(default=dict, db_default={}, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -110,6 +113,40 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} is {self.role} of {self.tenant_id}"
+
+
+class Invitation(models.Model):
+    """A question to an address: join the tenant? Only a digest of the newest link is kept."""
+
+    id = PrefixedIdField("inv")
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="invitations")
+    email = models.EmailField()
+    role = models.CharField(max_length=8, choices=Role)
+    invited_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True)
+    digest = models.CharField(max_length=64, blank=True, editable=False)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("tenant", "email"),
+                condition=Q(accepted_at=None, revoked_at=None),
+                name="one_open_invitation_per_address",
+            ),
+            models.UniqueConstraint(
+                fields=("digest",), condition=~Q(digest=""), name="invitation_digest_unique"
+            ),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="invitation_role_known"),
+            models.CheckConstraint(
+                condition=Q(accepted_at=None) | Q(revoked_at=None), name="invitation_ends_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.email} as {self.role} of {self.tenant_id}"
 
 
 class ApiKey(models.Model):
@@ -169,6 +206,7 @@ class AuditEvent(models.Model):
     subject_id = models.CharField(max_length=64, blank=True)
     details = models.JSONField(default=dict)
     request_id = models.CharField(max_length=128, blank=True)
+    address = models.CharField(max_length=45, blank=True, db_default="")
     created_at = models.DateTimeField()
 
     class Meta:

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from common.errors import NotFound
 from common.ids import is_id
 from tenants import key_text
-from tenants.models import ApiKey, Membership, Role, Tenant, TenantStatus, User
+from tenants.models import ApiKey, Invitation, Membership, Role, Tenant, TenantStatus, User
 
 # Compared with when the prefix is unknown, so that both refusals take the same path.
 _NO_DIGEST = "0" * 64
@@ -108,6 +108,29 @@ def people_and_keys(ids: Collection[str]) -> dict[str, str]:
     people = User.objects.filter(pk__in=ids).values_list("pk", "email")
     keys = ApiKey.objects.filter(pk__in=ids).values_list("pk", "name")
     return dict(people) | {pk: f"API key {name}" for pk, name in keys}
+
+
+def members(*, tenant_id: str) -> QuerySet[Membership]:
+    """The tenant's people, by address, users included. One query."""
+    rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user")
+    return rows.order_by("user__email")
+
+
+def member(*, tenant_id: str, membership_id: str) -> Membership:
+    """One of them. Raises NotFound, also for a malformed or a foreign id."""
+    row = (
+        is_id(membership_id, "mem")
+        and members(tenant_id=tenant_id).filter(pk=membership_id).first()
+    )
+    if not row:
+        raise NotFound("There is no such member.")
+    return row
+
+
+def open_invitations(*, tenant_id: str) -> QuerySet[Invitation]:
+    """Neither accepted nor revoked, expired ones included, newest first."""
+    rows = Invitation.objects.filter(tenant_id=tenant_id, accepted_at=None, revoked_at=None)
+    return rows.order_by("-created_at", "-pk")
 
 
 def ids_after(tenant_id: str, *, limit: int) -> list[str]:

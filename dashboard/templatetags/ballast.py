@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from django import template
@@ -42,6 +43,12 @@ def moment(at: datetime | str) -> str:
 def ending_in(bank_name: str, last4: str) -> str:
     """`First Platypus Bank ending in 6789`."""
     return f"{bank_name or 'Bank account'} ending in {last4}"
+
+
+@register.filter
+def of(values: Mapping[str, str], key: str) -> str:
+    """The value under a key that is known only here."""
+    return values[key]
 
 
 @register.filter

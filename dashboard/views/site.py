@@ -29,7 +29,7 @@ def not_offered(_request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@tenant_page()
+@tenant_page(is_open=True)
 def switch_tenant(request: PageRequest) -> HttpResponse:
     """Look at another of the person's tenants."""
     choose_tenant(request, request.POST.get("tenant", ""))

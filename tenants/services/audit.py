@@ -29,5 +29,6 @@ def record(
         subject_id=subject_id,
         details=details or {},
         request_id=context.get("request_id", ""),
+        address=context.get("ip", "")[:45],
         created_at=now,
     )

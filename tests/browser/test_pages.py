@@ -28,6 +28,8 @@ SIGNED_IN = (
     "/dashboard/api-keys/new",
     "/dashboard/webhooks",
     "/accounts/password/change/",
+    "/dashboard/team",
+    "/dashboard/team/invite",
     "/accounts/2fa/",
     "/accounts/sessions/",
 )
@@ -108,7 +110,7 @@ class TestSigningIn:
 
         visitor.page.get_by_label("Email").fill("dana@acme.example")
         visitor.page.get_by_label("Password").fill("correct horse battery")
-        visitor.page.get_by_role("button", name="Sign in").click()
+        visitor.page.get_by_role("button", name="Sign in", exact=True).click()
         visitor.page.wait_for_url("**/dashboard/")
 
         assert visitor.page.get_by_text("$123.45").first.is_visible()

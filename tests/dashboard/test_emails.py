@@ -72,6 +72,14 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "available": -5_000,
         "funding_transaction_id": "ftx_1",
     },
+    "invitation": {
+        "tenant_name": TENANT,
+        "invited_by": "Dana Doe",
+        "role": "Approver",
+        "email": "new@acme.example",
+        "expires_at": "2026-11-27T15:04:00Z",
+        "link": "https://ballast.example/join/secret/",
+    },
     "password_reset": {"email": "dana@acme.example", "link": "https://ballast.example/reset/"},
     "safeguard_changed": {
         "tenant_name": TENANT,

@@ -1,0 +1,232 @@
+"""Invitations into a tenant: by mail, for one address, once, within seven days.
+
+The link is made when the mail is sent and kept only as a digest; a newer mail replaces it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from common import clock
+from common.errors import NotFound
+from common.ids import is_id
+from tenants.actors import Actor
+from tenants.errors import (
+    AccountExists,
+    AlreadyMember,
+    InvitationClosed,
+    InvitedSomebodyElse,
+    TooManyInvitations,
+)
+from tenants.models import (
+    ActorType,
+    Invitation,
+    Membership,
+    OutgoingEmail,
+    Role,
+    Tenant,
+    User,
+)
+from tenants.services import audit, emails, names
+
+MAIL = "invitation"
+VALID_FOR = timedelta(days=7)
+# The same question again so soon is a double click, and sends no second mail.
+_ONCE_IN = timedelta(minutes=1)
+OPEN_MAX = 100
+_TOKEN_BYTES = 32
+_TOKEN = re.compile(r"[0-9A-Za-z_-]{43}")
+
+
+@transaction.atomic
+def invite(*, tenant_id: str, email: str, role: Role, actor: Actor, now: datetime) -> Invitation:
+    """Ask `email` to join. An open invitation of that address gets the new role and a new mail.
+
+    Says nothing about accounts elsewhere. Raises AlreadyMember, TooManyInvitations.
+    """
+    address = email.lower()
+    _lock_tenant(tenant_id)
+    if Membership.objects.filter(tenant_id=tenant_id, user__email=address).exists():
+        raise AlreadyMember(f"{address} is a member already.", field="email")
+    known = _open(tenant_id).filter(email=address).first()
+    if known is None and _open(tenant_id).count() >= OPEN_MAX:
+        raise TooManyInvitations(f"{OPEN_MAX} invitations are open. Revoke some first.")
+    if known is not None and known.role == role and _is_fresh(known, now):
+        return known
+    invitation = known or Invitation(tenant_id=tenant_id, email=address, created_at=now)
+    invitation.role = role
+    invitation.invited_by = _person(actor)
+    return _send(invitation, "invitation.sent", actor, now)
+
+
+@transaction.atomic
+def resend(*, tenant_id: str, invitation_id: str, actor: Actor, now: datetime) -> Invitation:
+    """Mail a new link, good for seven days; the older one ends. Raises NotFound."""
+    _lock_tenant(tenant_id)
+    invitation = _one(tenant_id, invitation_id)
+    if _is_fresh(invitation, now):
+        return invitation
+    return _send(invitation, "invitation.resent", actor, now)
+
+
+@transaction.atomic
+def revoke(*, tenant_id: str, invitation_id: str, actor: Actor, now: datetime) -> Invitation:
+    """End an open invitation. Raises NotFound when it is not, or no longer, open."""
+    invitation = _one(tenant_id, invitation_id)
+    if not _open(tenant_id).filter(pk=invitation.pk).update(revoked_at=now, digest=""):
+        raise NotFound("This invitation is not open.")
+    _audit(invitation, "invitation.revoked", actor, now)
+    return invitation
+
+
+def find(*, token: str, now: datetime) -> Invitation:
+    """The open invitation of this link. One query, none for nonsense. Raises InvitationClosed."""
+    rows = Invitation.objects.select_related("tenant", "invited_by")
+    found = (
+        _TOKEN.fullmatch(token)
+        and rows.filter(
+            digest=_digest(token), accepted_at=None, revoked_at=None, expires_at__gt=now
+        ).first()
+    )
+    if not found:
+        raise InvitationClosed("This invitation is no longer open.")
+    return found
+
+
+def has_account(invitation: Invitation) -> bool:
+    """Whether the invited person signs in instead of choosing a password."""
+    return User.objects.filter(email=invitation.email).exists()
+
+
+@transaction.atomic
+def accept(*, token: str, user: User, now: datetime) -> Membership:
+    """Make the signed-in person a member. Of two clicks at once, one does it.
+
+    Raises InvitationClosed, InvitedSomebodyElse.
+    """
+    invitation = find(token=token, now=now)
+    if invitation.email != user.email:
+        raise InvitedSomebodyElse(f"This invitation is for {invitation.email}.")
+    return _accept(invitation, user, now)
+
+
+@transaction.atomic
+def join(*, token: str, name: str, password: str, now: datetime) -> User:
+    """Make the account of an invited person who has none, and the membership.
+
+    Raises InvitationClosed, AccountExists, InvalidName.
+    """
+    invitation = find(token=token, now=now)
+    _lock_tenant(invitation.tenant_id)
+    if has_account(invitation):
+        raise AccountExists(f"{invitation.email} has an account: sign in, then join.")
+    user = User.objects.create_user(
+        email=invitation.email, password=password, name=names.checked(name)
+    )
+    _accept(invitation, user, now)
+    return user
+
+
+def _accept(invitation: Invitation, user: User, now: datetime) -> Membership:
+    won = Invitation.objects.filter(
+        pk=invitation.pk, accepted_at=None, revoked_at=None, expires_at__gt=now
+    ).update(accepted_at=now, digest="")
+    if not won:
+        raise InvitationClosed("This invitation is no longer open.")
+    membership, _ = Membership.objects.get_or_create(
+        tenant_id=invitation.tenant_id, user=user, defaults={"role": invitation.role}
+    )
+    audit.record(
+        tenant_id=invitation.tenant_id,
+        actor=Actor(ActorType.USER, user.pk),
+        action="invitation.accepted",
+        subject_id=user.pk,
+        details={"email": user.email, "role": membership.role},
+        now=now,
+    )
+    return membership
+
+
+def _send(invitation: Invitation, action: str, actor: Actor, now: datetime) -> Invitation:
+    invitation.expires_at = now + VALID_FOR
+    invitation.digest = ""
+    invitation.save()
+    emails.queue(
+        tenant_id=invitation.tenant_id,
+        to=invitation.email,
+        template=MAIL,
+        context={"invitation_id": invitation.pk},
+        now=now,
+    )
+    _audit(invitation, action, actor, now)
+    return invitation
+
+
+@emails.builds_context(MAIL)
+def _context(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
+    """What the mail says; None once the invitation is closed. Each attempt makes a new link."""
+    token = secrets.token_urlsafe(_TOKEN_BYTES)
+    rows = Invitation.objects.filter(
+        pk=email.context["invitation_id"], accepted_at=None, revoked_at=None, expires_at__gt=now
+    )
+    if not rows.update(digest=_digest(token)):
+        return None
+    invitation = rows.select_related("tenant", "invited_by").get()
+    inviter = invitation.invited_by
+    return {
+        "tenant_name": invitation.tenant.name,
+        "invited_by": inviter.get_full_name() if inviter else "Ballast",
+        "role": Role(invitation.role).label,
+        "email": invitation.email,
+        "expires_at": clock.text_of(invitation.expires_at),
+        "link": f"{settings.BASE_URL}/join/{token}/",
+    }
+
+
+def _is_fresh(invitation: Invitation, now: datetime) -> bool:
+    return now < invitation.expires_at - VALID_FOR + _ONCE_IN
+
+
+def _person(actor: Actor) -> User | None:
+    """The member who invites; our own staff stay "Ballast"."""
+    return User.objects.get(pk=actor.id) if actor.type == ActorType.USER else None
+
+
+def _audit(invitation: Invitation, action: str, actor: Actor, now: datetime) -> None:
+    audit.record(
+        tenant_id=invitation.tenant_id,
+        actor=actor,
+        action=action,
+        subject_id=invitation.pk,
+        details={"email": invitation.email, "role": str(invitation.role)},
+        now=now,
+    )
+
+
+def _one(tenant_id: str, invitation_id: str) -> Invitation:
+    row = is_id(invitation_id, "inv") and _open(tenant_id).filter(pk=invitation_id).first()
+    if not row:
+        raise NotFound("This invitation is not open.")
+    return row
+
+
+def _open(tenant_id: str) -> QuerySet[Invitation]:
+    return Invitation.objects.filter(tenant_id=tenant_id, accepted_at=None, revoked_at=None)
+
+
+def _lock_tenant(tenant_id: str) -> None:
+    """Invitations of one tenant are made and used one after the other."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,0 +1,94 @@
+"""The people of a tenant: what they may do, that they leave, and how safely they sign in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from common.errors import NotFound
+from common.ids import is_id
+from tenants import second_factor
+from tenants.actors import Actor
+from tenants.errors import LastOwner, OwnSecondFactorMissing
+from tenants.models import Membership, Role, Tenant
+from tenants.services import audit
+
+
+@transaction.atomic
+def change_role(
+    *, tenant_id: str, membership_id: str, role: Role, actor: Actor, now: datetime
+) -> Membership:
+    """Raises NotFound, LastOwner."""
+    membership = _locked(tenant_id, membership_id)
+    if membership.role == role:
+        return membership
+    _keep_an_owner(membership)
+    before, membership.role = membership.role, role
+    membership.save(update_fields=["role"])
+    _audit(membership, "member.role_changed", actor, now, {"role": str(role), "before": before})
+    return membership
+
+
+@transaction.atomic
+def remove(*, tenant_id: str, membership_id: str, actor: Actor, now: datetime) -> Membership:
+    """End a membership; the person keeps the account. Raises NotFound, LastOwner."""
+    membership = _locked(tenant_id, membership_id)
+    _keep_an_owner(membership)
+    _audit(membership, "member.removed", actor, now, {"role": membership.role})
+    Membership.objects.filter(pk=membership.pk).delete()
+    return membership
+
+
+@transaction.atomic
+def require_second_factor(*, tenant_id: str, required: bool, actor: Actor, now: datetime) -> None:
+    """Ask every member for a second factor, or no longer. Idempotent.
+
+    Raises OwnSecondFactorMissing: nobody shuts themselves out.
+    """
+    if required and not second_factor.is_set_up(user_id=actor.id):
+        raise OwnSecondFactorMissing("Set up your own passkey or authenticator app first.")
+    changed = (
+        Tenant.objects.filter(pk=tenant_id)
+        .exclude(requires_second_factor=required)
+        .update(requires_second_factor=required)
+    )
+    if changed:
+        audit.record(
+            tenant_id=tenant_id,
+            actor=actor,
+            action="second_factor.required" if required else "second_factor.made_optional",
+            subject_id=tenant_id,
+            now=now,
+        )
+
+
+def _locked(tenant_id: str, membership_id: str) -> Membership:
+    """One membership, with the team held still: owners are counted one change after the other."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user")
+    row = is_id(membership_id, "mem") and rows.filter(pk=membership_id).first()
+    if not row:
+        raise NotFound("There is no such member.")
+    return row
+
+
+def _keep_an_owner(leaving: Membership) -> None:
+    others = Membership.objects.filter(
+        tenant_id=leaving.tenant_id, role=Role.OWNER, user__is_active=True
+    ).exclude(pk=leaving.pk)
+    if leaving.role == Role.OWNER and not others.exists():
+        raise LastOwner("A tenant keeps at least one owner. Make somebody else an owner first.")
+
+
+def _audit(
+    membership: Membership, action: str, actor: Actor, now: datetime, details: dict[str, object]
+) -> None:
+    audit.record(
+        tenant_id=membership.tenant_id,
+        actor=actor,
+        action=action,
+        subject_id=membership.user_id,
+        details={"email": membership.user.email, **details},
+        now=now,
+    )

@@ -1,0 +1,181 @@
+"""The team page: everybody looks, owners act."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.mfa.totp.internal.auth import TOTP
+
+from common.clock import utc_now
+from tenants import actors
+from tenants.models import Invitation, Membership, Role
+from tenants.services import invitations
+from tests.builders import make_member, make_tenant
+
+
+@pytest.fixture
+def lee(acme):
+    return make_member(acme, email="lee@acme.example", role=Role.MEMBER)
+
+
+@pytest.fixture
+def asked(acme):
+    return invitations.invite(
+        tenant_id=acme.pk,
+        email="nell@acme.example",
+        role=Role.VIEWER,
+        actor=actors.SYSTEM,
+        now=utc_now(),
+    )
+
+
+def of(user):
+    return Membership.objects.get(user=user)
+
+
+def post(browser, tenant, path, **fields):
+    return browser.post(f"/dashboard/team{path}", {"acting_for": tenant.pk, **fields}, follow=True)
+
+
+class TestPage:
+    def test_shows_people_roles_and_how_they_sign_in(self, dana_browser, dana, lee, ravi):
+        TOTP.activate(dana, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+
+        content = dana_browser.get("/dashboard/team").content.decode()
+
+        assert "dana@acme.example" in content
+        assert "lee@acme.example" in content
+        assert "ravi@rival.example" not in content
+        assert content.count('badge--good">Second factor</span>') == 1
+        assert content.count('badge--warn">Password only</span>') == 1
+
+    def test_shows_invitations_to_owners_alone(self, dana_browser, lee, asked, sign_in):
+        assert b"nell@acme.example" in dana_browser.get("/dashboard/team").content
+        assert b"nell@acme.example" not in sign_in(lee).get("/dashboard/team").content
+
+    def test_costs_the_same_for_many(self, acme, dana_browser, django_assert_max_num_queries):
+        for number in range(30):
+            make_member(acme, email=f"{number}@acme.example", role=Role.VIEWER)
+
+        with django_assert_max_num_queries(7):
+            dana_browser.get("/dashboard/team")
+
+
+class TestInviting:
+    def test_sends_one(self, acme, dana_browser):
+        page = post(dana_browser, acme, "/invite", email="new@acme.example", role="viewer")
+
+        assert "The invitation to new@acme.example is sent." in page.content.decode()
+        assert Invitation.objects.get().role == Role.VIEWER
+
+    @pytest.mark.parametrize(
+        ("fields", "told"),
+        [
+            ({"email": "", "role": "viewer"}, "Whom do you invite?"),
+            ({"email": "nobody", "role": "viewer"}, "Check the address."),
+            ({"email": "new@acme.example"}, "Choose what the person may do."),
+            ({"email": "new@acme.example", "role": "king"}, "not one of the available choices"),
+            ({"email": "dana@acme.example", "role": "viewer"}, "is a member already"),
+        ],
+    )
+    def test_says_what_is_wrong(self, acme, dana_browser, fields, told):
+        page = post(dana_browser, acme, "/invite", **fields)
+
+        assert page.status_code == 422
+        assert told in page.content.decode()
+        assert not Invitation.objects.exists()
+
+    def test_is_revoked(self, acme, dana_browser, asked):
+        page = post(dana_browser, acme, f"/invitations/{asked.pk}/revoke")
+
+        assert "is revoked" in page.content.decode()
+        asked.refresh_from_db()
+        assert asked.revoked_at is not None
+
+    def test_is_sent_again(self, acme, dana_browser, asked):
+        page = post(dana_browser, acme, f"/invitations/{asked.pk}/resend")
+
+        assert "gets a new link" in page.content.decode()
+
+    @pytest.mark.parametrize("act", ["revoke", "resend"])
+    def test_of_another_tenant_is_not_found(self, rival, ravi, sign_in, asked, act):
+        page = post(sign_in(ravi), rival, f"/invitations/{asked.pk}/{act}")
+
+        assert page.status_code == 404
+
+
+class TestRoles:
+    def test_change(self, acme, dana_browser, lee):
+        page = post(dana_browser, acme, f"/{of(lee).pk}/role", role="approver")
+
+        assert "lee@acme.example is now approver." in page.content.decode()
+        assert of(lee).role == Role.APPROVER
+
+    def test_of_the_last_owner_stays(self, acme, dana, dana_browser):
+        page = post(dana_browser, acme, f"/{of(dana).pk}/role", role="viewer")
+
+        assert page.status_code == 422
+        assert "at least one owner" in page.content.decode()
+        assert of(dana).role == Role.OWNER
+
+    def test_show_the_one_in_force(self, dana_browser, lee):
+        response = dana_browser.get(f"/dashboard/team/{of(lee).pk}/role")
+
+        assert response.context["form"]["role"].value() == "member"
+
+    @pytest.mark.parametrize("act", ["role", "remove"])
+    def test_of_another_tenant_are_not_found(self, rival, ravi, sign_in, lee, act):
+        browser = sign_in(ravi)
+
+        assert browser.get(f"/dashboard/team/{of(lee).pk}/{act}").status_code == 404
+        assert post(browser, rival, f"/{of(lee).pk}/{act}", role="viewer").status_code == 404
+        assert of(lee).role == Role.MEMBER
+
+
+class TestRemoving:
+    def test_asks_first_and_then_ends_access(self, acme, dana_browser, lee, sign_in):
+        browser = sign_in(lee)
+        assert b"loses access" in dana_browser.get(f"/dashboard/team/{of(lee).pk}/remove").content
+
+        post(dana_browser, acme, f"/{of(lee).pk}/remove")
+
+        assert browser.get("/dashboard/").status_code == 403
+
+    def test_the_last_owner_is_refused(self, acme, dana, dana_browser):
+        page = post(dana_browser, acme, f"/{of(dana).pk}/remove")
+
+        assert "at least one owner" in page.content.decode()
+        assert of(dana).role == Role.OWNER
+
+
+class TestSecondFactorRule:
+    def test_is_not_set_by_who_has_none(self, acme, dana_browser):
+        page = post(dana_browser, acme, "/sign-in-rule", required="yes")
+
+        assert "Set up your own" in page.content.decode()
+
+    def test_keeps_members_out_until_they_have_one(self, acme, dana, dana_browser, lee, sign_in):
+        TOTP.activate(dana, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+        post(dana_browser, acme, "/sign-in-rule", required="yes")
+        browser = sign_in(lee)
+
+        refused = browser.get("/dashboard/transactions")
+        assert refused.status_code == 403
+        assert b"/accounts/2fa/" in refused.content
+        assert b"asks for a second factor" in refused.content
+        assert browser.get("/accounts/2fa/").status_code == 200
+        assert dana_browser.get("/dashboard/transactions").status_code == 200
+
+        TOTP.activate(lee, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+        assert browser.get("/dashboard/transactions").status_code == 200
+
+    def test_lets_them_go_to_another_tenant(self, acme, lee, sign_in):
+        acme.requires_second_factor = True
+        acme.save()
+        other = make_tenant(name="Zephyr")
+        make_member(other, email=lee.email, role=Role.VIEWER)
+        browser = sign_in(lee)
+        assert browser.get("/dashboard/").status_code == 403
+
+        browser.post("/dashboard/tenant", {"tenant": other.pk})
+
+        assert browser.get("/dashboard/").status_code == 200

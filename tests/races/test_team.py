@@ -1,0 +1,91 @@
+"""Many clicks at once about the same team."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from django.core import mail
+
+from tenants import actors
+from tenants.models import AuditEvent, Membership, OutgoingEmail, Role, User
+from tenants.services import emails, invitations, members
+from tests.builders import NOW, make_member
+from tests.races.together import together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def invite(tenant):
+    return invitations.invite(
+        tenant_id=tenant.pk,
+        email="new@acme.example",
+        role=Role.MEMBER,
+        actor=actors.SYSTEM,
+        now=NOW,
+    )
+
+
+def token():
+    emails.send_due(now=NOW)
+    return str(mail.outbox[-1].body).split("/join/")[1].split("/")[0]
+
+
+def kinds(outcomes):
+    return Counter(type(outcome).__name__ for outcome in outcomes)
+
+
+def test_of_8_invitations_of_one_address_one_is_made(acme):
+    outcomes = together(lambda _worker: invite(acme), workers=8)
+
+    assert {outcome.pk for outcome in outcomes} == {outcomes[0].pk}
+    assert OutgoingEmail.objects.count() == 1
+
+
+def test_of_8_acceptances_one_makes_the_membership(acme, rival):
+    nell = make_member(rival, email="new@acme.example", role=Role.OWNER)
+    invite(acme)
+    secret = token()
+
+    outcomes = together(
+        lambda _worker: invitations.accept(token=secret, user=nell, now=NOW), workers=8
+    )
+
+    assert kinds(outcomes) == {"Membership": 1, "InvitationClosed": 7}
+    assert Membership.objects.filter(tenant=acme).count() == 1
+    assert AuditEvent.objects.filter(action="invitation.accepted").count() == 1
+
+
+def test_of_8_sign_ups_one_makes_the_account(acme):
+    invite(acme)
+    secret = token()
+
+    outcomes = together(
+        lambda worker: invitations.join(
+            token=secret, name=f"Nell {worker}", password="correct horse", now=NOW
+        ),
+        workers=8,
+    )
+
+    assert kinds(outcomes)["User"] == 1
+    assert User.objects.count() == Membership.objects.filter(tenant=acme).count() == 1
+
+
+def test_of_two_owners_who_remove_each_other_one_stays(acme):
+    pair = [
+        make_member(acme, email=f"{name}@acme.example", role=Role.OWNER) for name in ("dana", "lee")
+    ]
+    ids = [Membership.objects.get(user=user).pk for user in pair]
+
+    outcomes = together(
+        lambda worker: members.remove(
+            tenant_id=acme.pk,
+            membership_id=ids[1 - worker],
+            actor=actors.user(pair[worker].pk),
+            now=NOW,
+        ),
+        workers=2,
+    )
+
+    assert kinds(outcomes) == {"Membership": 1, "LastOwner": 1}
+    assert Membership.objects.filter(tenant=acme, role=Role.OWNER).count() == 1
