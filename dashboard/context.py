@@ -10,8 +10,6 @@ from typing import Any
 from balance.kinds import PostingType
 from funding.models import FundingMethod, FundingSource, FundingTransaction, Trigger
 from funding.states import FundingStatus, SourceStatus
-from webhooks.models import DisabledReason, WebhookEndpoint
-from webhooks.states import EndpointStatus
 
 
 @dataclass(frozen=True)
@@ -45,14 +43,6 @@ _SOURCE_BADGES = {
     SourceStatus.VERIFICATION_FAILED: Badge("Verification failed", "bad"),
     SourceStatus.ERRORED: Badge("Refused by the bank", "bad"),
     SourceStatus.REMOVED: Badge("Removed"),
-}
-
-_ENDPOINT_TROUBLES = {
-    DisabledReason.NONE: "",
-    DisabledReason.TENANT: "Switched off by your team",
-    DisabledReason.STAFF: "Switched off by Ballast",
-    DisabledReason.GONE: "It answered 410 Gone",
-    DisabledReason.FAILING: "Five days without a success",
 }
 
 METHOD_LABELS = {FundingMethod.ACH_DEBIT: "ACH debit", FundingMethod.RTP: "Request for payment"}
@@ -154,35 +144,6 @@ def bank_account_line(row: FundingSource) -> BankAccountLine:
         waits_for_deposits=row.status == SourceStatus.PENDING_VERIFICATION,
         added_at=row.created_at,
     )
-
-
-@dataclass(frozen=True)
-class EndpointLine:
-    """One webhook endpoint; `trouble` says in words what is wrong with it, if anything."""
-
-    url: str
-    description: str
-    events: str
-    badge: Badge
-    trouble: str
-    last_success_at: datetime | None
-
-
-def endpoint_line(row: WebhookEndpoint) -> EndpointLine:
-    return EndpointLine(
-        url=row.url,
-        description=row.description,
-        events="All payment events" if row.events == ["*"] else ", ".join(row.events),
-        badge=_endpoint_badge(row),
-        trouble=_ENDPOINT_TROUBLES[DisabledReason(row.disabled_reason)],
-        last_success_at=row.last_success_at,
-    )
-
-
-def _endpoint_badge(row: WebhookEndpoint) -> Badge:
-    if row.status != EndpointStatus.ENABLED:
-        return Badge("Off", "bad")
-    return Badge("Failing", "warn") if row.consecutive_failures else Badge("Healthy", "good")
 
 
 def account_name(source: FundingSource) -> str:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 from django.core import signing
+from django.core.cache import cache
 from django.http import QueryDict
 
 from common import crypto
@@ -61,6 +62,19 @@ class OnceForm(forms.Form):
             )
         self.what = what
         return self.cleaned_data
+
+    def claim(self) -> bool:
+        """Whether this valid form is here for the first time. For what does no harm when it is
+        done twice all the same: the memory is a cache."""
+        return cache.add(self._claim, 1, timeout=self.seconds)
+
+    def release(self) -> None:
+        """Take a claim back, after a refusal."""
+        cache.delete(self._claim)
+
+    @property
+    def _claim(self) -> str:
+        return f"form:{self.purpose}:{self.what}"
 
 
 class SecretForm(OnceForm):

@@ -27,21 +27,26 @@ def page(
     before: str,
     keys: Sequence[str] = ("created_at", "id"),
     size: int = SIZE,
+    unfiltered: QuerySet[Any, Any] | None = None,
 ) -> Page:
     """The rows that follow the one with id `before` (the newest ones when empty).
 
-    `keys`, descending, are the order; the last one is unique within the list. Raises Http404 when
-    the list has no row `before`.
+    `keys`, descending, are the order; the last one is unique within the list. `unfiltered` is the
+    whole list, where the row `before` may have left the filtered one. Raises Http404 when the list
+    has no row `before`.
     """
+    anchors = queryset if unfiltered is None else unfiltered
     rows = queryset.order_by(*(f"-{key}" for key in keys))
     if before:
-        rows = rows.filter(_follows(keys, _position(queryset, before, keys)))
+        rows = rows.filter(_follows(keys, _position(anchors, before, keys)))
     found = list(rows[: size + 1])
     older = _value(found[size - 1], "id") if len(found) > size else ""
     return Page(rows=found[:size], older=older, is_newest=not before)
 
 
 def _position(queryset: QuerySet[Any, Any], before: str, keys: Sequence[str]) -> tuple[Any, ...]:
+    if "\0" in before:  # PostgreSQL could not even be asked for it
+        raise Http404
     position = queryset.filter(id=before).values_list(*keys).first()
     if position is None:
         raise Http404

@@ -13,6 +13,7 @@ from dashboard.views import (
     confirmations,
     dev_inbox,
     docs,
+    events,
     funding,
     invitations,
     overview,
@@ -20,6 +21,8 @@ from dashboard.views import (
     team,
     topup,
     transactions,
+    webhook_changes,
+    webhook_sending,
     webhooks,
 )
 
@@ -60,6 +63,18 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("team/invitations/<str:invitation_id>/revoke", team.revoke, name="invitation_revoke"),
     path("team/<str:membership_id>/role", team.role, name="member_role"),
     path("team/<str:membership_id>/remove", team.remove, name="member_remove"),
+    path("webhooks/new", webhook_changes.register, name="webhook_register"),
+    path("webhooks/<str:endpoint_id>", webhooks.endpoint, name="webhook"),
+    path("webhooks/<str:endpoint_id>/edit", webhook_changes.edit, name="webhook_edit"),
+    path("webhooks/<str:endpoint_id>/secret", webhook_changes.rotate, name="webhook_rotate"),
+    path("webhooks/<str:endpoint_id>/switch", webhook_changes.switch, name="webhook_switch"),
+    path("webhooks/<str:endpoint_id>/remove", webhook_changes.remove, name="webhook_remove"),
+    path("webhooks/<str:endpoint_id>/test", webhook_sending.test, name="webhook_test"),
+    path("webhooks/<str:endpoint_id>/replay", webhook_sending.replay, name="webhook_replay"),
+    path("deliveries/<str:delivery_id>", webhooks.delivery, name="delivery"),
+    path("deliveries/<str:delivery_id>/resend", webhook_sending.resend, name="delivery_resend"),
+    path("events", events.events, name="events"),
+    path("events/<str:event_id>", events.event, name="event"),
     path("tenant", site.switch_tenant, name="switch_tenant"),
 ]
 

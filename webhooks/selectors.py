@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from common import ids
 from common.errors import NotFound
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
-from webhooks.states import EndpointStatus
+from webhooks.states import DeliveryStatus, EndpointStatus
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,20 @@ def delivery(*, tenant_id: str, delivery_id: str) -> WebhookDelivery:
     if found is None:
         raise NotFound("There is no such delivery.")
     return found
+
+
+def deliveries_of(*, event_id: str) -> QuerySet[WebhookDelivery]:
+    """To whom an event was to be sent, endpoints included, without removed ones."""
+    rows = WebhookDelivery.objects.filter(event_id=event_id)
+    rows = rows.exclude(endpoint__status=EndpointStatus.REMOVED)
+    return rows.select_related("event", "endpoint").order_by("created_at", "pk")
+
+
+def waiting(*, endpoint_id: str) -> int:
+    """How many deliveries to an endpoint are still on their way."""
+    return WebhookDelivery.objects.filter(
+        endpoint_id=endpoint_id, status=DeliveryStatus.PENDING
+    ).count()
 
 
 def attempts(*, delivery_id: str) -> QuerySet[WebhookAttempt]:

@@ -6,15 +6,72 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard import context
-from dashboard.access import PageRequest, tenant_page
+from common.clock import utc_now
+from dashboard.access import MONEY, PageRequest, tenant_page
+from dashboard.paging import page
+from dashboard.webhook_forms import DeliveryFilter
+from dashboard.webhook_lines import (
+    attempt_line,
+    body_of,
+    delivery_line,
+    endpoint_line,
+)
+from tenants.models import Role
 from webhooks import selectors
+from webhooks.delivery_health import health_of
+
+# Resends of one delivery may add up; the page shows its latest tries.
+_ATTEMPTS_SHOWN = 30
 
 
 @require_safe
 @tenant_page()
 def webhooks(request: PageRequest) -> HttpResponse:
     """At most twenty endpoints, so without pages."""
+    now = utc_now()
     rows = selectors.endpoints(tenant_id=request.seat.tenant.pk).order_by("-created_at", "-id")
-    lines = [context.endpoint_line(row) for row in rows]
-    return render(request, "dashboard/webhooks.html", {"lines": lines})
+    found = list(rows)
+    health = health_of([row.pk for row in found], now=now)
+    values = {
+        "lines": [endpoint_line(row, health[row.pk], now=now) for row in found],
+        "may_manage": request.seat.role == Role.OWNER,
+    }
+    return render(request, "dashboard/webhooks.html", values)
+
+
+@require_safe
+@tenant_page()
+def endpoint(request: PageRequest, endpoint_id: str) -> HttpResponse:
+    """One endpoint and what was to be sent to it."""
+    now = utc_now()
+    tenant_id = request.seat.tenant.pk
+    row = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
+    rows = selectors.deliveries(tenant_id=tenant_id, endpoint_id=endpoint_id)
+    form = DeliveryFilter(request.GET)
+    found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
+    values = {
+        "line": endpoint_line(row, health_of([row.pk], now=now)[row.pk], now=now),
+        "deliveries": [delivery_line(item) for item in found.rows],
+        "page": found,
+        "form": form,
+        "may_manage": request.seat.role == Role.OWNER,
+        "may_send": request.seat.role in MONEY,
+    }
+    return render(request, "dashboard/webhook.html", values, status=form.http_status)
+
+
+@require_safe
+@tenant_page()
+def delivery(request: PageRequest, delivery_id: str) -> HttpResponse:
+    """One event for one endpoint: the request, and every answer."""
+    tenant_id = request.seat.tenant.pk
+    row = selectors.delivery(tenant_id=tenant_id, delivery_id=delivery_id)
+    attempts = selectors.attempts(delivery_id=row.pk)[:_ATTEMPTS_SHOWN]
+    values = {
+        "line": delivery_line(row),
+        "endpoint": selectors.endpoint(tenant_id=tenant_id, endpoint_id=row.endpoint_id),
+        "attempts": [attempt_line(item, event_id=row.event_id) for item in attempts],
+        "body": body_of(row.event),
+        "may_send": request.seat.role in MONEY,
+    }
+    return render(request, "dashboard/delivery.html", values)

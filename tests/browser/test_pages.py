@@ -27,6 +27,8 @@ SIGNED_IN = (
     "/dashboard/api-keys",
     "/dashboard/api-keys/new",
     "/dashboard/webhooks",
+    "/dashboard/webhooks/new",
+    "/dashboard/events",
     "/accounts/password/change/",
     "/dashboard/team",
     "/dashboard/team/invite",

@@ -22,6 +22,7 @@ PAGES = (
     "/dashboard/approvals",
     "/dashboard/bank-accounts",
     "/dashboard/webhooks",
+    "/dashboard/events",
 )
 
 

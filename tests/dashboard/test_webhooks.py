@@ -1,29 +1,57 @@
+"""The list of endpoints, one endpoint with its deliveries, one delivery."""
+
 from __future__ import annotations
+
+from datetime import timedelta
 
 import pytest
 
-from tests.builders import NOW, make_endpoint
-from webhooks.models import DisabledReason
-from webhooks.states import EndpointStatus
+from common.clock import utc_now
+from tests.builders import NOW, make_endpoint, publish
+from webhooks.models import DisabledReason, WebhookAttempt, WebhookDelivery
+from webhooks.states import DeliveryStatus, EndpointStatus
+
+ROOT = "/dashboard/webhooks"
 
 
-class TestWebhooks:
-    def test_an_empty_list_leads_to_the_guide(self, dana_browser):
-        content = dana_browser.get("/dashboard/webhooks").content.decode()
+def deliver(tenant, *, status="delivered", **fields):
+    """An event whose deliveries ended in `status`."""
+    event_id = publish(tenant, now=fields.pop("now", utc_now()), **fields)
+    rows = WebhookDelivery.objects.filter(event_id=event_id)
+    due = NOW if status == DeliveryStatus.PENDING else None
+    rows.update(status=status, attempts=1, last_status_code=200, next_attempt_at=due)
+    return rows.get()
+
+
+class TestList:
+    def test_empty_teaches_and_leads_on(self, dana_browser):
+        content = dana_browser.get(ROOT).content.decode()
 
         assert "No endpoint yet" in content
-        assert 'href="/docs/webhooks"' in content
+        assert 'href="/dashboard/webhooks/new"' in content
 
     def test_shows_where_events_go_but_no_secret(self, acme, dana_browser):
         endpoint = make_endpoint(acme, events=["payment.failed"], last_success_at=NOW)
 
-        content = dana_browser.get("/dashboard/webhooks").content.decode()
+        content = dana_browser.get(ROOT).content.decode()
 
         assert "https://hooks.example.com/in" in content
         assert "payment.failed" in content
         assert "Healthy" in content
         assert "whsec_" not in content
         assert endpoint.secret_token not in content
+
+    def test_shows_how_the_last_deliveries_went(self, acme, dana_browser):
+        make_endpoint(acme)
+        for _ in range(2):
+            deliver(acme)
+        deliver(acme, status="failed")
+
+        content = dana_browser.get(ROOT).content.decode()
+
+        assert 'aria-label="Last 3: 2 delivered, 1 failed"' in content
+        assert "66.6% arrived in 24 hours" in content
+        assert '<rect class="health__bad" x="2" y="0" width="1"' in content
 
     @pytest.mark.parametrize(
         ("fields", "words"),
@@ -38,20 +66,150 @@ class TestWebhooks:
     def test_says_what_is_wrong(self, acme, dana_browser, fields, words):
         make_endpoint(acme, **fields)
 
-        content = dana_browser.get("/dashboard/webhooks").content.decode()
+        content = dana_browser.get(ROOT).content.decode()
 
         assert [word for word in words if word not in content] == []
 
     def test_hides_other_tenants(self, rival, dana_browser):
         make_endpoint(rival)
 
-        assert b"No endpoint yet" in dana_browser.get("/dashboard/webhooks").content
+        assert b"No endpoint yet" in dana_browser.get(ROOT).content
 
     def test_costs_the_same_for_one_and_for_ten(
-        self, acme, dana_browser, django_assert_max_num_queries
+        self, acme, dana_browser, django_assert_num_queries
     ):
         for number in range(10):
             make_endpoint(acme, url=f"https://hooks.example.com/{number}")
 
-        with django_assert_max_num_queries(5):
-            dana_browser.get("/dashboard/webhooks")
+        with django_assert_num_queries(5):
+            dana_browser.get(ROOT)
+
+
+class TestEndpoint:
+    def test_lists_deliveries_newest_first(self, acme, dana_browser):
+        endpoint = make_endpoint(acme)
+        first = deliver(acme, type="payment.created", now=utc_now() - timedelta(hours=1))
+        last = deliver(acme)
+
+        content = dana_browser.get(f"{ROOT}/{endpoint.pk}").content.decode()
+
+        assert content.index(last.pk) < content.index(first.pk)
+        assert "200 OK" in content
+
+    def test_narrows_by_status_and_event(self, acme, dana_browser):
+        endpoint = make_endpoint(acme)
+        wanted = deliver(acme, status="failed", type="payment.returned")
+        others = [deliver(acme, status="failed"), deliver(acme, type="payment.returned")]
+
+        path = f"{ROOT}/{endpoint.pk}?status=failed&type=payment.returned"
+        content = dana_browser.get(path).content.decode()
+
+        assert wanted.pk in content
+        assert [other.pk for other in others if other.pk in content] == []
+
+    def test_pages_keep_the_filter_also_when_a_row_has_left_it(self, acme, dana_browser):
+        endpoint = make_endpoint(acme)
+        for number in range(26):
+            deliver(acme, status="failed", now=NOW + timedelta(seconds=number))
+        path = f"{ROOT}/{endpoint.pk}?status=failed"
+        older = dana_browser.get(path).context["page"].older
+        link = f"{path}&amp;before={older}"
+        assert link in dana_browser.get(path).content.decode()
+
+        WebhookDelivery.objects.filter(pk=older).update(status="pending", next_attempt_at=NOW)
+        rows = dana_browser.get(f"{path}&before={older}").context["deliveries"]
+
+        assert len(rows) == 1
+
+    @pytest.mark.parametrize(
+        "query", ["status=odd", "type=%00", "status=failed&type=payment", "status=" + "a" * 5000]
+    )
+    def test_explains_odd_filters(self, acme, dana_browser, query):
+        endpoint = make_endpoint(acme)
+        deliver(acme)
+
+        response = dana_browser.get(f"{ROOT}/{endpoint.pk}?{query}")
+
+        assert response.status_code == 422
+        assert b"Choose one of the list." in response.content
+
+    @pytest.mark.parametrize("before", ["%00", "dlv_1", "%F0%9F%92%A9", "a" * 5000, "'--"])
+    def test_knows_no_odd_places(self, acme, dana_browser, before):
+        endpoint = make_endpoint(acme)
+
+        assert dana_browser.get(f"{ROOT}/{endpoint.pk}?before={before}").status_code == 404
+
+    @pytest.mark.parametrize("endpoint_id", ["wh_1", "%00", "a" * 300, "..", "wh_" + "0" * 26])
+    def test_that_is_none_is_not_found(self, dana_browser, endpoint_id):
+        assert dana_browser.get(f"{ROOT}/{endpoint_id}").status_code == 404
+
+    def test_of_another_tenant_is_not_found(self, rival, dana_browser):
+        assert dana_browser.get(f"{ROOT}/{make_endpoint(rival).pk}").status_code == 404
+
+    def test_costs_the_same_for_one_and_for_many_deliveries(
+        self, acme, dana_browser, django_assert_num_queries
+    ):
+        endpoint = make_endpoint(acme)
+        for _ in range(30):
+            deliver(acme)
+
+        with django_assert_num_queries(7):
+            dana_browser.get(f"{ROOT}/{endpoint.pk}")
+
+
+class TestDelivery:
+    def attempted(self, tenant, **fields):
+        row = deliver(tenant)
+        values = {"status_code": 200, "duration_ms": 45, "started_at": NOW, "number": 1, **fields}
+        WebhookAttempt.objects.create(delivery=row, **values)
+        return row
+
+    def test_shows_request_and_answer_of_each_try(self, acme, dana_browser):
+        make_endpoint(acme)
+        row = self.attempted(
+            acme,
+            status_code=500,
+            response="<b>boom</b>",
+            response_headers=[["Server", "own"]],
+        )
+        WebhookAttempt.objects.create(
+            delivery=row, number=2, error="timeout", duration_ms=15_000, started_at=NOW
+        )
+
+        content = dana_browser.get(f"/dashboard/deliveries/{row.pk}").content.decode()
+
+        assert "500 Internal Server Error" in content
+        assert "45 ms" in content
+        assert "Server: own" in content
+        assert "&lt;b&gt;boom&lt;/b&gt;" in content
+        assert "No answer within 15 seconds" in content
+        assert f"webhook-id: {row.event_id}" in content
+        assert f"webhook-timestamp: {int(NOW.timestamp())}" in content
+
+    def test_shows_the_bytes_that_were_signed(self, acme, dana_browser):
+        make_endpoint(acme)
+        row = self.attempted(acme)
+
+        context = dana_browser.get(f"/dashboard/deliveries/{row.pk}").context
+
+        assert context["body"].sent.encode() == bytes(row.event.body)
+        assert '\n  "type": "payment.completed"' in context["body"].readable
+
+    def test_of_another_tenant_is_not_found(self, rival, dana_browser):
+        make_endpoint(rival)
+        row = deliver(rival)
+
+        assert dana_browser.get(f"/dashboard/deliveries/{row.pk}").status_code == 404
+
+    def test_costs_the_same_for_any_number_of_tries(
+        self, acme, dana_browser, django_assert_num_queries
+    ):
+        make_endpoint(acme)
+        row = self.attempted(acme)
+        for number in range(2, 12):
+            WebhookAttempt.objects.create(
+                delivery=row, number=number, status_code=500, duration_ms=1, started_at=NOW
+            )
+
+        with django_assert_num_queries(6):
+            dana_browser.get(f"/dashboard/deliveries/{row.pk}")

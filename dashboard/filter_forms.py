@@ -1,0 +1,44 @@
+"""What narrows a list: fields of a GET form, so that the address bar holds the choice."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.db.models import QuerySet
+
+
+class FilterForm(forms.Form):
+    """Odd values are told next to their field, and nothing is found."""
+
+    def narrow(self, rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+        """`rows` as the form says; none while the form makes no sense."""
+        if not self.is_valid():
+            return rows.none()
+        return self.apply(rows, {name: value for name, value in self.cleaned_data.items() if value})
+
+    def apply(self, rows: QuerySet[Any, Any], chosen: dict[str, Any]) -> QuerySet[Any, Any]:
+        """`rows` narrowed by the fields that were filled in."""
+        raise NotImplementedError
+
+    @property
+    def query(self) -> str:
+        """The choice as it stands in the address, for the pager's links."""
+        given = ((name, self.data.get(name, "")) for name in self.fields)
+        return urlencode([(name, value) for name, value in given if value])
+
+    @property
+    def http_status(self) -> int:
+        """The page's HTTP status."""
+        return 200 if self.is_valid() else 422
+
+
+def either(label: str, choices: list[tuple[str, str]], everything: str) -> forms.ChoiceField:
+    """One of `choices`, or everything."""
+    return forms.ChoiceField(
+        label=label,
+        required=False,
+        choices=[("", everything), *choices],
+        error_messages={"invalid_choice": "Choose one of the list."},
+    )

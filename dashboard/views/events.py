@@ -1,0 +1,39 @@
+"""What happened in the last 30 days, whoever was told."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from dashboard.access import PageRequest, tenant_page
+from dashboard.paging import page
+from dashboard.webhook_forms import EventFilter
+from dashboard.webhook_lines import body_of, delivery_line, event_line
+from webhooks import selectors
+
+
+@require_safe
+@tenant_page()
+def events(request: PageRequest) -> HttpResponse:
+    rows = selectors.events(tenant_id=request.seat.tenant.pk)
+    form = EventFilter(request.GET)
+    found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
+    lines = [event_line(row) for row in found.rows]
+    values = {"lines": lines, "page": found, "form": form}
+    return render(request, "dashboard/events.html", values, status=form.http_status)
+
+
+@require_safe
+@tenant_page()
+def event(request: PageRequest, event_id: str) -> HttpResponse:
+    """One event, as its receivers got it, and who they were."""
+    tenant_id = request.seat.tenant.pk
+    row = selectors.event(tenant_id=tenant_id, event_id=event_id)
+    deliveries = selectors.deliveries_of(event_id=row.pk)
+    values = {
+        "line": event_line(row),
+        "body": body_of(row),
+        "deliveries": [(delivery_line(item), item.endpoint.url) for item in deliveries],
+    }
+    return render(request, "dashboard/event.html", values)
