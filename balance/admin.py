@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from balance.models import (
     Adjustment,
@@ -14,9 +16,23 @@ from balance.models import (
 from common.admin import ReadOnlyAdmin
 
 
+class BelowZero(admin.SimpleListFilter):
+    """Who owes us."""
+
+    title = "below zero"
+    parameter_name = "below_zero"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        return [("yes", "Yes")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Balance]) -> QuerySet[Balance]:
+        return queryset.filter(available__lt=0) if self.value() == "yes" else queryset
+
+
 @admin.register(Balance)
 class BalanceAdmin(ReadOnlyAdmin):
     list_display = ("tenant", "currency", "available", "pending", "locked", "posted_at")
+    list_filter = (BelowZero,)
     list_select_related = ("tenant",)
     search_fields = ("tenant__id__exact", "tenant__name")
     ordering = ("tenant",)

@@ -47,6 +47,9 @@ class ResilientCache(RedisCache):
     def get(self, *args: Any, **kwargs: Any) -> Any:
         return self._ask("get", *args, **kwargs)
 
+    def get_many(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        return dict(self._ask("get_many", *args, **kwargs))
+
     def set(self, *args: Any, **kwargs: Any) -> None:
         self._ask("set", *args, **kwargs)
 

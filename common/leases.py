@@ -7,7 +7,7 @@ still the claimed one, so a worker that slept past its lease cannot overwrite it
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet
@@ -22,6 +22,9 @@ class Leased(models.Model):
     leased_until = models.DateTimeField(null=True, blank=True)
     lease_version = models.IntegerField(default=0)
     attempts = models.IntegerField(default=0)
+
+    # Which rows are queued, in the words of the partial index that finds them.
+    QUEUED: ClassVar[Q] = Q(next_attempt_at__isnull=False)
 
     class Meta:
         abstract = True

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from typing import Any
 
 import structlog
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import setup_logging, task_postrun, task_prerun
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
+from common import ticks
+from common.clock import utc_now
 from config.worker import CrashOnlyWorker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -34,3 +37,17 @@ app.steps["worker"].add(DjangoStructLogInitStep)
 def _use_django_logging(**_kwargs: object) -> None:
     """Keep Django's structured log configuration in the worker and beat."""
     structlog.get_logger(__name__).debug("celery_logging_ready")
+
+
+@task_prerun.connect
+def _note_start(task: Any, **_kwargs: object) -> None:
+    task.request.started_at = utc_now()
+
+
+@task_postrun.connect
+def _note_run(task: Any, state: str, **_kwargs: object) -> None:
+    """Tell the desk when each task last ran, and how."""
+    now = utc_now()
+    started_at = getattr(task.request, "started_at", None) or now
+    seconds = (now - started_at).total_seconds()
+    ticks.note(task=task.name, at=now, seconds=seconds, ok=state == "SUCCESS")

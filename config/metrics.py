@@ -5,9 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterator
 
-from django.apps import apps
 from django.conf import settings
-from django.db.models import Min
 from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
 from django.views.decorators.http import require_safe
 from django_prometheus.exports import ExportToDjangoView
@@ -15,8 +13,8 @@ from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from common import queues
 from common.clock import utc_now
-from common.leases import Leased
 
 
 class QueueAges(Collector):
@@ -30,12 +28,8 @@ class QueueAges(Collector):
         ages = GaugeMetricFamily(
             "ballast_oldest_due_seconds", "Age of the oldest due row", labels=["queue"]
         )
-        for model in apps.get_models():
-            if issubclass(model, Leased):
-                due = model._default_manager.filter(next_attempt_at__lte=now)
-                oldest = due.aggregate(oldest=Min("next_attempt_at"))["oldest"]
-                age = (now - oldest).total_seconds() if oldest else 0.0
-                ages.add_metric([model._meta.label_lower], age)
+        for queue in queues.states(now=now):
+            ages.add_metric([queue.name], queue.age(now))
         yield ages
 
 

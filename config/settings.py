@@ -363,6 +363,7 @@ UNFOLD = {
     "SITE_URL": "/dashboard/",
     "BORDER_RADIUS": "6px",
     "SHOW_VIEW_ON_SITE": False,
+    "DASHBOARD_CALLBACK": "dashboard.desk.home.callback",
     "COLORS": {
         "primary": {
             "50": "oklch(97.5% .012 185)",

@@ -13,6 +13,7 @@ from config import health
 from config.metrics import metrics
 from dashboard.views import site
 
+admin.site.index_title = "Home"
 # Staff sign in where everybody does, behind the same rate limits.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
@@ -33,6 +34,7 @@ urlpatterns = [
     # People are invited by their address and known by it; only staff change it.
     path("accounts/email/", site.not_offered),
     path("accounts/", include("allauth.urls")),
+    path("admin/desk/", include("dashboard.desk.urls")),
     path("admin/", admin.site.urls),
     path("", include("dashboard.urls")),
     re_path(r"", site.unknown_page),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from unfold.admin import TabularInline
 
-from common.admin import ReadOnlyAdmin
+from common.admin import ReadOnlyAdmin, ReadOnlyInline
 from common.clock import utc_now
 from common.errors import DomainError
 from payments.models import Payment, PaymentEvent, Recipient
@@ -15,7 +14,7 @@ from payments.services import holds
 from tenants import actors
 
 
-class HistoryInline(TabularInline):
+class HistoryInline(ReadOnlyInline):
     model = PaymentEvent
     fields = (
         "sequence",
@@ -28,14 +27,6 @@ class HistoryInline(TabularInline):
     )
     readonly_fields = fields
     ordering = ("sequence",)
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
 
 
 @admin.register(Payment)

@@ -12,6 +12,7 @@ from common.errors import NotFound
 from common.ids import is_id
 from payments.models import Payment, Recipient
 from payments.services.lifecycle import SOURCE_TYPE
+from payments.states import OPEN, PaymentStatus
 
 
 def payments(*, tenant_id: str) -> QuerySet[Payment]:
@@ -30,6 +31,13 @@ def payment(*, tenant_id: str, payment_id: str) -> Payment:
     """One payment of the tenant. Raises NotFound, also for a malformed or a foreign id."""
     rows = payments(tenant_id=tenant_id)
     return _found_payment(is_id(payment_id, "pay") and rows.filter(pk=payment_id).first())
+
+
+def open_payments(*, tenant_id: str) -> QuerySet[Payment]:
+    """Those on their way or waiting for money, newest first, with their recipients."""
+    moving = (*OPEN, PaymentStatus.WAITING_FOR_FUNDS)
+    rows = Payment.objects.filter(tenant_id=tenant_id, status__in=moving)
+    return rows.select_related("recipient").order_by("-created_at", "-pk")
 
 
 def recipients(*, tenant_id: str) -> QuerySet[Recipient]:

@@ -12,7 +12,16 @@ from django.db.models import QuerySet
 from common.errors import NotFound
 from common.ids import is_id
 from tenants import key_text
-from tenants.models import ApiKey, Invitation, Membership, Role, Tenant, TenantStatus, User
+from tenants.models import (
+    ApiKey,
+    AuditEvent,
+    Invitation,
+    Membership,
+    Role,
+    Tenant,
+    TenantStatus,
+    User,
+)
 
 # Compared with when the prefix is unknown, so that both refusals take the same path.
 _NO_DIGEST = "0" * 64
@@ -82,6 +91,19 @@ def tenant(tenant_id: str) -> Tenant:
 def person(*, email: str) -> User | None:
     """The active person with this address, however it is capitalised."""
     return User.objects.filter(email=email.lower(), is_active=True).first()
+
+
+def found_tenant(tenant_id: str) -> Tenant:
+    """Raises NotFound, also for what is no id."""
+    row = is_id(tenant_id, "ten") and Tenant.objects.filter(pk=tenant_id).first()
+    if not row:
+        raise NotFound("There is no such tenant.")
+    return row
+
+
+def audit_events(*, tenant_id: str) -> QuerySet[AuditEvent]:
+    """What was done in the tenant, newest first."""
+    return AuditEvent.objects.filter(tenant_id=tenant_id).order_by("-created_at", "-pk")
 
 
 def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:

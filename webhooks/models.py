@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
@@ -159,6 +160,8 @@ class WebhookDelivery(Leased):
     delivered_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()
 
+    QUEUED = Q(status=DeliveryStatus.PENDING)
+
     class Meta:
         verbose_name_plural = "webhook deliveries"
         constraints = (
@@ -220,6 +223,7 @@ class WebhookAttempt(models.Model):
         constraints = (
             models.UniqueConstraint(fields=("delivery", "number"), name="one_row_per_attempt"),
         )
+        indexes = (BrinIndex(fields=("started_at",), name="attempt_age"),)
 
     def __str__(self) -> str:
         return f"try {self.number}: {self.status_code or self.error}"

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funding.admin import auto_funding, sources
+from funding.admin import auto_funding, sources, transactions
 
-__all__ = ["auto_funding", "sources"]
+__all__ = ["auto_funding", "sources", "transactions"]

@@ -112,6 +112,10 @@ class FundingTransaction(Leased):
                 name="funding_in_flight",
                 condition=Q(status__in=IN_FLIGHT),
             ),
+            BrinIndex(fields=("pending_at",), name="funding_sent"),
+            models.Index(
+                fields=("failed_at",), name="funding_failures", condition=Q(status="failed")
+            ),
         )
         triggers = (
             FUNDING_STATES.trigger("funding_moves"),

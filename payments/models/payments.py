@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pgtrigger
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from common.fields import PrefixedIdField
 from common.leases import Leased
@@ -158,6 +160,12 @@ class Payment(Leased):
                 include=("amount",),
                 name="payment_open",
                 condition=Q(status__in=OPEN),
+            ),
+            BrinIndex(fields=("processing_at",), name="payment_sent"),
+            models.Index(
+                Coalesce("returned_at", "failed_at"),
+                name="payment_failures",
+                condition=Q(status__in=("failed", "returned")),
             ),
         )
         triggers = (

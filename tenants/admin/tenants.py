@@ -1,11 +1,13 @@
-"""Tenants: create, suspend, release."""
+"""Tenants: find and create. Opening one leads to the desk's page of it."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
-from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import reverse
 
 from common.admin import ServiceAdmin
 from common.clock import utc_now
@@ -22,13 +24,9 @@ class TenantAdmin(ServiceAdmin):
     search_help_text = "Id or name"
     ordering = ("name",)
     fields = ("name", "mode")
-    actions = ("suspend", "release")
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
-
-    def has_suspend_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("tenants.change_tenant")
 
     def save_model(
         self, request: HttpRequest, obj: Tenant, form: forms.ModelForm[Tenant], change: bool
@@ -41,18 +39,6 @@ class TenantAdmin(ServiceAdmin):
         )
         obj.pk = made.pk
 
-    @admin.action(description="Suspend: stop everything", permissions=["suspend"])
-    def suspend(self, request: HttpRequest, queryset: QuerySet[Tenant]) -> None:
-        for tenant in queryset:
-            accounts.suspend(
-                tenant_id=tenant.pk, actor=actors.staff(str(request.user.pk)), now=utc_now()
-            )
-        messages.success(request, f"Suspended: {len(queryset)}")
-
-    @admin.action(description="Release from suspension", permissions=["suspend"])
-    def release(self, request: HttpRequest, queryset: QuerySet[Tenant]) -> None:
-        for tenant in queryset:
-            accounts.release(
-                tenant_id=tenant.pk, actor=actors.staff(str(request.user.pk)), now=utc_now()
-            )
-        messages.success(request, f"Released: {len(queryset)}")
+    def change_view(self, request: HttpRequest, object_id: str, *_rest: Any, **_more: Any) -> Any:
+        """The desk's own page: it knows what is in all the apps."""
+        return HttpResponseRedirect(reverse("desk:tenant", args=[object_id]))

@@ -29,23 +29,31 @@ def create_tenant(*, name: str, mode: Mode, actor: Actor, now: datetime) -> Tena
     return tenant
 
 
-def suspend(*, tenant_id: str, actor: Actor, now: datetime) -> None:
-    """Stop everything the tenant's keys and people can do. Idempotent."""
-    _set_status(tenant_id, TenantStatus.SUSPENDED, "tenant.suspended", actor, now)
+def suspend(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") -> bool:
+    """Stop everything the tenant's keys and people can do. False: it was suspended already."""
+    return _set_status(tenant_id, TenantStatus.SUSPENDED, "tenant.suspended", actor, now, reason)
 
 
-def release(*, tenant_id: str, actor: Actor, now: datetime) -> None:
-    """Lift a suspension. Idempotent."""
-    _set_status(tenant_id, TenantStatus.ACTIVE, "tenant.released", actor, now)
+def release(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") -> bool:
+    """Lift a suspension. False: there was none."""
+    return _set_status(tenant_id, TenantStatus.ACTIVE, "tenant.released", actor, now, reason)
 
 
 @transaction.atomic
 def _set_status(
-    tenant_id: str, status: TenantStatus, action: str, actor: Actor, now: datetime
-) -> None:
+    tenant_id: str, status: TenantStatus, action: str, actor: Actor, now: datetime, reason: str
+) -> bool:
     changed = Tenant.objects.filter(pk=tenant_id).exclude(status=status).update(status=status)
     if changed:
-        audit.record(tenant_id=tenant_id, actor=actor, action=action, subject_id=tenant_id, now=now)
+        audit.record(
+            tenant_id=tenant_id,
+            actor=actor,
+            action=action,
+            subject_id=tenant_id,
+            details={"reason": reason} if reason else None,
+            now=now,
+        )
+    return bool(changed)
 
 
 @transaction.atomic

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
+from common import ticks
+from common.clock import utc_now
 from config.beat import SCHEDULE
 from config.celery import app
 
@@ -132,3 +135,12 @@ class TestConfiguration:
     def test_time_is_utc(self):
         assert str(app.conf.timezone) == "UTC"
         assert settings.TIME_ZONE == "UTC"
+
+
+class TestRuns:
+    def test_are_noted_for_the_desk(self, db):
+        OWN_TASKS["webhooks.forget_old"].apply()
+
+        tick = ticks.last(["webhooks.forget_old"])["webhooks.forget_old"]
+        assert tick.ok
+        assert utc_now() - tick.at < timedelta(minutes=1)

@@ -8,7 +8,7 @@ import pytest
 from django.contrib import admin
 from django.test import Client
 
-from tenants.models import ApiKey, AuditEvent, Membership, Role, Tenant, TenantStatus, User
+from tenants.models import ApiKey, AuditEvent, Membership, Role, Tenant, User
 from tests.builders import ApiClient, make_key, make_member
 
 ISSUE = {
@@ -71,16 +71,6 @@ class TestTenants:
         assert (tenant.name, tenant.mode) == ("Zephyr", "live")
         event = audited("tenant.created")
         assert (event.actor_type, event.actor_id) == ("staff", staff.pk)
-
-    def test_are_suspended_and_released(self, desk, acme):
-        act(desk, "tenant", "suspend", acme)
-        acme.refresh_from_db()
-        assert acme.status == TenantStatus.SUSPENDED
-
-        act(desk, "tenant", "release", acme)
-        acme.refresh_from_db()
-        assert acme.status == TenantStatus.ACTIVE
-        assert audited("tenant.suspended").subject_id == acme.pk
 
     def test_are_neither_changed_nor_deleted(self, desk, acme):
         desk.post(f"/admin/tenants/tenant/{acme.pk}/change/", {"name": "X", "mode": "live"})

@@ -1,0 +1,46 @@
+"""How the queues stand: every table of leased rows is one (`common.leases`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.apps import apps
+from django.db.models import Count, Max, Min, Q
+
+from common.leases import Leased
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueState:
+    """One queue. `due` rows should be worked on now, `leased` ones are, `later` ones wait."""
+
+    name: str
+    due: int
+    leased: int
+    later: int
+    oldest_due_at: datetime | None
+    attempts_max: int
+
+    def age(self, now: datetime) -> float:
+        """Seconds that the oldest due row waits; 0 when nothing is due."""
+        return (now - self.oldest_due_at).total_seconds() if self.oldest_due_at else 0.0
+
+
+def states(*, now: datetime) -> list[QueueState]:
+    """Every queue, by name. One query each, which reads the index of what is queued."""
+    models = [model for model in apps.get_models() if issubclass(model, Leased)]
+    return [_state(model, now) for model in sorted(models, key=lambda m: m._meta.label_lower)]
+
+
+def _state(model: type[Leased], now: datetime) -> QueueState:
+    is_leased = Q(leased_until__gt=now)
+    is_due = Q(next_attempt_at__lte=now)
+    found = model._default_manager.filter(model.QUEUED).aggregate(
+        due=Count("pk", filter=is_due),
+        leased=Count("pk", filter=is_leased),
+        later=Count("pk", filter=~is_due),
+        oldest_due_at=Min("next_attempt_at", filter=is_due),
+        attempts_max=Max("attempts", filter=is_due, default=0),
+    )
+    return QueueState(name=model._meta.label_lower, **found)

@@ -1,0 +1,54 @@
+"""Who may open a page of the desk, and the frame around it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+
+from common.errors import NotFound
+from tenants import actors
+from tenants.actors import Actor
+
+View = Callable[..., HttpResponse]
+
+
+def desk_page(*permissions: str) -> Callable[[View], View]:
+    """A page for staff who hold all of `permissions`. Strangers sign in first; never cached."""
+
+    def decorate(view: View) -> View:
+        @functools.wraps(view)
+        def permitted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not request.user.has_perms(permissions):
+                raise PermissionDenied
+            try:
+                return view(request, *args, **kwargs)
+            except NotFound as refusal:
+                raise Http404 from refusal
+
+        @functools.wraps(view)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            answer: HttpResponse = admin.site.admin_view(permitted)(request, *args, **kwargs)
+            return answer
+
+        return guarded
+
+    return decorate
+
+
+def desk_render(
+    request: HttpRequest, template: str, *, title: str, status: int = 200, **values: Any
+) -> HttpResponse:
+    """`template` with the desk's navigation around it."""
+    context = {**admin.site.each_context(request), "title": title, **values}
+    return TemplateResponse(request, template, context, status=status)
+
+
+def actor_of(request: HttpRequest) -> Actor:
+    """The signed-in member of staff."""
+    return actors.staff(str(request.user.pk))

@@ -1,0 +1,58 @@
+"""What somebody at the desk should do something about now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from balance.figures import Totals
+from dashboard.desk.checks import CheckLine
+from dashboard.desk.queues import QueueLine
+from dashboard.desk.returns import Meter, TenantMeters
+
+# One return among three debits is no rate.
+DEBITS_THAT_SAY_SOMETHING = 20
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One sentence and where to go."""
+
+    tone: str
+    text: str
+    action: str
+    href: str
+
+
+def of_ledger(check: CheckLine, totals: Totals) -> Iterator[Attention]:
+    """A check that is not clean, and balances below zero."""
+    if check.tone in ("bad", "warn"):
+        href = reverse("admin:balance_ledgercheck_changelist")
+        yield Attention(check.tone, f"Ledger check: {check.words}.", "Look", href)
+    if totals.overdrawn:
+        href = reverse("admin:balance_balance_changelist")
+        text = f"Balances below zero: {totals.overdrawn:,}."
+        yield Attention("warn", text, "Show", f"{href}?below_zero=yes")
+
+
+def of_returns(meters: Sequence[Meter], worst: Sequence[TenantMeters]) -> Iterator[Attention]:
+    """Rates near or over their level, of all and of tenants with enough debits to judge."""
+    for meter in meters:
+        if meter.tone != "good":
+            text = f"{meter.label} returns of all tenants: {meter.rate:.2f} % of {meter.level:g} %."
+            yield Attention(meter.tone, text, "Show", "#returns")
+    for tenant in worst:
+        meter = tenant.worst
+        if meter.tone == "bad" and meter.debits >= DEBITS_THAT_SAY_SOMETHING:
+            text = f"{tenant.tenant_name}: {meter.rate:.2f} % {meter.label.lower()} returns."
+            yield Attention("warn", text, "Open", reverse("desk:tenant", args=[tenant.tenant_id]))
+
+
+def of_queues(lines: Sequence[QueueLine]) -> Iterator[Attention]:
+    """Due work that nobody does."""
+    for line in lines:
+        if line.tone == "bad":
+            text = f"{line.name}: due work has waited for over 2 minutes."
+            yield Attention("bad", text, "Queues", reverse("desk:queues"))

@@ -1,0 +1,78 @@
+"""What staff type: reasons and amounts, in the desk's widgets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+
+from common.money import AMOUNT_MAX, format_cents, parse_dollars
+from funding.services.tenant_limits import OwnLimits
+
+REASON_LENGTH_MIN, REASON_LENGTH_MAX = 5, 200
+
+
+class ReasonField(forms.CharField):
+    """Why: a sentence that stays in the audit log."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            min_length=REASON_LENGTH_MIN,
+            max_length=REASON_LENGTH_MAX,
+            widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}),
+            help_text="Kept in the audit log for good.",
+            **options,
+        )
+
+
+class DollarsField(forms.CharField):
+    """Dollars as people type them; cleaned to cents. Empty: None."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            required=False,
+            max_length=24,
+            widget=UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}),
+            **options,
+        )
+
+    def prepare_value(self, value: Any) -> Any:
+        return format_cents(value) if isinstance(value, int) else value
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        if not text:
+            return None
+        cents = parse_dollars(text)
+        if not cents or cents > AMOUNT_MAX:
+            raise forms.ValidationError("An amount like 2,500.00, at least a cent.")
+        return cents
+
+    def validate(self, value: Any) -> None:
+        """Cents have no length."""
+
+    def run_validators(self, value: Any) -> None:
+        """They would count the letters of a number."""
+
+
+class ReasonForm(forms.Form):
+    """A reason and nothing else."""
+
+    reason = ReasonField()
+
+
+class LimitsForm(forms.Form):
+    """A tenant's own limits; what is left empty follows the deployment."""
+
+    ach_transaction_max = DollarsField(label="Each ACH debit, at most")
+    rtp_transaction_max = DollarsField(label="Each request for payment, at most")
+    daily_max = DollarsField(label="A day, at most")
+    monthly_max = DollarsField(label="A month, at most")
+    reason = ReasonField()
+
+    @property
+    def limits(self) -> OwnLimits:
+        """Of a valid form."""
+        values = {name: cents for name, cents in self.cleaned_data.items() if name != "reason"}
+        return OwnLimits(**values)

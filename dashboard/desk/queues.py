@@ -1,0 +1,39 @@
+"""The queues in words, and whether work waits too long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from common import queues
+
+LATE_AFTER = timedelta(minutes=2)
+_NAMES = {
+    "funding.fundingtransaction": "Funding to submit",
+    "funding.sourceverification": "Micro-deposits",
+    "payments.payment": "Payments to submit",
+    "tenants.outgoingemail": "E-mails",
+    "webhooks.webhookdelivery": "Webhook deliveries",
+}
+
+
+@dataclass(frozen=True)
+class QueueLine:
+    """One queue; `seconds` is how long its oldest due row waits."""
+
+    name: str
+    state: queues.QueueState
+    seconds: int
+
+    @property
+    def tone(self) -> str:
+        return "bad" if self.seconds > LATE_AFTER.total_seconds() else "good"
+
+
+def queue_lines(now: datetime) -> list[QueueLine]:
+    """Every queue, the one that waits longest first."""
+    lines = [
+        QueueLine(name=_NAMES.get(state.name, state.name), state=state, seconds=int(state.age(now)))
+        for state in queues.states(now=now)
+    ]
+    return sorted(lines, key=lambda line: (-line.seconds, line.name))

@@ -1,0 +1,17 @@
+"""The desk's own addresses, below `/admin/desk/`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.desk.views import queues, tenants
+
+app_name = "desk"
+
+urlpatterns = [
+    path("queues/", queues.queues, name="queues"),
+    path("tenants/<str:tenant_id>/", tenants.tenant, name="tenant"),
+    path("tenants/<str:tenant_id>/suspend/", tenants.suspend, name="suspend"),
+    path("tenants/<str:tenant_id>/release/", tenants.release, name="release"),
+    path("tenants/<str:tenant_id>/limits/", tenants.limits, name="limits"),
+]

@@ -1,0 +1,35 @@
+"""How values look at the staff desk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django import template
+
+register = template.Library()
+
+_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+@register.filter
+def duration(seconds: int) -> str:
+    """The two largest units: `95` → `1 min 35 s`."""
+    parts = []
+    for unit, size in _UNITS:
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2]) or "0 s"
+
+
+@register.filter
+def get(names: Mapping[str, str], key: str) -> str:
+    """The entry of `key`, or nothing."""
+    return names.get(key, "")
+
+
+@register.filter
+def words(code: str) -> str:
+    """`ach_credit` → `ACH credit`."""
+    text = code.replace("_", " ").capitalize()
+    return text.replace("Ach ", "ACH ").replace("Rtp", "RTP")

@@ -1,0 +1,44 @@
+"""Every attempt to bring money in, with its history, to look at."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+
+from common.admin import ReadOnlyAdmin, ReadOnlyInline
+from funding.models import FundingEvent, FundingTransaction
+
+
+class HistoryInline(ReadOnlyInline):
+    model = FundingEvent
+    fields = (
+        "sequence",
+        "from_status",
+        "to_status",
+        "actor_type",
+        "actor_id",
+        "reason",
+        "network_reference",
+        "created_at",
+    )
+    readonly_fields = fields
+    ordering = ("sequence",)
+
+
+@admin.register(FundingTransaction)
+class FundingTransactionAdmin(ReadOnlyAdmin):
+    list_display = (
+        "id",
+        "tenant",
+        "amount",
+        "method",
+        "trigger",
+        "status",
+        "failure_code",
+        "created_at",
+    )
+    list_filter = ("status", "method", "trigger", "returned")
+    list_select_related = ("tenant",)
+    search_fields = ("id__exact", "tenant__id__exact", "source__id__exact")
+    search_help_text = "The id of the funding, its tenant or its bank account"
+    ordering = ("-id",)
+    inlines = (HistoryInline,)

@@ -1,0 +1,118 @@
+"""Figures over all tenants, for the staff desk. Each is one query over an index and a window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, F, Max, Q, QuerySet, Sum, Value
+from django.db.models.functions import Coalesce, NullIf, TruncDate
+
+from common.days import EASTERN
+from common.figures import DayTotal, FailureTotal, StatusTotal
+from funding.models import FundingMethod, FundingTransaction
+from funding.states import IN_FLIGHT, FundingStatus
+from networks import return_codes
+from networks.return_codes import Group
+
+# Nacha looks at 60 days of debits, by the day they were sent.
+RETURN_WINDOW = timedelta(days=60)
+_FAILURE_CODES_MAX = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebitReturns:
+    """ACH debits sent in the window, and how many came back; `tenant_id` is empty for all."""
+
+    tenant_id: str = ""
+    tenant_name: str = ""
+    debits: int = 0
+    unauthorized: int = 0
+    administrative: int = 0
+    returned: int = 0
+
+
+def in_flight() -> list[StatusTotal]:
+    """Money on its way in, by status. Reads the funding in flight, nothing else."""
+    rows = FundingTransaction.objects.filter(status__in=IN_FLIGHT).values("status")
+    totals = rows.annotate(count=Count("pk"), cents=Sum("amount")).order_by("status")
+    return [
+        StatusTotal(status=row["status"], count=row["count"], cents=int(row["cents"]))
+        for row in totals
+    ]
+
+
+def failures(*, since: datetime) -> list[FailureTotal]:
+    """What failed or came back since then, by code, most frequent first."""
+    code = Coalesce(NullIf(F("return_code"), Value("")), F("failure_code"))
+    rows = _failed(since).annotate(code=code).values("code")
+    totals = rows.annotate(count=Count("pk"), cents=Sum("amount"), message=Max("failure_message"))
+    ordered = totals.order_by("-count", "code")[:_FAILURE_CODES_MAX]
+    return [
+        FailureTotal(
+            code=row["code"], count=row["count"], cents=int(row["cents"]), message=row["message"]
+        )
+        for row in ordered
+    ]
+
+
+def sent_by_day(*, since: datetime) -> list[DayTotal]:
+    """What was handed to the networks since then, per Eastern day on which something was."""
+    rows = FundingTransaction.objects.filter(pending_at__gte=since)
+    days = rows.annotate(day=TruncDate("pending_at", tzinfo=EASTERN)).values("day")
+    totals = days.annotate(
+        completed=Sum("amount", filter=Q(status=FundingStatus.COMPLETED), default=0),
+        moving=Sum("amount", filter=Q(status__in=IN_FLIGHT), default=0),
+        failed=Sum("amount", filter=Q(status=FundingStatus.FAILED), default=0),
+    )
+    return [DayTotal(**row) for row in totals.order_by("day")]
+
+
+def debit_returns(*, now: datetime) -> DebitReturns:
+    """All tenants' debits of the window Nacha looks at, and their returns."""
+    return DebitReturns(**_debits(now).aggregate(**_counts()))
+
+
+def worst_debit_returns(*, now: datetime, limit: int) -> list[DebitReturns]:
+    """The same for each of the tenants with most returns, most first."""
+    came_back = _failed(now - RETURN_WINDOW).filter(returned=True, method=FundingMethod.ACH_DEBIT)
+    counted = came_back.values("tenant_id").annotate(returns=Count("pk"))
+    worst = [row["tenant_id"] for row in counted.order_by("-returns", "tenant_id")[:limit]]
+    return _debit_returns_of(worst, now)
+
+
+def debit_returns_of(*, tenant_id: str, now: datetime) -> DebitReturns:
+    """The same for one tenant."""
+    return next(iter(_debit_returns_of([tenant_id], now)), DebitReturns(tenant_id=tenant_id))
+
+
+def _debit_returns_of(tenant_ids: Sequence[str], now: datetime) -> list[DebitReturns]:
+    rows = _debits(now).filter(tenant_id__in=tenant_ids).values("tenant_id")
+    totals = rows.annotate(tenant_name=F("tenant__name"), **_counts())
+    return [DebitReturns(**row) for row in totals.order_by("-returned", "tenant_id")]
+
+
+def _debits(now: datetime) -> QuerySet[FundingTransaction]:
+    """ACH debits by the day they were sent: a late return counts where its debit does."""
+    return FundingTransaction.objects.filter(
+        method=FundingMethod.ACH_DEBIT, pending_at__gte=now - RETURN_WINDOW
+    )
+
+
+def _failed(since: datetime) -> QuerySet[FundingTransaction]:
+    return FundingTransaction.objects.filter(status=FundingStatus.FAILED, failed_at__gte=since)
+
+
+def _counts() -> dict[str, Count]:
+    returned = Q(returned=True)
+    return {
+        "debits": Count("pk"),
+        "unauthorized": Count("pk", filter=returned & _in_group(Group.UNAUTHORIZED)),
+        "administrative": Count("pk", filter=returned & _in_group(Group.ADMINISTRATIVE)),
+        "returned": Count("pk", filter=returned),
+    }
+
+
+def _in_group(group: Group) -> Q:
+    return Q(return_code__in=[row.code for row in return_codes.ALL.values() if row.group == group])

@@ -1,0 +1,64 @@
+"""Limits that staff set for one tenant, in place of the deployment's."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from common.money import AMOUNT_MAX
+from funding.models import FundingLimit
+from tenants.actors import Actor
+from tenants.services import audit
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnLimits:
+    """Cents; None means that the deployment's setting applies."""
+
+    ach_transaction_max: int | None = None
+    rtp_transaction_max: int | None = None
+    daily_max: int | None = None
+    monthly_max: int | None = None
+
+
+def of(tenant_id: str) -> OwnLimits:
+    """What staff have set."""
+    row = FundingLimit.objects.filter(tenant_id=tenant_id).first() or FundingLimit()
+    return _values(row)
+
+
+@transaction.atomic
+def change(*, tenant_id: str, limits: OwnLimits, reason: str, actor: Actor, now: datetime) -> bool:
+    """Put `limits` in force for what is asked for from now on. False when nothing changes.
+
+    Raises ValueError for one that is not between a cent and what the ledger can hold.
+    """
+    wanted = asdict(limits)
+    if not all(1 <= limit <= AMOUNT_MAX for limit in wanted.values() if limit is not None):
+        raise ValueError("a limit out of range")
+    FundingLimit.objects.get_or_create(tenant_id=tenant_id)
+    row = FundingLimit.objects.select_for_update(no_key=True).get(tenant_id=tenant_id)
+    old = asdict(_values(row))
+    if old == wanted:
+        return False
+    FundingLimit.objects.filter(pk=row.pk).update(**wanted)
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="tenant.limits_changed",
+        subject_id=tenant_id,
+        details={"reason": reason, "from": old, "to": wanted},
+        now=now,
+    )
+    return True
+
+
+def _values(row: FundingLimit) -> OwnLimits:
+    return OwnLimits(
+        ach_transaction_max=row.ach_transaction_max,
+        rtp_transaction_max=row.rtp_transaction_max,
+        daily_max=row.daily_max,
+        monthly_max=row.monthly_max,
+    )

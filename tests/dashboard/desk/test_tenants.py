@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import pytest
+
+from funding.models import FundingLimit
+from funding.states import FundingStatus
+from tenants.models import AuditEvent, TenantStatus
+from tests.balance.builders import fund
+from tests.builders import make_endpoint, make_funding, make_key, make_member, make_source
+from tests.payments.builders import pay
+
+
+def audited(action):
+    return AuditEvent.objects.get(action=action)
+
+
+@pytest.fixture
+def busy(acme):
+    make_funding(acme, make_source(acme), status=FundingStatus.PENDING, amount=77_700)
+    make_endpoint(acme)
+    make_key(acme)
+    make_member(acme, email="dana@acme.example")
+    fund(acme, 123_456, description="Opening balance")
+    pay(acme, 10_000)
+    return acme
+
+
+def page_of(browser, tenant, part=""):
+    return browser.get(f"/admin/desk/tenants/{tenant.pk}/{part}")
+
+
+class TestFile:
+    def test_shows_everything_with_links(self, desk, busy, django_assert_max_num_queries):
+        with django_assert_max_num_queries(26):
+            content = page_of(desk, busy).content.decode()
+
+        for text in (
+            "$1,134.56",  # available
+            "$777.00",  # on its way in
+            "$100.00",  # on its way out
+            "Opening balance",
+            "https://hooks.example.com/in",
+            "dana@acme.example",
+            "tenant.created",
+            "Supplier LLC",
+        ):
+            assert text in content
+        for model in (
+            "funding/fundingtransaction",
+            "payments/payment",
+            "balance/balancetransaction",
+            "webhooks/webhookendpoint",
+            "tenants/apikey",
+            "tenants/auditevent",
+        ):
+            assert f'href="/admin/{model}/' in content
+
+    def test_of_a_new_tenant_is_not_empty(self, desk, acme):
+        content = page_of(desk, acme).content.decode()
+
+        assert "No postings yet." in content
+        assert "Auto-funding is off" in content
+
+    def test_shows_nothing_of_another_tenant(self, desk, busy, rival):
+        content = page_of(desk, rival).content.decode()
+
+        assert "dana@acme.example" not in content
+        assert "1,134.56" not in content
+
+    def test_is_where_the_list_of_tenants_leads(self, desk, acme):
+        response = desk.get(f"/admin/tenants/tenant/{acme.pk}/change/")
+
+        assert response["Location"] == f"/admin/desk/tenants/{acme.pk}/"
+
+    @pytest.mark.parametrize(
+        "tenant_id", ["ten_nobody", "nul%00", "ten_01m7yd5kmmwf7sj4kftsgt9b09"]
+    )
+    def test_of_nobody_is_not_found(self, desk, db, tenant_id):
+        assert desk.get(f"/admin/desk/tenants/{tenant_id}/").status_code == 404
+
+
+class TestDoor:
+    PARTS = ("", "suspend/", "release/", "limits/")
+
+    @pytest.mark.parametrize("part", PARTS)
+    def test_is_closed_to_strangers_and_members(self, client, acme, part):
+        member = make_member(acme, email="dana@acme.example")
+        assert page_of(client, acme, part).status_code == 302
+
+        client.force_login(member, backend="django.contrib.auth.backends.ModelBackend")
+
+        assert page_of(client, acme, part).status_code == 302
+
+    @pytest.mark.parametrize("part", PARTS)
+    def test_is_closed_to_staff_without_the_permission(self, staff_with, acme, part):
+        assert page_of(staff_with(), acme, part).status_code == 403
+
+    def test_lets_a_viewer_look_and_change_nothing(self, staff_with, acme):
+        viewer = staff_with("tenants.view_tenant")
+
+        assert page_of(viewer, acme).status_code == 200
+        assert "Suspend" not in page_of(viewer, acme).content.decode()
+        for part in ("suspend/", "release/", "limits/"):
+            response = viewer.post(
+                f"/admin/desk/tenants/{acme.pk}/{part}", {"reason": "because I can"}
+            )
+            assert response.status_code == 403
+        acme.refresh_from_db()
+        assert acme.status == TenantStatus.ACTIVE
+
+    def test_is_never_cached(self, desk, acme):
+        assert "no-store" in page_of(desk, acme)["Cache-Control"]
+
+
+class TestSuspension:
+    def test_needs_a_reason_and_is_audited(self, desk, sam, acme):
+        address = f"/admin/desk/tenants/{acme.pk}/suspend/"
+
+        assert "This field is required" in desk.post(address, {"reason": " "}).content.decode()
+        acme.refresh_from_db()
+        assert acme.status == TenantStatus.ACTIVE
+
+        response = desk.post(address, {"reason": "Returns over the level"}, follow=True)
+        acme.refresh_from_db()
+        assert acme.status == TenantStatus.SUSPENDED
+        assert "Acme is suspended." in response.content.decode()
+        event = audited("tenant.suspended")
+        assert (event.actor_id, event.details) == (sam.pk, {"reason": "Returns over the level"})
+
+    def test_is_lifted_with_a_reason(self, desk, acme):
+        desk.post(f"/admin/desk/tenants/{acme.pk}/suspend/", {"reason": "Returns too high"})
+
+        desk.post(f"/admin/desk/tenants/{acme.pk}/release/", {"reason": "Talked to the owner"})
+
+        acme.refresh_from_db()
+        assert acme.status == TenantStatus.ACTIVE
+        assert audited("tenant.released").details == {"reason": "Talked to the owner"}
+
+    def test_tells_what_it_does_before(self, desk, acme):
+        content = page_of(desk, acme, "suspend/").content.decode()
+
+        assert "returns are still posted" in content
+
+
+class TestLimits:
+    def change(self, desk, acme, **fields):
+        return desk.post(
+            f"/admin/desk/tenants/{acme.pk}/limits/", {"reason": "Agreed by phone", **fields}
+        )
+
+    def test_are_set_in_dollars_and_audited(self, desk, acme):
+        self.change(desk, acme, daily_max="2,500.00", rtp_transaction_max="$100")
+
+        row = FundingLimit.objects.get(tenant=acme)
+        assert (row.daily_max, row.rtp_transaction_max) == (250_000, 10_000)
+        assert (row.ach_transaction_max, row.monthly_max) == (None, None)
+        event = audited("tenant.limits_changed")
+        assert event.details["reason"] == "Agreed by phone"
+        assert event.details["from"]["daily_max"] is None
+        assert event.details["to"]["daily_max"] == 250_000
+
+    def test_go_back_to_the_usual_ones(self, desk, acme):
+        self.change(desk, acme, daily_max="2,500.00")
+
+        self.change(desk, acme, daily_max="")
+
+        assert FundingLimit.objects.get(tenant=acme).daily_max is None
+
+    def test_are_shown_in_the_form_as_they_are(self, desk, acme):
+        self.change(desk, acme, daily_max="2,500.00")
+
+        assert 'value="$2,500.00"' in page_of(desk, acme, "limits/").content.decode()
+
+    @pytest.mark.parametrize("amount", ["0", "-5", "abc", "1.234", "9" * 15 + ".99"])
+    def test_that_make_no_sense_are_refused(self, desk, acme, amount):
+        content = self.change(desk, acme, daily_max=amount).content.decode()
+
+        assert "An amount like 2,500.00" in content
+        assert not FundingLimit.objects.exists()
+
+    def test_unchanged_leave_no_trace(self, desk, acme):
+        self.change(desk, acme)
+
+        assert not AuditEvent.objects.filter(action="tenant.limits_changed").exists()
