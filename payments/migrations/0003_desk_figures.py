@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('payments', '0002_approvals'),
-        ('tenants', '0002_approvals'),
+        ('tenants', '0001_initial'),
     ]
 
     operations = [
