@@ -28,6 +28,7 @@ from dashboard.views import (
 
 _tenant_pages: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="overview"),
+    path("balance-chart", overview.balance_chart, name="balance_chart"),
     path("transactions", transactions.transactions, name="transactions"),
     path("funding", funding.funding, name="funding"),
     path("funding/<str:funding_id>", funding.detail, name="funding_detail"),

@@ -102,6 +102,12 @@ def history(funding: FundingTransaction) -> QuerySet[FundingEvent]:
     return FundingEvent.objects.filter(funding=funding).order_by("sequence")
 
 
+def troubled_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
+    """The bank accounts that somebody has to look at: to be verified, or refused by the bank."""
+    waiting = (SourceStatus.PENDING_VERIFICATION, SourceStatus.ERRORED)
+    return sources(tenant_id=tenant_id).filter(status__in=waiting).order_by("created_at", "pk")
+
+
 def usable_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
     """The bank accounts money may be asked from now, the default first."""
     active = sources(tenant_id=tenant_id).filter(status=SourceStatus.ACTIVE)
@@ -114,11 +120,16 @@ def in_flight(*, tenant_id: str) -> QuerySet[FundingTransaction]:
     return moving.order_by("-created_at", "-pk")
 
 
+def auto_funding_config(*, tenant_id: str) -> AutoFundingConfig:
+    """The settings; disabled, empty and unsaved where none were ever saved."""
+    config = AutoFundingConfig.objects.filter(tenant_id=tenant_id).first()
+    return config or AutoFundingConfig(tenant_id=tenant_id)
+
+
 def auto_funding(*, tenant_id: str, now: datetime) -> AutoFunding:
     """What a tenant may see of its auto-funding. Three queries."""
-    config = AutoFundingConfig.objects.filter(tenant_id=tenant_id).first()
     return AutoFunding(
-        config=config or AutoFundingConfig(tenant_id=tenant_id),
+        config=auto_funding_config(tenant_id=tenant_id),
         in_flight=ledger.summary(tenant_id).pending,
         funded_this_month=funded_automatically(tenant_id=tenant_id, now=now),
     )

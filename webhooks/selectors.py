@@ -7,11 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from common import ids
 from common.errors import NotFound
-from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from webhooks.models import (
+    DisabledReason,
+    WebhookAttempt,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
+)
 from webhooks.states import DeliveryStatus, EndpointStatus
 
 
@@ -29,6 +35,13 @@ def endpoints(*, tenant_id: str) -> QuerySet[WebhookEndpoint]:
     """The tenant's endpoints, without removed ones."""
     known = WebhookEndpoint.objects.filter(tenant_id=tenant_id)
     return known.exclude(status=EndpointStatus.REMOVED)
+
+
+def troubled_endpoints(*, tenant_id: str) -> QuerySet[WebhookEndpoint]:
+    """Those that fail, or were switched off by somebody else than the tenant."""
+    failing = Q(status=EndpointStatus.ENABLED, consecutive_failures__gt=0)
+    switched_off = Q(status=EndpointStatus.DISABLED) & ~Q(disabled_reason=DisabledReason.TENANT)
+    return endpoints(tenant_id=tenant_id).filter(failing | switched_off).order_by("created_at")
 
 
 def endpoint(*, tenant_id: str, endpoint_id: str) -> WebhookEndpoint:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from balance import selectors as ledger
 from common.clock import utc_now
-from dashboard import auto_funding, context
+from dashboard import attention, auto_funding, chart, context
 from dashboard.access import PageRequest, tenant_page
 from dashboard.paging import page
 from funding import selectors as funding
+from funding.models import AutoFundingConfig
 
 _RECENT = 8
 
@@ -19,18 +23,41 @@ _RECENT = 8
 @require_safe
 @tenant_page()
 def overview(request: PageRequest) -> HttpResponse:
-    """The whole page, or for htmx only its live part."""
+    """The whole page, or for htmx only its live parts."""
     tenant_id, now = request.seat.tenant.pk, utc_now()
+    config = funding.auto_funding_config(tenant_id=tenant_id)
+    values = _live(tenant_id, config, now)
+    if request.htmx:
+        return render(request, "dashboard/_overview_live.html", values)
+    values |= _chart(request, config, now)
+    return render(request, "dashboard/overview.html", values)
+
+
+@require_safe
+@tenant_page()
+def balance_chart(request: PageRequest) -> HttpResponse:
+    """The chart alone, for htmx."""
+    config = funding.auto_funding_config(tenant_id=request.seat.tenant.pk)
+    return render(request, "dashboard/_balance_chart.html", _chart(request, config, utc_now()))
+
+
+def _live(tenant_id: str, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
     recent = page(ledger.transactions(tenant_id), before="", keys=("sequence",), size=_RECENT)
-    values = {
+    moving = funding.in_flight(tenant_id=tenant_id)[:_RECENT]
+    return {
         "funds": ledger.summary(tenant_id),
+        "items": attention.items(tenant_id=tenant_id, now=now),
+        "auto_funding": auto_funding.state(config, now=now),
         "recent": [context.transaction_line(row) for row in recent.rows],
-        "in_flight": [
-            context.funding_line(row) for row in funding.in_flight(tenant_id=tenant_id)[:_RECENT]
-        ],
-        "auto_funding": auto_funding.state(
-            funding.auto_funding(tenant_id=tenant_id, now=now).config, now=now
-        ),
+        "in_flight": [context.funding_line(row) for row in moving],
     }
-    template = "dashboard/_overview_live.html" if request.htmx else "dashboard/overview.html"
-    return render(request, template, values)
+
+
+def _chart(request: PageRequest, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
+    drawn = chart.chart(
+        tenant_id=request.seat.tenant.pk,
+        threshold=config.low_balance_threshold if config.enabled else None,
+        span=chart.chosen_span(request.GET.get("days", "")),
+        now=now,
+    )
+    return {"chart": drawn, "spans": chart.SPANS}

@@ -5,11 +5,20 @@ from datetime import timedelta
 import pytest
 
 from balance import services as ledger
+from common.clock import utc_now
 from dashboard import auto_funding
-from funding.models import AutoFundingConfig
+from funding.models import AutoFundingConfig, Confirmation, FundingSource
+from funding.services import auto_funding as engine
 from funding.states import FundingStatus
 from tests.balance.builders import fund, movement
-from tests.builders import NOW, make_auto_funding, make_funding, make_source
+from tests.builders import (
+    NOW,
+    make_auto_funding,
+    make_endpoint,
+    make_funding,
+    make_source,
+)
+from tests.funding.builders import top_up
 
 
 class TestOverview:
@@ -63,8 +72,116 @@ class TestOverview:
         for _ in range(12):
             fund(acme, 1_000)
 
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(14):
             dana_browser.get("/dashboard/")
+
+
+class TestChart:
+    def test_is_a_drawing_with_a_table_that_says_the_same(self, acme, dana_browser):
+        fund(acme, 30_000, now=utc_now() - timedelta(days=3))
+        make_auto_funding(acme)
+
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert "Available balance, last 30 days" in content
+        assert "Now $300.00." in content
+        assert "chart__threshold" in content
+        assert "Auto-funding below $100.00" in content
+        assert content.count('class="number amount">$300.00</td>') == 4
+
+    @pytest.mark.parametrize(
+        ("text", "span"), [("7", 7), ("90", 90), ("8", 30), ("", 30), ("x", 30)]
+    )
+    def test_shows_as_many_days_as_the_address_says(self, acme, dana_browser, text, span):
+        content = dana_browser.get(f"/dashboard/?days={text}").content.decode()
+
+        assert f"Available balance, last {span} days" in content
+        assert content.count('class="chart__day"') == span
+
+    def test_leaves_out_a_threshold_that_is_off(self, acme, dana_browser):
+        make_auto_funding(acme, enabled=False)
+
+        assert b"chart__threshold" not in dana_browser.get("/dashboard/").content
+
+    def test_can_be_asked_for_alone(self, acme, dana_browser):
+        content = dana_browser.get("/dashboard/balance-chart?days=7").content.decode()
+
+        assert "Available balance, last 7 days" in content
+        assert "<html" not in content
+
+    def test_costs_the_same_for_any_number_of_days(
+        self, acme, dana_browser, django_assert_max_num_queries
+    ):
+        fund(acme, 100)
+
+        with django_assert_max_num_queries(14):
+            dana_browser.get("/dashboard/?days=90")
+
+
+class TestAttention:
+    def test_is_not_asked_for_when_all_is_well(self, acme, dana_browser):
+        make_endpoint(acme)
+        make_source(acme)
+
+        assert b"Needs attention" not in dana_browser.get("/dashboard/").content
+
+    def test_names_a_waiting_approval_and_leads_to_it(self, acme, dana_browser):
+        make_source(acme)
+        make_auto_funding(acme, confirmation_threshold=1)
+        engine.evaluate(tenant_id=acme.pk, now=utc_now())
+
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert "$500.00 waits for an approval." in content
+        assert f'href="/dashboard/approvals/{Confirmation.objects.get().pk}"' in content
+
+    def test_sums_up_several(self, acme, dana_browser):
+        source = make_source(acme)
+        make_auto_funding(acme, enabled=False, confirm_topups=True, confirmation_threshold=1)
+        for amount in (10_000, 5_000):
+            top_up(acme, source=source, amount=amount, now=utc_now())
+
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert "2 approvals wait, $150.00 in all." in content
+
+    def test_names_accounts_to_verify_and_accounts_that_are_refused(self, acme, dana_browser):
+        waiting = make_source(acme, account_number="50001")
+        FundingSource.objects.filter(pk=make_source(acme).pk).update(
+            status="errored", last_return_code="R02"
+        )
+
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert "0001 cannot be used before its two deposits are verified." in content
+        assert f'href="/dashboard/bank-accounts/{waiting.pk}/verify"' in content
+        assert "6789 (R02). Remove it and link it again." in content
+
+    @pytest.mark.parametrize(
+        ("fields", "text"),
+        [
+            ({"consecutive_failures": 1}, "failed once."),
+            ({"consecutive_failures": 9}, "failed 9 times in a row."),
+            ({"status": "disabled", "disabled_reason": "failing"}, "are switched off."),
+        ],
+    )
+    def test_names_webhooks_that_do_not_arrive(self, acme, dana_browser, fields, text):
+        make_endpoint(acme, **fields)
+
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert f"Webhooks to https://hooks.example.com/in {text}" in content
+
+    def test_leaves_webhooks_alone_that_the_tenant_switched_off(self, acme, dana_browser):
+        make_endpoint(acme, status="disabled", disabled_reason="tenant")
+
+        assert b"Needs attention" not in dana_browser.get("/dashboard/").content
+
+    def test_is_nobody_elses_business(self, rival, dana_browser):
+        make_source(rival, account_number="50001")
+        make_endpoint(rival, consecutive_failures=3)
+
+        assert b"Needs attention" not in dana_browser.get("/dashboard/").content
 
 
 class TestFundingInFlight:
