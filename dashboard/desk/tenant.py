@@ -9,9 +9,10 @@ from balance import selectors as ledger
 from balance.selectors import Funds
 from dashboard import auto_funding, context
 from dashboard.auto_funding import State
-from dashboard.context import BankAccountLine, EndpointLine, FundingLine, TransactionLine
+from dashboard.context import BankAccountLine, FundingLine, TransactionLine
 from dashboard.desk import returns
 from dashboard.desk.returns import TenantMeters
+from dashboard.webhook_lines import EndpointLine, endpoint_line
 from funding import figures
 from funding import selectors as funding
 from funding.services import limits, tenant_limits
@@ -22,6 +23,8 @@ from payments.models import Payment
 from tenants import selectors
 from tenants.models import ApiKey, AuditEvent, Membership, Tenant
 from webhooks import selectors as webhooks
+from webhooks.delivery_health import health_of
+from webhooks.models import WebhookEndpoint
 
 SHOWN = 8
 
@@ -49,7 +52,7 @@ class TenantFile:
     funding: list[FundingLine]
     payments: list[Payment]
     postings: list[TransactionLine]
-    endpoints: list[tuple[str, EndpointLine]]
+    endpoints: list[EndpointLine]
     keys: list[ApiKey]
     people: list[Membership]
     audit: list[AuditEvent]
@@ -76,12 +79,17 @@ def tenant_file(*, tenant_id: str, now: datetime) -> TenantFile:
         ],
         payments=list(payments.open_payments(tenant_id=tenant_id)[:SHOWN]),
         postings=[context.transaction_line(row) for row in postings],
-        endpoints=[(row.pk, context.endpoint_line(row)) for row in endpoints],
+        endpoints=_endpoint_lines(list(endpoints), now),
         keys=list(selectors.api_keys(tenant_id=tenant_id)[:SHOWN]),
         people=list(selectors.members(tenant_id=tenant_id)[:SHOWN]),
         audit=audit,
         names=selectors.people_and_keys({event.actor_id for event in audit}),
     )
+
+
+def _endpoint_lines(rows: list[WebhookEndpoint], now: datetime) -> list[EndpointLine]:
+    health = health_of([row.pk for row in rows], now=now)
+    return [endpoint_line(row, health[row.pk], now=now) for row in rows]
 
 
 def limit_lines(*, tenant_id: str, now: datetime) -> list[LimitLine]:
