@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from rest_framework.permissions import BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from api import errors
 from tenants import scopes
-from tenants.errors import TenantSuspended
+from tenants.errors import ReadOnlyMode, TenantSuspended
 
 if TYPE_CHECKING:  # DRF imports this module while it builds its own views
     from rest_framework.views import APIView
@@ -25,6 +25,18 @@ class IsActiveTenant(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
         if cast("ApiCaller", request.auth).holder.is_suspended:
             raise TenantSuspended("This tenant is suspended.")
+        return True
+
+
+class IsWritable(BasePermission):
+    """Raises ReadOnlyMode for a change while operators let nothing be changed."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        if (
+            request.method not in SAFE_METHODS
+            and cast("ApiCaller", request.auth).holder.is_read_only
+        ):
+            raise ReadOnlyMode("Nothing can be changed for the moment; reads go on.")
         return True
 
 

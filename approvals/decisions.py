@@ -23,6 +23,7 @@ from common.money import format_cents, parse_dollars
 from tenants import actors
 from tenants.errors import TenantSuspended
 from tenants.models import TenantStatus
+from tenants.services import switches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +139,7 @@ def _approve(
 ) -> None:
     with transaction.atomic():
         question = outcomes.lock_open(matter, confirmation_id, now=now)
+        switches.require_writable(tenant_id=question.tenant_id)
         is_stale = matter.withdraw_if_stale(question, now)
         if not is_stale:
             _let_go(matter, question, by, typed_amount, now)
@@ -164,6 +166,7 @@ def _let_go(
 def _decline(matter: Matter, confirmation_id: str, by: Decider, reason: str, now: datetime) -> None:
     reason = " ".join(reason.split())[:REASON_LENGTH_MAX]
     question = outcomes.lock_open(matter, confirmation_id, now=now)
+    switches.require_writable(tenant_id=question.tenant_id)
     outcomes.decide(
         matter, question, Decision.DECLINED, decided_by=by.email, now=now, decline_reason=reason
     )

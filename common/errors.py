@@ -6,6 +6,7 @@ DomainError
 ├── NotFound          no such thing for this tenant
 ├── Conflict          the thing is in another state, or exists already
 ├── RuleViolation     well formed, but a business rule says no
+├── StaffRefusal      a step of staff that is not possible; clients never meet it
 └── Unavailable       something we need is down; try again
 
 A concrete refusal sets `code`, `title` and `advice`; the error reference lists them all.
@@ -40,11 +41,13 @@ class DomainError(Exception):
     title: ClassVar[str]
     advice: ClassVar[str]
 
+    # Whether clients can meet it: those are in the error reference.
+    is_public: ClassVar[bool] = True
     registry: ClassVar[dict[str, type[DomainError]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "code" in vars(cls):
+        if "code" in vars(cls) and cls.is_public:
             known = DomainError.registry.setdefault(cls.code, cls)
             if known.__qualname__ != cls.__qualname__:
                 raise TypeError(f"{cls.code} is the code of {known} and of {cls}")
@@ -77,6 +80,11 @@ class Conflict(DomainError):
 
 class RuleViolation(DomainError):
     kind = ErrorKind.RULE
+
+
+class StaffRefusal(DomainError):
+    kind = ErrorKind.CONFLICT
+    is_public = False
 
 
 class Unavailable(DomainError):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import structlog
 from csp.constants import NONE, SELF
+from django.templatetags.static import static
 
 from config.beat import SCHEDULE
 from config.env import broker_url, count, encryption_keys, env, flag, items, limit, secret, text
@@ -271,7 +272,11 @@ API_READS_PER_SECOND = count("API_READS_PER_SECOND", default=50, minimum=1)
 API_WRITES_PER_SECOND = count("API_WRITES_PER_SECOND", default=20, minimum=1)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["api.authentication.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["api.permissions.IsActiveTenant", "api.permissions.HasScope"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "api.permissions.IsActiveTenant",
+        "api.permissions.HasScope",
+        "api.permissions.IsWritable",
+    ],
     "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.negotiation.AlwaysJSON",
@@ -364,6 +369,7 @@ UNFOLD = {
     "BORDER_RADIUS": "6px",
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dashboard.desk.home.callback",
+    "STYLES": [lambda _request: static("css/operator.css")],
     "COLORS": {
         "primary": {
             "50": "oklch(97.5% .012 185)",

@@ -32,6 +32,7 @@ class Seat:
     tenant: Tenant
     role: Role
     memberships: tuple[Membership, ...]
+    is_read_only: bool = False
 
     @property
     def role_label(self) -> str:
@@ -91,7 +92,8 @@ def tenant_form(*roles: Role) -> Callable[[View], View]:
     """A `tenant_page` that also acts, on POST.
 
     Its form says for which tenant it was shown (components/guard.html): a window left open while
-    another one switched acts on nothing and is answered 409. Nobody acts for a suspended tenant.
+    another one switched acts on nothing and is answered 409. Nobody acts for a suspended tenant,
+    nor while operators let nothing be changed (503).
     """
 
     def decorate(view: View) -> View:
@@ -103,6 +105,8 @@ def tenant_form(*roles: Role) -> Callable[[View], View]:
                     return render(request, "dashboard/switched.html", status=409)
                 if request.seat.tenant.status == TenantStatus.SUSPENDED:
                     raise PermissionDenied("This tenant is suspended; nothing can be changed.")
+                if request.seat.is_read_only:
+                    return _read_only(request)
             return view(request, *args, **kwargs)
 
         return wrapper
@@ -122,6 +126,13 @@ def look_at(request: HttpRequest, tenant_id: str) -> None:
     request.session[_SESSION_KEY] = tenant_id
 
 
+def _read_only(request: PageRequest) -> HttpResponse:
+    """What was typed is still in the browser: going back shows it again."""
+    response = render(request, "dashboard/read_only.html", status=503)
+    response["Retry-After"] = "60"
+    return response
+
+
 def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponse:
     try:
         return view(request, *args, **kwargs)
@@ -135,7 +146,12 @@ def _seat_of(request: PageRequest) -> Seat | None:
         return None
     chosen = request.session.get(_SESSION_KEY)
     current = next((m for m in memberships if m.tenant_id == chosen), memberships[0])
-    return Seat(tenant=current.tenant, role=Role(current.role), memberships=memberships)
+    return Seat(
+        tenant=current.tenant,
+        role=Role(current.role),
+        memberships=memberships,
+        is_read_only=getattr(current, "is_read_only", False),  # a column `memberships` adds
+    )
 
 
 def _lacks_second_factor(request: PageRequest) -> bool:

@@ -6,6 +6,7 @@ a sandbox tenant gets nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from types import MappingProxyType
 
 from networks.base import PaymentNetwork
@@ -19,6 +20,11 @@ def for_mode(mode: str) -> PaymentNetwork | None:
     """The network for tenants of `mode`; None where none is connected."""
     name = _BY_MODE.get(mode)
     return _NETWORKS[name] if name else None
+
+
+def modes_of(names: Collection[str]) -> list[str]:
+    """The modes whose tenants use one of these networks."""
+    return [mode for mode, name in _BY_MODE.items() if name in names]
 
 
 def get(name: str) -> PaymentNetwork:

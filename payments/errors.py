@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import Conflict, RuleViolation
+from common.errors import Conflict, RuleViolation, StaffRefusal
 
 
 class PaymentMethodNotSupported(RuleViolation):
@@ -23,7 +23,7 @@ class DuplicateRecipient(Conflict):
     advice = "Use the recipient named in `existingId`."
 
 
-class NotHoldable(Conflict):
+class NotHoldable(StaffRefusal):
     code = "payment_not_holdable"
     title = "Too late to hold"
     advice = "Only a payment that was not yet handed to the network can be held."

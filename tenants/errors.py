@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import Forbidden, InvalidInput, RuleViolation
+from common.errors import Forbidden, InvalidInput, RuleViolation, StaffRefusal, Unavailable
 
 
 class TenantSuspended(Forbidden):
@@ -68,3 +68,27 @@ class LastOwner(TeamRefusal):
 
 class OwnSecondFactorMissing(TeamRefusal):
     """Whoever asks everybody for a second factor has one."""
+
+
+class ReadOnlyMode(Unavailable):
+    code = "read_only"
+    title = "Read-only for the moment"
+    advice = "Reads go on. Send the request again later, with the same Idempotency-Key."
+
+
+class InvalidSwitch(StaffRefusal):
+    code = "invalid_switch"
+    title = "Invalid operator switch"
+    advice = "Say what to stop, for whom, and why."
+
+
+class SwitchEngaged(StaffRefusal):
+    code = "switch_engaged"
+    title = "Stopped already"
+    advice = "Look at the switch that is engaged."
+
+
+class SwitchReleased(StaffRefusal):
+    code = "switch_released"
+    title = "Released already"
+    advice = "Look at who released it, and when."

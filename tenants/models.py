@@ -13,6 +13,7 @@ from django.db.models import Q
 
 from common.fields import PrefixedIdField
 from common.leases import Leased
+from tenants.switches import Switch as Switch  # a model of this app, in a module of its own
 
 
 class UserManager(BaseUserManager["User"]):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet
 
 from common.errors import NotFound
 from common.ids import is_id
@@ -22,6 +22,7 @@ from tenants.models import (
     TenantStatus,
     User,
 )
+from tenants.switches import read_only
 
 # Compared with when the prefix is unknown, so that both refusals take the same path.
 _NO_DIGEST = "0" * 64
@@ -48,6 +49,7 @@ class KeyHolder:
     tenant_id: str
     mode: str
     is_suspended: bool
+    is_read_only: bool
     scopes: frozenset[str]
     allowed_networks: tuple[str, ...]
     reads_per_second: int | None
@@ -63,6 +65,7 @@ def find_key_holder(*, text: str, now: datetime) -> KeyHolder | None:
         ApiKey.objects.filter(prefix=key_text.prefix_of(text))
         .select_related("tenant")
         .only(*_COLUMNS)
+        .annotate(is_read_only=read_only(OuterRef("tenant_id")))
         .first()
     )
     known_digest = row.digest if row else _NO_DIGEST
@@ -75,6 +78,7 @@ def find_key_holder(*, text: str, now: datetime) -> KeyHolder | None:
         tenant_id=row.tenant_id,
         mode=row.tenant.mode,
         is_suspended=row.tenant.status == TenantStatus.SUSPENDED,
+        is_read_only=row.is_read_only,
         scopes=frozenset(row.scopes),
         allowed_networks=tuple(row.allowed_networks),
         reads_per_second=row.reads_per_second,
@@ -166,5 +170,6 @@ def memberships(*, user_id: str) -> QuerySet[Membership]:
     return (
         Membership.objects.filter(user_id=user_id)
         .select_related("tenant")
+        .annotate(is_read_only=read_only(OuterRef("tenant_id")))
         .order_by("tenant__name", "tenant_id")
     )

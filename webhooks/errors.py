@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import Conflict, InvalidInput, RuleViolation
+from common.errors import Conflict, InvalidInput, RuleViolation, Unavailable
 
 
 class InvalidWebhookUrl(InvalidInput):
@@ -48,3 +48,9 @@ class WebhookDisabled(Conflict):
     code = "webhook_disabled"
     title = "The webhook endpoint is off"
     advice = "Switch it on first: PATCH it with `status: enabled`."
+
+
+class WebhooksStopped(Unavailable):
+    code = "webhooks_stopped"
+    title = "Webhooks are stopped"
+    advice = "Our operators stopped sending. Events are kept and sent later; test again then."

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from approvals import decisions
 from approvals.errors import AmountMismatch, UnknownConfirmation
 from common.clock import utc_now
-from common.errors import DomainError
+from common.errors import DomainError, ErrorKind
 from dashboard.forms import ApproveForm, DeclineForm
 from dashboard.magic_links import magic_link_page
 
@@ -32,7 +32,8 @@ def confirmation(request: HttpRequest, token: str) -> HttpResponse:
     except UnknownConfirmation:
         return _unknown(request)
     except DomainError as refusal:
-        return _show(request, token, refusal=refusal, status=409)
+        status = 503 if refusal.kind is ErrorKind.UNAVAILABLE else 409
+        return _show(request, token, refusal=refusal, status=status)
 
 
 def _approve(request: HttpRequest, token: str) -> HttpResponse:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 
 from common import leases
 from funding.models import FundingSource, SourceVerification
@@ -27,6 +28,7 @@ from networks.inbox import messages
 from networks.inbox.messages import Inbox, Rule
 from networks.inbox.models import InboundEvent
 from tenants.models import TenantStatus
+from tenants.switches import SwitchKind, stopped_networks, submittable
 
 log = structlog.get_logger(__name__)
 
@@ -44,17 +46,23 @@ def process_due(*, now: datetime) -> int:
 def send_due(*, now: datetime) -> int:
     """Send the deposits that are due; returns how many were claimed.
 
-    A suspended tenant's wait for its release, a live tenant's for a live network.
+    A suspended tenant's, and what a switch stops, wait for their release; a live tenant's for a
+    live network.
     """
-    due = SourceVerification.objects.filter(
-        source__tenant__status=TenantStatus.ACTIVE
-    ).select_related("source__tenant")
     claimed = 0
-    while rows := leases.claim(due, now=now, limit=BATCH):
+    while rows := leases.claim(_due(), now=now, limit=BATCH):
         for verification in rows:
             _send(verification, now)
         claimed += len(rows)
     return claimed
+
+
+def _due() -> QuerySet[SourceVerification]:
+    rows = SourceVerification.objects.filter(source__tenant__status=TenantStatus.ACTIVE)
+    rows = submittable(rows, kind=SwitchKind.FUNDING, tenant="source__tenant_id")
+    # Before it is sent it names no network: its tenant's mode tells.
+    stopped = registry.modes_of(stopped_networks(SwitchKind.FUNDING))
+    return rows.exclude(source__tenant__mode__in=stopped).select_related("source__tenant")
 
 
 def _send(verification: SourceVerification, now: datetime) -> None:

@@ -15,6 +15,7 @@ from networks.base import Accepted, Instruction, InstructionRefused
 from networks.submission import Desk
 from tenants import actors
 from tenants.models import TenantStatus
+from tenants.switches import SwitchKind, submittable
 
 
 def submit_due(*, now: datetime) -> int:
@@ -23,10 +24,11 @@ def submit_due(*, now: datetime) -> int:
 
 
 def _due() -> QuerySet[FundingTransaction]:
-    """Funding of a suspended tenant waits for its release."""
-    return FundingTransaction.objects.filter(
+    """Funding of a suspended tenant, and what a switch stops, waits for its release."""
+    rows = FundingTransaction.objects.filter(
         status=FundingStatus.RESERVED, tenant__status=TenantStatus.ACTIVE
-    ).select_related("source")
+    )
+    return submittable(rows, kind=SwitchKind.FUNDING).select_related("source")
 
 
 def _instruction(funding: FundingTransaction) -> Instruction:

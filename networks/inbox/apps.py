@@ -7,3 +7,10 @@ class InboxConfig(AppConfig):
     name = "networks.inbox"
     label = "network_inbox"
     verbose_name = "Messages of networks"
+
+    def ready(self) -> None:
+        """Tell the operator switches which networks there are."""
+        from networks import registry
+        from tenants import switches
+
+        switches.know_networks(network.name for network in registry.active())

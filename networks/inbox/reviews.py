@@ -6,19 +6,19 @@ from datetime import datetime
 
 from django.db import transaction
 
-from common.errors import Conflict, InvalidInput
+from common.errors import StaffRefusal
 from networks.inbox.models import NOTE_LENGTH_MAX, InboundEvent, InboundOutcome
 from tenants.actors import Actor
 from tenants.services import audit
 
 
-class NotOpen(Conflict):
+class NotOpen(StaffRefusal):
     code = "message_not_open"
     title = "Nothing to settle"
     advice = "Look again: the message was applied, or somebody has settled it."
 
 
-class NoteNeeded(InvalidInput):
+class NoteNeeded(StaffRefusal):
     code = "note_needed"
     title = "A note is needed"
     advice = "Say in a sentence what you found and did."

@@ -15,6 +15,7 @@ from payments.services.lifecycle import NETWORK_METHOD
 from payments.states import PaymentStatus
 from tenants import actors
 from tenants.models import TenantStatus
+from tenants.switches import SwitchKind, submittable
 
 
 def submit_due(*, now: datetime) -> int:
@@ -23,10 +24,11 @@ def submit_due(*, now: datetime) -> int:
 
 
 def _due() -> QuerySet[Payment]:
-    """A held payment, and those of a suspended tenant, wait for their release."""
-    return Payment.objects.filter(
+    """A held one, those of a suspended tenant, and what a switch stops, wait for their release."""
+    rows = Payment.objects.filter(
         status=PaymentStatus.CREATED, held_at=None, tenant__status=TenantStatus.ACTIVE
-    ).select_related("recipient")
+    )
+    return submittable(rows, kind=SwitchKind.PAYMENTS).select_related("recipient")
 
 
 def _instruction(payment: Payment) -> Instruction:

@@ -16,7 +16,8 @@ from funding.services import auto_funding, auto_funding_config
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM
 from tenants.models import Role
-from tenants.services import accounts, emails
+from tenants.services import accounts, emails, switches
+from tenants.switches import SwitchKind
 from tests.builders import make_auto_funding, make_member, make_source
 
 APPROVE = {"decision": "approve", "typed_amount": "500.00"}
@@ -278,3 +279,14 @@ class TestSecrecy:
 
     def test_the_token_is_not_in_the_page(self, client, link):
         assert link.split("/")[2] not in client.get(link).content.decode()
+
+
+@pytest.mark.parametrize("decision", [APPROVE, DECLINE])
+def test_nothing_is_decided_while_operators_let_nothing_be_changed(client, link, decision):
+    switches.engage(kind=SwitchKind.READ_ONLY, reason="x", actor=SYSTEM, now=utc_now())
+
+    answer = client.post(link, decision)
+
+    assert answer.status_code == 503
+    assert "Nothing can be changed for the moment" in answer.content.decode()
+    assert status() == FundingStatus.AWAITING_CONFIRMATION

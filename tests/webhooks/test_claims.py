@@ -122,7 +122,7 @@ class TestFairness:
         make_endpoint(acme)
         events = [publish(acme, now=NOW - timedelta(seconds=9 - number)) for number in range(9)]
 
-        assert [job.event_id for job in claim(slots=3)] == events[:3]
+        assert {job.event_id for job in claim(slots=3)} == set(events[:3])
 
     def test_late_retries_use_only_their_part_of_the_slots(self, acme, rival):
         make_endpoint(acme)

@@ -48,7 +48,11 @@ WITH RECURSIVE step AS (
             SELECT count(*)::int AS size FROM webhooks_webhookdelivery AS f
             WHERE f.endpoint_id = e.id AND f.leased_until > %(now)s
         ) AS flight
-        WHERE e.id = walk.endpoint_id AND e.status <> 'removed' LIMIT 1
+        WHERE e.id = walk.endpoint_id AND e.status <> 'removed' AND NOT EXISTS (
+            SELECT FROM tenants_switch AS s
+            WHERE s.kind = 'webhooks' AND s.released_at IS NULL
+                AND (s.tenant_id IS NULL OR s.tenant_id = e.tenant_id)
+        ) LIMIT 1
     ) AS endpoint
     WHERE walk.next_attempt_at <= %(now)s AND endpoint.allowance > 0
     LIMIT %(slots)s

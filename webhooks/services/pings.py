@@ -10,9 +10,10 @@ from django.db.models import Q
 from common import ids
 from common.http import urls as http_urls
 from common.http.client import Answer, post_once
+from tenants.switches import SwitchKind, covering
 from webhooks import events, selectors
 from webhooks.dispatcher.sender import Message, headers_of
-from webhooks.errors import WebhookTestRunning
+from webhooks.errors import WebhooksStopped, WebhookTestRunning
 from webhooks.models import WebhookEndpoint
 from webhooks.services import urls
 from webhooks.services.events import body_of
@@ -34,10 +35,12 @@ def ping(*, tenant_id: str, endpoint_id: str, mode: str, now: datetime) -> Ping:
     """Send a `webhook.test` event to the endpoint, on or off. It is neither stored nor repeated,
     and does not count for or against the endpoint.
 
-    Blocks for up to 15 s; hold no transaction. Raises NotFound, and WebhookTestRunning: one test
-    per tenant at a time, because each occupies a web process.
+    Blocks for up to 15 s; hold no transaction. Raises NotFound, WebhooksStopped, and
+    WebhookTestRunning: one test per tenant at a time, because each occupies a web process.
     """
     endpoint = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
+    if covering(SwitchKind.WEBHOOKS, tenant_id=tenant_id).exists():
+        raise WebhooksStopped("Nothing is sent for the moment.")
     _begin(endpoint, now)
     try:
         return _send(endpoint, mode, now)

@@ -1,0 +1,108 @@
+"""Staff actions that need a reason: one page for a row, and for the rows chosen in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from unfold.admin import ModelAdmin
+from unfold.decorators import action
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from common.errors import DomainError
+
+LENGTH_MAX = 200
+
+
+PageAction = Callable[..., HttpResponse]
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(max_length=LENGTH_MAX, widget=UnfoldAdminTextareaWidget)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is about to happen, in the words of the page. `done` follows a row's name.
+
+    `act` gets a row and the reason; what it refuses is told per row.
+    """
+
+    title: str
+    consequences: str
+    button: str
+    done: str
+    act: Callable[[Any, str], object]
+
+
+def own_page_action(description: str, *, permission: str) -> Callable[[PageAction], PageAction]:
+    """An action on the page of one row, for those with `has_<permission>_permission`."""
+    decorate: Callable[[PageAction], PageAction] = action(
+        description=description, permissions=[permission]
+    )
+    return decorate
+
+
+def ask_about_chosen(
+    admin: ModelAdmin, request: HttpRequest, rows: Sequence[Model], question: Question
+) -> HttpResponse | None:
+    """The answer to a list's action: the page, and None once it is done."""
+    hidden = [("action", request.POST["action"])]
+    hidden += [(ACTION_CHECKBOX_NAME, str(row.pk)) for row in rows]
+    return _ask(admin, request, rows, question, hidden)
+
+
+def ask_about_one(
+    admin: ModelAdmin, request: HttpRequest, row: Model, question: Question
+) -> HttpResponse:
+    """The answer to an action of a row's own page: the page, then back to the row."""
+    answer = _ask(admin, request, [row], question, [])
+    return answer or HttpResponseRedirect(address_of(row))
+
+
+def address_of(row: Model) -> str:
+    """The page of a row in the admin."""
+    name = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
+    return reverse(name, args=[row.pk])
+
+
+def _ask(
+    admin: ModelAdmin,
+    request: HttpRequest,
+    rows: Sequence[Model],
+    question: Question,
+    hidden: list[tuple[str, str]],
+) -> HttpResponse | None:
+    form = ReasonForm(request.POST if "reason" in request.POST else None)
+    if form.is_valid():
+        for row in rows:
+            _act(request, row, question, form.cleaned_data["reason"])
+        return None
+    context = {
+        **admin.admin_site.each_context(request),
+        "title": question.title,
+        "question": question,
+        "form": form,
+        "rows": [(str(row), address_of(row)) for row in rows],
+        "hidden": hidden,
+    }
+    return TemplateResponse(
+        request, "admin/reason.html", context, status=422 if form.is_bound else 200
+    )
+
+
+def _act(request: HttpRequest, row: Model, question: Question, reason: str) -> None:
+    try:
+        question.act(row, reason)
+    except DomainError as refusal:
+        messages.error(request, f"{row.pk}: {refusal.title}. {refusal.detail}")
+    else:
+        messages.success(request, f"{row.pk} {question.done}")

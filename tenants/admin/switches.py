@@ -1,0 +1,106 @@
+"""Operator switches: engage, look back, release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from unfold.widgets import UnfoldAdminSelectWidget
+
+from common import reasons
+from common.admin import ServiceAdmin
+from common.clock import utc_now
+from tenants import actors
+from tenants.models import Switch
+from tenants.services import switches
+from tenants.switches import SwitchKind, known_networks
+
+_CHOSEN = ("kind", "network", "tenant", "reason")
+
+if TYPE_CHECKING:
+    SwitchForm = forms.ModelForm[Switch]
+else:
+    SwitchForm = forms.ModelForm
+
+
+class EngageForm(SwitchForm):
+    """Everything, unless a network or a tenant is named."""
+
+    network = forms.ChoiceField(
+        required=False,
+        choices=lambda: [("", "All networks"), *((name, name) for name in known_networks())],
+        widget=UnfoldAdminSelectWidget,
+        help_text="For funding and payments.",
+    )
+
+    class Meta:
+        model = Switch
+        fields = _CHOSEN
+        help_texts = {"tenant": "Empty: all tenants."}  # noqa: RUF012  # Django's own interface
+
+
+@admin.register(Switch)
+class SwitchAdmin(ServiceAdmin):
+    list_display = (
+        "kind",
+        "covers",
+        "reason",
+        "engaged_by",
+        "engaged_at",
+        "released_by",
+        "released_at",
+    )
+    list_filter = (("released_at", admin.EmptyFieldListFilter), "kind", "network")
+    list_select_related = ("tenant", "engaged_by", "released_by")
+    search_fields = ("=id", "=tenant__id", "tenant__name", "reason")
+    ordering = ("-engaged_at",)
+    autocomplete_fields = ("tenant",)
+    actions_detail = ("release",)
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def get_form(self, request: HttpRequest, obj: Switch | None = None, **kwargs: Any) -> Any:
+        form = {} if obj else {"form": EngageForm}
+        return super().get_form(request, obj, **{**form, **kwargs})
+
+    def get_fields(self, request: HttpRequest, obj: Switch | None = None) -> Any:
+        kept = ("engaged_by", "engaged_at", "release_reason", "released_by", "released_at")
+        return (*_CHOSEN, *kept) if obj else _CHOSEN
+
+    def save_model(self, request: HttpRequest, obj: Switch, form: Any, change: bool) -> None:
+        chosen = form.cleaned_data
+        engaged = switches.engage(
+            kind=SwitchKind(chosen["kind"]),
+            network=chosen["network"],
+            tenant_id=chosen["tenant"].pk if chosen["tenant"] else None,
+            reason=chosen["reason"],
+            actor=actors.staff(str(request.user.pk)),
+            now=utc_now(),
+        )
+        obj.pk = engaged.pk
+
+    def has_release_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        return request.user.has_perm("tenants.change_switch")
+
+    @reasons.own_page_action("Release", permission="release")
+    def release(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return reasons.ask_about_one(
+            self,
+            request,
+            Switch.objects.get(pk=object_id),
+            reasons.Question(
+                title="Release the switch",
+                consequences="What waited goes on within seconds.",
+                button="Release",
+                done="is released.",
+                act=lambda switch, reason: switches.release(
+                    switch_id=switch.pk,
+                    reason=reason,
+                    actor=actors.staff(str(request.user.pk)),
+                    now=utc_now(),
+                ),
+            ),
+        )

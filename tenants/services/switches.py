@@ -1,0 +1,96 @@
+"""Stopping a part of the product and letting it go on: by staff, with a reason, audited."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from tenants.actors import Actor
+from tenants.errors import InvalidSwitch, ReadOnlyMode, SwitchEngaged, SwitchReleased
+from tenants.models import ActorType, Switch
+from tenants.services import audit
+from tenants.switches import PER_NETWORK, REASON_LENGTH_MAX, SwitchKind, covering, known_networks
+
+
+@transaction.atomic
+def engage(
+    *,
+    kind: SwitchKind,
+    reason: str,
+    actor: Actor,
+    now: datetime,
+    network: str = "",
+    tenant_id: str | None = None,
+) -> Switch:
+    """Stop it for everything, for one network or for one tenant. Acts on the next claim or request.
+
+    Raises InvalidSwitch, SwitchEngaged.
+    """
+    if network and (tenant_id or kind not in PER_NETWORK):
+        raise InvalidSwitch("Only submissions stop by network, and then for all its tenants.")
+    if network and network not in known_networks():
+        raise InvalidSwitch(f"There is no network {network}.", field="network")
+    switch = Switch(
+        kind=kind,
+        network=network,
+        tenant_id=tenant_id,
+        reason=_checked(reason),
+        engaged_by_id=_person(actor),
+        engaged_at=now,
+    )
+    Switch.objects.bulk_create([switch], ignore_conflicts=True)
+    if not Switch.objects.filter(pk=switch.pk).exists():
+        raise SwitchEngaged("This is stopped already.")
+    _audit("switch.engaged", switch, actor, switch.reason, now)
+    return switch
+
+
+@transaction.atomic
+def release(*, switch_id: str, reason: str, actor: Actor, now: datetime) -> Switch:
+    """Let it go on; the sweeps take up what waited. Raises InvalidSwitch, SwitchReleased."""
+    reason = _checked(reason)
+    released = Switch.objects.filter(pk=switch_id, released_at=None).update(
+        released_at=now, release_reason=reason, released_by_id=_person(actor)
+    )
+    switch = Switch.objects.get(pk=switch_id)
+    if not released:
+        raise SwitchReleased("This goes on already.")
+    _audit("switch.released", switch, actor, reason, now)
+    return switch
+
+
+def engaged_now() -> QuerySet[Switch]:
+    """Everything that is stopped, the latest first, with who did it."""
+    rows = Switch.objects.filter(released_at=None).select_related("tenant", "engaged_by")
+    return rows.order_by("-engaged_at")
+
+
+def require_writable(*, tenant_id: str) -> None:
+    """Raises ReadOnlyMode. For what has not read the tenant's `read_only` column on its way."""
+    if covering(SwitchKind.READ_ONLY, tenant_id=tenant_id).exists():
+        raise ReadOnlyMode("Nothing can be changed for the moment.")
+
+
+def _checked(reason: str) -> str:
+    if not 1 <= len(reason := reason.strip()) <= REASON_LENGTH_MAX:
+        raise InvalidSwitch(
+            f"A reason of 1 to {REASON_LENGTH_MAX} characters is needed.", field="reason"
+        )
+    return reason
+
+
+def _person(actor: Actor) -> str | None:
+    return actor.id if actor.type == ActorType.STAFF else None
+
+
+def _audit(action: str, switch: Switch, actor: Actor, reason: str, now: datetime) -> None:
+    audit.record(
+        tenant_id=switch.tenant_id,
+        actor=actor,
+        action=action,
+        subject_id=switch.pk,
+        details={"kind": str(switch.kind), "network": switch.network, "reason": reason},
+        now=now,
+    )

@@ -1,0 +1,154 @@
+"""Operator switches: rows by which staff stop a part of the product, and let it go on.
+
+A switch stops nothing that has begun. What it stops stays due: workers leave it in their queues
+(`submittable`; webhooks: `webhooks.dispatcher.claims`), people and programs are answered 503
+(`read_only`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+import pgtrigger
+from django.db import models
+from django.db.models import Exists, Q, QuerySet
+from django.db.models.expressions import Combinable
+
+from common.fields import PrefixedIdField
+
+REASON_LENGTH_MAX = 200
+
+
+class SwitchKind(models.TextChoices):
+    """What a switch stops."""
+
+    FUNDING = "funding", "Funding is not sent to networks"
+    PAYMENTS = "payments", "Payments are not sent to networks"
+    WEBHOOKS = "webhooks", "Webhooks are not sent"
+    READ_ONLY = "read_only", "Read-only: nothing can be changed by API or dashboard"
+
+
+PER_NETWORK = (SwitchKind.FUNDING, SwitchKind.PAYMENTS)
+
+
+class Switch(models.Model):
+    """One stop, from the moment it was engaged to its release. Rows are the history, too.
+
+    It covers everything, or one network, or one tenant.
+    """
+
+    id = PrefixedIdField("swt")
+    kind = models.CharField(max_length=9, choices=SwitchKind)
+    network = models.CharField(max_length=16, blank=True)
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    reason = models.CharField(max_length=REASON_LENGTH_MAX)
+    engaged_by = models.ForeignKey(
+        "tenants.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    engaged_at = models.DateTimeField()
+    release_reason = models.CharField(max_length=REASON_LENGTH_MAX, blank=True)
+    released_by = models.ForeignKey(
+        "tenants.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    released_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "operator switch"
+        verbose_name_plural = "operator switches"
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(kind__in=SwitchKind.values), name="switch_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(network="") | Q(kind__in=PER_NETWORK, tenant=None),
+                name="switch_covers_one_thing",
+            ),
+            models.CheckConstraint(condition=~Q(reason=""), name="switch_has_a_reason"),
+            models.CheckConstraint(
+                condition=Q(released_at=None, release_reason="")
+                | (Q(released_at__isnull=False) & ~Q(release_reason="")),
+                name="switch_release_has_a_reason",
+            ),
+            models.UniqueConstraint(
+                fields=("kind", "network", "tenant"),
+                condition=Q(released_at=None),
+                nulls_distinct=False,
+                name="one_switch_per_part",
+            ),
+        )
+        indexes = (models.Index(fields=("-engaged_at",), name="switch_by_time"),)
+        triggers = (
+            pgtrigger.Protect(name="switch_never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(
+                name="switch_never_changes",
+                fields=("kind", "network", "tenant", "reason", "engaged_by", "engaged_at"),
+            ),
+            pgtrigger.Protect(
+                name="switch_released_once",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition("OLD.released_at IS NOT NULL"),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} ({self.covers})"
+
+    @property
+    def covers(self) -> str:
+        """What it is about, in a word or two."""
+        if self.network:
+            return f"network {self.network}"
+        return str(self.tenant) if self.tenant else "everything"
+
+
+_networks: set[str] = set()
+
+
+def know_networks(names: Iterable[str]) -> None:
+    """Say which networks exist; the module that has them sits above this one."""
+    _networks.update(names)
+
+
+def known_networks() -> list[str]:
+    return sorted(_networks)
+
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+def engaged(kind: SwitchKind) -> QuerySet[Switch]:
+    """The switches that stop something right now."""
+    return Switch.objects.filter(kind=kind, released_at=None)
+
+
+def covering(kind: SwitchKind, *, tenant_id: str | Combinable) -> QuerySet[Switch]:
+    """Those that stop something for this tenant."""
+    return engaged(kind).filter(Q(tenant=None) | Q(tenant=tenant_id), network="")
+
+
+def stopped_networks(kind: SwitchKind) -> set[str]:
+    """The networks that are stopped for everybody by name."""
+    return set(engaged(kind).exclude(network="").values_list("network", flat=True))
+
+
+def submittable(
+    rows: QuerySet[Row], *, kind: SwitchKind, tenant: str = "tenant_id"
+) -> QuerySet[Row]:
+    """Those of `rows` that no switch keeps from their network; part of a claim's own statement.
+
+    Rows have a `network`; `tenant` names the way to their tenant's id.
+    """
+    switches = engaged(kind)
+    networks = switches.exclude(network="").values("network")
+    tenants = switches.filter(tenant__isnull=False).values("tenant_id")
+    covers_all = switches.filter(network="", tenant=None)
+    is_stopped = Q(network__in=networks) | Q(**{f"{tenant}__in": tenants})
+    return rows.filter(~Exists(covers_all), ~is_stopped)
+
+
+def read_only(tenant: Combinable) -> Exists:
+    """Whether nothing may be changed for this tenant; a column for queries that run anyway."""
+    return Exists(covering(SwitchKind.READ_ONLY, tenant_id=tenant))

@@ -1,0 +1,22 @@
+"""What operators have stopped, for the pages of the staff desk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from tenants.services import switches
+
+SHOWN_MAX = 5
+
+register = template.Library()
+
+
+@register.inclusion_tag("admin/operator_banner.html", takes_context=True)
+def operator_banner(context: dict[str, Any]) -> dict[str, Any]:
+    """One query per page, and only for staff who are signed in."""
+    if not context.get("has_permission"):
+        return {}
+    engaged = list(switches.engaged_now())
+    return {"switches": engaged[:SHOWN_MAX], "more": max(0, len(engaged) - SHOWN_MAX)}
