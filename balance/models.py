@@ -230,6 +230,10 @@ class LedgerCheck(models.Model):
 
     class Meta:
         db_table = "balance_ledger_check"
+        permissions = (
+            ("run_check", "Can start a ledger check"),
+            ("export_journal", "Can export the journal"),
+        )
         indexes = (models.Index(fields=("-started_at",), name="ledger_check_latest"),)
         constraints = (
             models.CheckConstraint(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
 from unfold.admin import ModelAdmin, TabularInline
 
 from common.errors import DomainError
@@ -40,6 +42,24 @@ class ReadOnlyInline(TabularInline):
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
+
+
+class AccountNumberAdmin(ReadOnlyAdmin):
+    """A stored bank account: leads those who may to the page that shows its number."""
+
+    exclude: Any = ("account_number_token", "fingerprint")
+    readonly_fields: Any = ("account_number",)
+    reveal_permission: str
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_fields(request, obj)
+        may_reveal = request.user.has_perm(self.reveal_permission)
+        return [name for name in fields if may_reveal or name != "account_number"]
+
+    @admin.display(description="account number")
+    def account_number(self, row: Any) -> str:
+        address = reverse("desk:account_number", args=[row.pk])
+        return format_html('··{} <a href="{}">Show the full number</a>', row.last4, address)
 
 
 class ServiceAdmin(ModelAdmin):

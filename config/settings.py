@@ -360,6 +360,9 @@ DEFAULT_FROM_EMAIL = text("DEFAULT_FROM_EMAIL", default="Ballast <no-reply@balla
 
 # --- Staff desk -----------------------------------------------------------------------------------
 
+# Only development may let staff in with a password alone.
+STAFF_SECOND_FACTOR = flag("STAFF_SECOND_FACTOR", default=not DEBUG) or not DEBUG
+
 UNFOLD = {
     "SITE_TITLE": "Ballast staff desk",
     "SITE_HEADER": "Ballast",

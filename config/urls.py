@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from allauth.account.decorators import secure_admin_login
 from allauth.account.views import password_reset_from_key
 from django.contrib import admin
 from django.urls import include, path, re_path
@@ -11,11 +10,12 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from api.views import unknown_path
 from config import health
 from config.metrics import metrics
+from dashboard.desk import door
 from dashboard.views import site
 
 admin.site.index_title = "Home"
 # Staff sign in where everybody does, behind the same rate limits.
-admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+door.guard(admin.site)
 
 urlpatterns = [
     path("healthz", health.healthz),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
@@ -15,7 +16,9 @@ from django.utils.cache import patch_vary_headers
 from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
+from common.clock import utc_now
 from common.errors import NotFound
+from dashboard import staff_view
 from tenants import second_factor, selectors
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
 
@@ -27,16 +30,20 @@ _SESSION_KEY = "tenant_id"
 
 @dataclass(frozen=True)
 class Seat:
-    """Which tenant a person looks at, what they may do there, and where else they belong."""
+    """Which tenant a person looks at, what they may do there, and where else they belong.
+
+    Staff who look as the tenant does sit in its owner's seat, until `viewed_until`, hands tied.
+    """
 
     tenant: Tenant
     role: Role
     memberships: tuple[Membership, ...]
     is_read_only: bool = False
+    viewed_until: datetime | None = None
 
     @property
     def role_label(self) -> str:
-        return self.role.label
+        return "Staff, read only" if self.viewed_until else self.role.label
 
     @property
     def may_move_money(self) -> bool:
@@ -62,8 +69,9 @@ View = Callable[..., HttpResponse]
 def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
     """A page about the current tenant, for members in `roles` (any role when none is named).
 
-    Strangers are sent to sign in; a role that may not is answered 403. Never cached. Where the
-    tenant asks for a second factor, nothing but `is_open` pages is shown to who has none.
+    Strangers are sent to sign in; a role that may not is answered 403, and so is staff who would
+    do more than look. Never cached. Where the tenant asks for a second factor, nothing but
+    `is_open` pages is shown to who has none.
     """
 
     def decorate(view: View) -> View:
@@ -74,8 +82,7 @@ def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
             seat = _seat_of(request)
             if seat is None:
                 return _without_tenant(request)
-            if roles and seat.role not in roles:
-                raise PermissionDenied(_wrong_role(seat, roles))
+            _check(seat, request, roles)
             if request.htmx and request.headers.get("X-Tenant") != seat.tenant.pk:
                 return HttpResponseClientRefresh()  # another window has switched tenants
             request.seat = seat
@@ -141,6 +148,9 @@ def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> Http
 
 
 def _seat_of(request: PageRequest) -> Seat | None:
+    if view := staff_view.current(request, now=utc_now()):
+        tenant = selectors.tenant(view.tenant_id)
+        return Seat(tenant=tenant, role=Role.OWNER, memberships=(), viewed_until=view.until)
     memberships = tuple(selectors.memberships(user_id=request.user.pk))
     if not memberships:
         return None
@@ -152,6 +162,13 @@ def _seat_of(request: PageRequest) -> Seat | None:
         memberships=memberships,
         is_read_only=getattr(current, "is_read_only", False),  # a column `memberships` adds
     )
+
+
+def _check(seat: Seat, request: PageRequest, roles: tuple[Role, ...]) -> None:
+    if roles and seat.role not in roles:
+        raise PermissionDenied(_wrong_role(seat, roles))
+    if seat.viewed_until and request.method not in ("GET", "HEAD"):
+        raise PermissionDenied("You look at this tenant as staff; nothing can be changed.")
 
 
 def _lacks_second_factor(request: PageRequest) -> bool:

@@ -6,7 +6,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from common.admin import ReadOnlyAdmin, ReadOnlyInline
+from common.admin import AccountNumberAdmin, ReadOnlyAdmin, ReadOnlyInline
 from common.clock import utc_now
 from common.errors import DomainError
 from payments.models import Payment, PaymentEvent, Recipient
@@ -66,10 +66,10 @@ class PaymentAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Recipient)
-class RecipientAdmin(ReadOnlyAdmin):
+class RecipientAdmin(AccountNumberAdmin):
+    reveal_permission = "payments.reveal_recipient_number"
     list_display = ("id", "tenant", "account_holder_name", "bank_name", "last4", "is_saved")
     list_filter = ("is_saved", "account_holder_type")
     list_select_related = ("tenant",)
     search_fields = ("=id", "=tenant__id", "account_holder_name")
-    exclude = ("account_number_token", "fingerprint")
     ordering = ("-id",)

@@ -51,6 +51,12 @@ def recipient(*, tenant_id: str, recipient_id: str) -> Recipient:
     return _found_recipient(is_id(recipient_id, "rcp") and rows.filter(pk=recipient_id).first())
 
 
+def any_recipient(recipient_id: str) -> Recipient:
+    """Any tenant's recipient, saved or not, for staff. Raises NotFound."""
+    known = Recipient.objects.filter(pk=recipient_id)
+    return _found_recipient(is_id(recipient_id, "rcp") and known.first())
+
+
 def _found_payment(row: Payment | Literal[False] | None) -> Payment:
     if not row:
         raise NotFound("There is no such payment.")

@@ -77,6 +77,7 @@ class Tenant(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        permissions = (("view_as_tenant", "Can look at the dashboard as a tenant sees it"),)
         constraints = (
             models.CheckConstraint(condition=Q(mode__in=Mode.values), name="tenant_mode_known"),
             models.CheckConstraint(

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from allauth.account.decorators import reauthentication_required
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,8 +19,11 @@ from tenants.actors import Actor
 View = Callable[..., HttpResponse]
 
 
-def desk_page(*permissions: str) -> Callable[[View], View]:
-    """A page for staff who hold all of `permissions`. Strangers sign in first; never cached."""
+def desk_page(*permissions: str, is_fresh: bool = False) -> Callable[[View], View]:
+    """A page for staff who hold all of `permissions`. Strangers sign in first; never cached.
+
+    `is_fresh`: whoever signed in a while ago proves again who they are.
+    """
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
@@ -31,9 +35,11 @@ def desk_page(*permissions: str) -> Callable[[View], View]:
             except NotFound as refusal:
                 raise Http404 from refusal
 
+        proven = reauthentication_required(permitted) if is_fresh else permitted
+
         @functools.wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            answer: HttpResponse = admin.site.admin_view(permitted)(request, *args, **kwargs)
+            answer: HttpResponse = admin.site.admin_view(proven)(request, *args, **kwargs)
             return answer
 
         return guarded

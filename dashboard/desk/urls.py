@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.desk.views import queues, tenants
+from dashboard.desk.views import account_numbers, queues, tenants, viewing
 
 app_name = "desk"
 
@@ -14,4 +14,7 @@ urlpatterns = [
     path("tenants/<str:tenant_id>/suspend/", tenants.suspend, name="suspend"),
     path("tenants/<str:tenant_id>/release/", tenants.release, name="release"),
     path("tenants/<str:tenant_id>/limits/", tenants.limits, name="limits"),
+    path("tenants/<str:tenant_id>/view-as/", viewing.view_as, name="view_as"),
+    path("stop-viewing/", viewing.stop, name="stop_viewing"),
+    path("account-numbers/<str:account_id>/", account_numbers.reveal, name="account_number"),
 ]

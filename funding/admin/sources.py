@@ -6,14 +6,15 @@ from typing import ClassVar
 
 from django.contrib import admin
 
-from common.admin import ReadOnlyAdmin
+from common.admin import AccountNumberAdmin, ReadOnlyAdmin
 from funding.models import FundingSource, SourceVerification
 
 _TENANT = ("tenant__id", "tenant__name")
 
 
 @admin.register(FundingSource)
-class FundingSourceAdmin(ReadOnlyAdmin):
+class FundingSourceAdmin(AccountNumberAdmin):
+    reveal_permission = "funding.reveal_source_number"
     list_display = (
         "id",
         "tenant",
@@ -29,7 +30,6 @@ class FundingSourceAdmin(ReadOnlyAdmin):
     list_select_related = ("tenant",)
     search_fields = ("=id", *_TENANT, "=last4", "=routing_number", "account_holder_name")
     search_help_text = "Id, tenant, last digits, routing number or account holder"
-    exclude = ("account_number_token", "fingerprint")
     ordering = ("-created_at", "-id")
 
 

@@ -50,6 +50,7 @@ class FundingSource(StoredAccount):
     removed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        permissions = (("reveal_source_number", "Can see the full number of a bank account"),)
         constraints = (
             models.CheckConstraint(
                 condition=Q(status__in=SourceStatus.values), name="funding_source_status_known"

@@ -27,6 +27,7 @@ class Recipient(StoredAccount):
     removed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        permissions = (("reveal_recipient_number", "Can see the full number of a recipient"),)
         constraints = (
             models.UniqueConstraint(
                 fields=("tenant", "fingerprint"),

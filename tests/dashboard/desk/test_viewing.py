@@ -1,0 +1,144 @@
+"""Staff look at a tenant's dashboard as the tenant sees it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from common.clock import text_of, utc_now
+from tenants.models import ApiKey, AuditEvent
+from tests.balance.builders import fund
+from tests.builders import make_source
+
+REASON = "Ticket 4711: balance looks wrong"
+
+
+def view_as(browser, tenant):
+    return browser.post(f"/admin/desk/tenants/{tenant.pk}/view-as/", {"reason": REASON})
+
+
+def actions():
+    return [
+        (event.action, event.details)
+        for event in AuditEvent.objects.filter(action__contains="view").order_by("pk")
+    ]
+
+
+@pytest.fixture
+def viewing(desk, acme):
+    view_as(desk, acme)
+    return desk
+
+
+class TestViewing:
+    def test_shows_the_tenants_pages_under_a_banner(self, desk, acme):
+        fund(acme, 123_456)
+
+        response = view_as(desk, acme)
+
+        assert response["Location"] == "/dashboard/"
+        content = desk.get("/dashboard/").content.decode()
+        assert "$1,234.56" in content
+        assert "Staff view, read only." in content
+
+    @pytest.mark.parametrize(
+        "path", ["transactions", "funding", "bank-accounts", "api-keys", "webhooks", "topup/"]
+    )
+    def test_opens_what_the_owner_may_open(self, viewing, acme, path):
+        make_source(acme)
+
+        response = viewing.get(f"/dashboard/{path}")
+
+        assert response.status_code == 200
+        assert b"Staff view, read only." in response.content
+
+    def test_is_on_the_record_with_its_reason(self, viewing, sam, acme):
+        event = AuditEvent.objects.get(action="tenant.viewed_by_staff")
+
+        assert (event.tenant_id, event.actor_type, event.actor_id) == (acme.pk, "staff", sam.pk)
+        assert event.details["reason"] == REASON
+
+    def test_needs_a_reason(self, desk, acme):
+        response = desk.post(f"/admin/desk/tenants/{acme.pk}/view-as/", {"reason": ""})
+
+        assert response.status_code == 200
+        assert actions() == []
+        assert desk.get("/dashboard/")["Location"] == "/admin/"
+
+    def test_needs_the_permission(self, staff_with, acme):
+        browser = staff_with("tenants.view_tenant")
+
+        assert view_as(browser, acme).status_code == 403
+        assert browser.get("/dashboard/")["Location"] == "/admin/"
+
+
+class TestHandsAreTied:
+    @pytest.mark.parametrize(
+        "path", ["api-keys/new", "bank-accounts/enter", "topup/", "tenant", "webhooks/new"]
+    )
+    def test_every_post_is_refused(self, viewing, acme, path):
+        response = viewing.post(f"/dashboard/{path}", {"acting_for": acme.pk, "name": "Mine"})
+
+        assert response.status_code == 403
+        assert not ApiKey.objects.exists()
+
+    @pytest.mark.parametrize("method", ["put", "patch", "delete"])
+    def test_so_is_every_other_method(self, viewing, method):
+        assert getattr(viewing, method)("/dashboard/").status_code in {403, 405}
+
+
+class TestEnd:
+    def test_leads_back_to_the_desk_and_is_on_the_record(self, viewing, acme):
+        response = viewing.post("/admin/desk/stop-viewing/")
+
+        assert response["Location"] == f"/admin/desk/tenants/{acme.pk}/"
+        assert viewing.get("/dashboard/")["Location"] == "/admin/"
+        assert actions()[-1] == ("tenant.view_by_staff_ended", {"how": "ended"})
+
+    def test_comes_by_itself_after_half_an_hour(self, viewing, acme):
+        session = viewing.session
+        began = utc_now() - timedelta(minutes=31)
+        session["staff_view"] = {
+            "tenant_id": acme.pk,
+            "until": text_of(began + timedelta(minutes=30)),
+        }
+        session.save()
+
+        assert viewing.get("/dashboard/")["Location"] == "/admin/"
+        assert actions()[-1] == ("tenant.view_by_staff_ended", {"how": "time was up"})
+
+    def test_comes_at_once_for_somebody_who_no_longer_works_here(self, viewing, sam):
+        sam.is_staff = sam.is_superuser = False
+        sam.save()
+
+        assert viewing.get("/dashboard/").status_code == 403
+
+    def test_of_one_tenant_is_the_beginning_of_the_next(self, viewing, rival):
+        view_as(viewing, rival)
+
+        content = viewing.get("/dashboard/").content.decode()
+        assert "You see Rival" in content
+        assert [action for action, _details in actions()] == [
+            "tenant.viewed_by_staff",
+            "tenant.view_by_staff_ended",
+            "tenant.viewed_by_staff",
+        ]
+
+    def test_is_no_page_to_look_at(self, viewing):
+        assert viewing.get("/admin/desk/stop-viewing/").status_code == 405
+
+
+class TestMembers:
+    def test_gain_nothing_from_a_forged_session(self, dana_browser, rival):
+        session = dana_browser.session
+        session["staff_view"] = {
+            "tenant_id": rival.pk,
+            "until": text_of(utc_now() + timedelta(hours=1)),
+        }
+        session.save()
+
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert "Rival" not in content
+        assert "Staff view" not in content
