@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django_htmx.http import HttpResponseClientRefresh
@@ -42,6 +43,10 @@ class Seat:
     viewed_until: datetime | None = None
 
     @property
+    def membership(self) -> Membership:
+        return next(one for one in self.memberships if one.tenant_id == self.tenant.pk)
+
+    @property
     def role_label(self) -> str:
         return "Staff, read only" if self.viewed_until else self.role.label
 
@@ -63,7 +68,7 @@ class PageRequest(PersonRequest):
     seat: Seat
 
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
@@ -76,7 +81,7 @@ def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
-        def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return _to_login(request)
             seat = _seat_of(request)
@@ -106,7 +111,7 @@ def tenant_form(*roles: Role) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @tenant_page(*roles)
         @functools.wraps(view)
-        def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method == "POST":
                 if request.POST.get("acting_for") != request.seat.tenant.pk:
                     return render(request, "dashboard/switched.html", status=409)
@@ -140,7 +145,7 @@ def _read_only(request: PageRequest) -> HttpResponse:
     return response
 
 
-def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
     try:
         return view(request, *args, **kwargs)
     except NotFound as refusal:
@@ -194,7 +199,7 @@ def _wrong_role(seat: Seat, roles: tuple[Role, ...]) -> str:
     return f"You are {seat.role_label.lower()} of {seat.tenant.name}; this needs {allowed}."
 
 
-def _private(response: HttpResponse) -> HttpResponse:
+def _private(response: HttpResponseBase) -> HttpResponseBase:
     response["Cache-Control"] = "private, no-store"
     patch_vary_headers(response, ("Cookie", "HX-Request"))
     return response

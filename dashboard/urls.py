@@ -8,6 +8,7 @@ from dashboard.views import (
     account,
     api_keys,
     approvals,
+    audit_log,
     auto_funding,
     bank_accounts,
     confirmations,
@@ -17,6 +18,7 @@ from dashboard.views import (
     funding,
     invitations,
     overview,
+    settings,
     site,
     team,
     topup,
@@ -76,6 +78,10 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("deliveries/<str:delivery_id>/resend", webhook_sending.resend, name="delivery_resend"),
     path("events", events.events, name="events"),
     path("events/<str:event_id>", events.event, name="event"),
+    path("settings", settings.settings, name="settings"),
+    path("notifications", settings.notifications, name="notifications"),
+    path("audit-log", audit_log.audit_log, name="audit_log"),
+    path("audit-log.csv", audit_log.download, name="audit_log_csv"),
     path("tenant", site.switch_tenant, name="switch_tenant"),
 ]
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import OuterRef, QuerySet
+from django.db.models import OuterRef, Q, QuerySet
 
 from common.errors import NotFound
 from common.ids import is_id
@@ -22,6 +22,7 @@ from tenants.models import (
     TenantStatus,
     User,
 )
+from tenants.notices import Notice
 from tenants.switches import read_only
 
 # Compared with when the prefix is unknown, so that both refusals take the same path.
@@ -116,6 +117,14 @@ def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:
     return list(members.order_by("user__email").values_list("user__email", flat=True))
 
 
+def notice_emails(*, tenant_id: str, notice: Notice) -> list[str]:
+    """The addresses of the tenant's active people who want this message, sorted. One query."""
+    chosen = Q(**{f"notices__{notice.key}": True})
+    by_role = Q(role__in=notice.roles) & ~Q(notices__has_key=notice.key)
+    members = Membership.objects.filter(chosen | by_role, tenant_id=tenant_id, user__is_active=True)
+    return list(members.order_by("user__email").values_list("user__email", flat=True))
+
+
 def api_keys(*, tenant_id: str) -> QuerySet[ApiKey]:
     """The tenant's keys, revoked and expired ones included, newest first."""
     return ApiKey.objects.filter(tenant_id=tenant_id).order_by("-created_at", "-pk")
@@ -157,6 +166,16 @@ def open_invitations(*, tenant_id: str) -> QuerySet[Invitation]:
     """Neither accepted nor revoked, expired ones included, newest first."""
     rows = Invitation.objects.filter(tenant_id=tenant_id, accepted_at=None, revoked_at=None)
     return rows.order_by("-created_at", "-pk")
+
+
+def actor_ids(*, tenant_id: str, text: str) -> list[str]:
+    """Under which ids somebody acted in the tenant: a person's address or a key's name or prefix.
+
+    The text itself is one of them, for approvers by e-mail and for who pastes an id.
+    """
+    people = User.objects.filter(email=text.lower())
+    keys = api_keys(tenant_id=tenant_id).filter(Q(name__iexact=text) | Q(prefix=text))
+    return [text, *people.values_list("pk", flat=True), *keys.values_list("pk", flat=True)]
 
 
 def ids_after(tenant_id: str, *, limit: int) -> list[str]:

@@ -13,7 +13,7 @@ from common import clock
 from funding.models import AutoFundingConfig, FundingTransaction
 from networks import return_codes
 from tenants import selectors as tenants
-from tenants.models import Role, Tenant
+from tenants.models import Tenant
 from tenants.services import emails
 from webhooks.services import events
 
@@ -104,7 +104,13 @@ def returned(*, funding: FundingTransaction, now: datetime) -> None:
 
 
 def low(*, config: AutoFundingConfig, available: int, in_flight: int, now: datetime) -> None:
-    """Tell programs that the balance fell below the threshold. Amounts are cents."""
+    """Tell that the balance fell below the threshold. Amounts are cents."""
+    facts = {
+        "available": available,
+        "pending": in_flight,
+        "threshold": config.low_balance_threshold,
+    }
+    _mail_people(config.tenant, "balance_low", facts, now)
     _publish(
         config.tenant_id,
         "balance.low",
@@ -118,15 +124,8 @@ def low(*, config: AutoFundingConfig, available: int, in_flight: int, now: datet
 
 
 def _mail_people(tenant: Tenant, template: str, facts: dict[str, Any], now: datetime) -> None:
-    roles = (Role.OWNER, Role.MEMBER)
-    for address in tenants.member_emails(tenant_id=tenant.pk, roles=roles):
-        emails.queue(
-            tenant_id=tenant.pk,
-            to=address,
-            template=template,
-            context={"tenant_name": tenant.name, **facts},
-            now=now,
-        )
+    context = {"tenant_name": tenant.name, **facts}
+    emails.queue_notice(tenant_id=tenant.pk, template=template, context=context, now=now)
 
 
 def _publish(tenant_id: str, type: str, data: dict[str, Any], now: datetime) -> None:

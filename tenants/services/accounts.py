@@ -29,6 +29,24 @@ def create_tenant(*, name: str, mode: Mode, actor: Actor, now: datetime) -> Tena
     return tenant
 
 
+@transaction.atomic
+def rename(*, tenant_id: str, name: str, actor: Actor, now: datetime) -> None:
+    """Raises InvalidName."""
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    before, tenant.name = tenant.name, names.checked(name)
+    if tenant.name == before:
+        return
+    tenant.save(update_fields=["name"])
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="tenant.renamed",
+        subject_id=tenant_id,
+        details={"name": tenant.name, "before": before},
+        now=now,
+    )
+
+
 def suspend(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") -> bool:
     """Stop everything the tenant's keys and people can do. False: it was suspended already."""
     return _set_status(tenant_id, TenantStatus.SUSPENDED, "tenant.suspended", actor, now, reason)

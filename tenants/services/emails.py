@@ -10,6 +10,7 @@ import structlog
 
 from common import leases, mail
 from common.tasks import enqueue_on_commit
+from tenants import notices, selectors
 from tenants.models import OutgoingEmail
 
 log = structlog.get_logger(__name__)
@@ -58,6 +59,13 @@ def queue(
     )
     enqueue_on_commit("tenants.send_due_emails")
     return email
+
+
+def queue_notice(*, tenant_id: str, template: str, context: dict[str, Any], now: datetime) -> None:
+    """Write one of `tenants.notices` into the outbox, for each member who wants it."""
+    notice = notices.of_template(template)
+    for address in selectors.notice_emails(tenant_id=tenant_id, notice=notice):
+        queue(tenant_id=tenant_id, to=address, template=template, context=context, now=now)
 
 
 def send_due(*, now: datetime) -> int:

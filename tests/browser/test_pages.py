@@ -32,6 +32,9 @@ SIGNED_IN = (
     "/accounts/password/change/",
     "/dashboard/team",
     "/dashboard/team/invite",
+    "/dashboard/settings",
+    "/dashboard/notifications",
+    "/dashboard/audit-log",
     "/accounts/2fa/",
     "/accounts/sessions/",
 )

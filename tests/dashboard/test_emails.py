@@ -53,6 +53,12 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "threshold": 10_000,
         "amount": 50_000,
     },
+    "balance_low": {
+        "tenant_name": TENANT,
+        "available": 5_000,
+        "pending": 0,
+        "threshold": 10_000,
+    },
     "confirmation_decided": {
         **QUESTION,
         "state": "declined",

@@ -7,9 +7,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from common import clock
-from tenants import selectors as tenants
 from tenants.actors import SYSTEM
-from tenants.models import Role
 from tenants.services import emails
 from webhooks import metrics
 from webhooks.models import DisabledReason, WebhookEndpoint
@@ -87,7 +85,4 @@ def _tell_owners(
         "off_after_days": OFF_AFTER.days,
         **details,
     }
-    for address in tenants.member_emails(tenant_id=endpoint.tenant_id, roles=[Role.OWNER]):
-        emails.queue(
-            tenant_id=endpoint.tenant_id, to=address, template=template, context=context, now=now
-        )
+    emails.queue_notice(tenant_id=endpoint.tenant_id, template=template, context=context, now=now)

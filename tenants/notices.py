@@ -1,0 +1,67 @@
+"""Which messages people may choose, and who gets them without choosing.
+
+Questions to approvers and news about one's own account are no choice: they always go out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tenants.models import Role
+
+
+@dataclass(frozen=True)
+class Notice:
+    """`key` is stored with a membership; `roles` get the message unless they switch it off."""
+
+    key: str
+    label: str
+    meaning: str
+    roles: tuple[Role, ...]
+    templates: tuple[str, ...]
+
+
+_MONEY = (Role.OWNER, Role.MEMBER)
+
+NOTICES = (
+    Notice(
+        key="returns",
+        label="Failures and returns",
+        meaning="The bank refused money, or took it back.",
+        roles=_MONEY,
+        templates=("funding_returned",),
+    ),
+    Notice(
+        key="auto_funding",
+        label="Auto-funding stopped or skipped",
+        meaning="The balance needed money, and none was added.",
+        roles=_MONEY,
+        templates=("auto_funding_paused", "auto_funding_skipped"),
+    ),
+    Notice(
+        key="low_balance",
+        label="Low balance",
+        meaning="The balance fell below the threshold of auto-funding, each time it does.",
+        roles=(),
+        templates=("balance_low",),
+    ),
+    Notice(
+        key="webhooks",
+        label="Webhook endpoints",
+        meaning="An endpoint fails for a day or longer, or was switched off.",
+        roles=(Role.OWNER,),
+        templates=("webhook_failing", "webhook_disabled"),
+    ),
+)
+
+_BY_TEMPLATE = {template: notice for notice in NOTICES for template in notice.templates}
+
+
+def of_template(template: str) -> Notice:
+    """Raises KeyError for a message that nobody chooses."""
+    return _BY_TEMPLATE[template]
+
+
+def wants(notice: Notice, *, role: str, chosen: dict[str, bool]) -> bool:
+    """Whether somebody in `role` who chose `chosen` gets it."""
+    return chosen.get(notice.key, role in notice.roles)
