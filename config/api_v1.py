@@ -60,6 +60,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         FundingTransactionViewSet.as_view({"post": "cancel"}),
     ),
     path("payments", PaymentViewSet.as_view({"get": "list", "post": "create"})),
+    path("payments.csv", PaymentViewSet.as_view({"get": "download"})),
     path("payments/<str:payment_id>", PaymentViewSet.as_view({"get": "retrieve"})),
     path("payments/<str:payment_id>/cancel", PaymentViewSet.as_view({"post": "cancel"})),
     path("recipients", RecipientViewSet.as_view({"get": "list", "post": "create"})),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, Lower, NullIf
 
 from balance import selectors as ledger
 from common.errors import NotFound
 from common.ids import is_id
-from payments.models import Payment, Recipient
+from payments.models import Payment, PaymentConfirmation, PaymentEvent, Recipient
 from payments.services.lifecycle import SOURCE_TYPE
 from payments.states import OPEN, PaymentStatus
 
@@ -38,6 +40,39 @@ def open_payments(*, tenant_id: str) -> QuerySet[Payment]:
     moving = (*OPEN, PaymentStatus.WAITING_FOR_FUNDS)
     rows = Payment.objects.filter(tenant_id=tenant_id, status__in=moving)
     return rows.select_related("recipient").order_by("-created_at", "-pk")
+
+
+def history(payment: Payment) -> QuerySet[PaymentEvent]:
+    """Who moved it, when and why, oldest first."""
+    return PaymentEvent.objects.filter(payment=payment).order_by("sequence")
+
+
+def confirmation(payment: Payment) -> PaymentConfirmation | None:
+    """The question put to a second person, if one was."""
+    return PaymentConfirmation.objects.filter(payment=payment).first()
+
+
+def newest_first(rows: QuerySet[Payment], *, chunk: int = 1_000) -> Iterator[Payment]:
+    """Every row, chunk by chunk, each in a short query: no snapshot is held in between."""
+    rows = rows.order_by("-created_at", "-pk")
+    part = list(rows[:chunk])
+    while part:
+        yield from part
+        last = part[-1]
+        behind = Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk)
+        part = list(rows.filter(behind, created_at__lte=last.created_at)[:chunk])
+
+
+def awaiting_confirmation(rows: QuerySet[Payment]) -> QuerySet[Payment]:
+    """Those of `rows` that a second person is asked about."""
+    unsent = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
+    return rows.filter(requires_confirmation=True, confirmed_at=None, status__in=unsent)
+
+
+def kept_recipients(*, tenant_id: str) -> QuerySet[Recipient]:
+    """The saved recipients that can be paid, by what the tenant calls them."""
+    name = Lower(Coalesce(NullIf("nickname", Value("")), "account_holder_name"))
+    return recipients(tenant_id=tenant_id).filter(removed_at=None).order_by(name, "pk")
 
 
 def recipients(*, tenant_id: str) -> QuerySet[Recipient]:

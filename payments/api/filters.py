@@ -12,7 +12,7 @@ from api.schema import PAGE_PARAMETERS
 from payments.models import PaymentMethod
 from payments.states import PaymentStatus
 
-PAYMENT_PARAMETERS = [
+FILTER_PARAMETERS = [
     OpenApiParameter("status", enum=PaymentStatus.values, many=True),
     OpenApiParameter("method", enum=PaymentMethod.values),
     OpenApiParameter("recipientId"),
@@ -21,8 +21,8 @@ PAYMENT_PARAMETERS = [
     OpenApiParameter("createdBefore", datetime, description="Exclusive."),
     OpenApiParameter("minAmount", int, description="Cents."),
     OpenApiParameter("maxAmount", int, description="Cents."),
-    *PAGE_PARAMETERS,
 ]
+PAYMENT_PARAMETERS = [*FILTER_PARAMETERS, *PAGE_PARAMETERS]
 
 
 class PaymentFilter(StrictFilterSet):

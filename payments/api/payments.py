@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from django.http import HttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 
 from api import responses
 from api.authentication import TenantRequest
+from api.downloads import csv_download
 from api.idempotency import idempotent
 from api.pagination import paginate
 from api.sandbox import require_sandbox
@@ -20,7 +22,7 @@ from common.errors import NotFound
 from networks.sandbox import steps
 from payments import selectors
 from payments.api import presenters
-from payments.api.filters import PAYMENT_PARAMETERS, PaymentFilter
+from payments.api.filters import FILTER_PARAMETERS, PAYMENT_PARAMETERS, PaymentFilter
 from payments.api.serializers import PaymentConfirmationOut, PaymentIn, PaymentOut
 from payments.models import Payment
 from payments.services import approvals, orders, sandbox
@@ -30,6 +32,7 @@ class PaymentViewSet(ApiViewSet):
     scopes: ClassVar = {
         "create": "payments:write",
         "list": "payments:read",
+        "download": "payments:read",
         "retrieve": "payments:read",
         "cancel": "payments:write",
     }
@@ -56,6 +59,17 @@ class PaymentViewSet(ApiViewSet):
         """Payments, newest first."""
         rows = selectors.payments(tenant_id=request.auth.tenant_id)
         return paginate(request, PaymentFilter.apply(request, rows), present=presenters.payment)
+
+    @extend_schema(parameters=FILTER_PARAMETERS, responses={(200, "text/csv"): OpenApiTypes.STR})
+    def download(self, request: TenantRequest) -> StreamingHttpResponse:
+        """All payments as CSV, newest first, by the same filters."""
+        rows = selectors.payments(tenant_id=request.auth.tenant_id)
+        chosen = PaymentFilter.apply(request, rows, paged=False)
+        return csv_download(
+            "payments.csv",
+            presenters.CSV_HEADER,
+            map(presenters.csv_row, selectors.newest_first(chosen)),
+        )
 
     @extend_schema(responses=envelope(PaymentOut))
     def retrieve(self, request: TenantRequest, payment_id: str) -> HttpResponse:

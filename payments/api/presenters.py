@@ -59,6 +59,35 @@ def payment(row: Payment) -> dict[str, Any]:
     }
 
 
+CSV_HEADER = (
+    "id",
+    "createdAt",
+    "amount",
+    "currency",
+    "status",
+    "method",
+    "recipientId",
+    "accountHolderName",
+    "bankName",
+    "last4",
+    "description",
+    "expectedArrivalDate",
+    "completedAt",
+    "failedAt",
+    "failureCode",
+    "returnCode",
+    "traceNumber",
+)
+
+
+def csv_row(row: Payment) -> list[str | int | None]:
+    """One line of the CSV file."""
+    shown = payment(row)
+    # `createdAt` of the timestamps is another one: when the money was set aside.
+    shown = {**shown["statusTimestamps"], **shown["recipient"], **shown}
+    return [shown[name] for name in CSV_HEADER]
+
+
 def recipient(row: Recipient) -> dict[str, Any]:
     """The one shape of a saved recipient."""
     return {

@@ -48,7 +48,7 @@ def request(*, payment: Payment, now: datetime) -> PaymentConfirmation:
         tenant_id=payment.tenant_id,
         payment=payment,
         amount=payment.amount,
-        reason=f"Payments above {format_cents(threshold)} need a second person.",
+        reason=_reason(payment, threshold)[: requests.REASON_LENGTH_MAX],
         approvers=approvers(payment),
         expires_at=payment.confirmation_expires_at,
         created_at=now,
@@ -62,6 +62,18 @@ def approvers(payment: Payment) -> list[str]:
     creator = _creator_email(payment)
     people = tenants.member_emails(tenant_id=payment.tenant_id, roles=(Role.OWNER, Role.APPROVER))
     return [address for address in people if address.casefold() != creator]
+
+
+def _reason(payment: Payment, threshold: int) -> str:
+    """What an approver should know: the rule, who made it, what for."""
+    names = tenants.people_and_keys([payment.created_by_id])
+    creator = names.get(payment.created_by_id, payment.created_by_id)
+    rule = f"Above {format_cents(threshold)} a second person approves."
+    return f"{rule} Ordered by {creator or 'Ballast'}{_for(payment.description)}."
+
+
+def _for(description: str) -> str:
+    return f" for \u201c{description}\u201d" if description else ""
 
 
 def supersede(*, payment: Payment, by: Actor, now: datetime) -> None:

@@ -142,10 +142,10 @@ def _entry(status: PaymentStatus, method: str, now: datetime, *, is_due: bool) -
 
 
 def _sending(method: str, now: datetime) -> dict[str, Any]:
-    return {"next_attempt_at": now, "expected_arrival_date": _arrival_date(method, now)}
+    return {"next_attempt_at": now, "expected_arrival_date": arrival_date(method, now)}
 
 
-def _arrival_date(method: str, now: datetime) -> date:
+def arrival_date(method: str, now: datetime) -> date:
     network_method = NETWORK_METHOD[method]
     if network_method.is_ach:
         return calendar.settlement_date(now)

@@ -10,19 +10,22 @@ from networks import bank_details, routing
 from networks.bank_details import BankDetails
 from payments import selectors
 from payments.errors import DuplicateRecipient, RecipientRemoved
-from payments.models import Recipient
+from payments.models import NICKNAME_LENGTH_MAX, Recipient
 from tenants.actors import Actor
 from tenants.models import Tenant
 from tenants.services import audit
 
 
 @transaction.atomic
-def save(*, tenant_id: str, details: BankDetails, actor: Actor, now: datetime) -> Recipient:
+def save(
+    *, tenant_id: str, details: BankDetails, actor: Actor, now: datetime, nickname: str = ""
+) -> Recipient:
     """Put an account on the tenant's list. Raises InvalidBankDetails, DuplicateRecipient.
 
     One at a time per tenant, so the same account twice at once is an ordinary duplicate.
     """
     recipient = _sealed(tenant_id, details, is_saved=True, now=now)
+    recipient.nickname = _tidy(nickname)
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     same = Recipient.objects.filter(
         tenant_id=tenant_id, fingerprint=recipient.fingerprint, is_saved=True, removed_at=None
@@ -33,6 +36,23 @@ def save(*, tenant_id: str, details: BankDetails, actor: Actor, now: datetime) -
         )
     recipient.save(force_insert=True)
     _audit("recipient.saved", recipient, actor, now)
+    return recipient
+
+
+@transaction.atomic
+def rename(
+    *, tenant_id: str, recipient_id: str, nickname: str, actor: Actor, now: datetime
+) -> Recipient:
+    """Call a saved recipient something else; empty: by the name on its account.
+
+    The bank goes on seeing the account holder. Raises NotFound, RecipientRemoved.
+    """
+    seen = selectors.recipient(tenant_id=tenant_id, recipient_id=recipient_id)
+    recipient = Recipient.objects.select_for_update(no_key=True).get(pk=seen.pk)
+    _require_kept(recipient)
+    recipient.nickname = _tidy(nickname)
+    recipient.save(update_fields=("nickname",))
+    _audit("recipient.renamed", recipient, actor, now)
     return recipient
 
 
@@ -61,9 +81,17 @@ def for_payment(*, tenant_id: str, given: str | BankDetails, now: datetime) -> R
         recipient.save(force_insert=True)
         return recipient
     recipient = selectors.recipient(tenant_id=tenant_id, recipient_id=given)
+    _require_kept(recipient)
+    return recipient
+
+
+def _require_kept(recipient: Recipient) -> None:
     if recipient.removed_at is not None:
         raise RecipientRemoved("This recipient was removed.", field="recipientId")
-    return recipient
+
+
+def _tidy(nickname: str) -> str:
+    return " ".join(nickname.split())[:NICKNAME_LENGTH_MAX]
 
 
 def _sealed(tenant_id: str, details: BankDetails, *, is_saved: bool, now: datetime) -> Recipient:

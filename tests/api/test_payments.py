@@ -380,3 +380,30 @@ class TestCancel:
 
         assert acme_api.post_json(f"{PATH}/{payment.pk}/cancel").status_code == 404
         assert Payment.objects.get().status == "created"
+
+
+class TestDownload:
+    def test_streams_what_the_filters_leave(self, acme, acme_api):
+        fund(acme, 1_000)
+        pay(acme, 100, to=account(holder_name="O'Neil & Sons"))
+        canceled = pay(acme, 200)
+        acme_api.post_json(f"{PATH}/{canceled.pk}/cancel")
+
+        answer = acme_api.get(f"{PATH}.csv?status=created")
+
+        header, line = b"".join(answer.streaming_content).decode().splitlines()
+        assert answer["Content-Type"] == "text/csv; charset=utf-8"
+        assert header.startswith("id,createdAt,amount,currency,status,method,recipientId,")
+        assert ",100,USD,created,ach_credit,,O'Neil & Sons," in line
+        assert "123456789" not in line
+
+    def test_takes_no_page_size(self, acme_api):
+        assert acme_api.get(f"{PATH}.csv?limit=5").status_code == 400
+
+    def test_hides_other_tenants(self, acme, rival_api):
+        fund(acme, 1_000)
+        pay(acme, 100)
+
+        answer = rival_api.get(f"{PATH}.csv")
+
+        assert len(b"".join(answer.streaming_content).splitlines()) == 1

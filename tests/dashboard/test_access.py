@@ -20,6 +20,8 @@ PAGES = (
     "/dashboard/funding",
     "/dashboard/auto-funding",
     "/dashboard/approvals",
+    "/dashboard/payments",
+    "/dashboard/recipients",
     "/dashboard/bank-accounts",
     "/dashboard/webhooks",
     "/dashboard/events",
@@ -90,7 +92,9 @@ class TestRoles:
         page = tenant_page(Role.OWNER, Role.MEMBER)(lambda _request: HttpResponse("in"))
 
         if may:
-            assert page(request).content == b"in"
+            answer = page(request)
+            assert isinstance(answer, HttpResponse)
+            assert answer.content == b"in"
         else:
             with pytest.raises(PermissionDenied, match="needs owner or member"):
                 page(request)

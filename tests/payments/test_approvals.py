@@ -143,7 +143,7 @@ class TestOrder:
         assert (payment.status, payment.confirmation_expires_at) == ("created", END)
         assert (funds_of(rule), postings_of(payment)) == ((5_000, 5_000), [("lock", 5_000)])
         assert (question.amount, question.approvers) == (5_000, [CHECKER, OWNER])
-        assert question.reason == "Payments above $10.00 need a second person."
+        assert question.reason == "Above $10.00 a second person approves. Ordered by key_1."
         assert mails_of(rule, "confirmation_request") == [CHECKER, OWNER]
         assert notices_of(rule, "confirmation.requested") == [
             {

@@ -1,0 +1,179 @@
+"""What people type to pay somebody, and what they ask the list for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.db.models import QuerySet
+
+from common import days
+from common.money import format_cents
+from dashboard.bank_account_forms import BankAccountForm
+from dashboard.fields import DollarsField
+from dashboard.form_tokens import OnceForm
+from dashboard.payment_lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL, account_name
+from payments import selectors
+from payments.models import (
+    DESCRIPTION_LENGTH_MAX,
+    NICKNAME_LENGTH_MAX,
+    Payment,
+    PaymentMethod,
+    Recipient,
+)
+from payments.services import lifecycle
+from payments.states import PaymentStatus
+
+_MEANINGS = {
+    PaymentMethod.ACH_CREDIT: "Between banks, on banking days. The bank can still send it back.",
+    PaymentMethod.RTP: "Usually there within seconds. It cannot be taken back.",
+}
+_APPROVAL = "approval"
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """One way to pay: what it means and when the money is there."""
+
+    title: str
+    meaning: str
+    most: int
+    expected_on: date
+
+    def __str__(self) -> str:
+        return self.title
+
+
+def method_choices(*, now: datetime) -> list[tuple[str, MethodChoice]]:
+    return [
+        (
+            method,
+            MethodChoice(
+                title=METHOD_LABELS[method],
+                meaning=_MEANINGS[method],
+                most=settings.PAYMENT_AMOUNT_MAX[method],
+                expected_on=lifecycle.arrival_date(method, now),
+            ),
+        )
+        for method in PaymentMethod
+    ]
+
+
+class PayForm(OnceForm):
+    """Whom, how much, how. The service has the last word."""
+
+    purpose = "payment"
+
+    recipient = forms.ChoiceField(label="To", error_messages={"required": "Choose whom to pay."})
+    amount = DollarsField(
+        label="Amount in dollars", least=1, error_messages={"required": "Type how much to pay."}
+    )
+    method = forms.ChoiceField(
+        label="How", widget=forms.RadioSelect, initial=PaymentMethod.ACH_CREDIT
+    )
+    description = forms.CharField(
+        label="What for (optional)",
+        max_length=DESCRIPTION_LENGTH_MAX,
+        required=False,
+        help_text="Shown in your lists and sent along to the recipient's bank.",
+    )
+    wait = forms.BooleanField(
+        label="Wait if the balance is short",
+        required=False,
+        help_text="It is then sent when money arrives, in the order of your waiting payments.",
+    )
+
+    def __init__(
+        self,
+        *args: Any,
+        recipients: Sequence[Recipient],
+        methods: list[tuple[str, MethodChoice]],
+        available: int,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["recipient"].choices = [(row.pk, recipient_name(row)) for row in recipients]  # type: ignore[attr-defined]  # a ChoiceField
+        self.fields["method"].choices = methods  # type: ignore[attr-defined]
+        self.fields["amount"].help_text = f"{format_cents(available)} is available."
+
+
+class RecipientForm(BankAccountForm):
+    """An account to pay, by its numbers."""
+
+    nickname = forms.CharField(
+        label="Your name for it (optional)",
+        max_length=NICKNAME_LENGTH_MAX,
+        required=False,
+        help_text="Only your team sees it.",
+    )
+
+
+class NicknameForm(forms.Form):
+    nickname = forms.CharField(
+        label="Your name for it",
+        max_length=NICKNAME_LENGTH_MAX,
+        required=False,
+        help_text="Only your team sees it. Empty: the name on the account.",
+    )
+
+
+class ApprovalLimitForm(forms.Form):
+    """Above which amount a second person approves."""
+
+    threshold = DollarsField(
+        label="Ask above this amount, in dollars",
+        required=False,
+        help_text="0 asks about every payment. Empty: nobody is asked.",
+    )
+
+
+class PaymentSearchForm(forms.Form):
+    """What the list is narrowed to; days are Eastern."""
+
+    status = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "Every status"),
+            (_APPROVAL, NEEDS_APPROVAL.label),
+            *((status, BADGES[status].label) for status in PaymentStatus),
+        ],
+    )
+    recipient = forms.ChoiceField(label="To", required=False)
+    since = forms.DateField(
+        label="From", required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+    until = forms.DateField(
+        label="To and including", required=False, widget=forms.DateInput(attrs={"type": "date"})
+    )
+
+    def __init__(self, *args: Any, recipients: Sequence[Recipient], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [(row.pk, recipient_name(row)) for row in recipients]
+        self.fields["recipient"].choices = [("", "Everybody"), *names]  # type: ignore[attr-defined]  # a ChoiceField
+
+    def narrow(self, rows: QuerySet[Payment]) -> QuerySet[Payment]:
+        """The rows that were asked for; none if the question makes no sense."""
+        if not self.is_valid():
+            return rows.none()
+        wanted = self.cleaned_data
+        if wanted["status"] == _APPROVAL:
+            rows = selectors.awaiting_confirmation(rows)
+        elif wanted["status"]:
+            rows = rows.filter(status=wanted["status"])
+        if wanted["recipient"]:
+            rows = rows.filter(recipient_id=wanted["recipient"])
+        if wanted["since"]:
+            rows = rows.filter(created_at__gte=days.start_of(wanted["since"]))
+        if wanted["until"]:
+            end = days.start_of(wanted["until"] + timedelta(days=1))
+            rows = rows.filter(created_at__lt=end)
+        return rows
+
+
+def recipient_name(row: Recipient) -> str:
+    """`Supplier LLC, First Platypus Bank ··6789`."""
+    return f"{row.display_name}, {account_name(row)}"

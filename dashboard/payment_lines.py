@@ -1,0 +1,105 @@
+"""Payments and recipients as lists show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from dashboard.context import Badge
+from networks.accounts import StoredAccount
+from payments.models import Payment, PaymentMethod, Recipient
+from payments.states import PaymentStatus
+
+METHOD_LABELS = {PaymentMethod.ACH_CREDIT: "ACH transfer", PaymentMethod.RTP: "Instant payment"}
+BADGES = {
+    PaymentStatus.WAITING_FOR_FUNDS: Badge("Waiting for money", "warn"),
+    PaymentStatus.CREATED: Badge("Ready to send"),
+    PaymentStatus.PROCESSING: Badge("On its way", "info"),
+    PaymentStatus.COMPLETED: Badge("Completed", "good"),
+    PaymentStatus.FAILED: Badge("Failed", "bad"),
+    PaymentStatus.RETURNED: Badge("Returned", "bad"),
+    PaymentStatus.CANCELED: Badge("Canceled"),
+}
+NEEDS_APPROVAL = Badge("Needs approval", "warn")
+_ON_HOLD = Badge("On hold", "warn")
+
+
+@dataclass(frozen=True)
+class PaymentLine:
+    """One payment; `note` says in words what the badge cannot."""
+
+    id: str
+    amount: int
+    badge: Badge
+    to: str
+    account: str
+    how: str
+    note: str
+    expected_on: date | None
+    at: datetime
+
+
+def payment_line(row: Payment) -> PaymentLine:
+    return PaymentLine(
+        id=row.pk,
+        amount=row.amount,
+        badge=_badge(row),
+        to=row.recipient.display_name,
+        account=account_name(row.recipient),
+        how=METHOD_LABELS[PaymentMethod(row.method)],
+        note=_note(row),
+        expected_on=row.expected_arrival_date if _is_going(row) else None,
+        at=row.created_at,
+    )
+
+
+@dataclass(frozen=True)
+class RecipientLine:
+    """One saved recipient; the account number itself is never shown."""
+
+    id: str
+    name: str
+    holder: str
+    account: str
+    kind: str
+    added_at: datetime
+
+
+def recipient_line(row: Recipient) -> RecipientLine:
+    return RecipientLine(
+        id=row.pk,
+        name=row.display_name,
+        holder=row.account_holder_name,
+        account=account_name(row),
+        kind=f"{row.get_account_type_display()}, {row.get_account_holder_type_display().lower()}",
+        added_at=row.created_at,
+    )
+
+
+def account_name(row: StoredAccount) -> str:
+    """`First Platypus Bank ··6789`, the digits on the line of the last word."""
+    return f"{row.bank_name or 'Bank account'}\N{NO-BREAK SPACE}··{row.last4}"
+
+
+def _badge(row: Payment) -> Badge:
+    if row.returned:
+        return BADGES[PaymentStatus.RETURNED]
+    if row.awaits_confirmation:
+        return NEEDS_APPROVAL
+    is_held = row.held_at is not None and row.is_unsent
+    return _ON_HOLD if is_held else BADGES[PaymentStatus(row.status)]
+
+
+def _is_going(row: Payment) -> bool:
+    """Nothing but time keeps it from arriving."""
+    is_stopped = row.awaits_confirmation or row.held_at is not None
+    is_next = row.status == PaymentStatus.CREATED and not is_stopped
+    return is_next or row.status == PaymentStatus.PROCESSING
+
+
+def _note(row: Payment) -> str:
+    if row.returned:
+        return f"{row.return_code}: {row.return_reason}"
+    if row.status == PaymentStatus.CANCELED:
+        return ""
+    return row.failure_message

@@ -1,0 +1,101 @@
+"""Pay somebody: fill in, review, confirm. Works without scripts, pays nothing twice."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from balance import selectors as ledger
+from common import ids
+from common.clock import utc_now
+from common.errors import DomainError
+from dashboard import refusals
+from dashboard.access import MONEY, PageRequest, tenant_form
+from dashboard.payment_forms import PayForm, method_choices
+from payments import selectors
+from payments.models import Payment, PaymentMethod
+from payments.services import approvals, orders
+from payments.services.orders import Order
+from tenants import actors
+
+_FIELDS = {"recipientId": "recipient"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+def pay(request: PageRequest) -> HttpResponse:
+    """One address for the three steps; `step` says which button was pressed."""
+    form = _form(request)
+    if request.method != "POST" or request.POST.get("step") == "edit":
+        return _ask(request, form)
+    if not form.is_valid():
+        return _ask(request, form, status=422)
+    if request.POST.get("step") == "confirm":
+        return _confirm(request, form)
+    return _review(request, form)
+
+
+def _form(request: PageRequest) -> PayForm:
+    tenant_id = request.seat.tenant.pk
+    return PayForm(
+        request.POST if request.method == "POST" else None,
+        tenant_id=tenant_id,
+        what=ids.new("pay"),
+        recipients=list(selectors.kept_recipients(tenant_id=tenant_id)),
+        methods=method_choices(now=utc_now()),
+        available=ledger.summary(tenant_id).available,
+        initial={"recipient": request.GET.get("recipient", "")},
+    )
+
+
+def _ask(request: PageRequest, form: PayForm, *, status: int = 200) -> HttpResponse:
+    return render(request, "dashboard/pay.html", {"form": form}, status=status)
+
+
+def _review(request: PageRequest, form: PayForm) -> HttpResponse:
+    """What will happen, in names and amounts, before it does."""
+    tenant_id, amount = request.seat.tenant.pk, form.cleaned_data["amount"]
+    available = ledger.summary(tenant_id).available
+    threshold = approvals.approval_threshold(tenant_id=tenant_id)
+    values = {
+        "form": form,
+        "recipient": dict(form.fields["recipient"].choices)[form.cleaned_data["recipient"]],  # type: ignore[attr-defined]  # a ChoiceField
+        "method": dict(form.fields["method"].choices)[form.cleaned_data["method"]],  # type: ignore[attr-defined]
+        "available_after": available - amount,
+        "shortfall": max(0, amount - available),
+        "needs_approval": threshold is not None and amount > threshold,
+    }
+    return render(request, "dashboard/pay_review.html", values)
+
+
+def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
+    data, tenant = form.cleaned_data, request.seat.tenant
+    order = Order(
+        id=form.what,
+        recipient=data["recipient"],
+        amount=data["amount"],
+        method=PaymentMethod(data["method"]),
+        description=data["description"],
+        wait_for_funds=data["wait"],
+    )
+    try:
+        payment = orders.place_once(
+            tenant_id=tenant.pk,
+            mode=tenant.mode,
+            order=order,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except DomainError as refusal:
+        refusals.add_to(form, refusal, fields=_FIELDS)
+        return _ask(request, form, status=422)
+    messages.success(request, _said(payment))
+    return redirect("dashboard:payment_detail", payment_id=payment.pk)
+
+
+def _said(payment: Payment) -> str:
+    once = "It is paid once, however often the button was pressed."
+    asks = "A second person was asked to approve it. " if payment.awaits_confirmation else ""
+    return f"Accepted. {asks}{once}"
