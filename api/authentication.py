@@ -17,6 +17,9 @@ from tenants.actors import Actor
 from tenants.selectors import KeyHolder
 from tenants.services import keys
 
+# Where the middleware finds who called.
+KEY_HOLDER = "ballast.key_holder"
+
 _BAD_TOKEN = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
 _NO_TOKEN = {"WWW-Authenticate": "Bearer"}
 
@@ -65,6 +68,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         holder = selectors.find_key_holder(text=_presented_key(request), now=now)
         if holder is None:
             raise errors.InvalidToken("This API key is not valid.", headers=_BAD_TOKEN)
+        request.META[KEY_HOLDER] = holder
         structlog.contextvars.bind_contextvars(tenant_id=holder.tenant_id, key_id=holder.key_id)
         allowed = holder.allowed_networks
         if allowed and not is_within(client_address(request), allowed):

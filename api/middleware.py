@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from io import BytesIO
 from typing import IO, cast
@@ -12,8 +13,9 @@ import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 
-from api import errors, parsers, problems
+from api import errors, parsers, problems, request_log
 from api.addresses import client_address
+from api.authentication import KEY_HOLDER
 from common import ids
 from common.errors import DomainError, NotFound
 
@@ -75,6 +77,23 @@ class ApiErrorMiddleware:
             for name, value in response.headers.items():  # what other middleware added stays
                 problem.headers.setdefault(name, value)
             return problem
+        return response
+
+
+class RequestLogMiddleware:
+    """Notes each request of a known key, for the tenant to look at (api/request_log.py)."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not is_api(request):
+            return self.get_response(request)
+        started = time.perf_counter_ns()
+        response = self.get_response(request)
+        if holder := request.META.get(KEY_HOLDER):
+            took = (time.perf_counter_ns() - started) // 1000
+            request_log.note(request, response, holder=holder, duration_us=took)
         return response
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from common.fields import PrefixedIdField
@@ -32,3 +33,45 @@ class IdempotencyRecord(models.Model):
     def encryption_context(self) -> str:
         """Binds the stored body to its tenant and key."""
         return f"idempotency_record.body:{self.tenant_id}:{self.key}"
+
+
+class ApiRequest(models.Model):
+    """One request of a tenant's key and how it was answered, without its body. Written in batches
+    after the answer (api/request_log.py), kept for REQUEST_LOG_DAYS."""
+
+    id = PrefixedIdField("req")
+    # No foreign keys in the database: a log may not cost its subject a lock.
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
+    )
+    key = models.ForeignKey(
+        "tenants.ApiKey", on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
+    )
+    request_id = models.CharField(
+        max_length=128, help_text="X-Request-Id; the caller may repeat it"
+    )
+    method = models.CharField(max_length=16)
+    path = models.CharField(max_length=300)
+    query = models.CharField(max_length=500, blank=True)
+    status = models.PositiveSmallIntegerField()
+    error_code = models.CharField(max_length=64, blank=True)
+    problem = models.JSONField(null=True, blank=True, help_text="the answer to a refused request")
+    idempotency_key = models.CharField(max_length=255, blank=True)
+    address = models.CharField(max_length=45, blank=True)
+    duration_us = models.PositiveIntegerField(help_text="microseconds until the answer was ready")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = (
+            models.Index(fields=("tenant", "-created_at", "-id"), name="request_by_tenant"),
+            models.Index(
+                fields=("tenant", "-created_at", "-id"),
+                name="request_refused",
+                condition=models.Q(status__gte=400),
+            ),
+            models.Index(fields=("tenant", "request_id"), name="request_by_request_id"),
+            BrinIndex(fields=("created_at",), name="request_age"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path} → {self.status}"

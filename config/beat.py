@@ -27,6 +27,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "remind approvers and close their questions": every(60, "funding.sweep_confirmations"),
     "look after webhooks": every(10, "webhooks.sweep"),
     "forget old events": every(3600, "webhooks.forget_old"),
+    "forget old API requests": every(3600, "api.forget_requests"),
     "forget old idempotency keys": every(3600, "api.forget_idempotency_keys"),
     "check the ledger": every(900, "balance.check_ledger"),
 }

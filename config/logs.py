@@ -9,27 +9,14 @@ from typing import Any
 import structlog
 from structlog.typing import EventDict, WrappedLogger
 
-_REDACTED = "[redacted]"
+from common.redaction import REDACTED, clean_text, without_secrets
+
 # Members that must never be written, whoever logs them.
 _SECRET_NAMES = re.compile(
     r"account_?number|token|secret|password|passwd|authorization|api_?key$|cookie", re.IGNORECASE
 )
-_SECRET_TEXT = re.compile(
-    r"bal_(?:test|live)_[0-9A-Za-z]+"
-    r"|whsec_[0-9A-Za-z+/=]+"
-    r"|processor-(?:sandbox|development|production)-[\w-]+"
-    r"|(?<=/password/reset/key/)[^/\s\"'?]+"
-    r"|(?<=/confirm/)[^/\s\"'?]+"
-    r"|(?<=/join/)[^/\s\"'?]+"
-    r"|(?<=%2Fjoin%2F)[^/\s\"'?&%]+"
-    r"|(?<=Bearer )[^\s\"',]+"
-)
-# A stand-alone run of digits long enough to be an account number keeps its last four.
-_DIGITS = re.compile(r"(?<!\w)(?<![0-9][.:-])[0-9]{4,13}([0-9]{4})(?!\w|[.:-][0-9])")
 # Members that are references and not bank details, whatever their digits look like.
 _REFERENCE_NAMES = re.compile(r"(^|_)id$|^timestamp$|^trace_number$")
-# What PostgreSQL adds to an error: the values of the row.
-_ROW_VALUES = re.compile(r"^(DETAIL|CONTEXT|PARAMETERS):.*$", re.MULTILINE)
 _DEPTH_MAX = 6
 
 
@@ -40,11 +27,11 @@ def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
 
 def _redacted(name: str, value: Any, *, depth: int) -> Any:
     if _SECRET_NAMES.search(name):
-        return _REDACTED
+        return REDACTED
     if isinstance(value, str):
-        return _without_secrets(value) if _REFERENCE_NAMES.search(name) else clean_text(value)
+        return without_secrets(value) if _REFERENCE_NAMES.search(name) else clean_text(value)
     if depth >= _DEPTH_MAX:
-        return _REDACTED
+        return REDACTED
     if isinstance(value, Mapping):
         return {key: _redacted(str(key), item, depth=depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -52,15 +39,6 @@ def _redacted(name: str, value: Any, *, depth: int) -> Any:
     if value is None or isinstance(value, int | float):
         return value
     return clean_text(str(value))
-
-
-def clean_text(text: str) -> str:
-    """`text` without what looks like a secret, a magic link or an account number."""
-    return _DIGITS.sub(r"[…\1]", _without_secrets(text))
-
-
-def _without_secrets(text: str) -> str:
-    return _ROW_VALUES.sub(rf"\1: {_REDACTED}", _SECRET_TEXT.sub(_REDACTED, text))
 
 
 def logging_config(*, json_lines: bool) -> dict[str, Any]:

@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "api.middleware.RequestIdMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
+    "api.middleware.RequestLogMiddleware",
     "api.middleware.ApiErrorMiddleware",
     "api.middleware.AuthorityMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -316,6 +317,10 @@ SPECTACULAR_SETTINGS = {
         "WebhookStatus": "webhooks.states.EndpointStatus",
     },
 }
+
+# How often each web process writes down the requests it answered; 0 switches the log off.
+REQUEST_LOG_SECONDS = count("REQUEST_LOG_SECONDS", default=1)
+REQUEST_LOG_DAYS = count("REQUEST_LOG_DAYS", default=14, minimum=1)
 
 # --- Secrets at rest ----------------------------------------------------------------------------
 

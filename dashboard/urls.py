@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from dashboard.developer_urls import developer_pages
 from dashboard.views import (
     account,
-    api_keys,
     approvals,
     audit_log,
     auto_funding,
@@ -14,7 +14,6 @@ from dashboard.views import (
     confirmations,
     dev_inbox,
     docs,
-    events,
     funding,
     invitations,
     overview,
@@ -26,9 +25,6 @@ from dashboard.views import (
     team,
     topup,
     transactions,
-    webhook_changes,
-    webhook_sending,
-    webhooks,
 )
 
 _tenant_pages: list[URLPattern | URLResolver] = [
@@ -67,11 +63,6 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     ),
     path("bank-accounts/<str:source_id>/remove", bank_accounts.remove, name="bank_account_remove"),
     path("bank-accounts/<str:source_id>/verify", bank_accounts.verify, name="bank_account_verify"),
-    path("api-keys", api_keys.api_keys, name="api_keys"),
-    path("api-keys/new", api_keys.issue, name="api_key_issue"),
-    path("api-keys/<str:key_id>/rotate", api_keys.rotate, name="api_key_rotate"),
-    path("api-keys/<str:key_id>/revoke", api_keys.revoke, name="api_key_revoke"),
-    path("webhooks", webhooks.webhooks, name="webhooks"),
     path("team", team.team, name="team"),
     path("team/invite", team.invite, name="team_invite"),
     path("team/sign-in-rule", team.sign_in_rule, name="team_sign_in_rule"),
@@ -79,27 +70,17 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("team/invitations/<str:invitation_id>/revoke", team.revoke, name="invitation_revoke"),
     path("team/<str:membership_id>/role", team.role, name="member_role"),
     path("team/<str:membership_id>/remove", team.remove, name="member_remove"),
-    path("webhooks/new", webhook_changes.register, name="webhook_register"),
-    path("webhooks/<str:endpoint_id>", webhooks.endpoint, name="webhook"),
-    path("webhooks/<str:endpoint_id>/edit", webhook_changes.edit, name="webhook_edit"),
-    path("webhooks/<str:endpoint_id>/secret", webhook_changes.rotate, name="webhook_rotate"),
-    path("webhooks/<str:endpoint_id>/switch", webhook_changes.switch, name="webhook_switch"),
-    path("webhooks/<str:endpoint_id>/remove", webhook_changes.remove, name="webhook_remove"),
-    path("webhooks/<str:endpoint_id>/test", webhook_sending.test, name="webhook_test"),
-    path("webhooks/<str:endpoint_id>/replay", webhook_sending.replay, name="webhook_replay"),
-    path("deliveries/<str:delivery_id>", webhooks.delivery, name="delivery"),
-    path("deliveries/<str:delivery_id>/resend", webhook_sending.resend, name="delivery_resend"),
-    path("events", events.events, name="events"),
-    path("events/<str:event_id>", events.event, name="event"),
     path("settings", settings.settings, name="settings"),
     path("notifications", settings.notifications, name="notifications"),
     path("audit-log", audit_log.audit_log, name="audit_log"),
     path("audit-log.csv", audit_log.download, name="audit_log_csv"),
+    *developer_pages,
     path("tenant", site.switch_tenant, name="switch_tenant"),
 ]
 
 _docs: list[URLPattern | URLResolver] = [
     path("", docs.index, name="index"),
+    path("guide", docs.guide, name="guide"),
     path("webhooks", docs.webhooks, name="webhooks"),
     path("errors", docs.errors, name="errors"),
 ]

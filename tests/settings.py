@@ -21,3 +21,4 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 MIDDLEWARE = [name for name in MIDDLEWARE if "whitenoise" not in name]  # noqa: F405
+REQUEST_LOG_SECONDS = 0  # tests of the log switch it on and write by hand

@@ -12,11 +12,18 @@ from django.views.decorators.http import require_safe
 
 from api.errors import status_of
 from common.errors import DomainError
+from dashboard import guide as guides
 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     return render(request, "docs/index.html", {"base_url": settings.BASE_URL})
+
+
+@require_safe
+def guide(request: HttpRequest) -> HttpResponse:
+    """docs/api.md, beside the reference."""
+    return render(request, "docs/guide.html", {"guide": guides.guide()})
 
 
 @require_safe

@@ -12,7 +12,7 @@ from tests.builders import make_auto_funding, make_endpoint, make_funding, make_
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-PUBLIC = ("/accounts/login/", "/accounts/password/reset/", "/docs/", "/docs/errors")
+PUBLIC = ("/accounts/login/", "/accounts/password/reset/", "/docs/", "/docs/guide", "/docs/errors")
 SIGNED_IN = (
     "/dashboard/",
     "/dashboard/transactions",
@@ -34,6 +34,8 @@ SIGNED_IN = (
     "/dashboard/webhooks",
     "/dashboard/webhooks/new",
     "/dashboard/events",
+    "/dashboard/developers",
+    "/dashboard/requests",
     "/accounts/password/change/",
     "/dashboard/team",
     "/dashboard/team/invite",

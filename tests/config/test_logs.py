@@ -11,8 +11,9 @@ from celery import shared_task
 from celery.contrib.testing.worker import start_worker
 from django.db import connection
 
+from common.redaction import clean_text
 from config.celery import app
-from config.logs import clean_text, logging_config
+from config.logs import logging_config
 from tests.logs import WrittenLog
 
 KEY = "bal_live_" + "Ab3" * 16

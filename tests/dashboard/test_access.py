@@ -25,6 +25,8 @@ PAGES = (
     "/dashboard/bank-accounts",
     "/dashboard/webhooks",
     "/dashboard/events",
+    "/dashboard/developers",
+    "/dashboard/requests",
 )
 
 

@@ -1,0 +1,215 @@
+"""The tenants' request log: what their keys asked for and how we answered, without any body.
+
+A request costs one append to a list in memory. A thread of each web process writes the list down
+once a second with one COPY, so that reads stay free of commits. A process that is killed takes its
+last second with it; the log is for people who look for a mistake, not a record of anything.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import structlog
+from django.conf import settings
+from django.db import Error as DatabaseProblem
+from django.db import connection
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from psycopg import Error as DriverProblem
+
+from api.addresses import client_address
+from api.models import ApiRequest
+from common import ids
+from common.clock import utc_now
+from common.errors import NotFound
+from common.redaction import clean_text, without_secrets
+from tenants.selectors import KeyHolder
+
+log = structlog.get_logger(__name__)
+
+# What a process holds at most while the database is away; the oldest leave first.
+_HELD_MAX = 10_000
+_FORGOTTEN_AT_ONCE = 5_000
+
+_COLUMNS = (
+    "id", "tenant_id", "key_id", "request_id", "method", "path", "query", "status", "error_code",
+    "problem", "idempotency_key", "address", "duration_us", "created_at",
+)  # fmt: skip
+_COPY = f"COPY {ApiRequest._meta.db_table} ({', '.join(_COLUMNS)}) FROM STDIN"
+
+
+class Entry(NamedTuple):
+    """One request, as cheaply noted as it can be: cleaned and cut when it is written."""
+
+    tenant_id: str
+    key_id: str
+    request_id: str
+    method: str
+    path: str
+    query: str
+    status: int
+    body: bytes
+    idempotency_key: str
+    address: str
+    duration_us: int
+    created_at: datetime
+
+
+_held: deque[Entry] = deque(maxlen=_HELD_MAX)
+
+
+def note(
+    request: HttpRequest, response: HttpResponse, *, holder: KeyHolder, duration_us: int
+) -> None:
+    """Keep this request for the next write. Takes microseconds and never raises or waits."""
+    if not settings.REQUEST_LOG_SECONDS:
+        return
+    meta = request.META
+    entry = Entry(
+        tenant_id=holder.tenant_id,
+        key_id=holder.key_id,
+        request_id=meta.get("HTTP_X_REQUEST_ID", ""),
+        method=request.method or "",
+        path=request.path_info,
+        query=meta.get("QUERY_STRING", ""),
+        status=response.status_code,
+        body=response.content if response.status_code >= 400 else b"",
+        idempotency_key=meta.get("HTTP_IDEMPOTENCY_KEY", ""),
+        address=client_address(request),
+        duration_us=duration_us,
+        created_at=utc_now(),
+    )
+    _held.append(entry)
+    _writer.start_once()
+
+
+def flush() -> int:
+    """Write down what is held; returns how many rows. On an error they are held again."""
+    batch = [_held.popleft() for _ in range(len(_held))]
+    if not batch:
+        return 0
+    rows = [_row(entry) for entry in batch]
+    try:
+        with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+            for row in rows:
+                copy.write_row(row)
+    except (DatabaseProblem, DriverProblem) as error:  # a COPY tells some in the driver's words
+        log.warning("request_log_not_written", error=type(error).__name__, count=len(batch))
+        _hold_again(batch)
+        return 0
+    return len(rows)
+
+
+def _hold_again(batch: Sequence[Entry]) -> None:
+    """Put the newest of `batch` back, as far as there is room."""
+    for entry in reversed(batch):
+        if len(_held) < _HELD_MAX:
+            _held.appendleft(entry)
+
+
+def requests(*, tenant_id: str) -> QuerySet[ApiRequest]:
+    """The tenant's requests, with their keys."""
+    return ApiRequest.objects.filter(tenant_id=tenant_id).select_related("key")
+
+
+def request(*, tenant_id: str, pk: str) -> ApiRequest:
+    """Raises NotFound, for another tenant's request too."""
+    found = requests(tenant_id=tenant_id).filter(pk=pk).first() if ids.is_id(pk, "req") else None
+    if found is None:
+        raise NotFound("There is no such request; they are kept for some days only.")
+    return found
+
+
+def forget_old(*, now: datetime) -> int:
+    """Delete what is older than REQUEST_LOG_DAYS, a batch per transaction; returns how many."""
+    old = ApiRequest.objects.filter(created_at__lt=now - timedelta(days=settings.REQUEST_LOG_DAYS))
+    forgotten = 0
+    while batch := list(old.values_list("pk", flat=True)[:_FORGOTTEN_AT_ONCE]):
+        deleted, _ = ApiRequest.objects.filter(pk__in=batch).delete()
+        forgotten += deleted
+    return forgotten
+
+
+def _row(entry: Entry) -> Sequence[Any]:
+    problem = _problem(entry.body)
+    return (
+        ids.new("req"),
+        entry.tenant_id,
+        entry.key_id,
+        entry.request_id[:128],
+        entry.method[:16],
+        _storable(clean_text(entry.path), 300),
+        _storable(clean_text(entry.query), 500),
+        entry.status,
+        str(problem.get("code", ""))[:64] if problem else "",
+        json.dumps(problem) if problem else None,
+        _storable(without_secrets(entry.idempotency_key), 255),
+        _storable(entry.address, 45),
+        min(entry.duration_us, 2_147_483_647),
+        entry.created_at,
+    )
+
+
+def _problem(body: bytes) -> dict[str, Any] | None:
+    """The problem document of a refusal, without what the caller should not have sent."""
+    if not body:
+        return None
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return None
+    return _cleaned(found) if isinstance(found, dict) else None
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return _storable(clean_text(value), 1000)
+    if isinstance(value, dict):
+        return {str(name): _cleaned(item) for name, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list) else value
+
+
+def _storable(text: str, length: int) -> str:
+    """Cut, and without what PostgreSQL refuses."""
+    return text[:length].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+class _Writer:
+    """The thread that writes, one per process, started by the first request."""
+
+    def __init__(self) -> None:
+        self._pid = 0
+        self._lock = threading.Lock()
+
+    def start_once(self) -> None:
+        if self._pid == os.getpid():
+            return
+        with self._lock:
+            if self._pid != os.getpid():
+                self._pid = os.getpid()
+                threading.Thread(target=self._run, name="request-log", daemon=True).start()
+                atexit.register(self._write)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(settings.REQUEST_LOG_SECONDS)
+            self._write()
+
+    def _write(self) -> None:
+        try:
+            flush()
+        except Exception:  # the next second is another chance, and nobody else would be told
+            log.exception("request_log_failed")
+        finally:
+            connection.close()  # back to the pool: an idle process holds none
+
+
+_writer = _Writer()
