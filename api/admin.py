@@ -13,9 +13,7 @@ class IdempotencyRecordAdmin(ReadOnlyAdmin):
     """Without the stored answer: it can hold a secret that is shown only once."""
 
     list_display = ("created_at", "tenant", "key", "status")
-    list_filter = ("status",)
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=key", "=tenant__id")
+    search_fields = ("id__exact", "key__exact", "tenant__id__exact")
     search_help_text = "The Idempotency-Key, its tenant or the record's id"
     exclude = ("body_token",)
-    ordering = ("-created_at", "-id")

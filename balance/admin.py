@@ -34,8 +34,7 @@ class BalanceAdmin(ReadOnlyAdmin):
     list_display = ("tenant", "currency", "available", "pending", "locked", "posted_at")
     list_filter = (BelowZero,)
     list_select_related = ("tenant",)
-    search_fields = ("tenant__id__exact", "tenant__name")
-    ordering = ("tenant",)
+    search_fields = ("tenant__id__exact",)
 
 
 @admin.register(BalanceTransaction)
@@ -55,8 +54,6 @@ class BalanceTransactionAdmin(ReadOnlyAdmin):
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact", "source_id__exact")
     search_help_text = "The id of the line, its tenant, or its funding, payment or adjustment"
-    ordering = ("-id",)
-    show_full_result_count = False
 
 
 @admin.register(Adjustment)
@@ -64,8 +61,7 @@ class AdjustmentAdmin(ReadOnlyAdmin):
     list_display = ("id", "tenant", "type", "amount", "reason", "actor_type", "created_at")
     list_filter = ("type", "actor_type")
     list_select_related = ("tenant",)
-    search_fields = ("id__exact", "tenant__id__exact", "reason", "actor_id__exact")
-    ordering = ("-id",)
+    search_fields = ("id__exact", "tenant__id__exact")
 
 
 @admin.register(LedgerCheck)
@@ -74,12 +70,11 @@ class LedgerCheckAdmin(ReadOnlyAdmin):
     list_filter = ("ok", "is_full")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
-    ordering = ("-started_at",)
 
 
 @admin.register(LedgerCheckpoint)
 class LedgerCheckpointAdmin(ReadOnlyAdmin):
     list_display = ("tenant", "sequence", "available", "locked", "proven_at")
     list_select_related = ("tenant",)
-    search_fields = ("tenant__id__exact", "tenant__name")
+    search_fields = ("tenant__id__exact",)
     ordering = ("tenant",)

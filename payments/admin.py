@@ -34,10 +34,13 @@ class PaymentAdmin(ReadOnlyAdmin):
     list_display = ("id", "tenant", "amount", "method", "status", "held_at", "created_at")
     list_filter = ("status", "method", "returned", ("held_at", admin.EmptyFieldListFilter))
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=tenant__id", "=network_reference", "=trace_number", "=recipient__id")
-    search_help_text = "The id of the payment, its tenant or recipient, or the network's reference"
-    ordering = ("-id",)
-    show_full_result_count = False
+    search_fields = (
+        "id__exact",
+        "tenant__id__exact",
+        "recipient__id__exact",
+        "trace_number__exact",
+    )
+    search_help_text = "The id of the payment, its tenant or its recipient, or the trace number"
     inlines = (HistoryInline,)
     actions = ("hold", "release")
 
@@ -71,5 +74,4 @@ class RecipientAdmin(AccountNumberAdmin):
     list_display = ("id", "tenant", "account_holder_name", "bank_name", "last4", "is_saved")
     list_filter = ("is_saved", "account_holder_type")
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=tenant__id", "account_holder_name")
-    ordering = ("-id",)
+    search_fields = ("id__exact", "tenant__id__exact")

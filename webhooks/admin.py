@@ -71,9 +71,8 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
     )
     list_filter = ("status", "disabled_reason")
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=tenant__id", "tenant__name", "url")
-    search_help_text = "The id of the endpoint or its tenant, or a part of the URL"
-    ordering = ("-id",)
+    search_fields = ("id__exact", "tenant__id__exact")
+    search_help_text = "The id of the endpoint or its tenant"
     exclude = ("secret_token", "previous_secret_token")
     actions = ("switch_on", "switch_off")
 
@@ -92,12 +91,9 @@ class WebhookEndpointAdmin(ReadOnlyAdmin):
 @admin.register(WebhookEvent)
 class WebhookEventAdmin(ReadOnlyAdmin):
     list_display = ("id", "tenant", "type", "payment_id", "sequence", "created_at")
-    list_filter = ("type",)
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=tenant__id", "=payment_id")
+    search_fields = ("id__exact", "tenant__id__exact", "payment_id__exact")
     search_help_text = "The id of the event, its tenant, or its payment"
-    ordering = ("-id",)
-    show_full_result_count = False
     fields = ("id", "tenant", "type", "payment_id", "sequence", "payload", "created_at")
     readonly_fields = ("payload",)
 
@@ -121,10 +117,8 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
     )
     list_filter = ("status", "is_manual")
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=tenant__id", "=event__id", "=endpoint__id", "=payment_id")
-    search_help_text = "The id of the delivery, its tenant, event, endpoint or payment"
-    ordering = ("-id",)
-    show_full_result_count = False
+    search_fields = ("id__exact", "event__id__exact", "endpoint__id__exact")
+    search_help_text = "The id of the delivery, its event or its endpoint"
     raw_id_fields = ("event", "endpoint")
     actions = ("resend",)
 
@@ -139,11 +133,8 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
 @admin.register(WebhookAttempt)
 class WebhookAttemptAdmin(ReadOnlyAdmin):
     list_display = ("delivery_id", "number", "status_code", "error", "duration_ms", "started_at")
-    list_filter = ("status_code", "error")
-    search_fields = ("=delivery__id",)
+    search_fields = ("delivery__id__exact",)
     search_help_text = "The id of the delivery"
-    ordering = ("-id",)
-    show_full_result_count = False
 
 
 @admin.register(DispatcherHeartbeat)

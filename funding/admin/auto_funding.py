@@ -25,19 +25,17 @@ class AutoFundingConfigAdmin(ReadOnlyAdmin):
         "paused_until",
         "last_triggered_at",
     )
-    list_filter = ("enabled", "paused_reason", "funding_method")
+    list_filter = ("enabled", ("paused_reason", admin.EmptyFieldListFilter), "funding_method")
     list_select_related = ("tenant",)
-    search_fields = ("tenant__id", "tenant__name", "confirmation_emails")
-    ordering = ("-updated_at",)
+    search_fields = ("tenant__id__exact",)
 
 
 @admin.register(AutoFundingDecision)
 class AutoFundingDecisionAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "tenant", "outcome", "reason", "available", "amount", "funding")
-    list_filter = ("outcome", "reason")
+    list_filter = ("outcome",)
     list_select_related = ("tenant", "funding")
-    search_fields = ("tenant__id", "tenant__name", "funding__id")
-    ordering = ("-id",)
+    search_fields = ("id__exact", "tenant__id__exact", "funding__id__exact")
 
 
 @admin.register(Confirmation)
@@ -45,14 +43,12 @@ class ConfirmationAdmin(ReadOnlyAdmin):
     list_display = ("funding", "tenant", "amount", "decision", "decided_by", "expires_at")
     list_filter = ("decision",)
     list_select_related = ("tenant", "funding")
-    search_fields = ("id", "funding__id", "tenant__id", "tenant__name", "decided_by")
-    ordering = ("-id",)
+    search_fields = ("id__exact", "funding__id__exact", "tenant__id__exact")
 
 
 @admin.register(ConfirmationLink)
 class ConfirmationLinkAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "approver_email", "confirmation")
     list_select_related = ("confirmation",)
-    search_fields = ("approver_email", "confirmation__id", "confirmation__funding__id")
+    search_fields = ("id__exact", "confirmation__id__exact")
     exclude = ("digest",)
-    ordering = ("-id",)

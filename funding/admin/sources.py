@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from django.contrib import admin
 
 from common.admin import AccountNumberAdmin, ReadOnlyAdmin
 from funding.models import FundingSource, SourceVerification
-
-_TENANT = ("tenant__id", "tenant__name")
 
 
 @admin.register(FundingSource)
@@ -26,11 +22,10 @@ class FundingSourceAdmin(AccountNumberAdmin):
         "last_return_code",
         "created_at",
     )
-    list_filter = ("status", "type", "account_holder_type", "tenant__mode", "last_return_code")
+    list_filter = ("status", "type", "account_holder_type", "tenant__mode")
     list_select_related = ("tenant",)
-    search_fields = ("=id", *_TENANT, "=last4", "=routing_number", "account_holder_name")
-    search_help_text = "Id, tenant, last digits, routing number or account holder"
-    ordering = ("-created_at", "-id")
+    search_fields = ("id__exact", "tenant__id__exact")
+    search_help_text = "The id of the account or its tenant"
 
 
 @admin.register(SourceVerification)
@@ -45,9 +40,8 @@ class SourceVerificationAdmin(ReadOnlyAdmin):
         "verified_at",
         "created_at",
     )
-    list_filter: ClassVar = ("source__status", "tries_used")
+    list_filter = ("source__status",)
     list_select_related = ("source",)
-    search_fields = ("=id", "=source__id", "source__tenant__id", "source__tenant__name")
-    search_help_text = "Id, source or tenant"
+    search_fields = ("id__exact", "source__id__exact")
+    search_help_text = "The id of the verification or its account"
     exclude = ("amounts",)
-    ordering = ("-created_at", "-id")

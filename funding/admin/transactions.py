@@ -38,7 +38,6 @@ class FundingTransactionAdmin(ReadOnlyAdmin):
     )
     list_filter = ("status", "method", "trigger", "returned")
     list_select_related = ("tenant",)
-    search_fields = ("id__exact", "tenant__id__exact", "source__id__exact")
-    search_help_text = "The id of the funding, its tenant or its bank account"
-    ordering = ("-id",)
+    search_fields = ("id__exact", "tenant__id__exact", "source__id__exact", "trace_number__exact")
+    search_help_text = "The id of the funding, its tenant or its bank account, or the trace number"
     inlines = (HistoryInline,)

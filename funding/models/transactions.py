@@ -114,6 +114,9 @@ class FundingTransaction(Leased):
             ),
             BrinIndex(fields=("pending_at",), name="funding_sent"),
             models.Index(
+                fields=("trace_number",), name="funding_trace", condition=~Q(trace_number="")
+            ),
+            models.Index(
                 fields=("failed_at",), name="funding_failures", condition=Q(status="failed")
             ),
         )

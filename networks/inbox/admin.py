@@ -11,6 +11,5 @@ from networks.inbox.models import InboundEvent
 @admin.register(InboundEvent)
 class InboundEventAdmin(ReadOnlyAdmin):
     list_display = ("id", "network", "instruction_id", "kind", "code", "amount", "outcome", "note")
-    list_filter = ("outcome", "kind", "network")
-    search_fields = ("id", "event_id", "instruction_id", "reference")
-    ordering = ("-id",)
+    list_filter = ("outcome",)
+    search_fields = ("event_id__exact", "instruction_id__exact")

@@ -12,7 +12,7 @@ from networks.sandbox.models import SandboxEvent, SandboxInstruction
 class SandboxInstructionAdmin(ReadOnlyAdmin):
     list_display = ("external_id", "method", "amount", "submissions", "accepted_at")
     list_filter = ("method",)
-    search_fields = ("external_id",)
+    search_fields = ("external_id__exact",)
     ordering = ("-number",)
 
 
@@ -21,5 +21,4 @@ class SandboxEventAdmin(ReadOnlyAdmin):
     list_display = ("id", "instruction", "sequence", "kind", "code", "due_at", "acknowledged")
     list_filter = ("kind", "acknowledged")
     list_select_related = ("instruction",)
-    search_fields = ("id", "instruction__external_id")
-    ordering = ("-id",)
+    search_fields = ("id__exact",)

@@ -163,6 +163,9 @@ class Payment(Leased):
             ),
             BrinIndex(fields=("processing_at",), name="payment_sent"),
             models.Index(
+                fields=("trace_number",), name="payment_trace", condition=~Q(trace_number="")
+            ),
+            models.Index(
                 Coalesce("returned_at", "failed_at"),
                 name="payment_failures",
                 condition=Q(status__in=("failed", "returned")),

@@ -53,9 +53,10 @@ class ApiKeyAdmin(ServiceAdmin):
     )
     list_filter = (("revoked_at", admin.EmptyFieldListFilter), "tenant__mode")
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=prefix", "name", "=tenant__id", "tenant__name")
-    search_help_text = "Id, prefix (the key up to its 17th character), name or tenant"
-    ordering = ("-created_at", "-id")
+    search_fields = ("id__exact", "prefix__exact", "tenant__id__exact")
+    search_help_text = (
+        "The id of the key, its prefix (the key up to its 17th character) or its tenant"
+    )
     autocomplete_fields = ("tenant",)
     actions = ("revoke",)
 

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from common.admin import ServiceAdmin
+from common.admin import FastAdmin, ServiceAdmin
 from common.clock import utc_now
 from tenants import actors
 from tenants.models import Membership, Role, User
@@ -56,7 +56,7 @@ class EditUserForm(UserChangeForm):
 
 
 @admin.register(User)
-class UserAdmin(AccountAdmin, ModelAdmin):
+class UserAdmin(AccountAdmin, FastAdmin):
     """Changes are audited; what a person may do in a tenant is a membership."""
 
     form = EditUserForm
@@ -64,7 +64,7 @@ class UserAdmin(AccountAdmin, ModelAdmin):
     change_password_form = AdminPasswordChangeForm
     list_display = ("email", "name", "is_active", "is_staff", "last_login", "created_at")
     list_filter = ("is_active", "is_staff", "is_superuser")
-    search_fields = ("=id", "email", "name")
+    search_fields = ("id__exact", "email__startswith")
     ordering = ("email",)
     readonly_fields = ("last_login", "created_at")
     filter_horizontal = ("groups",)
@@ -108,8 +108,7 @@ class MembershipAdmin(ServiceAdmin):
     list_display = ("user", "tenant", "role", "created_at")
     list_filter = ("role", "tenant__mode")
     list_select_related = ("user", "tenant")
-    search_fields = ("=id", "user__email", "=tenant__id", "tenant__name")
-    ordering = ("tenant__name", "user__email")
+    search_fields = ("id__exact", "tenant__id__exact", "user__id__exact")
     autocomplete_fields = ("tenant", "user")
     fields = ("tenant", "user", "role")
 

@@ -11,11 +11,10 @@ from tenants.models import AuditEvent, OutgoingEmail
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "action", "tenant", "actor_type", "actor_id", "subject_id")
-    list_filter = ("actor_type", "action")
+    list_filter = ("actor_type",)
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=subject_id", "=actor_id", "=tenant__id", "=request_id", "action")
-    search_help_text = "Event, subject, actor, tenant or request id, or the action"
-    ordering = ("-created_at", "-id")
+    search_fields = ("id__exact", "subject_id__exact", "tenant__id__exact")
+    search_help_text = "The id of the event, its subject or its tenant"
 
 
 @admin.register(OutgoingEmail)
@@ -30,8 +29,7 @@ class OutgoingEmailAdmin(ReadOnlyAdmin):
         "failed_at",
         "last_error",
     )
-    list_filter = ("template", ("failed_at", admin.EmptyFieldListFilter))
+    list_filter = (("failed_at", admin.EmptyFieldListFilter),)
     list_select_related = ("tenant",)
-    search_fields = ("=id", "=to", "=tenant__id")
-    search_help_text = "Id, address or tenant"
-    ordering = ("-created_at", "-id")
+    search_fields = ("id__exact", "tenant__id__exact")
+    search_help_text = "The id of the message or its tenant"

@@ -54,8 +54,7 @@ class SwitchAdmin(ServiceAdmin):
     )
     list_filter = (("released_at", admin.EmptyFieldListFilter), "kind", "network")
     list_select_related = ("tenant", "engaged_by", "released_by")
-    search_fields = ("=id", "=tenant__id", "tenant__name", "reason")
-    ordering = ("-engaged_at",)
+    search_fields = ("id__exact", "tenant__id__exact")
     autocomplete_fields = ("tenant",)
     actions_detail = ("release",)
 

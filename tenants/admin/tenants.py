@@ -20,9 +20,8 @@ from tenants.services import accounts
 class TenantAdmin(ServiceAdmin):
     list_display = ("name", "id", "mode", "status", "created_at")
     list_filter = ("mode", "status")
-    search_fields = ("=id", "name")
+    search_fields = ("id__exact", "name")
     search_help_text = "Id or name"
-    ordering = ("name",)
     fields = ("name", "mode")
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:

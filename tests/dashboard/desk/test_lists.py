@@ -1,0 +1,199 @@
+"""Every list of the desk: fast however long its table grows, and read-only where there is money."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib import admin
+from django.contrib.admin.filters import AllValuesFieldListFilter, RelatedFieldListFilter
+from django.db import connection
+from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
+
+from common.estimates import COUNTED_MAX, PAGES_MAX, EstimatedPaginator, _estimate
+from common.ids import new
+from funding.models import FundingTransaction
+from funding.states import FundingStatus
+from tenants.models import AuditEvent
+from tests.balance.builders import fund
+from tests.builders import NOW, make_funding, make_source
+
+EVERY = sorted(admin.site._registry, key=lambda model: model._meta.label_lower)
+# One row per customer, colleague or outside bank of a test: scanning them takes no time.
+SHORT = {
+    "auth.group",
+    "balance.ledgercheckpoint",
+    "network_sandbox.sandboxevent",
+    "network_sandbox.sandboxinstruction",
+    "tenants.switch",
+    "tenants.tenant",
+    "tenants.user",
+    "webhooks.dispatcherheartbeat",
+}
+LONG = [model for model in EVERY if model._meta.label_lower not in SHORT]
+# What staff write by hand, through services and permissions.
+WRITTEN_BY_STAFF = {
+    "auth.group",
+    "tenants.apikey",
+    "tenants.membership",
+    "tenants.switch",
+    "tenants.tenant",
+    "tenants.user",
+}
+
+
+def label(model):
+    return model._meta.label_lower
+
+
+def list_of(model, sam, **query):
+    request = RequestFactory().get("/", query)
+    request.user = sam
+    return admin.site._registry[model].get_changelist_instance(request)
+
+
+def plan_of(rows):
+    """How PostgreSQL would read `rows` if it had to avoid reading the whole table or sorting it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_sort = off")
+        cursor.execute("SET LOCAL enable_incremental_sort = off")
+    return rows.explain()
+
+
+@pytest.mark.parametrize("model", LONG, ids=label)
+class TestLongList:
+    def test_is_read_along_an_index(self, sam, model):
+        plan = plan_of(list_of(model, sam).queryset.select_related(None)[:100])
+
+        assert "Sort  (" not in plan  # a merge of sorted partitions has a key, but sorts nothing
+
+    def test_is_searched_along_indexes(self, sam, model):
+        found = list_of(model, sam, q=new("ftx")).queryset
+
+        plan = plan_of(found.order_by().values("pk"))
+
+        assert "Seq Scan" not in plan
+        assert "Cond: " in plan
+
+    def test_has_no_filter_that_reads_the_table_for_its_choices(self, sam, model):
+        for spec in list_of(model, sam).filter_specs:
+            assert not isinstance(spec, AllValuesFieldListFilter | RelatedFieldListFilter), spec
+
+    def test_is_not_counted(self, sam, model):
+        desk = admin.site._registry[model]
+
+        assert desk.paginator is EstimatedPaginator
+        assert not desk.show_full_result_count
+
+
+class TestEstimate:
+    @pytest.fixture
+    def _grown(self, monkeypatch):
+        """Five counted rows stand for ten thousand."""
+        monkeypatch.setattr("common.estimates.COUNTED_MAX", 5)
+
+    @pytest.fixture
+    def nine(self, acme):
+        AuditEvent.objects.bulk_create(
+            AuditEvent(tenant=acme, actor_type="system", action="test", created_at=NOW)
+            for _ in range(9)
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE tenants_auditevent")
+
+    def test_of_a_short_list_is_exact(self, acme):
+        assert EstimatedPaginator(AuditEvent.objects.order_by("pk"), 2).count == 1
+
+    @pytest.mark.usefixtures("_grown", "nine")
+    def test_of_a_long_table_is_what_postgresql_thinks(self):
+        assert EstimatedPaginator(AuditEvent.objects.order_by("pk"), 2).count == 10
+
+    @pytest.mark.usefixtures("_grown", "nine")
+    def test_of_a_long_search_stops_counting(self):
+        rows = AuditEvent.objects.filter(action="test").order_by("pk")
+
+        assert EstimatedPaginator(rows, 2).count == 5
+
+    def test_of_partitions_adds_them_up(self, acme):
+        for _ in range(3):
+            fund(acme, 1_000)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE balance_transaction")
+
+        assert _estimate("balance_transaction") == 3
+
+    def test_never_offers_pages_that_take_long_to_reach(self, monkeypatch):
+        monkeypatch.setattr("common.estimates._estimate", lambda _table: 10**9)
+        monkeypatch.setattr("common.estimates.COUNTED_MAX", 0)
+
+        assert EstimatedPaginator(AuditEvent.objects.none(), 100).num_pages <= PAGES_MAX
+        assert COUNTED_MAX == 10_000
+
+
+class TestQueries:
+    @pytest.mark.parametrize("model", EVERY, ids=label)
+    def test_do_not_grow_with_the_rows(self, desk, sam, model, acme, rival):
+        """Where the world of this test has rows at all; the fundings below do."""
+        app, name = label(model).split(".")
+        path = f"/admin/{app}/{name}/"
+        with CaptureQueriesContext(connection) as first:
+            assert desk.get(path).status_code == 200
+        for tenant in (acme, rival):
+            source = make_source(tenant)
+            for _ in range(3):
+                make_funding(tenant, source, status=FundingStatus.COMPLETED)
+
+        with CaptureQueriesContext(connection) as second:
+            desk.get(path)
+
+        assert len(second) <= len(first) + 2  # an empty list asks for less
+
+    def test_of_many_fundings_are_as_few_as_of_one(self, desk, acme):
+        def queries():
+            with CaptureQueriesContext(connection) as captured:
+                desk.get("/admin/funding/fundingtransaction/")
+            return len(captured)
+
+        source = make_source(acme)
+        make_funding(acme, source, status=FundingStatus.COMPLETED)
+        one = queries()
+        for _ in range(20):
+            make_funding(acme, source, status=FundingStatus.COMPLETED)
+
+        assert queries() == one
+        assert FundingTransaction.objects.count() == 21
+
+
+@pytest.mark.parametrize("model", [m for m in EVERY if label(m) not in WRITTEN_BY_STAFF], ids=label)
+class TestMoney:
+    """Nobody writes these by hand, not even a superuser: services do."""
+
+    def test_is_neither_added_changed_nor_deleted(self, desk, sam, model):
+        app, name = label(model).split(".")
+        request = RequestFactory().get("/")
+        request.user = sam
+        desk_of = admin.site._registry[model]
+
+        assert not desk_of.has_add_permission(request)
+        assert not desk_of.has_change_permission(request)
+        assert not desk_of.has_delete_permission(request)
+        assert "delete_selected" not in desk_of.get_actions(request)
+        assert desk_of.list_editable == ()
+        assert desk.get(f"/admin/{app}/{name}/add/").status_code == 403
+        assert desk.post(f"/admin/{app}/{name}/add/", {}).status_code == 403
+
+    def test_has_no_inline_that_writes(self, sam, model):
+        request = RequestFactory().get("/")
+        request.user = sam
+        for inline in admin.site._registry[model].get_inline_instances(request):
+            assert not inline.has_add_permission(request, None)
+            assert not inline.has_change_permission(request)
+            assert not inline.has_delete_permission(request)
+
+    def test_shows_no_secret(self, sam, model):
+        request = RequestFactory().get("/")
+        request.user = sam
+        shown = admin.site._registry[model].get_fields(request, model())
+
+        secret = ("account_number_token", "amounts", "body_token", "secret_token")
+        assert not set(shown) & set(secret)
