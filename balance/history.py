@@ -13,7 +13,10 @@ from common.money import CURRENCY
 
 # Times never go back along the numbers, so halving the numbers finds each moment. One statement.
 CLOSINGS = """
-SELECT coalesce(last.sequence, 0), coalesce(line.available_after, 0)
+SELECT
+    coalesce(last.sequence, 0),
+    coalesce(line.available_after, 0),
+    coalesce(line.locked_after, 0)
 FROM unnest(%(moments)s::timestamptz[]) WITH ORDINALITY AS asked (at, position)
 LEFT JOIN LATERAL (
     WITH RECURSIVE search (low, high) AS (
@@ -53,10 +56,11 @@ GROUP BY bucket
 
 @dataclass(frozen=True)
 class Closing:
-    """What was available at a moment, in cents, and the number of the last line before it."""
+    """What was available and locked at a moment, in cents, and the last line's number before it."""
 
     sequence: int = 0
     available: int = 0
+    locked: int = 0
 
 
 def closings(*, tenant_id: str, moments: Sequence[datetime]) -> list[Closing]:

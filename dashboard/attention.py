@@ -63,9 +63,9 @@ def _source(row: FundingSource) -> Item:
 
 
 def _endpoint(row: WebhookEndpoint) -> Item:
-    page = reverse("dashboard:webhooks")
+    page = reverse("dashboard:webhook", args=(row.pk,))
     if row.status != EndpointStatus.ENABLED:
-        return Item(f"Webhooks to {row.url} are switched off.", page, "Webhooks", "bad")
+        return Item(f"Webhooks to {row.url} are switched off.", page, "Look at it", "bad")
     tries = row.consecutive_failures
     times = "once" if tries == 1 else f"{tries} times in a row"
-    return Item(f"Webhooks to {row.url} failed {times}.", page, "Webhooks")
+    return Item(f"Webhooks to {row.url} failed {times}.", page, "Look at it")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from django.urls import reverse
+
 from balance.kinds import PostingType
 from funding.models import FundingMethod, FundingSource, FundingTransaction, Trigger
 from funding.states import FundingStatus, SourceStatus
@@ -26,6 +28,11 @@ _POSTING_BADGES = {
     PostingType.LOCK: Badge("Lock"),
     PostingType.UNLOCK: Badge("Unlock"),
     PostingType.SETTLEMENT: Badge("Settlement"),
+}
+
+_CAUSE_PAGES = {
+    "funding_transaction": "dashboard:funding_detail",
+    "payment": "dashboard:payment_detail",
 }
 
 _FUNDING_BADGES = {
@@ -56,9 +63,10 @@ _TRIGGER_LABELS = {
 @dataclass(frozen=True)
 class TransactionLine:
     """One line of the statement. `change` is what happened to the available balance, or, for a
-    settlement, to the locked one; cents."""
+    settlement, to the locked one; cents. `href` leads to what caused it, where that has a page."""
 
     id: str
+    href: str
     description: str
     badge: Badge
     change: int
@@ -71,6 +79,7 @@ def transaction_line(row: Mapping[str, Any]) -> TransactionLine:
     kind = PostingType(row["type"])
     return TransactionLine(
         id=row["id"],
+        href=_cause(row["source_type"], row["source_id"]),
         description=row["description"] or kind.label,
         badge=_POSTING_BADGES[kind],
         change=row["available_delta"] or row["locked_delta"],
@@ -78,6 +87,11 @@ def transaction_line(row: Mapping[str, Any]) -> TransactionLine:
         locked_after=row["locked_after"],
         at=row["created_at"],
     )
+
+
+def _cause(source_type: str, source_id: str) -> str:
+    view = _CAUSE_PAGES.get(source_type)
+    return reverse(view, args=(source_id,)) if view else ""
 
 
 @dataclass(frozen=True)

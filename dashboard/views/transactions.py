@@ -1,21 +1,74 @@
-"""The statement: every change of the balance."""
+"""The statement: every change of the balance, and the months it is made of."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from datetime import date
+
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from api.downloads import csv_download
 from balance import selectors as ledger
+from balance import statements
+from balance.api import presenters
+from common.clock import utc_now
 from dashboard import context
 from dashboard.access import PageRequest, tenant_page
 from dashboard.paging import page
+from dashboard.transaction_filters import TransactionFilter
 
 
 @require_safe
 @tenant_page()
 def transactions(request: PageRequest) -> HttpResponse:
-    rows = ledger.transactions(request.seat.tenant.pk)
+    """Newest first, narrowed by what stands in the address."""
+    form = TransactionFilter(request.GET)
+    rows = form.rows(tenant_id=request.seat.tenant.pk)
     found = page(rows, before=request.GET.get("before", ""), keys=("sequence",))
-    lines = [context.transaction_line(row) for row in found.rows]
-    return render(request, "dashboard/transactions.html", {"lines": lines, "page": found})
+    values = {
+        "form": form,
+        "query": form.query,
+        "lines": [context.transaction_line(row) for row in found.rows],
+        "page": found,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "dashboard/transactions.html", values, status=status)
+
+
+@require_safe
+@tenant_page()
+def download(request: PageRequest) -> StreamingHttpResponse:
+    """The same lines as a CSV file, all of them, as the API gives it."""
+    rows = TransactionFilter(request.GET).rows(tenant_id=request.seat.tenant.pk)
+    return csv_download(
+        "balance-transactions.csv",
+        presenters.CSV_HEADER,
+        map(presenters.csv_row, ledger.newest_first(rows)),
+    )
+
+
+@require_safe
+@tenant_page()
+def months(request: PageRequest) -> HttpResponse:
+    found = statements.months(tenant_id=request.seat.tenant.pk, now=utc_now())
+    return render(request, "dashboard/statements.html", {"months": found})
+
+
+@require_safe
+@tenant_page()
+def statement(request: PageRequest, year: int, month: int) -> HttpResponse:
+    """One month, made to be printed."""
+    try:
+        first = date(year, month, 1)
+    except ValueError as error:
+        raise Http404 from error
+    now = utc_now()
+    found = statements.statement(tenant_id=request.seat.tenant.pk, first=first, now=now)
+    values = {
+        "statement": found,
+        "month": found.month,
+        "lines": [context.transaction_line(row) for row in found.rows or ()],
+        "printed_at": now,
+    }
+    return render(request, "dashboard/statement.html", values)

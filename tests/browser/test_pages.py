@@ -8,7 +8,7 @@ from balance import services as ledger
 from funding.states import FundingStatus
 from tests.balance.builders import fund, movement
 from tests.browser.conftest import DESK, PHONE
-from tests.builders import make_auto_funding, make_endpoint, make_funding, make_source
+from tests.builders import NOW, make_auto_funding, make_endpoint, make_funding, make_source
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -16,6 +16,7 @@ PUBLIC = ("/accounts/login/", "/accounts/password/reset/", "/docs/", "/docs/guid
 SIGNED_IN = (
     "/dashboard/",
     "/dashboard/transactions",
+    "/dashboard/statements",
     "/dashboard/funding",
     "/dashboard/auto-funding",
     "/dashboard/approvals",
@@ -82,7 +83,9 @@ class TestNothingIsWrong:
         assert looked_at(visit(scheme=scheme, viewport=viewport), PUBLIC) == {}
 
     def test_with_pages_of_a_busy_tenant(self, visit, dana, busy_acme, scheme, viewport):
-        assert looked_at(visit(dana, scheme=scheme, viewport=viewport), SIGNED_IN) == {}
+        paths = (*SIGNED_IN, f"/dashboard/statements/{NOW:%Y-%m}")
+
+        assert looked_at(visit(dana, scheme=scheme, viewport=viewport), paths) == {}
 
     def test_with_pages_of_a_new_tenant(self, visit, dana, scheme, viewport):
         assert looked_at(visit(dana, scheme=scheme, viewport=viewport), SIGNED_IN) == {}

@@ -17,6 +17,7 @@ from tests.builders import make_member, make_tenant
 PAGES = (
     "/dashboard/",
     "/dashboard/transactions",
+    "/dashboard/statements",
     "/dashboard/funding",
     "/dashboard/auto-funding",
     "/dashboard/approvals",

@@ -1,0 +1,104 @@
+"""Monthly statements: opening plus totals is closing."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from balance import services as ledger
+from balance import statements
+from common.errors import NotFound
+from tests.balance.builders import fund, movement
+
+NOW = datetime(2026, 11, 20, 15, 0, tzinfo=UTC)
+SEPTEMBER, OCTOBER, NOVEMBER = date(2026, 9, 1), date(2026, 10, 1), date(2026, 11, 1)
+
+
+def at(month, day, hour=15):
+    return datetime(2026, month, day, hour, tzinfo=UTC)
+
+
+def months(tenant):
+    return statements.months(tenant_id=tenant.pk, now=NOW)
+
+
+def statement(tenant, first):
+    return statements.statement(tenant_id=tenant.pk, first=first, now=NOW)
+
+
+@pytest.fixture
+def lived(acme):
+    """A tenant since September who rested in October."""
+    fund(acme, 100_000, now=at(9, 10))
+    ledger.lock(**movement(acme, 30_000, now=at(9, 11), source_id="pay_1"))
+    # The last hour of September in New York, though October in UTC.
+    ledger.settle(**movement(acme, 30_000, now=at(10, 1, hour=3), source_id="pay_1"))
+    fund(acme, 5_000, now=at(11, 2))
+    return acme
+
+
+class TestMonths:
+    def test_of_a_tenant_without_lines_are_none(self, acme):
+        assert months(acme) == []
+
+    def test_run_from_the_first_line_to_now_newest_first(self, lived):
+        found = months(lived)
+
+        assert [month.first for month in found] == [NOVEMBER, OCTOBER, SEPTEMBER]
+        assert [month.lines for month in found] == [1, 0, 3]
+        assert [month.closing.available for month in found] == [75_000, 70_000, 70_000]
+        assert [month.opening.available for month in found] == [70_000, 70_000, 0]
+
+    def test_cost_two_queries(self, lived, django_assert_num_queries):
+        with django_assert_num_queries(2):
+            months(lived)
+
+
+class TestStatement:
+    def test_leads_from_the_opening_to_the_closing_balance(self, lived):
+        found = statement(lived, SEPTEMBER)
+
+        assert [
+            (total.type, total.lines, total.available_delta, total.locked_delta)
+            for total in found.totals
+        ] == [
+            ("credit", 1, 100_000, 0),
+            ("lock", 1, -30_000, 30_000),
+            ("settlement", 1, 0, -30_000),
+        ]
+        assert (found.month.opening.available, found.month.opening.locked) == (0, 0)
+        assert (found.month.closing.available, found.month.closing.locked) == (70_000, 0)
+        assert found.rows is not None
+        assert [row["sequence"] for row in found.rows] == [1, 2, 3]
+
+    def test_of_a_month_of_rest_is_empty(self, lived):
+        found = statement(lived, OCTOBER)
+
+        assert (found.totals, found.rows) == ([], [])
+        assert found.month.opening == found.month.closing
+
+    def test_of_this_month_goes_as_far_as_now(self, lived):
+        fund(lived, 1, now=NOW)
+
+        assert statement(lived, NOVEMBER).month.closing.available == 75_001
+
+    def test_leaves_the_lines_of_a_long_month_to_the_file(self, lived, monkeypatch):
+        monkeypatch.setattr(statements, "LINES_MAX", 2)
+
+        found = statement(lived, SEPTEMBER)
+
+        assert found.rows is None
+        assert sum(total.lines for total in found.totals) == 3
+
+    @pytest.mark.parametrize("first", [date(2026, 8, 1), date(2026, 12, 1), date(2026, 9, 2)])
+    def test_of_any_other_month_is_not_found(self, lived, first):
+        with pytest.raises(NotFound):
+            statement(lived, first)
+
+    def test_is_of_one_tenant(self, lived, rival):
+        fund(rival, 999, now=at(9, 12))
+
+        found = statement(rival, SEPTEMBER)
+
+        assert (found.month.lines, found.month.closing.available) == (1, 999)
