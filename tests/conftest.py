@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -50,3 +51,12 @@ def log() -> Iterator[WrittenLog]:
     """What the test makes the product write to its log."""
     with WrittenLog().recording() as written:
         yield written
+
+
+@pytest.fixture
+def port() -> int:
+    """A port that is free now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number: int = free.getsockname()[1]
+        return number
