@@ -21,7 +21,10 @@ BATCH = 1_000
 
 
 def expire_due(matter: Matter, *, now: datetime) -> int:
-    """Close the questions nobody answered in time; returns how many."""
+    """Close the questions nobody answered in time; returns how many.
+
+    One about something that staff hold stays open until the release.
+    """
 
     def expire(confirmation_id: str) -> None:
         question = outcomes.lock(matter, confirmation_id)
@@ -34,7 +37,8 @@ def expire_due(matter: Matter, *, now: datetime) -> int:
             now=now,
         )
 
-    over = matter.questions().filter(decision=Decision.OPEN, expires_at__lte=now)
+    unheld = {f"{matter.subject}__held_at": None}
+    over = matter.questions().filter(decision=Decision.OPEN, expires_at__lte=now, **unheld)
     return each(over.order_by("expires_at").values_list("pk", flat=True)[:BATCH], expire)
 
 

@@ -57,6 +57,7 @@ class FundingDetail:
     trace_number: str
     is_moving: bool
     may_cancel: bool
+    is_held: bool
 
 
 def detail(
@@ -71,6 +72,7 @@ def detail(
         trace_number=row.trace_number,
         is_moving=row.status in IN_FLIGHT,
         may_cancel=topups.is_unsent(row),
+        is_held=row.held_at is not None,
     )
 
 

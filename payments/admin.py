@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.contrib import admin
 
-from common.admin import AccountNumberAdmin, ReadOnlyAdmin, ReadOnlyInline
-from common.clock import utc_now
-from common.errors import DomainError
+from common.admin import AccountNumberAdmin, ReadOnlyInline
+from networks.hold_admin import HoldableAdmin
 from payments.models import Payment, PaymentEvent, Recipient
 from payments.services import holds
-from tenants import actors
 
 
 class HistoryInline(ReadOnlyInline):
@@ -30,7 +26,7 @@ class HistoryInline(ReadOnlyInline):
 
 
 @admin.register(Payment)
-class PaymentAdmin(ReadOnlyAdmin):
+class PaymentAdmin(HoldableAdmin):
     list_display = ("id", "tenant", "amount", "method", "status", "held_at", "created_at")
     list_filter = ("status", "method", "returned", ("held_at", admin.EmptyFieldListFilter))
     list_select_related = ("tenant",)
@@ -42,30 +38,7 @@ class PaymentAdmin(ReadOnlyAdmin):
     )
     search_help_text = "The id of the payment, its tenant or its recipient, or the trace number"
     inlines = (HistoryInline,)
-    actions = ("hold", "release")
-
-    def has_hold_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.has_perm("payments.change_payment"))
-
-    @admin.action(description="Hold before it is sent", permissions=["hold"])
-    def hold(self, request: HttpRequest, queryset: QuerySet[Payment]) -> None:
-        for payment in queryset:
-            try:
-                holds.hold(
-                    payment_id=payment.pk,
-                    reason="held for a look by staff",
-                    actor=actors.staff(str(request.user.pk)),
-                    now=utc_now(),
-                )
-            except DomainError as refusal:
-                self.message_user(request, refusal.detail, messages.ERROR)
-
-    @admin.action(description="Release", permissions=["hold"])
-    def release(self, request: HttpRequest, queryset: QuerySet[Payment]) -> None:
-        for payment in queryset:
-            holds.release(
-                payment_id=payment.pk, actor=actors.staff(str(request.user.pk)), now=utc_now()
-            )
+    shelf = holds.SHELF
 
 
 @admin.register(Recipient)

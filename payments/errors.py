@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import Conflict, RuleViolation, StaffRefusal
+from common.errors import Conflict, RuleViolation
 
 
 class PaymentMethodNotSupported(RuleViolation):
@@ -21,9 +21,3 @@ class DuplicateRecipient(Conflict):
     code = "duplicate_recipient"
     title = "Recipient already saved"
     advice = "Use the recipient named in `existingId`."
-
-
-class NotHoldable(StaffRefusal):
-    code = "payment_not_holdable"
-    title = "Too late to hold"
-    advice = "Only a payment that was not yet handed to the network can be held."

@@ -46,6 +46,13 @@ NOTICES = (
         templates=("balance_low",),
     ),
     Notice(
+        key="reviews",
+        label="Reviews",
+        meaning="Our staff look at money before it is sent, and what came of it.",
+        roles=_MONEY,
+        templates=("review",),
+    ),
+    Notice(
         key="webhooks",
         label="Webhook endpoints",
         meaning="An endpoint fails for a day or longer, or was switched off.",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import ReadOnlyAdmin, ReadOnlyInline
+from common.admin import ReadOnlyInline
 from funding.models import FundingEvent, FundingTransaction
+from funding.services import holds
+from networks.hold_admin import HoldableAdmin
 
 
 class HistoryInline(ReadOnlyInline):
@@ -25,7 +27,7 @@ class HistoryInline(ReadOnlyInline):
 
 
 @admin.register(FundingTransaction)
-class FundingTransactionAdmin(ReadOnlyAdmin):
+class FundingTransactionAdmin(HoldableAdmin):
     list_display = (
         "id",
         "tenant",
@@ -33,11 +35,19 @@ class FundingTransactionAdmin(ReadOnlyAdmin):
         "method",
         "trigger",
         "status",
+        "held_at",
         "failure_code",
         "created_at",
     )
-    list_filter = ("status", "method", "trigger", "returned")
+    list_filter = (
+        "status",
+        "method",
+        "trigger",
+        "returned",
+        ("held_at", admin.EmptyFieldListFilter),
+    )
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact", "source__id__exact", "trace_number__exact")
     search_help_text = "The id of the funding, its tenant or its bank account, or the trace number"
     inlines = (HistoryInline,)
+    shelf = holds.SHELF

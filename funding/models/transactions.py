@@ -12,6 +12,7 @@ from common.leases import Leased
 from common.money import AMOUNT_MAX, CURRENCY
 from funding.models.sources import FundingMethod, FundingSource
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from networks.holds import Holdable, has_a_reason
 from tenants.models import ActorType
 
 APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
@@ -31,8 +32,11 @@ def _dated(status: FundingStatus, column: str) -> models.CheckConstraint:
     )
 
 
-class FundingTransaction(Leased):
-    """One attempt to bring money into the balance. Amounts are cents."""
+class FundingTransaction(Holdable, Leased):
+    """One attempt to bring money into the balance. Amounts are cents.
+
+    A held one (`held_at`) stays where it is until staff release it.
+    """
 
     id = PrefixedIdField("ftx")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
@@ -81,6 +85,7 @@ class FundingTransaction(Leased):
                 condition=Q(returned=False) | Q(status="failed", returned_at__isnull=False),
                 name="returned_funding_failed",
             ),
+            has_a_reason("funding_hold_has_a_reason"),
             _dated(FundingStatus.RESERVED, "reserved_at"),
             _dated(FundingStatus.AWAITING_CONFIRMATION, "awaiting_confirmation_at"),
             _dated(FundingStatus.PENDING, "pending_at"),

@@ -24,9 +24,9 @@ def submit_due(*, now: datetime) -> int:
 
 
 def _due() -> QuerySet[FundingTransaction]:
-    """Funding of a suspended tenant, and what a switch stops, waits for its release."""
+    """A held one, those of a suspended tenant, and what a switch stops, wait for their release."""
     rows = FundingTransaction.objects.filter(
-        status=FundingStatus.RESERVED, tenant__status=TenantStatus.ACTIVE
+        status=FundingStatus.RESERVED, held_at=None, tenant__status=TenantStatus.ACTIVE
     )
     return submittable(rows, kind=SwitchKind.FUNDING).select_related("source")
 

@@ -9,7 +9,6 @@ from payments.models.approvals import (
 )
 from payments.models.payments import (
     DESCRIPTION_LENGTH_MAX,
-    HOLD_REASON_LENGTH_MAX,
     Payment,
     PaymentEvent,
     PaymentMethod,
@@ -18,7 +17,6 @@ from payments.models.recipients import NICKNAME_LENGTH_MAX, Recipient
 
 __all__ = [
     "DESCRIPTION_LENGTH_MAX",
-    "HOLD_REASON_LENGTH_MAX",
     "NICKNAME_LENGTH_MAX",
     "Payment",
     "PaymentConfirmation",

@@ -13,12 +13,12 @@ from django.db.models.functions import Coalesce
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from common.money import AMOUNT_MAX, CURRENCY
+from networks.holds import Holdable, has_a_reason
 from payments.models.recipients import Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, UNSENT, PaymentStatus
 from tenants.models import ActorType
 
 DESCRIPTION_LENGTH_MAX = 140
-HOLD_REASON_LENGTH_MAX = 200
 
 
 class PaymentMethod(models.TextChoices):
@@ -34,7 +34,7 @@ def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
     )
 
 
-class Payment(Leased):
+class Payment(Holdable, Leased):
     """One attempt to send money out. Amounts are cents.
 
     `next_attempt_at` is set while the payment has to be handed to its network; a held one
@@ -59,8 +59,6 @@ class Payment(Leased):
     requires_confirmation = models.BooleanField(default=False)
     confirmation_expires_at = models.DateTimeField(null=True, blank=True)
     confirmed_at = models.DateTimeField(null=True, blank=True)
-    held_at = models.DateTimeField(null=True, blank=True)
-    hold_reason = models.CharField(max_length=HOLD_REASON_LENGTH_MAX, blank=True)
     expected_arrival_date = models.DateField(null=True, blank=True)
     waiting_for_funds_at = models.DateTimeField(null=True, blank=True)
     locked_at = models.DateTimeField(null=True, blank=True)
@@ -128,11 +126,7 @@ class Payment(Leased):
                 ),
                 name="payment_confirmation_has_an_end",
             ),
-            models.CheckConstraint(
-                condition=Q(held_at=None, hold_reason="")
-                | (Q(held_at__isnull=False) & ~Q(hold_reason="")),
-                name="payment_hold_has_a_reason",
-            ),
+            has_a_reason("payment_hold_has_a_reason"),
             *(_dated(status, column) for status, column in COLUMN_OF.items()),
         )
         indexes = (

@@ -1,52 +1,64 @@
-"""Staff stop a payment before it leaves, and let it go again. Both are audited."""
+"""Payments that staff hold for a look (`networks.holds` says what that means)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from django.db import transaction
-
-from payments.errors import NotHoldable
+from common.tasks import enqueue_on_commit
+from networks import holds
+from networks.holds import FAILURE_CODE, Shelf
 from payments.models import Payment
+from payments.services import approvals, lifecycle
+from payments.states import PaymentStatus
 from tenants.actors import Actor
-from tenants.services import audit
 
 
-@transaction.atomic
 def hold(*, payment_id: str, reason: str, actor: Actor, now: datetime) -> None:
-    """Keep a payment that no network has seen where it is. Repeatable. Raises NotHoldable."""
-    payment = Payment.objects.select_for_update(no_key=True).get(pk=payment_id)
-    if payment.held_at is not None:
-        return
-    if not payment.is_unsent:
-        raise NotHoldable(f"{payment.pk} is {payment.status}.")
-    _set(payment, "payment.held", actor, now, held_at=now, reason=reason)
+    """Keep a payment that no network has seen where it is. Raises NotHoldable, ReasonNeeded."""
+    holds.hold(SHELF, payment_id, reason=reason, actor=actor, now=now)
 
 
-@transaction.atomic
-def release(*, payment_id: str, actor: Actor, now: datetime) -> None:
-    """Let a held payment go on. Repeatable; the sweep takes it up."""
-    payment = Payment.objects.select_for_update(no_key=True).get(pk=payment_id)
-    if payment.held_at is not None:
-        _set(payment, "payment.released", actor, now, held_at=None, reason="")
+def release(*, payment_id: str, reason: str, actor: Actor, now: datetime) -> None:
+    """Let a held payment go on. Raises ReasonNeeded."""
+    holds.release(SHELF, payment_id, reason=reason, actor=actor, now=now)
 
 
-def _set(
-    payment: Payment,
-    action: str,
-    actor: Actor,
-    now: datetime,
-    *,
-    held_at: datetime | None,
-    reason: str,
-) -> None:
-    payment.held_at, payment.hold_reason, payment.updated_at = held_at, reason, now
-    payment.save(update_fields=("held_at", "hold_reason", "updated_at"))
-    audit.record(
-        tenant_id=payment.tenant_id,
+def stop(*, payment_id: str, reason: str, actor: Actor, now: datetime) -> None:
+    """Fail a held payment; its money is available again. Raises NotHeld, ReasonNeeded."""
+    holds.stop(SHELF, payment_id, reason=reason, actor=actor, now=now)
+
+
+def _lock(payment_id: str) -> Payment:
+    rows = Payment.objects.select_for_update(no_key=True, of=("self",))
+    return rows.select_related("recipient").get(pk=payment_id)
+
+
+def _end(payment: Payment, actor: Actor, message: str, now: datetime) -> None:
+    approvals.supersede(payment=payment, by=actor, now=now)
+    lifecycle.move(
+        payment=payment,
+        target=PaymentStatus.FAILED,
         actor=actor,
-        action=action,
-        subject_id=payment.pk,
-        details={"reason": reason} if reason else None,
         now=now,
+        reason=message,
+        failure_code=FAILURE_CODE,
+        failure_message=message,
     )
+
+
+def _on_release(payment: Payment, now: datetime) -> Mapping[str, Any]:
+    enqueue_on_commit("payments.submit_due")
+    is_due = payment.next_attempt_at is not None
+    return lifecycle.sending(payment.method, now) if is_due else {}
+
+
+SHELF = Shelf(
+    noun="payment",
+    lock=_lock,
+    is_unsent=lambda payment: payment.is_unsent,
+    account=lambda payment: payment.recipient,
+    end=_end,
+    on_release=_on_release,
+)

@@ -126,7 +126,7 @@ def confirm(*, payment: Payment, now: datetime) -> None:
     """Let a locked payment go that waits for people: at once, or when its money is there."""
     columns: dict[str, Any] = {"confirmed_at": now, "updated_at": now}
     if payment.status == PaymentStatus.CREATED:
-        columns |= _sending(payment.method, now)
+        columns |= sending(payment.method, now)
     for name, value in columns.items():
         setattr(payment, name, value)
     payment.save(update_fields=columns)
@@ -137,11 +137,12 @@ def _entry(status: PaymentStatus, method: str, now: datetime, *, is_due: bool) -
     """The columns that getting into `status` fills. Only a `created` payment is due."""
     columns: dict[str, Any] = {COLUMN_OF[status]: now, "next_attempt_at": None}
     if status == PaymentStatus.CREATED:
-        columns |= _sending(method, now) | ({} if is_due else {"next_attempt_at": None})
+        columns |= sending(method, now) | ({} if is_due else {"next_attempt_at": None})
     return columns
 
 
-def _sending(method: str, now: datetime) -> dict[str, Any]:
+def sending(method: str, now: datetime) -> dict[str, Any]:
+    """The columns of a payment that is to be sent now."""
     return {"next_attempt_at": now, "expected_arrival_date": arrival_date(method, now)}
 
 

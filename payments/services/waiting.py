@@ -94,9 +94,9 @@ def start_oldest(*, tenant_id: str, now: datetime) -> bool:
 
 
 def expire_due(*, now: datetime) -> int:
-    """Give up payments that waited too long; returns how many."""
+    """Give up payments that waited too long; returns how many. Held ones wait for their release."""
     late = Payment.objects.filter(
-        status=PaymentStatus.WAITING_FOR_FUNDS, waits_until__lte=now
+        status=PaymentStatus.WAITING_FOR_FUNDS, held_at=None, waits_until__lte=now
     ).order_by("waits_until")
     return sweeps.each(
         list(late.values_list("pk", flat=True)[:_BATCH]),
@@ -118,7 +118,7 @@ def _runnable(now: datetime) -> QuerySet[Payment]:
 def _expire(payment_id: str, now: datetime) -> bool:
     payment = (
         Payment.objects.select_for_update(no_key=True, skip_locked=True)
-        .filter(pk=payment_id, status=PaymentStatus.WAITING_FOR_FUNDS)
+        .filter(pk=payment_id, status=PaymentStatus.WAITING_FOR_FUNDS, held_at=None)
         .first()
     )
     if payment is None:  # canceled, or another worker has it

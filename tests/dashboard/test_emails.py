@@ -87,6 +87,15 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "link": "https://ballast.example/join/secret/",
     },
     "password_reset": {"email": "dana@acme.example", "link": "https://ballast.example/reset/"},
+    "review": {
+        "tenant_name": TENANT,
+        "noun": "payment",
+        "what": "held",
+        "amount": 1_250_000,
+        "bank_name": "First Platypus Bank",
+        "last4": "6789",
+        "reference": "pay_1",
+    },
     "safeguard_changed": {
         "tenant_name": TENANT,
         "changed_by": "owner@acme.example",

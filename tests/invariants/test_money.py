@@ -25,7 +25,7 @@ from funding.services import network_events as funding_events
 from funding.services import submission as funding_submission
 from funding.services import topups
 from networks.errors import NotCancelable
-from payments.errors import NotHoldable
+from networks.holds import NotHoldable
 from payments.models import Payment, PaymentMethod
 from payments.services import holds, network_events, orders, submission, waiting
 from tenants.actors import SYSTEM
@@ -163,7 +163,7 @@ class World:
 
     def release(self, pick: int) -> None:
         if out := self._pick(self.outs, pick):
-            holds.release(payment_id=out.row.pk, actor=SYSTEM, now=self.now)
+            holds.release(payment_id=out.row.pk, reason="fine", actor=SYSTEM, now=self.now)
             out.is_held = False
 
     def submit(self) -> None:
@@ -200,7 +200,7 @@ class World:
         self.now += timedelta(days=3)
         waiting.expire_due(now=self.now)
         for out in self.outs:
-            if out.status == "waiting_for_funds" and out.gives_up <= self.now:
+            if out.status == "waiting_for_funds" and not out.is_held and out.gives_up <= self.now:
                 out.status = "failed"
 
     @staticmethod

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from payments.models import Payment, Recipient
-from tenants.models import AuditEvent
+from tenants.models import AuditEvent, User
 from tests.builders import NOW
 from tests.payments.builders import fund, pay, run_due
 
@@ -42,31 +43,69 @@ def test_payments_are_found_by_ids(payment, rival, admin_client, column):
     assert list(response.context["cl"].queryset) == [payment]
 
 
-def act(client, action, payment):
-    body = {"action": action, "_selected_action": [payment.pk]}
+def choose(client, action, payment, **answer):
+    body = {"action": action, "_selected_action": [payment.pk], **answer}
     return client.post(reverse(CHANGELIST), body, follow=True)
 
 
-def test_staff_hold_a_payment_and_release_it(payment, admin_client, admin_user):
-    act(admin_client, "hold", payment)
-    payment.refresh_from_db()
-    assert payment.held_at is not None
+def own_page(action, payment):
+    return reverse(f"admin:payments_payment_{action}", args=[payment.pk])
 
-    act(admin_client, "release", payment)
+
+def test_staff_hold_release_and_stop_with_a_reason(payment, admin_client, admin_user):
+    assert choose(admin_client, "hold_chosen", payment).status_code == 200
+    payment.refresh_from_db()
+    assert payment.held_at is None
+
+    choose(admin_client, "hold_chosen", payment, reason="New recipient")
+    payment.refresh_from_db()
+    assert payment.hold_reason == "New recipient"
+
+    choose(admin_client, "release_chosen", payment, reason="Called them")
+    admin_client.post(own_page("hold", payment), {"reason": "Called again"})
+    admin_client.post(own_page("stop", payment), {"reason": "Fraud"})
+
+    payment.refresh_from_db()
+    assert (payment.held_at, payment.status) == (None, "failed")
+    audited = AuditEvent.objects.filter(subject_id=payment.pk).order_by("created_at", "pk")
+    assert [(event.action, event.actor_id, event.details["reason"]) for event in audited] == [
+        ("payment.held", admin_user.pk, "New recipient"),
+        ("payment.released", admin_user.pk, "Called them"),
+        ("payment.held", admin_user.pk, "Called again"),
+        ("payment.stopped", admin_user.pk, "Fraud"),
+    ]
+
+
+def test_a_page_offers_what_is_possible_now(payment, admin_client):
+    page = reverse("admin:payments_payment_change", args=[payment.pk])
+
+    def offered():
+        content = admin_client.get(page).content.decode()
+        return [act for act in ("hold", "release", "stop") if own_page(act, payment) in content]
+
+    assert offered() == ["hold"]
+    admin_client.post(own_page("hold", payment), {"reason": "Look"})
+    assert offered() == ["release", "stop"]
+    admin_client.post(own_page("stop", payment), {"reason": "Fraud"})
+    assert offered() == []
+
+
+def test_nobody_holds_without_the_permission(payment, client):
+    looker = User.objects.create_user(email="new@ballast.example", is_staff=True)
+    looker.user_permissions.add(Permission.objects.get(codename="view_payment"))
+    client.force_login(looker, backend="django.contrib.auth.backends.ModelBackend")
+
+    assert client.post(own_page("hold", payment), {"reason": "Look"}).status_code == 403
+    choose(client, "hold_chosen", payment, reason="Look")
 
     payment.refresh_from_db()
     assert payment.held_at is None
-    audited = AuditEvent.objects.filter(subject_id=payment.pk).order_by("created_at", "pk")
-    assert [(event.action, event.actor_id) for event in audited] == [
-        ("payment.held", admin_user.pk),
-        ("payment.released", admin_user.pk),
-    ]
 
 
 def test_what_has_left_is_not_held_and_staff_are_told(payment, admin_client):
     run_due(now=NOW)
 
-    response = act(admin_client, "hold", payment)
+    response = choose(admin_client, "hold_chosen", payment, reason="Too late")
 
-    assert f"{payment.pk} is completed." in response.content.decode()
+    assert "It is completed." in response.content.decode()
     assert Payment.objects.get().held_at is None

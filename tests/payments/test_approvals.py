@@ -264,7 +264,7 @@ class TestApproval:
         approve(payment)
 
         assert submission.submit_due(now=NOW) == 0
-        holds.release(payment_id=payment.pk, actor=SYSTEM, now=NOW)
+        holds.release(payment_id=payment.pk, reason="fine", actor=SYSTEM, now=NOW)
         assert submission.submit_due(now=NOW) == 1
 
 

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from payments.errors import NotHoldable
+from networks.holds import NotHeld, NotHoldable, ReasonNeeded
 from payments.models import Payment
-from payments.services import holds, orders, submission
+from payments.services import holds, orders, submission, waiting
 from tenants.actors import SYSTEM
-from tenants.models import AuditEvent
-from tests.builders import NOW
-from tests.payments.builders import fund, pay, run_due, status_of
+from tenants.models import AuditEvent, OutgoingEmail, Role
+from tests.builders import NOW, make_member
+from tests.payments.builders import events_of, fund, funds_of, pay, run_due, status_of
 
 
 @pytest.fixture
@@ -21,11 +23,19 @@ def hold(payment):
     holds.hold(payment_id=payment.pk, reason="odd amount", actor=SYSTEM, now=NOW)
 
 
+def release(payment, now=NOW):
+    holds.release(payment_id=payment.pk, reason="all right", actor=SYSTEM, now=now)
+
+
+def stop(payment):
+    holds.stop(payment_id=payment.pk, reason="fraud", actor=SYSTEM, now=NOW)
+
+
 def test_a_held_payment_is_not_sent_until_it_is_released(payment):
     hold(payment)
     assert submission.submit_due(now=NOW) == 0
 
-    holds.release(payment_id=payment.pk, actor=SYSTEM, now=NOW)
+    release(payment)
     run_due()
 
     assert status_of(payment) == "completed"
@@ -35,12 +45,12 @@ def test_both_can_be_repeated_and_are_audited_once(payment):
     hold(payment)
     hold(payment)
     for _ in range(2):
-        holds.release(payment_id=payment.pk, actor=SYSTEM, now=NOW)
+        release(payment)
 
     audited = AuditEvent.objects.filter(subject_id=payment.pk).order_by("created_at", "pk")
     assert [(event.action, event.details) for event in audited] == [
         ("payment.held", {"reason": "odd amount"}),
-        ("payment.released", {}),
+        ("payment.released", {"reason": "all right"}),
     ]
 
 
@@ -59,3 +69,55 @@ def test_its_owner_can_still_cancel_it(acme, payment):
     orders.cancel(tenant_id=acme.pk, payment_id=payment.pk, actor=SYSTEM, now=NOW)
 
     assert status_of(payment) == "canceled"
+
+
+def test_it_does_not_give_up_while_it_is_held(acme):
+    payment = pay(acme, 500, wait=True)
+    hold(payment)
+    late = NOW + timedelta(days=8)
+    assert waiting.expire_due(now=late) == 0
+
+    release(payment, now=late)
+
+    assert waiting.expire_due(now=late) == 1
+    assert status_of(payment) == "failed"
+
+
+def test_after_days_on_hold_it_says_anew_when_it_arrives(payment):
+    hold(payment)
+    release(payment, now=NOW + timedelta(days=14))
+
+    payment.refresh_from_db()
+    assert payment.expected_arrival_date > (NOW + timedelta(days=13)).date()
+
+
+def test_stopped_for_good_it_fails_and_the_money_is_available_again(acme, payment):
+    make_member(acme, email="dana@acme.example", role=Role.OWNER)
+    hold(payment)
+
+    stop(payment)
+
+    payment.refresh_from_db()
+    assert (payment.status, payment.failure_code) == ("failed", "stopped_by_review")
+    assert (payment.held_at, funds_of(acme)) == (None, (10_000, 0))
+    assert events_of(payment) == ["payment.created", "payment.failed"]
+    assert "fraud" not in payment.failure_message
+    assert AuditEvent.objects.get(action="payment.stopped").details == {"reason": "fraud"}
+    assert [mail.context["what"] for mail in OutgoingEmail.objects.order_by("pk")] == [
+        "held",
+        "stopped",
+    ]
+    with pytest.raises(NotHeld):
+        stop(payment)
+
+
+def test_nothing_is_stopped_that_is_not_held(payment):
+    with pytest.raises(NotHeld):
+        stop(payment)
+
+    assert status_of(payment) == "created"
+
+
+def test_a_reason_is_needed(payment):
+    with pytest.raises(ReasonNeeded):
+        holds.hold(payment_id=payment.pk, reason=" ", actor=SYSTEM, now=NOW)

@@ -218,7 +218,7 @@ class TestHolding:
         waiting.run(tenant_id=acme.pk, now=NOW)
         assert statuses(queue) == ["waiting_for_funds", "created", "created"]
 
-        holds.release(payment_id=queue[0].pk, actor=SYSTEM, now=NOW)
+        holds.release(payment_id=queue[0].pk, reason="fine", actor=SYSTEM, now=NOW)
         waiting.run_due(now=NOW)
 
         assert statuses(queue) == ["created"] * 3

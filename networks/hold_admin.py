@@ -1,0 +1,103 @@
+"""The staff desk's part of holding: on the page of a row, and for the rows chosen in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+
+from common import reasons
+from common.admin import ReadOnlyAdmin
+from common.clock import utc_now
+from networks import holds
+from networks.holds import Holdable, Shelf
+from tenants import actors
+
+_ACTS = MappingProxyType[str, tuple[Callable[..., None], str, str, str]](
+    {
+        "hold": (
+            holds.hold,
+            "Hold for a look",
+            "It is not sent until somebody releases it. The tenant's people are told that we look"
+            " at it, not why.",
+            "is held.",
+        ),
+        "release": (
+            holds.release,
+            "Release",
+            "It goes on as if nothing had happened, within seconds. The tenant's people are told.",
+            "is released.",
+        ),
+        "stop": (
+            holds.stop,
+            "Stop for good",
+            "It fails, and nothing is sent. The tenant's people are told; this cannot be undone.",
+            "is stopped.",
+        ),
+    }
+)
+
+
+class HoldableAdmin(ReadOnlyAdmin):
+    """Rows of one shelf."""
+
+    shelf: ClassVar[Shelf[Any]]
+    actions = ("hold_chosen", "release_chosen", "stop_chosen")
+    actions_detail = ("hold", "release", "stop")
+
+    def has_hold_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        change = f"{self.opts.app_label}.change_{self.opts.model_name}"
+        return bool(request.user.has_perm(change))
+
+    def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
+        """What is possible with this row now."""
+        row = self.model._default_manager.filter(pk=object_id).first()
+        if row is None or not self.shelf.is_unsent(row):
+            return []
+        possible = {"release", "stop"} if row.held_at else {"hold"}
+        shown = super().get_actions_detail(request, object_id)
+        return [item for item in shown if item.action_name.rpartition("_")[2] in possible]
+
+    @reasons.own_page_action("Hold for a look", permission="hold")
+    def hold(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._ask_about_one(request, object_id, "hold")
+
+    @reasons.own_page_action("Release", permission="hold")
+    def release(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._ask_about_one(request, object_id, "release")
+
+    @reasons.own_page_action("Stop for good", permission="hold")
+    def stop(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._ask_about_one(request, object_id, "stop")
+
+    @admin.action(description="Hold for a look", permissions=["hold"])
+    def hold_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
+        return reasons.ask_about_chosen(self, request, list(rows), self._question(request, "hold"))
+
+    @admin.action(description="Release", permissions=["hold"])
+    def release_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
+        question = self._question(request, "release")
+        return reasons.ask_about_chosen(self, request, list(rows), question)
+
+    @admin.action(description="Stop for good", permissions=["hold"])
+    def stop_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
+        return reasons.ask_about_chosen(self, request, list(rows), self._question(request, "stop"))
+
+    def _ask_about_one(self, request: HttpRequest, object_id: str, act: str) -> HttpResponse:
+        row = self.model._default_manager.get(pk=object_id)
+        return reasons.ask_about_one(self, request, row, self._question(request, act))
+
+    def _question(self, request: HttpRequest, name: str) -> reasons.Question:
+        act, title, consequences, done = _ACTS[name]
+
+        def carry_out(row: Holdable, reason: str) -> None:
+            actor = actors.staff(str(request.user.pk))
+            act(self.shelf, row.pk, reason=reason, actor=actor, now=utc_now())
+
+        return reasons.Question(
+            title=title, consequences=consequences, button=title, done=done, act=carry_out
+        )

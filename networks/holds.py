@@ -1,0 +1,163 @@
+"""Staff keep a movement from its network, look at it, and let it go or end it.
+
+A hold is no status: the row stays what it is, and claims and sweeps leave it alone. Whatever staff
+do needs a reason, which stays with us; the tenant's people are told what happens, not why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from django.db import models, transaction
+from django.db.models import Q
+
+from common.errors import StaffRefusal
+from networks.accounts import StoredAccount
+from tenants import selectors as tenants
+from tenants.actors import Actor
+from tenants.services import audit, emails
+
+REASON_LENGTH_MAX = 200
+FAILURE_CODE = "stopped_by_review"
+FAILURE_MESSAGE = "Our review stopped it before it was sent. Contact support."
+MAIL = "review"
+
+
+class NotHoldable(StaffRefusal):
+    code = "not_holdable"
+    title = "Too late to hold"
+    advice = "Only what was not yet handed to the network can be held."
+
+
+class NotHeld(StaffRefusal):
+    code = "not_held"
+    title = "Not held"
+    advice = "Hold it first, so that nobody sends it meanwhile."
+
+
+class ReasonNeeded(StaffRefusal):
+    code = "reason_needed"
+    title = "A reason is needed"
+    advice = "Say in a sentence why."
+
+
+class Holdable(models.Model):
+    """Columns of a row that staff can hold. `hold_reason` is for staff."""
+
+    held_at = models.DateTimeField(null=True, blank=True)
+    hold_reason = models.CharField(max_length=REASON_LENGTH_MAX, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+def has_a_reason(name: str) -> models.CheckConstraint:
+    """A held row says why; a row that is not held says nothing."""
+    return models.CheckConstraint(
+        condition=Q(held_at=None, hold_reason="") | (Q(held_at__isnull=False) & ~Q(hold_reason="")),
+        name=name,
+    )
+
+
+Row = TypeVar("Row", bound=Holdable)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shelf(Generic[Row]):
+    """One app's rows. They have `tenant_id`, `amount`, `status` and `updated_at`.
+
+    `lock` returns a row, locked until the end of the transaction. `end` fails it with everything
+    that goes with it, by this actor and for this reason. `on_release` gives the columns that time
+    has made wrong.
+    """
+
+    noun: str
+    lock: Callable[[str], Row]
+    is_unsent: Callable[[Row], bool]
+    account: Callable[[Row], StoredAccount]
+    end: Callable[[Row, Actor, str, datetime], None]
+    on_release: Callable[[Row, datetime], Mapping[str, Any]]
+
+
+@transaction.atomic
+def hold(shelf: Shelf[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
+    """Keep a row that no network has seen where it is. Repeatable.
+
+    Raises NotHoldable, ReasonNeeded.
+    """
+    reason, row = _checked(reason), shelf.lock(row_id)
+    if row.held_at is not None:
+        return
+    if not shelf.is_unsent(row):
+        raise NotHoldable(f"It is {_status(row)}.")
+    _change(row, now, held_at=now, hold_reason=reason)
+    _record(shelf, row, "held", reason, actor, now)
+
+
+@transaction.atomic
+def release(shelf: Shelf[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
+    """Let a held row go on; the sweeps take it up. Repeatable. Raises ReasonNeeded."""
+    reason, row = _checked(reason), shelf.lock(row_id)
+    if row.held_at is None:
+        return
+    changes = shelf.on_release(row, now) if shelf.is_unsent(row) else {}
+    _change(row, now, held_at=None, hold_reason="", **changes)
+    _record(shelf, row, "released", reason, actor, now)
+
+
+@transaction.atomic
+def stop(shelf: Shelf[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
+    """End a held row for good: it fails, and nothing was sent. Raises NotHeld, ReasonNeeded."""
+    reason, row = _checked(reason), shelf.lock(row_id)
+    if row.held_at is None or not shelf.is_unsent(row):
+        raise NotHeld(f"It is {_status(row)}.")
+    _change(row, now, held_at=None, hold_reason="")
+    shelf.end(row, actor, FAILURE_MESSAGE, now)
+    _record(shelf, row, "stopped", reason, actor, now)
+
+
+def _checked(reason: str) -> str:
+    if not 1 <= len(reason := reason.strip()) <= REASON_LENGTH_MAX:
+        raise ReasonNeeded(
+            f"A reason of 1 to {REASON_LENGTH_MAX} characters is needed.", field="reason"
+        )
+    return reason
+
+
+def _status(row: Any) -> str:
+    return str(row.status)
+
+
+def _change(row: Holdable, now: datetime, **columns: Any) -> None:
+    columns["updated_at"] = now
+    for name, value in columns.items():
+        setattr(row, name, value)
+    row.save(update_fields=list(columns))
+
+
+def _record(
+    shelf: Shelf[Row], row: Any, what: str, reason: str, actor: Actor, now: datetime
+) -> None:
+    """For us with the reason; for the tenant's people without."""
+    audit.record(
+        tenant_id=row.tenant_id,
+        actor=actor,
+        action=f"{shelf.noun}.{what}",
+        subject_id=row.pk,
+        details={"reason": reason},
+        now=now,
+    )
+    account = shelf.account(row)
+    facts = {
+        "tenant_name": tenants.tenant(row.tenant_id).name,
+        "noun": shelf.noun,
+        "what": what,
+        "amount": row.amount,
+        "bank_name": account.bank_name,
+        "last4": account.last4,
+        "reference": row.pk,
+    }
+    emails.queue_notice(tenant_id=row.tenant_id, template=MAIL, context=facts, now=now)
