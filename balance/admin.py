@@ -5,7 +5,10 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
 
+from balance.findings import Finding
 from balance.models import (
     Adjustment,
     Balance,
@@ -66,10 +69,27 @@ class AdjustmentAdmin(ReadOnlyAdmin):
 
 @admin.register(LedgerCheck)
 class LedgerCheckAdmin(ReadOnlyAdmin):
-    list_display = ("id", "started_at", "finished_at", "ok", "is_full", "tenant")
+    list_display = ("id", "started_at", "took", "ok", "found", "is_full", "tenant")
     list_filter = ("ok", "is_full")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
+    fields = ("id", "started_at", "finished_at", "took", "is_full", "tenant", "ok", "what")
+    readonly_fields = ("took", "what")
+
+    @admin.display(description="took")
+    def took(self, row: LedgerCheck) -> str:
+        seconds = (row.finished_at - row.started_at).total_seconds() if row.finished_at else None
+        return "–" if seconds is None else f"{seconds:.2f} s"
+
+    @admin.display(description="findings")
+    def found(self, row: LedgerCheck) -> int:
+        return len(row.findings)
+
+    @admin.display(description="findings")
+    def what(self, row: LedgerCheck) -> str:
+        """One line per finding, worded as `manage.py check_ledger` does."""
+        lines = ((str(Finding(**finding)),) for finding in row.findings)
+        return format_html_join(mark_safe("<br>"), "{}", lines) or "None"
 
 
 @admin.register(LedgerCheckpoint)

@@ -50,9 +50,16 @@ def totals() -> Totals:
 
 def last_check() -> CheckRun | None:
     """The newest audit of all tenants. One indexed query."""
-    row = LedgerCheck.objects.filter(tenant=None).order_by("-started_at").first()
-    if row is None:
-        return None
+    return next(iter(last_checks(limit=1)), None)
+
+
+def last_checks(*, limit: int) -> list[CheckRun]:
+    """The newest audits of all tenants, newest first. One indexed query."""
+    rows = LedgerCheck.objects.filter(tenant=None).order_by("-started_at")[:limit]
+    return [_run(row) for row in rows]
+
+
+def _run(row: LedgerCheck) -> CheckRun:
     return CheckRun(
         id=row.pk,
         started_at=row.started_at,

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Sum
 
+from balance import selectors
 from balance.models import Balance, JournalLeg
 from common.money import CURRENCY
-from tenants import selectors as tenants
 
 _ROWS_PER_QUERY = 500
 _TENANTS_PER_QUERY = 500
@@ -44,26 +45,38 @@ def trial_balance(tenant_id: str | None = None) -> list[AccountTotal]:
     ]
 
 
-def legs(tenant_id: str | None = None) -> Iterator[JournalLeg]:
-    """Every leg in order, the debit before the credit. Many short queries, no snapshot held.
+def legs(
+    tenant_id: str | None = None, *, since: datetime | None = None, until: datetime | None = None
+) -> Iterator[JournalLeg]:
+    """Every leg from `since` to before `until` in order, the debit before the credit.
 
-    Of each tenant, what was posted when its turn came.
+    Many short queries, no snapshot held. Of each tenant, what was posted when its turn came.
     """
-    for each in [tenant_id] if tenant_id is not None else _all_tenants():
-        last = Balance.objects.filter(tenant_id=each, currency=CURRENCY).values_list("sequence")
-        for (end,) in last:
-            yield from _legs_of(each, end)
+    for each, last in _chains(tenant_id, since):
+        start = selectors.first_sequence(each, since, pass_equal=False) if since else 1
+        end = selectors.first_sequence(each, until, pass_equal=False) - 1 if until else last
+        yield from _legs_of(each, start, min(end, last))
 
 
-def _legs_of(tenant_id: str, end: int) -> Iterator[JournalLeg]:
-    for start in range(0, end, _ROWS_PER_QUERY):
-        rows = JournalLeg.objects.filter(tenant_id=tenant_id, sequence__gt=start)
-        until = min(start + _ROWS_PER_QUERY, end)
-        yield from rows.filter(sequence__lte=until).order_by("sequence", "-debit")
+def _legs_of(tenant_id: str, first: int, last: int) -> Iterator[JournalLeg]:
+    for start in range(first, last + 1, _ROWS_PER_QUERY):
+        rows = JournalLeg.objects.filter(tenant_id=tenant_id, sequence__gte=start)
+        end = min(start + _ROWS_PER_QUERY - 1, last)
+        yield from rows.filter(sequence__lte=end).order_by("sequence", "-debit")
 
 
-def _all_tenants() -> Iterator[str]:
+def _chains(tenant_id: str | None, since: datetime | None) -> Iterator[tuple[str, int]]:
+    """Each tenant with the number of its last posting, without those silent since `since`."""
+    balances = Balance.objects.filter(currency=CURRENCY, sequence__gt=0).order_by("tenant_id")
+    if tenant_id is not None:
+        balances = balances.filter(tenant_id=tenant_id)
+    if since is not None:
+        balances = balances.filter(posted_at__gte=since)
     after = ""
-    while batch := tenants.ids_after(after, limit=_TENANTS_PER_QUERY):
-        yield from batch
-        after = batch[-1]
+    while part := list(
+        balances.filter(tenant_id__gt=after).values_list("tenant_id", "sequence")[
+            :_TENANTS_PER_QUERY
+        ]
+    ):
+        yield from part
+        after = part[-1][0]

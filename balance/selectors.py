@@ -107,10 +107,10 @@ def transactions(
     if source_id is not None:
         rows = rows.filter(source_id=source_id)
     if created_after is not None:
-        first = _first_sequence(tenant_id, created_after, pass_equal=True)
+        first = first_sequence(tenant_id, created_after, pass_equal=True)
         rows = rows.filter(sequence__gte=first)
     if created_before is not None:
-        end = _first_sequence(tenant_id, created_before, pass_equal=False)
+        end = first_sequence(tenant_id, created_before, pass_equal=False)
         rows = rows.filter(sequence__lt=end)
     lines: QuerySet[BalanceTransaction, Any] = rows.values(*LINE)
     return lines
@@ -150,7 +150,7 @@ def newest_first(
         part = list(rows.filter(sequence__lt=part[-1]["sequence"])[:chunk])
 
 
-def _first_sequence(tenant_id: str, at: datetime, *, pass_equal: bool) -> int:
+def first_sequence(tenant_id: str, at: datetime, *, pass_equal: bool) -> int:
     """The number of the first line at `at` or later (later only: `pass_equal`), or the next number.
 
     Numbers have no gaps and times never go back along them, so halving finds it without an index

@@ -9,5 +9,5 @@ from common.clock import utc_now
 
 
 @shared_task(name="balance.check_ledger")
-def check_ledger(**_future: object) -> None:
-    invariants.check(now=utc_now())
+def check_ledger(*, full: bool = False, **_future: object) -> None:
+    invariants.check(now=utc_now(), full=full)

@@ -9,14 +9,14 @@ from typing import Any
 from allauth.account.decorators import reauthentication_required
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 
 from common.errors import NotFound
 from tenants import actors
 from tenants.actors import Actor
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def desk_page(*permissions: str, is_fresh: bool = False) -> Callable[[View], View]:
@@ -27,7 +27,7 @@ def desk_page(*permissions: str, is_fresh: bool = False) -> Callable[[View], Vie
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
-        def permitted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def permitted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.has_perms(permissions):
                 raise PermissionDenied
             try:
@@ -38,8 +38,8 @@ def desk_page(*permissions: str, is_fresh: bool = False) -> Callable[[View], Vie
         proven = reauthentication_required(permitted) if is_fresh else permitted
 
         @functools.wraps(view)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            answer: HttpResponse = admin.site.admin_view(proven)(request, *args, **kwargs)
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            answer: HttpResponseBase = admin.site.admin_view(proven)(request, *args, **kwargs)
             return answer
 
         return guarded

@@ -29,7 +29,7 @@ class Attention:
 def of_ledger(check: CheckLine, totals: Totals) -> Iterator[Attention]:
     """A check that is not clean, and balances below zero."""
     if check.tone in ("bad", "warn"):
-        href = reverse("admin:balance_ledgercheck_changelist")
+        href = reverse("desk:ledger")
         yield Attention(check.tone, f"Ledger check: {check.words}.", "Look", href)
     if totals.overdrawn:
         href = reverse("admin:balance_balance_changelist")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 
 from common.figures import DayTotal
 
@@ -47,11 +47,10 @@ class DayChart:
     bar_width = BAR
 
 
-def day_chart(totals: Sequence[DayTotal], *, last: date, days: int) -> DayChart:
-    """The `days` days up to `last`, those without money too."""
+def day_chart(totals: Sequence[DayTotal], *, days: Sequence[date]) -> DayChart:
+    """A bar for each of `days`, those without money too."""
     known = {total.day: total for total in totals}
-    shown = [last - timedelta(days=back) for back in reversed(range(days))]
-    rows = [known.get(day, DayTotal(day=day, completed=0, moving=0, failed=0)) for day in shown]
+    rows = [known.get(day, DayTotal(day=day, completed=0, moving=0, failed=0)) for day in days]
     most = max(_sum(row) for row in rows)
     bars = (_bar(row, place, most or 1) for place, row in enumerate(rows))
     return DayChart(bars=tuple(bars), most=most, is_empty=not most)

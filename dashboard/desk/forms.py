@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django import forms
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
+from common.errors import NotFound
 from common.money import AMOUNT_MAX, format_cents, parse_dollars
 from funding.services.tenant_limits import OwnLimits
+from tenants import selectors
 
 REASON_LENGTH_MIN, REASON_LENGTH_MAX = 5, 200
+
+
+EXPORTED_AT_MOST = timedelta(days=366)
+
+
+def _day() -> forms.DateInput:
+    widget: forms.DateInput = UnfoldAdminTextInputWidget(attrs={"type": "date"})
+    return widget
 
 
 class ReasonField(forms.CharField):
@@ -76,3 +87,30 @@ class LimitsForm(forms.Form):
         """Of a valid form."""
         values = {name: cents for name, cents in self.cleaned_data.items() if name != "reason"}
         return OwnLimits(**values)
+
+
+class ExportForm(forms.Form):
+    """Which days of the journal, both included, and whose."""
+
+    first = forms.DateField(label="First day", widget=_day())
+    last = forms.DateField(label="Last day", widget=_day())
+    tenant = forms.CharField(
+        required=False,
+        label="Tenant",
+        help_text="An id, or empty for all.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+
+    def clean_tenant(self) -> str:
+        tenant_id: str = self.cleaned_data["tenant"]
+        try:
+            return selectors.found_tenant(tenant_id).pk if tenant_id else ""
+        except NotFound as refusal:
+            raise forms.ValidationError("There is no such tenant.") from refusal
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        first, last = cleaned.get("first"), cleaned.get("last")
+        if first and last and not first <= last <= first + EXPORTED_AT_MOST:
+            raise forms.ValidationError("The last day comes after the first, by a year at most.")
+        return cleaned

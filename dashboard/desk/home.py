@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from balance import figures as ledger
 from balance.figures import Totals
 from common.clock import utc_now
+from common.days import last_days, start_of
 from common.figures import FailureTotal, StatusTotal
 from dashboard.desk import returns
 from dashboard.desk.attention import Attention, of_ledger, of_queues, of_returns
@@ -21,7 +22,6 @@ from dashboard.desk.queues import QueueLine, queue_lines
 from dashboard.desk.returns import Meter, TenantMeters
 from dashboard.templatetags.desk import words
 from funding import figures as funding
-from funding.services.limits import start_of_day
 from funding.states import IN_FLIGHT
 from networks import return_codes
 from payments import figures as payments
@@ -84,9 +84,8 @@ def callback(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 def home(*, now: datetime) -> Home:
     """Some twenty queries, none of which reads more than what is open, recent or one per tenant."""
-    today = start_of_day(now)
-    since = start_of_day(now - timedelta(days=CHART_DAYS - 1))
-    last = today.date()
+    days = last_days(now, CHART_DAYS)
+    since, today = start_of(days[0]), start_of(days[-1])
     totals, check = ledger.totals(), check_line(ledger.last_check(), now)
     meters, worst, queues = (
         returns.meters(funding.debit_returns(now=now)),
@@ -105,8 +104,8 @@ def home(*, now: datetime) -> Home:
         webhooks=webhooks.health(now=now),
         queues=queues,
         check=check,
-        funding_chart=day_chart(funding.sent_by_day(since=since), last=last, days=CHART_DAYS),
-        payment_chart=day_chart(payments.sent_by_day(since=since), last=last, days=CHART_DAYS),
+        funding_chart=day_chart(funding.sent_by_day(since=since), days=days),
+        payment_chart=day_chart(payments.sent_by_day(since=since), days=days),
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.desk.views import account_numbers, queues, tenants, viewing
+from dashboard.desk.views import account_numbers, ledger, queues, tenants, viewing
 
 app_name = "desk"
 
 urlpatterns = [
+    path("ledger/", ledger.ledger, name="ledger"),
+    path("ledger/check/", ledger.check, name="check"),
+    path("ledger/export/", ledger.export, name="export"),
     path("queues/", queues.queues, name="queues"),
     path("tenants/<str:tenant_id>/", tenants.tenant, name="tenant"),
     path("tenants/<str:tenant_id>/suspend/", tenants.suspend, name="suspend"),

@@ -1,0 +1,24 @@
+"""Staff ask for a ledger check now; a worker runs it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from common.tasks import enqueue_on_commit
+from tenants.actors import Actor
+from tenants.services import audit
+
+
+@transaction.atomic
+def request(*, full: bool, actor: Actor, now: datetime) -> None:
+    """Wake a worker, on the record. The run shows up among the checks once it starts."""
+    audit.record(
+        tenant_id=None,
+        actor=actor,
+        action="ledger_check.requested",
+        details={"full": full},
+        now=now,
+    )
+    enqueue_on_commit("balance.check_ledger", full=full)
