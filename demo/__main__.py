@@ -2,57 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 import uuid
-from typing import Any
 
 import httpx
-from ballast_client import Ballast, BallastError, Refused, calls
-from ballast_client.requests import Call
-from ballast_client.types import BalanceSummary, FundingSource, FundingTransaction
+from ballast_client import Ballast, BallastError, calls
+from ballast_client.types import FundingSource, FundingTransaction
 
+from demo import payments
 from demo.api import BASE_URL, confirmation_link, manage
-from demo.console import StoryError, chapter, check, dollars, say, wait_for
+from demo.console import StoryError, chapter, check, say, wait_for
 from demo.receiver import Receiver
+from demo.story import APPROVER, ROUTING_NUMBER, Story, approve, expect_event
 
 OWNER = "Northwind Trading LLC"
-ROUTING_NUMBER = "021000021"
-APPROVER = "cfo@northwind.example"
 STEPS = ("reserved", "pending", "in_transit", "completed")
-
-
-class Story:
-    """What the chapters hand on to each other."""
-
-    tenant: str
-    ballast: Ballast
-    receiver: Receiver
-    linked: str
-    by_hand: str
-
-    def top_up(self, amount: int, source: str) -> FundingTransaction:
-        return self.ballast.send(calls.top_up(amount, funding_source_id=source))
-
-    def funding(self, funding_id: str) -> FundingTransaction:
-        return self.ballast.send(calls.funding_transaction(funding_id))
-
-    def wait_for_status(self, funding_id: str, status: str) -> FundingTransaction:
-        def probe() -> FundingTransaction | None:
-            found = self.funding(funding_id)
-            return found if found["status"] == status else None
-
-        return wait_for(f"{funding_id[:14]}… to be {status}", probe)
-
-    def show_balance(self) -> BalanceSummary:
-        summary = self.ballast.send(calls.balance_summary())
-        say(
-            f"balance: {dollars(summary['availableBalance'])} available, "
-            f"{dollars(summary['pendingBalance'])} pending, "
-            f"{dollars(summary['lockedBalance'])} locked"
-        )
-        return summary
 
 
 def open_an_account(story: Story) -> None:
@@ -121,17 +86,6 @@ def camel(name: str) -> str:
     return head + "".join(word.capitalize() for word in tail)
 
 
-def expect_event(story: Story, payment_id: str, type: str) -> dict[str, Any]:
-    item = wait_for(
-        f"the event {type}", lambda: story.receiver.find(payment_id=payment_id, type=type)
-    )
-    check(
-        item.hex_signature_ok and item.standard_signature_ok,
-        f"{type}: both signatures verified (one by the standardwebhooks library)",
-    )
-    return item.event
-
-
 def returns(story: Story) -> None:
     chapter("An account without funds: R01 in transit")
     source = enter_account(story, "10001")
@@ -175,9 +129,11 @@ def auto_funding(story: Story) -> None:
     check(story.show_balance()["availableBalance"] == 15_000, "the balance fell to $150.00")
     rows = list(story.ballast.each(calls.funding_transactions(status=["awaiting_confirmation"])))
     check(len(rows) == 1 and rows[0]["trigger"] == "auto_funding", "one funding awaits approval")
-    link = wait_for("the e-mail", lambda: confirmation_link(APPROVER))
+    link = wait_for("the e-mail", lambda: confirmation_link(APPROVER, about="add $500.00"))
     scan(story, link, rows[0]["id"])
-    approve(story, link, rows[0]["id"])
+    approve(link, "500.00")
+    story.wait_for_status(rows[0]["id"], "completed")
+    check(story.show_balance()["availableBalance"] == 65_000, "$650.00 available")
 
 
 def scan(story: Story, link: str, funding_id: str) -> None:
@@ -186,54 +142,6 @@ def scan(story: Story, link: str, funding_id: str) -> None:
     httpx.post(link, data={"decision": "approve"}, timeout=15)
     status = story.funding(funding_id)["status"]
     check(status == "awaiting_confirmation", "a mail scanner opened the link: nothing happened")
-
-
-def approve(story: Story, link: str, funding_id: str) -> None:
-    with httpx.Client(timeout=15, follow_redirects=True) as browser:
-        page = browser.get(link).text
-        check("$500.00" in page, "the page shows $500.00 and asks to type it")
-        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
-        if token is None:
-            raise StoryError("the confirmation page has no form")
-        form = {"csrfmiddlewaretoken": token[1], "decision": "approve", "typed_amount": "500.00"}
-        answer = browser.post(link, data=form, headers={"Referer": link})
-    check(answer.status_code == 200, "the approver typed the amount and approved")
-    story.wait_for_status(funding_id, "completed")
-    check(story.show_balance()["availableBalance"] == 65_000, "$650.00 available")
-
-
-def pay(story: Story) -> None:
-    chapter("Pay a supplier $120.00 out of the balance")
-    payment = story.ballast.send(pay_supplier(12_000))
-    summary = story.show_balance()
-    check(summary["lockedBalance"] == 12_000, "$120.00 are locked while the bank works")
-    read: Call[Any] = Call(method="GET", path=f"/payments/{payment['id']}")
-
-    def probe() -> bool | None:
-        return story.ballast.send(read)["status"] == "completed" or None
-
-    wait_for("the payment", probe)
-    event = expect_event(story, payment["id"], "payment.completed")
-    check(event["data"]["direction"] == "out", "the event says that the money went out")
-    check(story.show_balance()["availableBalance"] == 53_000, "$530.00 left, nothing locked")
-    try:
-        story.ballast.send(pay_supplier(99_999_900))
-    except Refused as refusal:
-        check(refusal.code == "insufficient_balance", f"more than that: {refusal.detail}")
-    else:
-        raise StoryError("a payment larger than the balance was taken")
-
-
-def pay_supplier(amount: int) -> Call[Any]:
-    recipient = {
-        "accountNumber": "1122334455",
-        "routingNumber": ROUTING_NUMBER,
-        "accountHolderName": "Supplier Inc",
-        "accountHolderType": "business",
-        "accountType": "checking",
-    }
-    body = {"amount": amount, "method": "ach_credit", "recipient": recipient}
-    return Call(method="POST", path="/payments", body=body)
 
 
 def replay(story: Story) -> None:
@@ -260,7 +168,9 @@ def main() -> int:
     story = Story()
     try:
         for part in (
-            open_an_account, link_accounts, top_up, returns, auto_funding, pay, replay, audit,
+            open_an_account, link_accounts, top_up, returns, auto_funding,
+            payments.supplier, payments.trouble, payments.queue, payments.second_person,
+            replay, audit,
         ):  # fmt: skip
             part(story)
     except (StoryError, BallastError) as error:

@@ -28,13 +28,14 @@ def manage(*words: str) -> dict[str, Any]:
     return result
 
 
-def confirmation_link(to: str) -> str | None:
-    """The magic link in the newest message to this address, or None."""
+def confirmation_link(to: str, *, about: str) -> str | None:
+    """The magic link in the newest message to this address that says this, or None."""
     folder = Path(os.environ["BALLAST_RUN_DIR"]) / "mail"
     for path in sorted(folder.glob("*.log"), key=lambda item: item.stat().st_mtime, reverse=True):
         message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
         body = message.get_body(("plain",))
-        link = body and re.search(r"https?://\S+/confirm/\S+", body.get_content())
-        if link and to in str(message["To"]):
+        text = body.get_content() if body else ""
+        link = re.search(r"https?://\S+/confirm/\S+", text)
+        if link and about in text and to in str(message["To"]):
             return link[0]
     return None

@@ -10,6 +10,7 @@ import pytest
 from ballast_client import (
     AsyncBallast,
     Ballast,
+    Conflict,
     ConnectionFailed,
     InvalidRequest,
     InvalidSignature,
@@ -20,13 +21,25 @@ from ballast_client import (
     requests,
     verify,
 )
+from ballast_client.types import BankAccountIn
 
 from common.clock import utc_now
 from funding.models import FundingTransaction
+from payments.services import approval_settings
+from tenants.actors import SYSTEM
 from tests.builders import make_key, make_source, make_tenant
 from tests.funding.builders import run_due, top_up
+from tests.payments.builders import fund
+from tests.payments.builders import run_due as pay_due
 from webhooks import signing
 
+SUPPLIER: BankAccountIn = {
+    "accountNumber": "000123456789",
+    "routingNumber": "021000021",
+    "accountHolderName": "Supplier LLC",
+    "accountHolderType": "business",
+    "accountType": "checking",
+}
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
@@ -78,6 +91,76 @@ class TestCalls:
 
         assert first == second
         assert FundingTransaction.objects.count() == 1
+
+    def test_money_out_to_a_saved_recipient(self, ballast, tenant):
+        fund(tenant, 10_000, now=utc_now())
+        saved = ballast.send(calls.save_recipient(SUPPLIER))
+        sent = ballast.send(calls.pay(6_000, recipient=saved["id"], description="Invoice 7"))
+        waits = ballast.send(calls.pay(5_000, recipient=SUPPLIER, wait_for_funds=True))
+        given_up = ballast.send(calls.cancel_payment(waits["id"]))
+        pay_due(now=utc_now())
+
+        assert saved["last4"] == "6789"
+        assert (sent["status"], sent["recipientId"]) == ("created", saved["id"])
+        assert (waits["status"], waits["recipientId"]) == ("waiting_for_funds", None)
+        assert given_up["status"] == "canceled"
+        assert ballast.send(calls.payment(sent["id"]))["status"] == "completed"
+        done = list(ballast.each(calls.payments(status=["completed"], minAmount=5_999)))
+        assert [row["id"] for row in done] == [sent["id"]]
+        with pytest.raises(Refused) as refusal:
+            ballast.send(calls.pay(4_001, recipient=saved["id"], method="rtp"))
+        assert refusal.value.code == "insufficient_balance"
+        assert refusal.value.extra == {"availableBalance": 4_000, "shortfall": 1}
+
+    def test_recipients_come_and_go(self, ballast):
+        saved = ballast.send(calls.save_recipient(SUPPLIER))
+
+        assert ballast.send(calls.recipient(saved["id"])) == saved
+        assert [row["id"] for row in ballast.each(calls.recipients())] == [saved["id"]]
+        with pytest.raises(Conflict) as duplicate:
+            ballast.send(calls.save_recipient(SUPPLIER))
+        assert duplicate.value.extra == {"existingId": saved["id"]}
+        ballast.send(calls.remove_recipient(saved["id"]))
+        assert list(ballast.each(calls.recipients())) == []
+        assert len(list(ballast.each(calls.recipients(include_removed=True)))) == 1
+
+    def test_a_payment_that_needs_a_second_person_says_so(self, ballast, tenant):
+        fund(tenant, 10_000, now=utc_now())
+        approval_settings.set_threshold(
+            tenant_id=tenant.pk, threshold=0, actor=SYSTEM, now=utc_now()
+        )
+
+        payment = ballast.send(calls.pay(100, recipient=SUPPLIER))
+        question = ballast.send(calls.sandbox_payment_confirmation(payment["id"]))
+
+        assert (payment["requiresConfirmation"], payment["confirmedAt"]) == (True, None)
+        assert (question["paymentId"], len(question["links"])) == (payment["id"], 1)
+
+    def test_a_sandbox_tenant_plays_the_bank(self, ballast, tenant):
+        fund(tenant, 10_000, now=utc_now())
+        stuck: BankAccountIn = {**SUPPLIER, "accountNumber": "30001"}
+        payment = ballast.send(calls.pay(100, recipient=stuck))
+
+        done = ballast.send(calls.sandbox_payment_step(payment["id"], "complete"))
+
+        assert done["status"] == "completed"
+
+    def test_async_client_pays_the_same_way(self, live_server, tenant):
+        fund(tenant, 10_000, now=utc_now())
+        key = make_key(tenant)
+
+        async def story():
+            async with AsyncBallast(key, base_url=live_server.url) as ballast:
+                saved = await ballast.send(calls.save_recipient(SUPPLIER))
+                made = [
+                    (await ballast.send(calls.pay(100, recipient=saved["id"])))["id"]
+                    for _ in range(3)
+                ]
+                return made, [row["id"] async for row in ballast.each(calls.payments(limit=2))]
+
+        made, listed = asyncio.run(story())
+
+        assert sorted(made) == sorted(listed)
 
     def test_async_client_does_the_same(self, live_server, tenant, source):
         key = make_key(tenant)

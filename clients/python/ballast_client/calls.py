@@ -14,11 +14,15 @@ from ballast_client.types import (
     AutoFundingConfig,
     BalanceSummary,
     BalanceTransaction,
+    BankAccountIn,
     Event,
     FundingSource,
     FundingTransaction,
     Json,
     Method,
+    Payment,
+    PaymentMethod,
+    Recipient,
     Webhook,
 )
 
@@ -73,6 +77,62 @@ def funding_transaction(funding_id: str) -> Call[FundingTransaction]:
 
 def cancel_funding(funding_id: str) -> Call[FundingTransaction]:
     return _write("POST", f"/funding/transactions/{funding_id}/cancel")
+
+
+def pay(
+    amount: int,
+    *,
+    recipient: str | BankAccountIn,
+    method: PaymentMethod = "ach_credit",
+    wait_for_funds: bool = False,
+    description: str = "",
+    metadata: Mapping[str, str] | None = None,
+    idempotency_key: str | None = None,
+) -> Call[Payment]:
+    """Send `amount` cents out of the balance to a saved recipient (its id) or a bank account."""
+    body = {
+        "amount": amount,
+        "recipientId" if isinstance(recipient, str) else "recipient": recipient,
+        "method": method,
+        "waitForFunds": wait_for_funds,
+        "description": description,
+        "metadata": dict(metadata or {}),
+    }
+    return _write("POST", "/payments", body, idempotency_key)
+
+
+def payments(
+    *, status: Sequence[str] = (), limit: int | None = None, **filters: str | int
+) -> ListCall[Payment]:
+    """Filters: `method`, `recipientId`, `returned`, `createdAfter`, `createdBefore`, …"""
+    parameters = {"status": list(status), "limit": limit, **filters}
+    return ListCall(method="GET", path="/payments", parameters=parameters)
+
+
+def payment(payment_id: str) -> Call[Payment]:
+    return Call(method="GET", path=f"/payments/{payment_id}")
+
+
+def cancel_payment(payment_id: str) -> Call[Payment]:
+    return _write("POST", f"/payments/{payment_id}/cancel")
+
+
+def save_recipient(account: BankAccountIn) -> Call[Recipient]:
+    """So that a repeat payment needs no account number."""
+    return _write("POST", "/recipients", account)
+
+
+def recipients(*, include_removed: bool = False) -> ListCall[Recipient]:
+    parameters = {"includeRemoved": "true" if include_removed else None}
+    return ListCall(method="GET", path="/recipients", parameters=parameters)
+
+
+def recipient(recipient_id: str) -> Call[Recipient]:
+    return Call(method="GET", path=f"/recipients/{recipient_id}")
+
+
+def remove_recipient(recipient_id: str) -> Call[Json]:
+    return _write("DELETE", f"/recipients/{recipient_id}")
 
 
 def link_account(
@@ -172,6 +232,16 @@ def events() -> ListCall[Event]:
 def sandbox_step(funding_id: str, step: str) -> Call[FundingTransaction]:
     """`step`: advance, complete, fail, return. Sandbox tenants only."""
     return _write("POST", f"/sandbox/funding-transactions/{funding_id}/{step}")
+
+
+def sandbox_payment_step(payment_id: str, step: str) -> Call[Payment]:
+    """`step`: advance, complete, fail, return. Sandbox tenants only."""
+    return _write("POST", f"/sandbox/payments/{payment_id}/{step}")
+
+
+def sandbox_payment_confirmation(payment_id: str) -> Call[Json]:
+    """The magic links of those who are asked to approve it. Sandbox tenants only."""
+    return Call(method="GET", path=f"/sandbox/payments/{payment_id}/confirmation")
 
 
 def sandbox_process_due() -> Call[Json]:

@@ -8,6 +8,10 @@ Method = Literal["ach_debit", "rtp"]
 FundingStatus = Literal[
     "reserved", "awaiting_confirmation", "pending", "in_transit", "completed", "failed"
 ]
+PaymentMethod = Literal["ach_credit", "rtp"]
+PaymentStatus = Literal[
+    "waiting_for_funds", "created", "processing", "completed", "failed", "returned", "canceled"
+]
 
 
 class BalanceSummary(TypedDict):
@@ -50,6 +54,61 @@ class FundingTransaction(TypedDict):
     requiresConfirmation: bool
     confirmationExpiresAt: str | None
     expectedAvailabilityDate: str
+    statusTimestamps: dict[str, str | None]
+    failureCode: str | None
+    failureMessage: str | None
+    returned: bool
+    returnCode: str | None
+    returnReason: str | None
+    returnedAt: str | None
+    traceNumber: str | None
+    balanceTransactionIds: list[str]
+    createdAt: str
+    updatedAt: str
+
+
+class BankAccountIn(TypedDict):
+    accountNumber: str
+    routingNumber: str
+    accountHolderName: str
+    accountHolderType: Literal["business", "individual"]
+    accountType: Literal["checking", "savings"]
+
+
+class PaidAccount(TypedDict):
+    bankName: str | None
+    last4: str
+    routingNumber: str
+    accountHolderName: str
+    accountHolderType: str
+    accountType: str
+
+
+class Recipient(PaidAccount):
+    id: str
+    nickname: str | None
+    createdAt: str
+    removedAt: str | None
+
+
+class Payment(TypedDict):
+    id: str
+    amount: int
+    currency: str
+    status: PaymentStatus
+    method: PaymentMethod
+    recipient: PaidAccount
+    recipientId: str | None
+    createdBy: dict[str, str | None]
+    description: str | None
+    metadata: dict[str, str]
+    waitForFunds: bool
+    waitsUntil: str | None
+    requiresConfirmation: bool
+    confirmationExpiresAt: str | None
+    confirmedAt: str | None
+    onHold: bool
+    expectedArrivalDate: str | None
     statusTimestamps: dict[str, str | None]
     failureCode: str | None
     failureMessage: str | None
