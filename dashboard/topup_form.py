@@ -10,7 +10,6 @@ from typing import Any
 from django import forms
 
 from common import ids
-from common.money import format_cents
 from dashboard import form_tokens
 from dashboard.context import METHOD_LABELS, account_name
 from dashboard.fields import DollarsField
@@ -75,8 +74,6 @@ class TopUpForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["source"].choices = [(row.pk, account_name(row)) for row in sources]  # type: ignore[attr-defined]  # a ChoiceField
         self.fields["method"].choices = methods  # type: ignore[attr-defined]
-        most = max(choice.most for _, choice in methods)
-        self.fields["amount"].help_text = f"From $0.01 to {format_cents(most)}."
 
 
 def new_token(*, tenant_id: str) -> str:

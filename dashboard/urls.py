@@ -38,6 +38,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("funding/<str:funding_id>", funding.detail, name="funding_detail"),
     path("funding/<str:funding_id>/cancel", funding.cancel, name="funding_cancel"),
     path("topup/", topup.topup, name="topup"),
+    path("topup/check", topup.check, name="topup_check"),
     path("pay/", pay.pay, name="pay"),
     path("payments", payments.payments, name="payments"),
     path("payments.csv", payments.download, name="payments_csv"),
@@ -58,6 +59,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("auto-funding/resume", auto_funding.resume, name="auto_funding_resume"),
     path("bank-accounts", bank_accounts.bank_accounts, name="bank_accounts"),
     path("bank-accounts/enter", bank_accounts.enter, name="bank_account_enter"),
+    path("bank-accounts/routing", bank_accounts.routing, name="bank_account_routing"),
     path("bank-accounts/pick", bank_accounts.pick, name="bank_account_pick"),
     path(
         "bank-accounts/<str:source_id>/default",

@@ -73,10 +73,14 @@ def any_source(source_id: str) -> FundingSource:
     return row
 
 
-def verification_tries_left(source: FundingSource) -> int:
-    """How often the deposits to this account may still be named wrong."""
-    used = SourceVerification.objects.filter(source=source).values_list("tries_used", flat=True)
-    return VERIFICATION_TRIES_MAX - (used.first() or 0)
+def verification(source: FundingSource) -> tuple[int, datetime | None]:
+    """How often the deposits to this account may still be named wrong, and until when.
+
+    The time runs once the network has taken the deposits; until then there is no end.
+    """
+    rows = SourceVerification.objects.filter(source=source)
+    used, expires_at = rows.values_list("tries_used", "expires_at").first() or (0, None)
+    return VERIFICATION_TRIES_MAX - used, expires_at
 
 
 def newest_first(

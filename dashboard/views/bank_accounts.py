@@ -12,6 +12,7 @@ from common.clock import utc_now
 from common.errors import DomainError
 from dashboard import context, refusals
 from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
+from dashboard.bank_account_advice import removal, routing_advice
 from dashboard.bank_account_forms import FIELDS, BankAccountForm, DepositsForm, PickerForm
 from funding import selectors
 from funding.errors import (
@@ -52,6 +53,14 @@ def enter(request: PageRequest) -> HttpResponse:
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields=FIELDS)
     return _form_page(request, "bank_account_enter", form)
+
+
+@require_safe
+@tenant_page(*MONEY)
+def routing(request: PageRequest) -> HttpResponse:
+    """Whose routing number it is: the part that follows the typing."""
+    advice = routing_advice(request.GET.get("routing_number", ""))
+    return render(request, "dashboard/_routing_advice.html", {"advice": advice})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -98,8 +107,7 @@ def remove(request: PageRequest, source_id: str) -> HttpResponse:
     """GET spells out what removing means; POST does it."""
     source = _kept(request, source_id)
     if request.method != "POST":
-        line = context.bank_account_line(source)
-        return render(request, "dashboard/bank_account_remove.html", {"line": line})
+        return _ask_removal(request, source)
     try:
         sources.remove(
             tenant_id=request.seat.tenant.pk,
@@ -126,9 +134,23 @@ def verify(request: PageRequest, source_id: str) -> HttpResponse:
             messages.success(request, f"{context.account_name(source)} is verified.")
             return redirect("dashboard:bank_accounts")
         refusals.add_to(form, refusal, fields={})
-    left = selectors.verification_tries_left(source)
+    left, until = selectors.verification(source)
     line = context.bank_account_line(source)
-    return _form_page(request, "bank_account_verify", form, line=line, tries_left=left)
+    return _form_page(
+        request, "bank_account_verify", form, line=line, tries_left=left, expires_at=until
+    )
+
+
+def _ask_removal(request: PageRequest, source: FundingSource) -> HttpResponse:
+    tenant_id = request.seat.tenant.pk
+    moving = list(selectors.in_flight(tenant_id=tenant_id).filter(source=source))
+    config = selectors.auto_funding_config(tenant_id=tenant_id)
+    values = {
+        "line": context.bank_account_line(source),
+        "consequences": removal(source, config=config, moving=moving),
+        "is_blocked": bool(moving),
+    }
+    return render(request, "dashboard/bank_account_remove.html", values)
 
 
 def _try(request: PageRequest, source: FundingSource, form: DepositsForm) -> DomainError | None:

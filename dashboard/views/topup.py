@@ -5,15 +5,17 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard import refusals
 from dashboard.access import MONEY, PageRequest, tenant_form
+from dashboard.auto_funding import people
 from dashboard.topup_form import TopUpForm, funding_id_of, method_choices, new_token
-from funding import selectors
+from funding import quotes, selectors
 from funding.models import FundingMethod
+from funding.quotes import Quote
 from funding.services import limits, topups
 from funding.services.topups import TopUp
 from tenants import actors
@@ -35,7 +37,37 @@ def topup(request: PageRequest) -> HttpResponse:
         return _outdated(request, form)
     if request.POST.get("step") == "confirm":
         return _confirm(request, form, funding_id)
-    return render(request, "dashboard/topup_review.html", {"form": form, **_chosen(form)})
+    return _review(request, form)
+
+
+@require_POST
+@tenant_form(*MONEY)
+def check(request: PageRequest) -> HttpResponse:
+    """What the amount, as far as it is typed, means: the part that follows the typing."""
+    form = _form(request)
+    form.is_valid()
+    values = {"quote": _quote(request, form), "typed": form.data.get("amount", "").strip()}
+    return render(request, "dashboard/_topup_advice.html", values)
+
+
+def _review(request: PageRequest, form: TopUpForm) -> HttpResponse:
+    quote = _quote(request, form)
+    if quote.refusal is not None:
+        refusals.add_to(form, quote.refusal, fields=_FIELDS)
+        return _ask(request, form, status=422)
+    values = {"form": form, "quote": quote, "asked": people(quote.approvers), **_chosen(form)}
+    return render(request, "dashboard/topup_review.html", values)
+
+
+def _quote(request: PageRequest, form: TopUpForm) -> Quote:
+    """For the amount and method that are filled in; without an amount only the bounds."""
+    data = getattr(form, "cleaned_data", {})
+    return quotes.quote(
+        tenant_id=request.seat.tenant.pk,
+        method=FundingMethod(data.get("method") or FundingMethod.ACH_DEBIT),
+        amount=data.get("amount"),
+        now=utc_now(),
+    )
 
 
 def _form(request: PageRequest) -> TopUpForm:
@@ -58,7 +90,8 @@ def _chosen(form: TopUpForm) -> dict[str, object]:
 
 
 def _ask(request: PageRequest, form: TopUpForm, *, status: int = 200) -> HttpResponse:
-    return render(request, "dashboard/topup.html", {"form": form}, status=status)
+    values = {"form": form, "quote": _quote(request, form)}
+    return render(request, "dashboard/topup.html", values, status=status)
 
 
 def _outdated(request: PageRequest, form: TopUpForm) -> HttpResponse:

@@ -60,7 +60,11 @@ def check(*, tenant_id: str, method: str, amount: int, now: datetime) -> None:
     if limits.daily is None and limits.monthly is None:
         return
     ledger.lock_row(tenant_id=tenant_id)
-    used = usage(tenant_id=tenant_id, now=now)
+    check_sums(limits, usage(tenant_id=tenant_id, now=now), amount=amount)
+
+
+def check_sums(limits: Limits, used: Usage, *, amount: int) -> None:
+    """Raises DailyLimitExceeded, MonthlyLimitExceeded."""
     if limits.daily is not None and used.today + amount > limits.daily:
         raise DailyLimitExceeded(_over("a day", limits.daily, used.today), field="amount")
     if limits.monthly is not None and used.this_month + amount > limits.monthly:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from funding.models import FundingSource
+from funding.states import FundingStatus
 from tenants.models import AuditEvent, Mode, Role
-from tests.builders import make_funding, make_member, make_source
+from tests.builders import make_auto_funding, make_funding, make_member, make_source
 
 ROOT = "/dashboard/bank-accounts"
 
@@ -68,6 +69,41 @@ class TestByHand:
         assert FundingSource.objects.count() == 1
 
 
+class TestRoutingNumber:
+    """What is said while it is typed."""
+
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            ("", ""),
+            ("0210", "5 more to type."),
+            ("021000021", "JPMorgan Chase"),
+            (" 021 000 021 ", "JPMorgan Chase"),
+            ("021000022", "No bank has this number."),
+            ("0210000211", "No bank has this number."),
+            ("02100002x", "Only digits."),
+            ("\u0660" * 9, "Only digits."),
+            ("073972181", "A valid number, of a bank we do not know by name."),
+        ],
+    )
+    def test_is_judged_and_named(self, acme, dana_browser, typed, said):
+        response = dana_browser.get(f"{ROOT}/routing", {"routing_number": typed})
+
+        assert response.status_code == 200
+        assert said in response.content.decode()
+        assert bool(response.content.strip()) == bool(said)
+
+    def test_is_nothing_for_viewers(self, acme, sign_in):
+        viewer = sign_in(make_member(acme, email="v@acme.example", role=Role.VIEWER))
+
+        assert viewer.get(f"{ROOT}/routing?routing_number=021000021").status_code == 403
+
+    def test_asks_without_sending_the_account_number(self, acme, dana_browser):
+        content = dana_browser.get(f"{ROOT}/enter").content.decode()
+
+        assert 'hx-include="#id_routing_number"' in content
+
+
 class TestPicker:
     def test_links_an_account_through_the_provider(self, acme, dana_browser):
         dana_browser.post(f"{ROOT}/pick", self.choice(acme, "first"))
@@ -127,7 +163,23 @@ class TestRemoval:
         content = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
 
         assert b"It is the default" in content
-        assert b"Auto-funding that draws on it is paused" in content
+        assert b"Auto-funding" not in content.partition(b"<main")[2]
+
+    def test_names_the_auto_funding_that_will_stop(self, acme, source, dana_browser):
+        make_auto_funding(acme)
+
+        content = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
+
+        assert b"Auto-funding takes its $500.00 from it. It is paused" in content
+
+    def test_is_not_offered_while_money_is_on_its_way(self, acme, source, dana_browser):
+        make_funding(acme, source, amount=12_300)
+        make_funding(acme, source, amount=100, status=FundingStatus.IN_TRANSIT)
+
+        content = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
+
+        assert b"$124.00 is on its way from it, expected by November 20." in content
+        assert b"Remove account" not in content
 
     def test_removes(self, acme, source, dana_browser):
         dana_browser.post(f"{ROOT}/{source.pk}/remove", {"acting_for": acme.pk})

@@ -6,11 +6,19 @@ import pytest
 from django.db import connections
 from django.test import Client
 
+from common.clock import utc_now
 from dashboard.topup_form import new_token
-from funding.models import FundingTransaction
+from funding.models import FundingLimit, FundingTransaction
 from funding.states import FundingStatus
 from tenants.models import Role, TenantStatus
-from tests.builders import make_funding, make_member, make_source, make_tenant
+from tests.builders import (
+    make_auto_funding,
+    make_funding,
+    make_member,
+    make_source,
+    make_tenant,
+)
+from tests.funding.builders import top_up
 
 PATH = "/dashboard/topup/"
 
@@ -72,7 +80,84 @@ class TestForm:
         assert not FundingTransaction.objects.exists()
 
 
+class TestCheck:
+    """What is said below the amount while it is typed."""
+
+    def said(self, browser, tenant, source, **fields):
+        response = browser.post(f"{PATH}check", filled(tenant, source, **fields))
+        assert response.status_code == 200
+        return response.content.decode()
+
+    def test_names_the_banking_day_and_the_bounds(self, acme, source, dana_browser):
+        said = self.said(dana_browser, acme, source, amount="250")
+
+        assert "$250.00 is expected on" in said
+        assert "a banking day." in said
+        assert "<html" not in said
+
+    def test_names_what_is_left_of_the_limits(self, acme, source, dana_browser):
+        FundingLimit.objects.create(tenant=acme, daily_max=50_000, monthly_max=90_000)
+        top_up(acme, source=source, amount=20_000, now=utc_now())
+
+        said = self.said(dana_browser, acme, source, amount="")
+
+        assert "Left today: $300.00. Left this month: $700.00." in said
+
+    def test_says_why_an_amount_will_be_refused(self, acme, source, dana_browser):
+        FundingLimit.objects.create(tenant=acme, daily_max=50_000)
+
+        said = self.said(dana_browser, acme, source, amount="500.01")
+
+        assert "At most $500.00 a day; $0.00 is used." in said
+
+    def test_goes_by_the_method(self, acme, source, dana_browser):
+        FundingLimit.objects.create(tenant=acme, rtp_transaction_max=7_000)
+
+        assert "From $0.01 to $70.00 each time." in self.said(
+            dana_browser, acme, source, amount="", method="rtp"
+        )
+
+    def test_says_who_will_be_asked(self, acme, source, dana_browser):
+        make_auto_funding(
+            acme,
+            enabled=False,
+            confirm_topups=True,
+            confirmation_threshold=10_000,
+            confirmation_emails=["ann@acme.test"],
+        )
+
+        assert "approval first: ann@acme.test." in self.said(
+            dana_browser, acme, source, amount="100.01"
+        )
+        assert "approval" not in self.said(dana_browser, acme, source, amount="100")
+
+    @pytest.mark.parametrize("amount", ["1.2", "ten"])
+    def test_says_how_to_type_an_amount(self, acme, source, dana_browser, amount):
+        assert "Type an amount in dollars" in self.said(dana_browser, acme, source, amount=amount)
+
+
 class TestReview:
+    def test_is_not_reached_over_a_limit(self, acme, source, dana_browser):
+        FundingLimit.objects.create(tenant=acme, daily_max=50_000)
+
+        response = dana_browser.post(PATH, filled(acme, source, step="review", amount="500.01"))
+
+        assert response.status_code == 422
+        assert b"id_amount_error" in response.content
+
+    def test_says_who_will_be_asked(self, acme, source, dana_browser):
+        make_auto_funding(
+            acme,
+            enabled=False,
+            confirm_topups=True,
+            confirmation_threshold=100,
+            confirmation_emails=["ann@acme.test"],
+        )
+
+        response = dana_browser.post(PATH, filled(acme, source, step="review"))
+
+        assert b"Waits until ann@acme.test agrees" in response.content
+
     def test_names_everything_and_moves_nothing(self, acme, source, dana_browser):
         response = dana_browser.post(PATH, filled(acme, source, step="review"))
 

@@ -1,0 +1,53 @@
+"""What a bank account's numbers say while they are typed, and what removing it means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from common.money import format_cents
+from funding.models import AutoFundingConfig, FundingSource, FundingTransaction
+from funding.services import pauses
+from networks import routing
+
+
+@dataclass(frozen=True)
+class RoutingAdvice:
+    """`tone` is good, bad, or empty while there is nothing to say yet."""
+
+    text: str = ""
+    tone: str = ""
+
+
+def routing_advice(text: str) -> RoutingAdvice:
+    """What is known about a routing number, whole or half typed."""
+    digits = "".join(text.split())
+    if not digits.isascii() or not digits.isdigit():
+        return RoutingAdvice("Only digits.", "bad") if digits else RoutingAdvice()
+    if len(digits) < 9:
+        return RoutingAdvice(f"{9 - len(digits)} more to type.")
+    if not routing.validate(digits):
+        return RoutingAdvice("No bank has this number. Compare it with the check.", "bad")
+    name = routing.bank_name(digits)
+    return RoutingAdvice(name or "A valid number, of a bank we do not know by name.", "good")
+
+
+def removal(
+    source: FundingSource, *, config: AutoFundingConfig, moving: Sequence[FundingTransaction]
+) -> list[str]:
+    """What removing it does, a sentence each. While money moves from it, only why it must wait."""
+    if moving:
+        total = format_cents(sum(row.amount for row in moving))
+        last = max(row.expected_availability_date for row in moving)
+        return [
+            f"{total} is on its way from it, expected by {last:%B} {last.day}. Wait until then."
+        ]
+    found = ["No money can be asked from it any more."]
+    if config.enabled and pauses.draws_on(config, source):
+        amount = format_cents(config.funding_amount or 0)
+        found.append(
+            f"Auto-funding takes its {amount} from it. It is paused until you choose another."
+        )
+    if source.is_default:
+        found.append("It is the default: no other account takes its place until you choose one.")
+    return [*found, "Past transactions keep its name."]

@@ -1,0 +1,66 @@
+"""What a top-up would meet if it were asked for now: limits, approval, arrival. No promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from common.errors import RuleViolation
+from funding.methods import NETWORK_METHOD
+from funding.models import FundingMethod
+from funding.services import auto_funding, limits
+from funding.services.confirmation_outcomes import approvers
+from funding.services.limits import Limits, Usage
+from networks import calendar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """Amounts are cents; `left_…` is None where there is no limit.
+
+    `refusal` is what the service would answer to the amount; `approvers` are those who would be
+    asked, nobody if it needs no approval.
+    """
+
+    amount: int | None
+    most: int
+    left_today: int | None
+    left_this_month: int | None
+    refusal: RuleViolation | None
+    approvers: tuple[str, ...]
+    expected_on: date
+
+
+def quote(*, tenant_id: str, method: FundingMethod, amount: int | None, now: datetime) -> Quote:
+    """At most four queries; without an amount only the bounds are known."""
+    in_force = limits.of(tenant_id)
+    used = limits.usage(tenant_id=tenant_id, now=now)
+    return Quote(
+        amount=amount,
+        most=in_force.per_transaction[method],
+        left_today=_left(in_force.daily, used.today),
+        left_this_month=_left(in_force.monthly, used.this_month),
+        refusal=_refusal(in_force, used, method, amount) if amount else None,
+        approvers=_approvers(tenant_id, amount, now) if amount else (),
+        expected_on=calendar.expected_availability(NETWORK_METHOD[method], now),
+    )
+
+
+def _left(limit: int | None, used: int) -> int | None:
+    return None if limit is None else max(0, limit - used)
+
+
+def _refusal(
+    in_force: Limits, used: Usage, method: FundingMethod, amount: int
+) -> RuleViolation | None:
+    try:
+        limits.check_transaction(in_force, method=method, amount=amount)
+        limits.check_sums(in_force, used, amount=amount)
+    except RuleViolation as refusal:
+        return refusal
+    return None
+
+
+def _approvers(tenant_id: str, amount: int, now: datetime) -> tuple[str, ...]:
+    deadline = auto_funding.confirmation_deadline(tenant_id=tenant_id, amount=amount, now=now)
+    return tuple(approvers(tenant_id=tenant_id)) if deadline else ()
