@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from api.models import ApiRequest
 from dashboard.context import Badge
 from dashboard.filter_forms import FilterForm, either
+from dashboard.wording import duration_in_words
 from tenants.models import ApiKey
 
 _METHODS = ("GET", "POST", "PATCH", "DELETE")
@@ -90,7 +91,7 @@ def request_line(row: ApiRequest) -> RequestLine:
         query=row.query,
         badge=_badge(row.status),
         error_code=row.error_code,
-        duration=_duration(row.duration_us),
+        duration=duration_in_words(row.duration_us),
         request_id=row.request_id,
         idempotency_key=row.idempotency_key,
         address=row.address,
@@ -106,8 +107,3 @@ def _badge(status: int) -> Badge:
     tone = "good" if status < 400 else "warn" if status < 500 else "bad"
     known = status in {item.value for item in HTTPStatus}
     return Badge(f"{status} {HTTPStatus(status).phrase}" if known else str(status), tone)
-
-
-def _duration(microseconds: int) -> str:
-    milliseconds = microseconds / 1000
-    return f"{milliseconds:.1f} ms" if milliseconds < 10 else f"{milliseconds:,.0f} ms"

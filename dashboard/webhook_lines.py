@@ -11,6 +11,7 @@ from http import HTTPStatus
 from common.http.client import Failure
 from dashboard.context import Badge
 from dashboard.health_bar import HealthBar, health_bar
+from dashboard.wording import duration_in_words
 from webhooks import events
 from webhooks.delivery_health import Health
 from webhooks.dispatcher.sender import USER_AGENT
@@ -139,7 +140,7 @@ class AttemptLine:
 
     number: int
     at: datetime
-    duration_ms: int
+    duration: str
     answer: str
     badge: Badge
     request_headers: list[tuple[str, str]]
@@ -152,7 +153,7 @@ def attempt_line(row: WebhookAttempt, *, event_id: str) -> AttemptLine:
     return AttemptLine(
         number=row.number,
         at=row.started_at,
-        duration_ms=row.duration_ms,
+        duration=duration_in_words(row.duration_ms * 1000),
         answer=answer_in_words(row.status_code, row.error),
         badge=Badge("Succeeded", "good") if is_success else Badge("Failed", "bad"),
         request_headers=_request_headers(row, event_id),

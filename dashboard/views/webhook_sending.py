@@ -14,6 +14,7 @@ from dashboard import refusals
 from dashboard.access import MONEY, PageRequest, tenant_form
 from dashboard.webhook_forms import FIELDS, ReplayForm, last_day
 from dashboard.webhook_lines import answer_in_words
+from dashboard.wording import duration_in_words
 from tenants import actors
 from webhooks import selectors
 from webhooks.dispatcher.results import text_of
@@ -39,6 +40,7 @@ def test(request: PageRequest, endpoint_id: str) -> HttpResponse:
         "event_id": made.event_id,
         "answer": made.answer,
         "words": answer_in_words(made.answer.status, failure),
+        "duration": duration_in_words(made.answer.duration_ms * 1000),
         "body": text_of(made.answer.body),
     }
     return render(request, "dashboard/webhook_test.html", values)
