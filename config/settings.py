@@ -393,7 +393,7 @@ UNFOLD = {
             "950": "oklch(22% .038 190)",
         }
     },
-    "SIDEBAR": {"show_search": True, "show_all_applications": False},
+    "SIDEBAR": {"show_search": True, "navigation": "dashboard.desk.navigation.groups"},
 }
 
 # --- Time, language, static files -----------------------------------------------------------------

@@ -34,6 +34,9 @@ admin.site.unregister(Authenticator)
 admin.site.unregister(UserSession)
 
 
+_POWER = ("is_staff", "is_superuser", "groups")
+
+
 class NewUserForm(UserCreationForm):
     class Meta:
         model = User
@@ -70,7 +73,7 @@ class UserAdmin(AccountAdmin, FastAdmin):
     filter_horizontal = ("groups",)
     fieldsets = (
         (None, {"fields": ("email", "name", "password", "is_active")}),
-        ("Staff", {"fields": ("is_staff", "is_superuser", "groups")}),
+        ("Staff", {"fields": _POWER}),
         ("Dates", {"fields": ("last_login", "created_at")}),
     )
     add_fieldsets = (
@@ -83,8 +86,19 @@ class UserAdmin(AccountAdmin, FastAdmin):
         ),
     )
 
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Who may change people may not take over a colleague who may do more."""
+        may_change = super().has_change_permission(request, obj)
+        is_colleague = obj is not None and obj.is_staff
+        return bool(may_change and (request.user.is_superuser or not is_colleague))
+
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """Only superusers say who works for us, and what they may do."""
+        given_by_superusers = () if request.user.is_superuser else _POWER
+        return (*super().get_readonly_fields(request, obj), *given_by_superusers)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

@@ -1,0 +1,78 @@
+"""The desk's menu: by what staff come to do, not by app. Whatever is not placed comes last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.text import capfirst
+
+Item = dict[str, Any]
+
+# (title, icon, address, permission); addresses and permissions of lists follow from the model.
+_PAGES = (
+    ("Home", "home", "admin:index", "tenants.view_tenant"),
+    ("Tenants", "apartment", "admin:tenants_tenant_changelist", "tenants.view_tenant"),
+    ("Ledger", "account_balance", "desk:ledger", "balance.view_ledgercheck"),
+    ("Queues", "schedule", "desk:queues", "tenants.view_tenant"),
+    ("Switches", "toggle_on", "admin:tenants_switch_changelist", "tenants.view_switch"),
+)
+_LISTS = (
+    ("Money in", ("funding.fundingtransaction", "funding.fundingsource", "funding.confirmation",
+                  "funding.autofundingconfig", "funding.autofundingdecision",
+                  "funding.sourceverification", "funding.confirmationlink")),
+    ("Money out", ("payments.payment", "payments.recipient")),
+    ("Books", ("balance.balancetransaction", "balance.balance", "balance.adjustment",
+               "balance.ledgercheck", "balance.ledgercheckpoint")),
+    ("Networks", ("network_inbox.inboundevent", "sandbox_bank.sandboxinstruction",
+                  "sandbox_bank.sandboxevent")),
+    ("Webhooks", ("webhooks.webhookendpoint", "webhooks.webhookdelivery",
+                  "webhooks.webhookattempt", "webhooks.webhookevent",
+                  "webhooks.dispatcherheartbeat")),
+    ("Access", ("tenants.user", "tenants.membership", "tenants.apikey", "auth.group")),
+    ("Records", ("tenants.auditevent", "tenants.outgoingemail", "api.idempotencyrecord")),
+)  # fmt: skip
+_PLACED = {name for _title, names in _LISTS for name in names} | {
+    "tenants.tenant",
+    "tenants.switch",
+}
+
+
+def groups(_request: HttpRequest) -> list[Item]:
+    """What unfold shows in the sidebar; it leaves out what the person may not see."""
+    known = {model._meta.label_lower for model in admin.site._registry}
+    lists = [(title, [name for name in names if name in known]) for title, names in _LISTS]
+    return [
+        {"items": [_item(*page) for page in _PAGES]},
+        *(_group(title, names) for title, names in lists),
+        *([_group("More", sorted(known - _PLACED))] if known - _PLACED else []),
+    ]
+
+
+def _group(title: str, names: Iterable[str]) -> Item:
+    return {
+        "title": title,
+        "collapsible": True,
+        "separator": True,
+        "items": [_list_of(name) for name in names],
+    }
+
+
+def _list_of(name: str) -> Item:
+    app, model = name.split(".")
+    options = next(m._meta for m in admin.site._registry if m._meta.label_lower == name)
+    title = capfirst(str(options.verbose_name_plural))
+    return _item(title, "", f"admin:{app}_{model}_changelist", f"{app}.view_{model}")
+
+
+def _item(title: str, icon: str, address: str, permission: str) -> Item:
+    may_see = partial(_may_see, permission)
+    return {"title": title, "icon": icon, "link": reverse(address), "permission": may_see}
+
+
+def _may_see(permission: str, request: HttpRequest) -> bool:
+    return bool(request.user.has_perm(permission))

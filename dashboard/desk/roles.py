@@ -1,0 +1,81 @@
+"""What staff may do, as groups of permissions: one table, made by `manage.py staff_roles`.
+
+A person may have several roles. Who works for us, and in which of them, superusers say: whoever
+could change groups could give themselves everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.contrib.auth.models import Group, Permission
+from django.db import transaction
+from django.db.models import Q
+
+_APPS = (
+    "api",
+    "balance",
+    "funding",
+    "network_inbox",
+    "payments",
+    "sandbox_bank",
+    "tenants",
+    "webhooks",
+)
+
+# Beyond what `Viewer` may see. Names are `app.codename`.
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "Viewer": (),
+    "Operator": (
+        "balance.run_check",
+        "funding.change_fundinglimit",
+        "funding.change_fundingtransaction",
+        "network_inbox.change_inboundevent",
+        "payments.change_payment",
+        "tenants.add_switch",
+        "tenants.add_tenant",
+        "tenants.change_apikey",
+        "tenants.change_switch",
+        "tenants.change_tenant",
+        "tenants.view_as_tenant",
+        "webhooks.change_webhookdelivery",
+        "webhooks.change_webhookendpoint",
+    ),
+    "Investigator": (
+        "funding.reveal_source_number",
+        "payments.reveal_recipient_number",
+        "tenants.view_as_tenant",
+    ),
+    "Accountant": ("balance.export_journal", "balance.run_check"),
+    "Administrator": (
+        "tenants.add_apikey",
+        "tenants.add_membership",
+        "tenants.add_tenant",
+        "tenants.add_user",
+        "tenants.change_apikey",
+        "tenants.change_membership",
+        "tenants.change_user",
+    ),
+}
+
+
+@transaction.atomic
+def ensure() -> dict[str, int]:
+    """Make the groups say what the table says; returns how many permissions each has."""
+    return {role: _ensure(role, names) for role, names in ROLES.items()}
+
+
+def _ensure(role: str, names: tuple[str, ...]) -> int:
+    group, _is_new = Group.objects.get_or_create(name=role)
+    wanted = Permission.objects.filter(_viewing())
+    for name in names:
+        app, _, code = name.partition(".")
+        wanted = wanted | Permission.objects.filter(content_type__app_label=app, codename=code)
+    group.permissions.set(wanted)
+    return wanted.count()
+
+
+def _viewing() -> Q:
+    return Q(content_type__app_label__in=_APPS, codename__startswith="view_") & ~Q(
+        codename="view_as_tenant"
+    )
