@@ -57,6 +57,10 @@ class WireServer:
     def stop(self) -> None:
         self._child.kill_group()
 
+    def end(self) -> None:
+        """Stop it the orderly way."""
+        self._child.stop()
+
     def open(self, raw: bytes) -> socket.socket:
         """A connection on which these bytes were sent; the caller closes it."""
         client = socket.create_connection(("127.0.0.1", self.port), timeout=20)
