@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import Conflict, InvalidInput, RuleViolation
+from common.errors import Conflict, InvalidInput, RuleViolation, StaffRefusal
 
 
 class InsufficientBalance(RuleViolation):
@@ -29,3 +29,21 @@ class InvalidAdjustment(InvalidInput):
     code = "invalid_adjustment"
     title = "Invalid adjustment"
     advice = "Give a reason of 1 to 200 characters and an amount of 1 to 10^15 cents."
+
+
+class ProposalRefused(StaffRefusal):
+    code = "proposal_refused"
+    title = "Not possible"
+    advice = "Two people correct a balance, with an amount and a reason."
+
+
+class ProposalDecided(StaffRefusal):
+    code = "proposal_decided"
+    title = "Decided already"
+    advice = "Look at who decided, and when."
+
+
+class ProposalExpired(StaffRefusal):
+    code = "proposal_expired"
+    title = "Over"
+    advice = "Propose it again."

@@ -21,6 +21,7 @@ from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
 from balance.posting import Order, Posting
 from balance.selectors import Funds
 from balance.signals import available_balance_fell, available_balance_rose
+from common import ids
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.actors import Actor
 from tenants.services import audit
@@ -132,8 +133,11 @@ def adjust(
     reason: str,
     actor: Actor,
     now: datetime,
+    id: str | None = None,
 ) -> Posting:
     """A correction by staff, audited. The tenant sees `reason` on the statement.
+
+    One person's word is enough here: the desk goes through `balance.proposals`.
 
     A debit may leave available below zero. Raises InvalidAdjustment, BalanceOutOfRange.
     """
@@ -142,6 +146,7 @@ def adjust(
     if not 1 <= len(reason := reason.strip()) <= DESCRIPTION_LENGTH_MAX:
         raise InvalidAdjustment("A reason of 1 to 200 characters is needed.", field="reason")
     adjustment = Adjustment.objects.create(
+        id=id or ids.new("adj"),
         tenant_id=tenant_id,
         type=type,
         amount=amount,

@@ -70,6 +70,12 @@ _SENTENCES = {
     "recipient.removed": "Removed the recipient ··{last4}",
     "payment.held": "Held a payment for review",
     "payment.released": "Released a payment from review",
+    "payment.stopped": "Stopped a payment after a review",
+    "funding.held": "Held funding for review",
+    "funding.released": "Released funding from review",
+    "funding.stopped": "Stopped funding after a review",
+    "switch.engaged": "Stopped a part of the service for this tenant",
+    "switch.released": "Let a stopped part of the service go on",
     "balance.adjustment": "Adjusted the balance by {amount}: {reason}",
 }
 _FACTORS = {

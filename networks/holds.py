@@ -147,7 +147,7 @@ def _record(
         actor=actor,
         action=f"{shelf.noun}.{what}",
         subject_id=row.pk,
-        details={"reason": reason},
+        staff_note=reason,
         now=now,
     )
     account = shelf.account(row)

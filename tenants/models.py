@@ -209,6 +209,9 @@ class AuditEvent(models.Model):
     details = models.JSONField(default=dict)
     request_id = models.CharField(max_length=128, blank=True)
     address = models.CharField(max_length=45, blank=True, db_default="")
+    staff_note = models.CharField(
+        max_length=300, blank=True, db_default="", help_text="for staff: the tenant never sees it"
+    )
     created_at = models.DateTimeField()
 
     class Meta:

@@ -10,7 +10,15 @@ from tenants.models import AuditEvent, OutgoingEmail
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "action", "tenant", "actor_type", "actor_id", "subject_id")
+    list_display = (
+        "created_at",
+        "action",
+        "tenant",
+        "actor_type",
+        "actor_id",
+        "subject_id",
+        "staff_note",
+    )
     list_filter = ("actor_type",)
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "subject_id__exact", "tenant__id__exact")

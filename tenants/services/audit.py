@@ -17,9 +17,13 @@ def record(
     action: str,
     subject_id: str = "",
     details: dict[str, object] | None = None,
+    staff_note: str = "",
     now: datetime,
 ) -> AuditEvent:
-    """Write down who did what, in the caller's transaction. `details` holds no secrets."""
+    """Write down who did what, in the caller's transaction.
+
+    The tenant can read `details`, which hold no secrets, but not `staff_note`.
+    """
     context = structlog.contextvars.get_contextvars()
     return AuditEvent.objects.create(
         tenant_id=tenant_id,
@@ -29,6 +33,7 @@ def record(
         subject_id=subject_id,
         details=details or {},
         request_id=context.get("request_id", ""),
+        staff_note=staff_note,
         address=context.get("ip", "")[:45],
         created_at=now,
     )

@@ -91,6 +91,7 @@ def _audit(action: str, switch: Switch, actor: Actor, reason: str, now: datetime
         actor=actor,
         action=action,
         subject_id=switch.pk,
-        details={"kind": str(switch.kind), "network": switch.network, "reason": reason},
+        details={"kind": str(switch.kind), "network": switch.network},
+        staff_note=reason,
         now=now,
     )

@@ -73,9 +73,9 @@ def test_both_can_be_repeated_and_are_audited_once(funding):
         release(funding)
 
     audited = AuditEvent.objects.filter(subject_id=funding.pk).order_by("created_at", "pk")
-    assert [(event.action, event.details) for event in audited] == [
-        ("funding.held", {"reason": "odd amount"}),
-        ("funding.released", {"reason": "all right"}),
+    assert [(event.action, event.staff_note, event.details) for event in audited] == [
+        ("funding.held", "odd amount", {}),
+        ("funding.released", "all right", {}),
     ]
 
 

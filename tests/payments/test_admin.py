@@ -68,7 +68,7 @@ def test_staff_hold_release_and_stop_with_a_reason(payment, admin_client, admin_
     payment.refresh_from_db()
     assert (payment.held_at, payment.status) == (None, "failed")
     audited = AuditEvent.objects.filter(subject_id=payment.pk).order_by("created_at", "pk")
-    assert [(event.action, event.actor_id, event.details["reason"]) for event in audited] == [
+    assert [(event.action, event.actor_id, event.staff_note) for event in audited] == [
         ("payment.held", admin_user.pk, "New recipient"),
         ("payment.released", admin_user.pk, "Called them"),
         ("payment.held", admin_user.pk, "Called again"),

@@ -48,9 +48,9 @@ def test_both_can_be_repeated_and_are_audited_once(payment):
         release(payment)
 
     audited = AuditEvent.objects.filter(subject_id=payment.pk).order_by("created_at", "pk")
-    assert [(event.action, event.details) for event in audited] == [
-        ("payment.held", {"reason": "odd amount"}),
-        ("payment.released", {"reason": "all right"}),
+    assert [(event.action, event.staff_note, event.details) for event in audited] == [
+        ("payment.held", "odd amount", {}),
+        ("payment.released", "all right", {}),
     ]
 
 
@@ -102,7 +102,7 @@ def test_stopped_for_good_it_fails_and_the_money_is_available_again(acme, paymen
     assert (payment.held_at, funds_of(acme)) == (None, (10_000, 0))
     assert events_of(payment) == ["payment.created", "payment.failed"]
     assert "fraud" not in payment.failure_message
-    assert AuditEvent.objects.get(action="payment.stopped").details == {"reason": "fraud"}
+    assert AuditEvent.objects.get(action="payment.stopped").staff_note == "fraud"
     assert [mail.context["what"] for mail in OutgoingEmail.objects.order_by("pk")] == [
         "held",
         "stopped",

@@ -42,7 +42,7 @@ class TestHistory:
             "release_reason": "Bank is back",
         }
         assert kept["engaged_by_id"] == kept["released_by_id"] == admin_user.pk
-        assert [(row.action, row.actor_id, row.details["reason"]) for row in audited()] == [
+        assert [(row.action, row.actor_id, row.staff_note) for row in audited()] == [
             ("switch.engaged", admin_user.pk, "Bank is odd"),
             ("switch.released", admin_user.pk, "Bank is back"),
         ]

@@ -1,7 +1,4 @@
-"""The ledger: one balance per tenant, the append-only rows behind it, and its audits.
-
-Only this app imports these models; everybody else goes through services and selectors.
-"""
+"""One balance per tenant and the append-only rows behind it."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from django.db.models import F, Q
 from balance.kinds import Account, PostingType
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY
-from tenants.models import ActorType
 
 DESCRIPTION_LENGTH_MAX = 200
 
@@ -158,90 +154,3 @@ class JournalLeg(models.Model):
 
     def __str__(self) -> str:
         return self.id
-
-
-@pgtrigger.register(
-    pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
-)
-class Adjustment(models.Model):
-    """A correction made by staff: the source of its balance transaction."""
-
-    id = PrefixedIdField("adj")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
-    type = models.CharField(
-        max_length=6,
-        choices=[(kind, kind.label) for kind in (PostingType.CREDIT, PostingType.DEBIT)],
-    )
-    amount = models.BigIntegerField()
-    reason = models.CharField(max_length=DESCRIPTION_LENGTH_MAX, help_text="the tenant sees it")
-    actor_type = models.CharField(max_length=8, choices=ActorType)
-    actor_id = models.CharField(max_length=254, blank=True)
-    created_at = models.DateTimeField()
-
-    class Meta:
-        db_table = "balance_adjustment"
-        constraints = (
-            models.CheckConstraint(condition=Q(amount__gte=1), name="adjustment_amount_positive"),
-            models.CheckConstraint(
-                condition=Q(type__in=(PostingType.CREDIT, PostingType.DEBIT)),
-                name="adjustment_type_known",
-            ),
-            models.CheckConstraint(condition=~Q(reason=""), name="adjustment_has_a_reason"),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.type} {self.amount} of {self.tenant_id}"
-
-
-class LedgerCheckpoint(models.Model):
-    """How far a tenant's chain is proven, so that the next audit reads only what came after.
-
-    `digest` sums a hash of each proven row: the full audit sees any later change of old rows.
-    """
-
-    tenant = models.OneToOneField(
-        "tenants.Tenant", on_delete=models.PROTECT, primary_key=True, related_name="+"
-    )
-    sequence = models.BigIntegerField()
-    available = models.BigIntegerField()
-    locked = models.BigIntegerField()
-    digest = models.DecimalField(max_digits=40, decimal_places=0)
-    proven_at = models.DateTimeField()
-
-    class Meta:
-        db_table = "balance_checkpoint"
-
-    def __str__(self) -> str:
-        return f"{self.tenant_id} proven up to {self.sequence}"
-
-
-class LedgerCheck(models.Model):
-    """One run of the audit. Without `finished_at`: still running, or killed."""
-
-    id = PrefixedIdField("chk")
-    started_at = models.DateTimeField()
-    finished_at = models.DateTimeField(null=True)
-    is_full = models.BooleanField("from the first row")
-    tenant = models.ForeignKey(
-        "tenants.Tenant", on_delete=models.PROTECT, null=True, related_name="+"
-    )
-    ok = models.BooleanField(null=True)
-    findings = models.JSONField(default=list)
-
-    class Meta:
-        db_table = "balance_ledger_check"
-        permissions = (
-            ("run_check", "Can start a ledger check"),
-            ("export_journal", "Can export the journal"),
-        )
-        indexes = (models.Index(fields=("-started_at",), name="ledger_check_latest"),)
-        constraints = (
-            models.CheckConstraint(
-                condition=Q(finished_at__isnull=True, ok__isnull=True)
-                | Q(finished_at__isnull=False, ok__isnull=False),
-                name="ledger_check_judged_when_finished",
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"ledger check of {self.started_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,22 @@
+"""The ledger: one balance per tenant, the append-only rows behind it, and its audits.
+
+Only this app imports these models; everybody else goes through services and selectors.
+"""
+
+from __future__ import annotations
+
+from balance.models.adjustments import Adjustment, AdjustmentProposal, ProposalDecision
+from balance.models.checks import LedgerCheck, LedgerCheckpoint
+from balance.models.ledger import DESCRIPTION_LENGTH_MAX, Balance, BalanceTransaction, JournalLeg
+
+__all__ = [
+    "DESCRIPTION_LENGTH_MAX",
+    "Adjustment",
+    "AdjustmentProposal",
+    "Balance",
+    "BalanceTransaction",
+    "JournalLeg",
+    "LedgerCheck",
+    "LedgerCheckpoint",
+    "ProposalDecision",
+]
