@@ -50,6 +50,8 @@ class BankAnswer:
 
 @dataclass(frozen=True)
 class FundingDetail:
+    """`question_id` is that of the approval it waits for, empty if it waits for none."""
+
     line: FundingLine
     steps: list[Step]
     answer: BankAnswer | None
@@ -58,6 +60,7 @@ class FundingDetail:
     is_moving: bool
     may_cancel: bool
     is_held: bool
+    question_id: str
 
 
 def detail(
@@ -73,7 +76,14 @@ def detail(
         is_moving=row.status in IN_FLIGHT,
         may_cancel=topups.is_unsent(row),
         is_held=row.held_at is not None,
+        question_id=_question_id(row),
     )
+
+
+def _question_id(row: FundingTransaction) -> str:
+    if row.status != FundingStatus.AWAITING_CONFIRMATION or not hasattr(row, "confirmation"):
+        return ""
+    return str(row.confirmation.pk)
 
 
 def _step(event: FundingEvent, names: Mapping[str, str]) -> Step:

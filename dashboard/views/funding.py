@@ -13,18 +13,33 @@ from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.paging import page
 from funding import selectors
 from funding.services import topups
+from funding.states import IN_FLIGHT, FundingStatus
 from networks.errors import NotCancelable
 from tenants import actors
 from tenants import selectors as tenants
+
+_SHOWN = {
+    "moving": IN_FLIGHT,
+    "completed": (FundingStatus.COMPLETED,),
+    "failed": (FundingStatus.FAILED,),
+}
 
 
 @require_safe
 @tenant_page()
 def funding(request: PageRequest) -> HttpResponse:
+    """Newest first: all of it, or what is under way, completed or failed."""
     rows = selectors.attempts(tenant_id=request.seat.tenant.pk)
+    shown = request.GET.get("show", "")
+    if shown in _SHOWN:
+        rows = rows.filter(status__in=_SHOWN[shown])
     found = page(rows, before=request.GET.get("before", ""))
-    lines = [context.funding_line(row) for row in found.rows]
-    return render(request, "dashboard/funding.html", {"lines": lines, "page": found})
+    values = {
+        "lines": [context.funding_line(row) for row in found.rows],
+        "page": found,
+        "shown": shown if shown in _SHOWN else "",
+    }
+    return render(request, "dashboard/funding.html", values)
 
 
 @require_safe

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 
-from funding.models import Trigger
+from common.clock import utc_now
+from funding.models import Confirmation, Trigger
 from funding.states import FundingStatus
-from tests.builders import NOW, make_funding, make_source
+from tests.builders import NOW, make_auto_funding, make_funding, make_source
+from tests.funding.builders import top_up
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ class TestFunding:
 
         content = dana_browser.get("/dashboard/funding").content.decode()
 
-        assert label in content
+        assert f">{label}</span>" in content
         assert "$123.45" in content
         assert "··6789" in content
 
@@ -79,6 +82,37 @@ class TestFunding:
         assert sorted(line.amount for line in lines) == [n * 100 for n in range(1, 31)]
         assert [line.at for line in lines] == sorted((line.at for line in lines), reverse=True)
         assert second.context["page"].older == ""
+
+    @pytest.mark.parametrize(
+        ("shown", "amounts"),
+        [
+            ("moving", {"$1.00", "$2.00", "$3.00", "$4.00"}),
+            ("completed", {"$5.00"}),
+            ("failed", {"$6.00"}),
+            ("nonsense", {"$1.00", "$2.00", "$3.00", "$4.00", "$5.00", "$6.00"}),
+        ],
+    )
+    def test_can_be_narrowed_to_where_it_stands(self, acme, source, dana_browser, shown, amounts):
+        for dollars, status in enumerate(FundingStatus, start=1):
+            make_funding(acme, source, status=status, amount=dollars * 100)
+
+        content = dana_browser.get(f"/dashboard/funding?show={shown}").content.decode()
+
+        assert set(re.findall(r"\$[1-6]\.00", content)) == amounts
+
+    def test_of_which_none_is_left_says_so(self, acme, source, dana_browser):
+        make_funding(acme, source)
+
+        assert b"None of these" in dana_browser.get("/dashboard/funding?show=failed").content
+
+    def test_that_waits_for_an_approval_leads_to_it(self, acme, source, dana_browser):
+        make_auto_funding(acme, enabled=False, confirm_topups=True, confirmation_threshold=1)
+        funding = top_up(acme, source=source, now=utc_now())
+
+        content = dana_browser.get(f"/dashboard/funding/{funding.pk}").content.decode()
+
+        question = Confirmation.objects.get(funding=funding)
+        assert f'href="/dashboard/approvals/{question.pk}">See who was asked' in content
 
     def test_hides_other_tenants(self, rival, dana_browser):
         foreign = make_funding(rival, make_source(rival))

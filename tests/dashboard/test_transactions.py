@@ -31,7 +31,7 @@ class TestTransactions:
         content = dana_browser.get("/dashboard/transactions").content.decode()
 
         assert amounts(content) == ["−$100.00", "−$100.00", "+$300.00"]
-        assert content.count("$200.00") == 2
+        assert content.count("$200.00</td>") == content.count("$200.00 after") == 2
         assert "Settlement" in content
 
     def test_pages_show_every_row_once(self, acme, dana_browser):
