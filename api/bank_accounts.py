@@ -5,7 +5,7 @@ Messages about fields that may hold an account number never repeat what was sent
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from rest_framework import serializers
 
@@ -22,16 +22,26 @@ def _one_of(choices: tuple[str, ...]) -> dict[str, str]:
     return {"invalid_choice": f"Send {' or '.join(choices)}."}
 
 
+class AccountNumberField(TextField):
+    """Spaces may group it; `networks.bank_details` has the last word."""
+
+    schema: ClassVar = {"pattern": "^ *([0-9A-Za-z-] *){4,17}$"}
+
+
+class RoutingNumberField(TextField):
+    schema: ClassVar = {"pattern": "^[0-9]{9}$"}
+
+
 class BankAccountIn(StrictSerializer):
     """A bank account by its numbers, as `networks.bank_details` takes it."""
 
-    accountNumber = TextField(
+    accountNumber = AccountNumberField(
         source="account_number",
         trim_whitespace=False,
         max_length=_NUMBER_WITH_SPACES_MAX,
         help_text="4–17 letters, digits or hyphens; spaces are dropped. Never shown again.",
     )
-    routingNumber = TextField(
+    routingNumber = RoutingNumberField(
         source="routing_number", trim_whitespace=False, max_length=9, help_text="ABA, nine digits."
     )
     accountHolderName = TextField(source="holder_name", max_length=_HOLDER_NAME_MAX)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, ClassVar
@@ -15,9 +14,20 @@ from rest_framework import serializers
 from common import clock
 from common.money import AMOUNT_MAX
 
+# A regular expression's class of control (Cc), format (Cf: zero width, direction), surrogate (Cs)
+# and separator (Zl, Zp) characters. Spelled out because the reference shows it, in a form that
+# Python, JavaScript and Rust read alike.
+INVISIBLE = (
+    r"\u0000-\u001f\u007f-\u009f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e"
+    r"\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0001\U000e0020-\U000e007f"
+)
+_INVISIBLE = re.compile(rf"[{INVISIBLE}\ud800-\udfff]")
 METADATA_PAIRS_MAX = 20
 _METADATA_KEY_MAX = 40
 _METADATA_VALUE_MAX = 500
+_NO_NUL = {"pattern": r"^[^\u0000]*$"}
 
 
 class StrictIntegerField(serializers.IntegerField):
@@ -52,11 +62,17 @@ class TextField(serializers.CharField):
         "invisible": "This holds characters that cannot be seen, such as a line break."
     }
 
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What the reference says beyond type and length."""
+        if self.allow_blank:
+            return {"pattern": f"^[^{INVISIBLE}]*$"}
+        return {"pattern": f"^[^{INVISIBLE}]*[^{INVISIBLE}\\s][^{INVISIBLE}]*$"}
+
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
-        # Cc control, Cf format (zero width, direction), Cs surrogate, Zl and Zp line separators
-        if any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for char in data):
+        if _INVISIBLE.search(data):
             self.fail("invisible")
         return str(super().to_internal_value(data))
 
@@ -68,6 +84,11 @@ class PatternField(serializers.CharField):
         self._pattern = re.compile(pattern)
         self._message = message
         super().__init__(trim_whitespace=False, **kwargs)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What the reference says beyond type and length."""
+        return {"pattern": f"^{self._pattern.pattern}$"}
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -108,7 +129,26 @@ class StrictChoiceField(serializers.ChoiceField):
         return data
 
 
-@extend_schema_field({"type": "object", "additionalProperties": {"type": "string"}})
+class UniqueListField(serializers.ListField):
+    """A list in which nothing appears twice."""
+
+    default_error_messages: ClassVar = {"duplicate": "Each may be given once."}
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        items: list[Any] = super().to_internal_value(data)
+        if len(set(items)) != len(items):
+            self.fail("duplicate")
+        return items
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "maxProperties": METADATA_PAIRS_MAX,
+        "propertyNames": {"minLength": 1, "maxLength": _METADATA_KEY_MAX, **_NO_NUL},
+        "additionalProperties": {"type": "string", "maxLength": _METADATA_VALUE_MAX, **_NO_NUL},
+    }
+)
 class MetadataField(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
     """Up to 20 pairs of strings, kept for the caller and never interpreted."""
 

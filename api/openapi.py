@@ -1,15 +1,18 @@
-"""What holds for every operation of the reference: errors, idempotency, request ids.
+"""What holds for every operation of the reference: errors, idempotency, headers.
 
-Written into the generated OpenAPI document in one place instead of at every view.
+Written into the generated OpenAPI document in one place instead of at every view. A view names
+only the refusals of its own, with `api.schema.refuses`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from api import problems
+from api import errors, problems
 from api.errors import status_of
-from common.errors import DomainError
+from api.schema import REFUSALS
+from common.errors import DomainError, NotFound
+from tenants.errors import ReadOnlyMode, TenantSuspended
 
 Document = dict[str, Any]
 
@@ -41,11 +44,81 @@ PROBLEM_SCHEMA: Document = {
 IDEMPOTENCY_KEY: Document = {
     "in": "header",
     "name": "Idempotency-Key",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 255,
+        "pattern": r"^[\x21\x23-\x7e]([\x20\x21\x23-\x7e]*[\x21\x23-\x7e])?$",
+    },
+    "example": "invoice-7",
     "description": "The same key with the same request gets the first answer again, for 30 days.",
 }
 
+_TEXT: Document = {"type": "string"}
+HEADERS: dict[str, Document] = {
+    "X-Request-Id": {
+        "description": "The caller's, or one of ours: name it when you ask for help.",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"},
+    },
+    "RateLimit": {"description": "What is left of this key's rate limit.", "schema": _TEXT},
+    "RateLimit-Policy": {"description": "The rate limits of this key.", "schema": _TEXT},
+    "Idempotent-Replayed": {
+        "description": "`true` on an answer given before.",
+        "schema": {"type": "string", "const": "true"},
+    },
+    "Location": {"description": "Where the new object is.", "required": True, "schema": _TEXT},
+    "Retry-After": {
+        "description": "Seconds to wait.",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 0},
+    },
+    "WWW-Authenticate": {"description": "RFC 6750.", "required": True, "schema": _TEXT},
+}
+_ON_EVERY_ANSWER = ("X-Request-Id", "RateLimit", "RateLimit-Policy")
+_ALSO_ON = {
+    201: ("Location",),
+    401: ("WWW-Authenticate",),
+    429: ("Retry-After",),
+    503: ("Retry-After",),
+}
+
+_ALWAYS: tuple[type[DomainError], ...] = (
+    errors.MalformedRequest,
+    errors.NotAuthenticated,
+    errors.InvalidToken,
+    errors.InsufficientScope,
+    errors.AddressNotAllowed,
+    TenantSuspended,
+    errors.RateLimited,
+    errors.InternalError,
+    errors.TemporarilyUnavailable,
+)
+_OF_WRITES = (
+    errors.InvalidIdempotencyKey,
+    errors.IdempotencyInProgress,
+    errors.IdempotencyKeyReused,
+    errors.PayloadTooLarge,
+    ReadOnlyMode,
+)
+_OF_FILTERS = (errors.InvalidRequest, errors.UnknownParameter)
+_OF_FORM: dict[str, tuple[type[DomainError], ...]] = {
+    "Read": (),
+    "Filter": _OF_FILTERS,
+    "List": (*_OF_FILTERS, errors.InvalidCursor),
+    "Write": _OF_WRITES,
+    "Body": (
+        *_OF_WRITES,
+        errors.InvalidRequest,
+        errors.UnknownField,
+        errors.MalformedJson,
+        errors.UnsupportedMediaType,
+    ),
+}
+
 _MEANING = {
+    200: "Done.",
+    201: "Made.",
     400: "Malformed or invalid input.",
     401: "No API key, or not a valid one.",
     403: "The key may not do this, or the tenant is suspended.",
@@ -64,60 +137,87 @@ def describe_conventions(result: Document, **_generator: Any) -> Document:
     """drf-spectacular's postprocessing hook."""
     components = result["components"]
     components["schemas"]["Problem"] = PROBLEM_SCHEMA
-    components["responses"] = {f"Problem{status}": _answer(status) for status in _MEANING}
-    components["headers"] = {"RateLimit": _header("What is left of this key's rate limit.")}
+    components["headers"] = dict(sorted(HEADERS.items()))
+    components["examples"], components["responses"] = {}, {}
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
-            _describe(path, method, operation)
+            _describe(path, method, operation, components)
     return result
 
 
-def _describe(path: str, method: str, operation: Document) -> None:
+def _describe(path: str, method: str, operation: Document, components: Document) -> None:
+    own = {DomainError.registry[code] for code in operation.pop(REFUSALS, [])}
+    form = _form(method, operation)
+    refusals = own | {*_ALWAYS, *_OF_FORM[form]}
+    if "{" in path or "/sandbox/" in path:
+        refusals |= {NotFound}
     if method in _WRITES:
         operation["parameters"] = [*operation.get("parameters", []), IDEMPOTENCY_KEY]
-    statuses = {401, 403, 429, 500, 503}
-    if "{" in path:
-        statuses |= {404}
-    if operation.get("parameters"):
-        statuses |= {400}
-    if method in _WRITES:
-        statuses |= {409, 422}
+    for status, answer in operation["responses"].items():
+        answer["description"] = answer["description"] or _MEANING[int(status)]
+        answer["headers"] = _headers(int(status), method)
+    for refusal in sorted(refusals, key=lambda item: item.code):
+        components["examples"].setdefault(refusal.code, _example(refusal))
+    for status in sorted({status_of(refusal) for refusal in refusals}):
+        found = {refusal for refusal in refusals if status_of(refusal) == status}
+        answer = _answer(status, method, sorted(refusal.code for refusal in found))
+        if not found & own:
+            answer = _shared(answer, f"Problem{status}", found <= {*_ALWAYS} or form, components)
+        operation["responses"][str(status)] = answer
+
+
+def _form(method: str, operation: Document) -> str:
+    """What can be wrong with a request follows from what it is made of."""
+    queries = {item["name"] for item in operation.get("parameters", []) if item["in"] == "query"}
     if "requestBody" in operation:
-        statuses |= {413, 415}
-    for status in sorted(statuses):
-        reference = {"$ref": f"#/components/responses/Problem{status}"}
-        operation["responses"].setdefault(str(status), reference)
+        return "Body"
+    if method in _WRITES:
+        return "Write"
+    if "cursor" in queries:
+        return "List"
+    return "Filter" if queries else "Read"
 
 
-def _answer(status: int) -> Document:
-    """One answer with an example for each of its codes."""
-    refusals = [item for item in DomainError.registry.values() if status_of(item) == status]
+def _shared(answer: Document, name: str, form: str | bool, components: Document) -> Document:
+    """A reference to an answer that many operations have."""
+    if isinstance(form, str):
+        name += form
+    components["responses"][name] = answer
+    return {"$ref": f"#/components/responses/{name}"}
+
+
+def _answer(status: int, method: str, codes: list[str]) -> Document:
+    """A refusal with an example for each of its codes."""
     return {
         "description": _MEANING[status],
-        "headers": {"RateLimit": {"$ref": "#/components/headers/RateLimit"}},
+        "headers": _headers(status, method),
         "content": {
             problems.CONTENT_TYPE: {
                 "schema": {"$ref": "#/components/schemas/Problem"},
-                "examples": {
-                    refusal.code: {"summary": refusal.advice, "value": _example(refusal)}
-                    for refusal in sorted(refusals, key=lambda item: item.code)
-                },
+                "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in codes},
             }
         },
     }
 
 
-def _header(description: str) -> Document:
-    return {"description": description, "schema": {"type": "string"}}
+def _headers(status: int, method: str) -> Document:
+    names = [*_ON_EVERY_ANSWER, *_ALSO_ON.get(status, ())]
+    if method in _WRITES and status < 500 and status not in {400, 401, 403, 429}:
+        names.append("Idempotent-Replayed")
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
 def _example(refusal: type[DomainError]) -> Document:
     return {
-        "type": f"https://ballast.example/docs/errors#{refusal.code}",
-        "title": refusal.title,
-        "status": status_of(refusal),
-        "detail": refusal.title + ".",
-        "code": refusal.code,
-        "requestId": "5d3a0f6c0c7b4c1e9f5e8a4a2f1b7c6d",
-        "errors": [],
+        "summary": refusal.title,
+        "description": refusal.advice,
+        "value": {
+            "type": f"https://ballast.example/docs/errors#{refusal.code}",
+            "title": refusal.title,
+            "status": status_of(refusal),
+            "detail": refusal.title + ".",
+            "code": refusal.code,
+            "requestId": "zjjwycwwkcwxmtvfgdrspknd",
+            "errors": [],
+        },
     }

@@ -32,13 +32,13 @@ def response(error: DomainError, *, errors: Sequence[FieldError] = ()) -> HttpRe
     if not errors and error.field:
         errors = [FieldError(error.field, error.code, error.detail)]
     body: dict[str, Any] = {
+        **{_camel(name): value for name, value in error.extra.items()},
         "type": type_uri(error.code),
         "title": error.title,
         "status": status,
         "detail": error.detail,
         "code": error.code,
         "requestId": structlog.contextvars.get_contextvars().get("request_id", ""),
-        **{_camel(name): value for name, value in error.extra.items()},
         "errors": [asdict(item) for item in errors],
     }
     answer = HttpResponse(json.dumps(body), status=status, content_type=CONTENT_TYPE)

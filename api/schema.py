@@ -5,14 +5,23 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, cast
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerExtension,
+    OpenApiSerializerFieldExtension,
+)
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, inline_serializer
 from rest_framework import serializers
 from rest_framework.viewsets import ViewSet
 
 from api.pagination import LIMIT_DEFAULT, LIMIT_MAX
+from common.errors import DomainError
+from common.money import AMOUNT_MAX
 
+REFUSALS = "x-refusals"
+FILTER_TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000]+$"}
+FILTER_CENTS = {"type": "integer", "minimum": 0, "maximum": AMOUNT_MAX - 1}
 PAGE_PARAMETERS = [
     OpenApiParameter(
         "limit",
@@ -20,12 +29,21 @@ PAGE_PARAMETERS = [
         default=LIMIT_DEFAULT,
         description="Rows on a page.",
     ),
-    OpenApiParameter("cursor", str, description="`nextCursor` of the page before."),
+    OpenApiParameter(
+        "cursor",
+        {"type": "string", "minLength": 1, "maxLength": 1024, "pattern": "^[A-Za-z0-9_:-]+$"},
+        description="`nextCursor` of the page before.",
+    ),
 ]
 REMOVABLE_LIST_PARAMETERS = [
     OpenApiParameter("includeRemoved", bool, default=False, description="Show removed ones, too."),
     *PAGE_PARAMETERS,
 ]
+
+
+def refuses(*errors: type[DomainError]) -> dict[str, Any]:
+    """For `extend_schema(extensions=…)`: what this operation refuses beyond what all of them do."""
+    return {REFUSALS: [error.code for error in errors]}
 
 
 @cache
@@ -73,3 +91,43 @@ class BearerKey(OpenApiAuthenticationExtension):
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "bearerFormat": "bal_test_… or bal_live_…"}
+
+
+class _OwnField(OpenApiSerializerFieldExtension):
+    """A field that knows more of its form than its class says."""
+
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        plain = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
+        return {**plain, "type": "string", **self.target.schema}  # the caller adds null again
+
+
+class TextFieldSchema(_OwnField):
+    target_class = "api.fields.TextField"
+    match_subclasses = True
+
+
+class PatternFieldSchema(_OwnField):
+    target_class = "api.fields.PatternField"
+    match_subclasses = True
+
+
+class UniqueListSchema(OpenApiSerializerFieldExtension):
+    target_class = "api.fields.UniqueListField"
+    match_subclasses = True
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        plain = auto_schema._map_serializer_field(self.target, direction, bypass_extensions=True)
+        return {**plain, "uniqueItems": True}
+
+
+class StrictSerializerSchema(OpenApiSerializerExtension):
+    """Unknown fields are refused; a body may have rules that join several fields."""
+
+    target_class = "api.serializers.StrictSerializer"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        plain = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return {**plain, "additionalProperties": False, **self.target.schema}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -14,6 +14,9 @@ _UNKNOWN_FIELDS_NAMED = 20
 
 class StrictSerializer(serializers.Serializer[Any]):
     """Refuses fields it cannot take, so that a typing error never passes silently."""
+
+    schema: ClassVar[dict[str, Any]] = {}
+    """Rules over several fields, as JSON Schema says them."""
 
     def to_internal_value(self, data: Any) -> Any:
         writable = {name for name, field in self.fields.items() if not field.read_only}

@@ -302,6 +302,8 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "api.openapi.describe_conventions",
         "webhooks.api.openapi.describe_webhooks",
+        "config.openapi.describe_examples",
+        "config.openapi.describe_links",
     ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {

@@ -25,6 +25,7 @@ from tenants import scopes as all_scopes
 from tenants.actors import SYSTEM
 from tenants.models import Mode, OutgoingEmail, Role, Tenant, User
 from tenants.services import accounts, keys
+from tests import document
 from webhooks import signing
 from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.services import events as webhook_events
@@ -44,12 +45,19 @@ def make_key(tenant: Tenant, *, scopes: Sequence[str] = all_scopes.ALL, **option
 
 
 class ApiClient(Client):
-    """A client of one tenant's key: JSON in, JSON out."""
+    """A client of one tenant's key: JSON in, JSON out, and every answer as documented."""
 
     def __init__(self, key: str | None = None) -> None:
         super().__init__(raise_request_exception=False)
         if key is not None:
             self.defaults["HTTP_AUTHORIZATION"] = f"Bearer {key}"
+
+    def request(self, **request: Any) -> Any:
+        response = super().request(**request)
+        path, method = request["PATH_INFO"], request["REQUEST_METHOD"]
+        faults = document.disagreements(method, path, response)
+        assert not faults, f"openapi.yaml does not describe this answer: {faults}"
+        return response
 
     def post_json(self, path: str, body: Any = None, **headers: str) -> Any:
         return self.post(path, body, content_type="application/json", headers=headers or None)

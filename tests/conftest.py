@@ -14,6 +14,10 @@ from tests.builders import ApiClient, make_key, make_tenant
 from tests.logs import WrittenLog
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="hours of fuzzing instead of a minute")
+
+
 @pytest.fixture
 def acme(db: None) -> Tenant:
     return make_tenant(name="Acme")

@@ -10,6 +10,7 @@ from drf_spectacular.utils import OpenApiParameter
 
 from api.authentication import TenantRequest
 from api.filters import InstantFilter, StrictFilterSet
+from api.schema import FILTER_TEXT
 from balance.kinds import PostingType
 from balance.models import BalanceTransaction
 
@@ -17,7 +18,9 @@ FILTER_PARAMETERS = [
     OpenApiParameter(
         "type", str, enum=PostingType.values, many=True, description="May be given several times."
     ),
-    OpenApiParameter("sourceId", str, description="The funding transaction, payment, adjustment."),
+    OpenApiParameter(
+        "sourceId", FILTER_TEXT, description="The funding transaction, payment or adjustment."
+    ),
     OpenApiParameter("createdAfter", datetime, description="Exclusive."),
     OpenApiParameter("createdBefore", datetime, description="Exclusive."),
 ]

@@ -12,15 +12,17 @@ from api.authentication import TenantRequest
 from api.filters import StrictFilterSet
 from api.idempotency import idempotent
 from api.pagination import paginate
-from api.schema import PAGE_PARAMETERS, envelope, page
+from api.schema import PAGE_PARAMETERS, envelope, page, refuses
 from api.serializers import validated
 from api.views import ApiViewSet
 from common.clock import utc_now
-from funding import selectors
+from common.errors import NotFound
+from funding import errors, selectors
 from funding.api import auto_funding_presenter as presenter
 from funding.api import auto_funding_serializers as bodies
 from funding.services import auto_funding_config
 from funding.services.auto_funding_config import Changes
+from networks.errors import AmountAboveLimit
 
 
 class AutoFundingViewSet(ApiViewSet):
@@ -36,7 +38,16 @@ class AutoFundingViewSet(ApiViewSet):
         return _settings_of(request)
 
     @extend_schema(
-        request=bodies.AutoFundingConfigIn, responses=envelope(bodies.AutoFundingConfigOut)
+        request=bodies.AutoFundingConfigIn,
+        responses=envelope(bodies.AutoFundingConfigOut),
+        extensions=refuses(
+            NotFound,
+            errors.IncompleteAutoFunding,
+            errors.FundingSourceNotVerified,
+            errors.FundingSourceUnusable,
+            errors.FundingMethodNotSupported,
+            AmountAboveLimit,
+        ),
     )
     @idempotent
     def configure(self, request: TenantRequest) -> HttpResponse:

@@ -7,14 +7,19 @@ from typing import Any, ClassVar
 from django.core.validators import EmailValidator
 from rest_framework import serializers
 
-from api.fields import CentsField, StrictBooleanField, StrictChoiceField, TextField
+from api.fields import CentsField, StrictBooleanField, StrictChoiceField, TextField, UniqueListField
 from api.serializers import StrictSerializer
 from funding.models import DecisionOutcome, FundingMethod
 from funding.services.auto_funding_config import CONFIRMATION_EMAILS_MAX
 
+# What the reference shows. The validator also takes quoted names and international domains.
+_ORDINARY_ADDRESS = r"^[A-Za-z0-9_+-]+(\.[A-Za-z0-9_+-]+)*@([A-Za-z0-9]+\.)+[A-Za-z]{2,63}$"
+
 
 class ApproverEmailField(TextField):
     """An e-mail address, in lower case from here on."""
+
+    schema: ClassVar = {"format": "email", "pattern": _ORDINARY_ADDRESS}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -24,18 +29,12 @@ class ApproverEmailField(TextField):
         return super().to_internal_value(data).lower()
 
 
-class ConfirmationEmailsField(serializers.ListField):
+class ConfirmationEmailsField(UniqueListField):
     """A few addresses, each once."""
 
     child = ApproverEmailField(max_length=254)
 
     default_error_messages: ClassVar = {"duplicate": "Each address may be given once."}
-
-    def to_internal_value(self, data: Any) -> list[str]:
-        addresses: list[str] = super().to_internal_value(data)
-        if len(set(addresses)) != len(addresses):
-            self.fail("duplicate")
-        return addresses
 
 
 class AutoFundingConfigIn(StrictSerializer):

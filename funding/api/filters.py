@@ -8,26 +8,27 @@ import django_filters
 from drf_spectacular.utils import OpenApiParameter
 
 from api.filters import CentsFilter, InstantFilter, StrictBooleanFilter, StrictFilterSet
+from api.schema import FILTER_CENTS, FILTER_TEXT
 from funding.models import FundingMethod, Trigger
 from funding.states import FundingStatus
 
 FILTER_PARAMETERS = [
     OpenApiParameter("status", enum=FundingStatus.values, many=True),
     OpenApiParameter("fundingMethod", enum=FundingMethod.values),
-    OpenApiParameter("fundingSourceId"),
+    OpenApiParameter("fundingSourceId", FILTER_TEXT),
     OpenApiParameter("trigger", enum=Trigger.values),
     OpenApiParameter("returned", bool),
     OpenApiParameter("createdAfter", datetime, description="Exclusive."),
     OpenApiParameter("createdBefore", datetime, description="Exclusive."),
-    OpenApiParameter("minAmount", int, description="Cents."),
-    OpenApiParameter("maxAmount", int, description="Cents."),
+    OpenApiParameter("minAmount", FILTER_CENTS, description="Cents."),
+    OpenApiParameter("maxAmount", FILTER_CENTS, description="Cents."),
 ]
 
 
 class FundingTransactionFilter(StrictFilterSet):
     status = django_filters.MultipleChoiceFilter(choices=FundingStatus.choices)
     fundingMethod = django_filters.ChoiceFilter(field_name="method", choices=FundingMethod.choices)
-    fundingSourceId = django_filters.CharFilter(field_name="source_id")
+    fundingSourceId = django_filters.CharFilter(field_name="source_id", strip=False)
     trigger = django_filters.ChoiceFilter(choices=Trigger.choices)
     returned = StrictBooleanFilter()
     createdAfter = InstantFilter(field_name="created_at", lookup_expr="gt")

@@ -11,10 +11,11 @@ from rest_framework import serializers
 from api import responses
 from api.authentication import TenantRequest
 from api.idempotency import idempotent
-from api.sandbox import require_sandbox
-from api.schema import envelope
+from api.sandbox import require_sandbox, step_parameter
+from api.schema import envelope, refuses
 from api.views import ApiViewSet
 from approvals.api import QuestionOut, confirmation
+from approvals.errors import UnknownConfirmation
 from common import clock
 from common.errors import NotFound
 from funding.api import presenters
@@ -42,6 +43,9 @@ class SandboxConfirmationOut(QuestionOut):
     fundingTransactionId = serializers.CharField()
 
 
+STEP = step_parameter(steps.NAMES)
+
+
 class SandboxViewSet(ApiViewSet):
     """The bank is called in `prepare_…`, outside the transaction of the idempotency record."""
 
@@ -64,7 +68,12 @@ class SandboxViewSet(ApiViewSet):
             now=clock.utc_now(),
         )
 
-    @extend_schema(request=None, responses=envelope(FundingTransactionOut))
+    @extend_schema(
+        parameters=[STEP],
+        request=None,
+        responses=envelope(FundingTransactionOut),
+        extensions=refuses(steps.SandboxRefused),
+    )
     @idempotent
     def step(
         self, request: TenantRequest, prepared: FundingTransaction, **_path: str
@@ -72,7 +81,9 @@ class SandboxViewSet(ApiViewSet):
         """Make the bank take the next step: advance, complete, fail or return."""
         return responses.data(presenters.funding_transaction(prepared))
 
-    @extend_schema(responses=envelope(SandboxConfirmationOut))
+    @extend_schema(
+        responses=envelope(SandboxConfirmationOut), extensions=refuses(UnknownConfirmation)
+    )
     def confirmation(self, request: TenantRequest, funding_id: str) -> HttpResponse:
         """New magic links for the approvers of a funding, so that no mailbox is needed."""
         require_sandbox(request)

@@ -12,16 +12,17 @@ from api.authentication import TenantRequest
 from api.filters import RemovableFilter
 from api.idempotency import idempotent
 from api.pagination import paginate
-from api.schema import REMOVABLE_LIST_PARAMETERS, envelope, page
+from api.schema import REMOVABLE_LIST_PARAMETERS, envelope, page, refuses
 from api.serializers import validated
 from api.views import ApiViewSet
 from common.clock import utc_now
-from funding import selectors
+from funding import errors, selectors
 from funding.api import source_presenter as presenter
 from funding.api import source_serializers as bodies
 from funding.models import FundingSource
 from funding.services import drafts, linking, sources, verifications
 from funding.services.drafts import Draft
+from networks.errors import InvalidBankDetails
 
 
 class FundingSourceViewSet(ApiViewSet):
@@ -55,7 +56,17 @@ class FundingSourceViewSet(ApiViewSet):
         )
 
     @extend_schema(
-        request=bodies.LinkedSourceIn, responses={201: envelope(bodies.FundingSourceOut)}
+        request=bodies.LinkedSourceIn,
+        responses={201: envelope(bodies.FundingSourceOut)},
+        extensions=refuses(
+            InvalidBankDetails,
+            errors.DuplicateFundingSource,
+            errors.InvalidLinkToken,
+            errors.LinkAccountMismatch,
+            errors.LinkNeedsRepair,
+            errors.TooManyFundingSources,
+            errors.LinkProviderUnavailable,
+        ),
     )
     @idempotent
     def link(self, request: TenantRequest, prepared: Draft) -> HttpResponse:
@@ -68,14 +79,25 @@ class FundingSourceViewSet(ApiViewSet):
         )
 
     @extend_schema(
-        request=bodies.ManualSourceIn, responses={201: envelope(bodies.FundingSourceOut)}
+        request=bodies.ManualSourceIn,
+        responses={201: envelope(bodies.FundingSourceOut)},
+        extensions=refuses(
+            InvalidBankDetails,
+            errors.DuplicateFundingSource,
+            errors.TooManyFundingSources,
+            errors.TooManyVerifications,
+        ),
     )
     @idempotent
     def enter(self, request: TenantRequest, prepared: Draft) -> HttpResponse:
         """Add a bank account by its numbers; live ones are verified by two small deposits."""
         return self._add(request, prepared)
 
-    @extend_schema(request=None, responses={200: envelope(bodies.RemovedSourceOut)})
+    @extend_schema(
+        request=None,
+        responses={200: envelope(bodies.RemovedSourceOut)},
+        extensions=refuses(errors.FundingSourceInUse),
+    )
     @idempotent
     def remove(self, request: TenantRequest, source_id: str) -> HttpResponse:
         """Never draw from this account again; pauses auto-funding that used it."""
@@ -87,7 +109,11 @@ class FundingSourceViewSet(ApiViewSet):
         )
         return responses.data(presenter.removal(source))
 
-    @extend_schema(request=None, responses=envelope(bodies.FundingSourceOut))
+    @extend_schema(
+        request=None,
+        responses=envelope(bodies.FundingSourceOut),
+        extensions=refuses(errors.FundingSourceNotVerified, errors.FundingSourceUnusable),
+    )
     @idempotent
     def make_default(self, request: TenantRequest, source_id: str) -> HttpResponse:
         """Make this the account that auto-funding uses unless told otherwise."""
@@ -99,7 +125,15 @@ class FundingSourceViewSet(ApiViewSet):
         )
         return responses.data(presenter.funding_source(source))
 
-    @extend_schema(request=bodies.VerificationIn, responses=envelope(bodies.FundingSourceOut))
+    @extend_schema(
+        request=bodies.VerificationIn,
+        responses=envelope(bodies.FundingSourceOut),
+        extensions=refuses(
+            errors.VerificationNotPending,
+            errors.VerificationAmountsWrong,
+            errors.VerificationExpired,
+        ),
+    )
     @idempotent
     def verify(self, request: TenantRequest, source_id: str) -> HttpResponse:
         """Prove the account with the amounts of its two deposits: three tries, ten days."""

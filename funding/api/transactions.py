@@ -13,20 +13,34 @@ from api.authentication import TenantRequest
 from api.downloads import csv_download
 from api.idempotency import idempotent
 from api.pagination import paginate
-from api.schema import PAGE_PARAMETERS, envelope, page
+from api.schema import PAGE_PARAMETERS, envelope, page, refuses
 from api.views import ApiViewSet
 from common.clock import utc_now
-from funding import selectors
+from common.errors import NotFound
+from funding import errors, selectors
 from funding.api import presenters
 from funding.api.filters import FILTER_PARAMETERS, FundingTransactionFilter
 from funding.api.serializers import FundingTransactionOut, LimitsOut, TopUpIn
 from funding.services import limits, topups
+from networks.errors import AmountAboveLimit, NotCancelable
 
 
 class TopUpViewSet(ApiViewSet):
     scopes: ClassVar = {"create": "funding:write"}
 
-    @extend_schema(request=TopUpIn, responses={201: envelope(FundingTransactionOut)})
+    @extend_schema(
+        request=TopUpIn,
+        responses={201: envelope(FundingTransactionOut)},
+        extensions=refuses(
+            NotFound,
+            errors.FundingSourceNotVerified,
+            errors.FundingSourceUnusable,
+            errors.FundingMethodNotSupported,
+            errors.DailyLimitExceeded,
+            errors.MonthlyLimitExceeded,
+            AmountAboveLimit,
+        ),
+    )
     @idempotent
     def create(self, request: TenantRequest) -> HttpResponse:
         """Add money to the balance from a linked bank account; it arrives later."""
@@ -95,7 +109,11 @@ class FundingTransactionViewSet(ApiViewSet):
         funding = selectors.transaction(tenant_id=request.auth.tenant_id, funding_id=funding_id)
         return responses.data(presenters.funding_transaction(funding))
 
-    @extend_schema(request=None, responses=envelope(FundingTransactionOut))
+    @extend_schema(
+        request=None,
+        responses=envelope(FundingTransactionOut),
+        extensions=refuses(NotCancelable),
+    )
     @idempotent
     def cancel(self, request: TenantRequest, funding_id: str) -> HttpResponse:
         """Give up a funding transaction that was not yet handed to the network."""

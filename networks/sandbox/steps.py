@@ -48,5 +48,7 @@ def take(name: str, *, row: Any, desk: Desk[Any], inbox: Inbox[Any], now: dateti
     try:
         _STEPS[name](row.pk, now)
     except control.ControlRefused as refusal:
-        raise SandboxRefused(f"{refusal}.".capitalize(), status=str(row.status)) from refusal
+        raise SandboxRefused(
+            f"{refusal}.".capitalize(), current_status=str(row.status)
+        ) from refusal
     messages.process(inbox, now=now)

@@ -8,19 +8,19 @@ import django_filters
 from drf_spectacular.utils import OpenApiParameter
 
 from api.filters import CentsFilter, InstantFilter, StrictBooleanFilter, StrictFilterSet
-from api.schema import PAGE_PARAMETERS
+from api.schema import FILTER_CENTS, FILTER_TEXT, PAGE_PARAMETERS
 from payments.models import PaymentMethod
 from payments.states import PaymentStatus
 
 FILTER_PARAMETERS = [
     OpenApiParameter("status", enum=PaymentStatus.values, many=True),
     OpenApiParameter("method", enum=PaymentMethod.values),
-    OpenApiParameter("recipientId"),
+    OpenApiParameter("recipientId", FILTER_TEXT),
     OpenApiParameter("returned", bool),
     OpenApiParameter("createdAfter", datetime, description="Exclusive."),
     OpenApiParameter("createdBefore", datetime, description="Exclusive."),
-    OpenApiParameter("minAmount", int, description="Cents."),
-    OpenApiParameter("maxAmount", int, description="Cents."),
+    OpenApiParameter("minAmount", FILTER_CENTS, description="Cents."),
+    OpenApiParameter("maxAmount", FILTER_CENTS, description="Cents."),
 ]
 PAYMENT_PARAMETERS = [*FILTER_PARAMETERS, *PAGE_PARAMETERS]
 
@@ -28,7 +28,7 @@ PAYMENT_PARAMETERS = [*FILTER_PARAMETERS, *PAGE_PARAMETERS]
 class PaymentFilter(StrictFilterSet):
     status = django_filters.MultipleChoiceFilter(choices=PaymentStatus.choices)
     method = django_filters.ChoiceFilter(choices=PaymentMethod.choices)
-    recipientId = django_filters.CharFilter(field_name="recipient_id")
+    recipientId = django_filters.CharFilter(field_name="recipient_id", strip=False)
     returned = StrictBooleanFilter()
     createdAfter = InstantFilter(field_name="created_at", lookup_expr="gt")
     createdBefore = InstantFilter(field_name="created_at", lookup_expr="lt")

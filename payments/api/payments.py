@@ -13,17 +13,21 @@ from api.authentication import TenantRequest
 from api.downloads import csv_download
 from api.idempotency import idempotent
 from api.pagination import paginate
-from api.sandbox import require_sandbox
-from api.schema import envelope, page
+from api.sandbox import require_sandbox, step_parameter
+from api.schema import envelope, page, refuses
 from api.views import ApiViewSet
 from approvals.api import confirmation
+from approvals.errors import UnknownConfirmation
+from balance.errors import InsufficientBalance
 from common.clock import utc_now
 from common.errors import NotFound
+from networks.errors import AmountAboveLimit, InvalidBankDetails, NotCancelable
 from networks.sandbox import steps
 from payments import selectors
 from payments.api import presenters
 from payments.api.filters import FILTER_PARAMETERS, PAYMENT_PARAMETERS, PaymentFilter
 from payments.api.serializers import PaymentConfirmationOut, PaymentIn, PaymentOut
+from payments.errors import PaymentMethodNotSupported, RecipientRemoved
 from payments.models import Payment
 from payments.services import approvals, orders, sandbox
 
@@ -37,7 +41,18 @@ class PaymentViewSet(ApiViewSet):
         "cancel": "payments:write",
     }
 
-    @extend_schema(request=PaymentIn, responses={201: envelope(PaymentOut)})
+    @extend_schema(
+        request=PaymentIn,
+        responses={201: envelope(PaymentOut)},
+        extensions=refuses(
+            InvalidBankDetails,
+            NotFound,
+            AmountAboveLimit,
+            InsufficientBalance,
+            PaymentMethodNotSupported,
+            RecipientRemoved,
+        ),
+    )
     @idempotent
     def create(self, request: TenantRequest) -> HttpResponse:
         """Pay out of the balance. The money is set aside at once and arrives later."""
@@ -77,7 +92,7 @@ class PaymentViewSet(ApiViewSet):
         payment = selectors.payment(tenant_id=request.auth.tenant_id, payment_id=payment_id)
         return responses.data(presenters.payment(payment))
 
-    @extend_schema(request=None, responses=envelope(PaymentOut))
+    @extend_schema(request=None, responses=envelope(PaymentOut), extensions=refuses(NotCancelable))
     @idempotent
     def cancel(self, request: TenantRequest, payment_id: str) -> HttpResponse:
         """Give up a payment that waits for money, or was not yet handed to the network."""
@@ -103,13 +118,20 @@ class SandboxPaymentViewSet(ApiViewSet):
             tenant_id=request.auth.tenant_id, payment_id=payment_id, name=name, now=utc_now()
         )
 
-    @extend_schema(request=None, responses=envelope(PaymentOut))
+    @extend_schema(
+        parameters=[step_parameter(steps.NAMES)],
+        request=None,
+        responses=envelope(PaymentOut),
+        extensions=refuses(steps.SandboxRefused),
+    )
     @idempotent
     def step(self, request: TenantRequest, prepared: Payment, **_path: str) -> HttpResponse:
         """Make the bank take the next step: advance, complete, fail or return."""
         return responses.data(presenters.payment(prepared))
 
-    @extend_schema(responses=envelope(PaymentConfirmationOut))
+    @extend_schema(
+        responses=envelope(PaymentConfirmationOut), extensions=refuses(UnknownConfirmation)
+    )
     def confirmation(self, request: TenantRequest, payment_id: str) -> HttpResponse:
         """New magic links for the approvers of a payment, so that no mailbox is needed."""
         require_sandbox(request)

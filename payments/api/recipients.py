@@ -12,14 +12,16 @@ from api.authentication import TenantRequest
 from api.filters import RemovableFilter
 from api.idempotency import idempotent
 from api.pagination import paginate
-from api.schema import REMOVABLE_LIST_PARAMETERS, envelope, page
+from api.schema import REMOVABLE_LIST_PARAMETERS, envelope, page, refuses
 from api.serializers import validated
 from api.views import ApiViewSet
 from common.clock import utc_now
 from networks.bank_details import BankDetails
+from networks.errors import InvalidBankDetails
 from payments import selectors
 from payments.api import presenters
 from payments.api.serializers import RecipientIn, RecipientOut, RemovedRecipientOut
+from payments.errors import DuplicateRecipient
 from payments.services import recipients
 
 
@@ -31,7 +33,11 @@ class RecipientViewSet(ApiViewSet):
         "remove": "payments:write",
     }
 
-    @extend_schema(request=RecipientIn, responses={201: envelope(RecipientOut)})
+    @extend_schema(
+        request=RecipientIn,
+        responses={201: envelope(RecipientOut)},
+        extensions=refuses(InvalidBankDetails, DuplicateRecipient),
+    )
     @idempotent
     def create(self, request: TenantRequest) -> HttpResponse:
         """Save an account to pay; its number is never shown again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -14,6 +14,7 @@ from payments.models import DESCRIPTION_LENGTH_MAX, PaymentMethod
 from payments.services.orders import Order
 from payments.states import PaymentStatus
 
+_ABSENT: dict[str, Any] = {"not": {}}
 _RECIPIENTS = {"recipient", "recipientId"}
 
 
@@ -23,6 +24,13 @@ class RecipientIn(BankAccountIn):
 
 class PaymentIn(StrictSerializer):
     """`recipient` or `recipientId`, never both."""
+
+    schema: ClassVar = {
+        "oneOf": [
+            {"required": ["recipient"], "properties": {"recipientId": _ABSENT}},
+            {"required": ["recipientId"], "properties": {"recipient": _ABSENT}},
+        ]
+    }
 
     amount = CentsField(help_text="Cents.")
     recipient = RecipientIn(required=False)

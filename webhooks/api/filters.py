@@ -8,7 +8,7 @@ import django_filters
 from drf_spectacular.utils import OpenApiParameter
 
 from api.filters import InstantFilter, StrictFilterSet
-from api.schema import PAGE_PARAMETERS
+from api.schema import FILTER_TEXT, PAGE_PARAMETERS
 from webhooks import events
 from webhooks.states import DeliveryStatus
 
@@ -27,7 +27,7 @@ DELIVERY_PARAMETERS = [
 ]
 EVENT_PARAMETERS = [
     _TYPE,
-    OpenApiParameter("paymentId", str, description="The funding transaction or payment."),
+    OpenApiParameter("paymentId", FILTER_TEXT, description="The funding transaction or payment."),
     *_WINDOW,
     *PAGE_PARAMETERS,
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.fields import (
@@ -26,8 +27,30 @@ def _url(**options: Any) -> TextField:
     return TextField(trim_whitespace=False, max_length=URL_LENGTH_MAX, **options)
 
 
-def _events(**options: Any) -> serializers.ListField:
-    return serializers.ListField(
+@extend_schema_field(
+    {
+        "anyOf": [
+            {
+                "type": "array",
+                "items": {"type": "string", "enum": list(events.ALL)},
+                "minItems": 1,
+                "uniqueItems": True,
+            },
+            {
+                "type": "array",
+                "items": {"type": "string", "const": events.EVERY_PAYMENT},
+                "minItems": 1,
+                "maxItems": 1,
+            },
+        ]
+    }
+)
+class EventNamesField(serializers.ListField):
+    """Names of events; the service refuses repeats and company for `*`."""
+
+
+def _events(**options: Any) -> EventNamesField:
+    return EventNamesField(
         child=StrictChoiceField([*events.ALL, events.EVERY_PAYMENT]),
         max_length=len(events.ALL),
         allow_empty=False,

@@ -12,11 +12,11 @@ from api import responses
 from api.authentication import TenantRequest
 from api.idempotency import idempotent
 from api.pagination import paginate
-from api.schema import PAGE_PARAMETERS, envelope, page
+from api.schema import PAGE_PARAMETERS, envelope, page, refuses
 from api.serializers import validated
 from api.views import ApiViewSet
 from common.clock import utc_now
-from webhooks import selectors
+from webhooks import errors, selectors
 from webhooks.api import presenters
 from webhooks.api import serializers as bodies
 from webhooks.services import endpoints, pings, replays, urls
@@ -50,7 +50,13 @@ class WebhookViewSet(ApiViewSet):
     def prepare_create(self, request: TenantRequest) -> dict[str, Any]:
         return _with_checked_url(request, validated(bodies.WebhookIn, request.data))
 
-    @extend_schema(request=bodies.WebhookIn, responses={201: envelope(bodies.WebhookWithSecretOut)})
+    @extend_schema(
+        request=bodies.WebhookIn,
+        responses={201: envelope(bodies.WebhookWithSecretOut)},
+        extensions=refuses(
+            errors.InvalidWebhookUrl, errors.InvalidWebhookEvents, errors.TooManyWebhooks
+        ),
+    )
     @idempotent
     def create(self, request: TenantRequest, prepared: dict[str, Any]) -> HttpResponse:
         """Register a URL for events; the answer holds its secret, this once."""
@@ -70,7 +76,11 @@ class WebhookViewSet(ApiViewSet):
         selectors.endpoint(tenant_id=request.auth.tenant_id, endpoint_id=endpoint_id)
         return _with_checked_url(request, validated(bodies.WebhookChangesIn, request.data))
 
-    @extend_schema(request=bodies.WebhookChangesIn, responses=envelope(bodies.WebhookOut))
+    @extend_schema(
+        request=bodies.WebhookChangesIn,
+        responses=envelope(bodies.WebhookOut),
+        extensions=refuses(errors.InvalidWebhookUrl, errors.InvalidWebhookEvents),
+    )
     @idempotent
     def change(
         self, request: TenantRequest, endpoint_id: str, prepared: dict[str, Any]
@@ -120,13 +130,21 @@ class WebhookViewSet(ApiViewSet):
             now=utc_now(),
         )
 
-    @extend_schema(request=None, responses=envelope(bodies.WebhookTestOut))
+    @extend_schema(
+        request=None,
+        responses=envelope(bodies.WebhookTestOut),
+        extensions=refuses(errors.WebhookTestRunning),
+    )
     @idempotent
     def test(self, request: TenantRequest, endpoint_id: str, prepared: Ping) -> HttpResponse:
         """Send a `webhook.test` event now and answer with what the receiver said."""
         return responses.data(presenters.ping(prepared))
 
-    @extend_schema(request=bodies.ReplayIn, responses=envelope(bodies.ReplayOut))
+    @extend_schema(
+        request=bodies.ReplayIn,
+        responses=envelope(bodies.ReplayOut),
+        extensions=refuses(errors.InvalidReplayWindow, errors.WebhookDisabled),
+    )
     @idempotent
     def replay(self, request: TenantRequest, endpoint_id: str) -> HttpResponse:
         """Send the events of a window again: those that never arrived, or all of them."""
