@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,20 +76,19 @@ def examples(content: dict[str, Any]) -> dict[str, Any]:
 
 def faults(schema: dict[str, Any], value: Any) -> list[str]:
     """What is wrong with `value`, each with where it is."""
-    found = (
-        _validator(str(schema.get("$ref")), frozenset(schema)).iter_errors(value)
-        if "$ref" in schema
-        else _make(schema).iter_errors(value)
-    )
-    return [f"{'/'.join(map(str, item.absolute_path))}: {item.message}" for item in found]
+    validator = _referring(schema["$ref"]) if "$ref" in schema else _validator(schema)
+    return [
+        f"{'/'.join(map(str, item.absolute_path))}: {item.message}"
+        for item in validator.iter_errors(value)
+    ]
 
 
 @functools.cache
-def _validator(reference: str, _members: frozenset[str]) -> Draft202012Validator:
-    return _make({"$ref": reference})
+def _referring(reference: str) -> Draft202012Validator:
+    return _validator({"$ref": reference})
 
 
-def _make(schema: dict[str, Any]) -> Draft202012Validator:
+def _validator(schema: dict[str, Any]) -> Draft202012Validator:
     rooted = {**schema, "components": load()["components"]}
     return Draft202012Validator(rooted, format_checker=Draft202012Validator.FORMAT_CHECKER)
 
@@ -108,7 +108,7 @@ def disagreements(method: str, path: str, response: Any) -> list[str]:
         return [*found, f"{kind} is not documented"]
     if not kind.endswith("json"):
         return found
-    body = response.json()
+    body = json.loads(response.content)
     if kind == "application/problem+json" and body["code"] not in content["examples"]:
         found.append(f"{body['code']} is no example of {response.status_code}")
     return found + faults(content["schema"], body)

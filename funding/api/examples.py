@@ -215,7 +215,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "open": {
             "id": "cnf_01kajq6a2b3c4d5e6f7g8h9j0k",
             "fundingTransactionId": _FUNDING_ID,
-            "decision": "pending",
+            "decision": "open",
             "expiresAt": "2026-11-23T15:00:00.000000Z",
             "links": [
                 {

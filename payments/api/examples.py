@@ -94,7 +94,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "open": {
             "id": "cnf_01kajqba2b3c4d5e6f7g8h9j0k",
             "paymentId": "pay_01kajq8d2e3f4g5h6j7k8m9n0p",
-            "decision": "pending",
+            "decision": "open",
             "expiresAt": "2026-11-27T15:02:11.480131Z",
             "links": [
                 {

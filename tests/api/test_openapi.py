@@ -34,7 +34,7 @@ def closed(schema):
     if not isinstance(schema, dict):
         return schema
     inner = {name: closed(item) for name, item in resolve(schema).items()}
-    if "properties" in inner and "oneOf" not in inner:
+    if inner.get("type") == "object" and "properties" in inner:
         inner.setdefault("additionalProperties", False)
     return inner
 

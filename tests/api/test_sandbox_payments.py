@@ -63,7 +63,7 @@ def test_what_no_bank_could_do_is_refused(acme, acme_api):
     response = step(acme_api, payment, "return")
 
     assert (response.status_code, response.json()["code"]) == (409, "sandbox_refused")
-    assert response.json()["status"] == "completed"
+    assert (response.json()["status"], response.json()["currentStatus"]) == (409, "completed")
     assert Payment.objects.get().status == "completed"
 
 

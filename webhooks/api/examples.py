@@ -11,7 +11,7 @@ _MADE_AT = "2026-11-20T14:59:00.000000Z"
 
 _ENDPOINT = {
     "id": _ENDPOINT_ID,
-    "url": "https://hooks.northwind.example/ballast",
+    "url": "https://hooks.example.com/ballast",
     "events": ["*"],
     "status": "enabled",
     "disabledReason": None,
@@ -40,9 +40,9 @@ _DELIVERY = {
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "WebhookRequest": {
-        "everyPayment": {"url": "https://hooks.northwind.example/ballast", "events": ["*"]},
+        "everyPayment": {"url": "https://hooks.example.com/ballast", "events": ["*"]},
         "some": {
-            "url": "https://hooks.northwind.example/ballast",
+            "url": "https://hooks.example.com/ballast",
             "events": ["payment.completed", "payment.returned", "balance.low"],
             "description": "Bookkeeping",
         },
@@ -51,6 +51,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
         "switchOff": {"status": "disabled"},
         "otherEvents": {"events": ["payment.failed", "payment.returned"]},
     },
+    "NothingRequest": {"empty": {}},
     "RotateSecretRequest": {
         "oneDay": {"overlapSeconds": 86_400},
         "leaked": {"overlapSeconds": 0},

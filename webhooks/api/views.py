@@ -131,7 +131,7 @@ class WebhookViewSet(ApiViewSet):
         )
 
     @extend_schema(
-        request=None,
+        request=bodies.NothingIn,
         responses=envelope(bodies.WebhookTestOut),
         extensions=refuses(errors.WebhookTestRunning),
     )
