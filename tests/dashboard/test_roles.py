@@ -1,0 +1,301 @@
+"""Every page of the dashboard, for everybody who might ask for it.
+
+The table below is the policy. A page that is missing from it fails the first test: decide who may
+see it and who may act on it, then add its line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from django.db import transaction
+from django.urls import URLPattern, get_resolver, reverse
+
+from api.models import ApiRequest
+from common.clock import utc_now
+from funding.models import Confirmation
+from funding.services import auto_funding
+from payments.services import recipients
+from tenants import actors
+from tenants.models import Membership, Role, User
+from tenants.services import invitations, keys
+from tests.builders import (
+    make_auto_funding,
+    make_endpoint,
+    make_funding,
+    make_member,
+    make_source,
+    publish,
+)
+from tests.payments.builders import account, pay
+from webhooks.models import WebhookDelivery
+
+pytestmark = pytest.mark.django_db
+
+OWNER = frozenset({Role.OWNER})
+MONEY = frozenset({Role.OWNER, Role.MEMBER})
+DECIDING = MONEY | {Role.APPROVER}
+EVERYBODY = frozenset(Role)
+NOBODY: frozenset[Role] = frozenset()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Who may read the page, and who may act on it; None where the method does not exist."""
+
+    read: frozenset[Role] | None
+    act: frozenset[Role] | None = None
+
+
+RULES = {
+    "overview": Rule(EVERYBODY),
+    "balance_chart": Rule(EVERYBODY),
+    "transactions": Rule(EVERYBODY),
+    "funding": Rule(EVERYBODY),
+    "funding_detail": Rule(EVERYBODY),
+    "funding_cancel": Rule(None, MONEY),
+    "topup": Rule(MONEY, MONEY),
+    "pay": Rule(MONEY, MONEY),
+    "payments": Rule(EVERYBODY),
+    "payments_csv": Rule(EVERYBODY),
+    "payment_approval": Rule(OWNER, OWNER),
+    "payment_detail": Rule(EVERYBODY),
+    "payment_cancel": Rule(None, MONEY),
+    "recipients": Rule(EVERYBODY),
+    "recipient_add": Rule(MONEY, MONEY),
+    "recipient_rename": Rule(MONEY, MONEY),
+    "recipient_remove": Rule(MONEY, MONEY),
+    "approvals": Rule(EVERYBODY),
+    "approval": Rule(EVERYBODY, EVERYBODY),  # who was asked decides, whatever the role
+    "approval_resend": Rule(None, DECIDING),
+    "auto_funding": Rule(EVERYBODY),
+    "auto_funding_settings": Rule(MONEY, MONEY),
+    "auto_funding_preview": Rule(None, MONEY),
+    "auto_funding_pause": Rule(None, MONEY),
+    "auto_funding_resume": Rule(None, MONEY),
+    "bank_accounts": Rule(EVERYBODY),
+    "bank_account_enter": Rule(MONEY, MONEY),
+    "bank_account_pick": Rule(MONEY, MONEY),
+    "bank_account_default": Rule(None, MONEY),
+    "bank_account_remove": Rule(MONEY, MONEY),
+    "bank_account_verify": Rule(MONEY, MONEY),
+    "api_keys": Rule(MONEY),
+    "api_key_issue": Rule(OWNER, OWNER),
+    "api_key_rotate": Rule(OWNER, OWNER),
+    "api_key_revoke": Rule(OWNER, OWNER),
+    "webhooks": Rule(EVERYBODY),
+    "webhook_register": Rule(OWNER, OWNER),
+    "webhook": Rule(EVERYBODY),
+    "webhook_edit": Rule(OWNER, OWNER),
+    "webhook_rotate": Rule(OWNER, OWNER),
+    "webhook_switch": Rule(None, OWNER),
+    "webhook_remove": Rule(OWNER, OWNER),
+    "webhook_test": Rule(None, MONEY),
+    "webhook_replay": Rule(MONEY, MONEY),
+    "delivery": Rule(EVERYBODY),
+    "delivery_resend": Rule(None, MONEY),
+    "developers": Rule(EVERYBODY),
+    "requests": Rule(EVERYBODY),
+    "request": Rule(EVERYBODY),
+    "events": Rule(EVERYBODY),
+    "event": Rule(EVERYBODY),
+    "team": Rule(EVERYBODY),
+    "team_invite": Rule(OWNER, OWNER),
+    "team_sign_in_rule": Rule(None, OWNER),
+    "invitation_resend": Rule(None, OWNER),
+    "invitation_revoke": Rule(None, OWNER),
+    "member_role": Rule(OWNER, OWNER),
+    "member_remove": Rule(OWNER, OWNER),
+    "settings": Rule(EVERYBODY, OWNER),
+    "notifications": Rule(EVERYBODY, EVERYBODY),
+    "audit_log": Rule(OWNER),
+    "audit_log_csv": Rule(OWNER),
+    "switch_tenant": Rule(None, NOBODY),  # names no tenant here; its own tests do
+}
+
+
+def pages():
+    """Every named page under /dashboard/, with what its address needs."""
+    resolver = get_resolver()
+    dashboard = resolver.namespace_dict["dashboard"][1]
+    return {
+        pattern.name: [str(name) for name in pattern.pattern.regex.groupindex]
+        for pattern in dashboard.url_patterns
+        if isinstance(pattern, URLPattern)
+    }
+
+
+@pytest.fixture
+def people(acme):
+    return {role: make_member(acme, email=f"{role}@acme.example", role=role) for role in Role}
+
+
+@pytest.fixture
+def things(acme, people):
+    """One of everything of acme, by the name it has in addresses."""
+    source = make_source(acme)
+    make_auto_funding(acme, confirmation_threshold=10_000)
+    auto_funding.evaluate(tenant_id=acme.pk, now=utc_now())
+    make_endpoint(acme)
+    event = publish(acme)
+    delivery = WebhookDelivery.objects.get(event_id=event)
+    lee = make_member(acme, email="lee@acme.example", role=Role.VIEWER)
+    key = keys.issue(tenant=acme, name="Server", actor=actors.SYSTEM, now=utc_now()).key
+    logged = ApiRequest.objects.create(
+        tenant=acme,
+        key=key,
+        request_id="r",
+        method="GET",
+        path="/api/v1/balance",
+        status=200,
+        duration_us=1,
+        created_at=utc_now(),
+    )
+    kept = recipients.save(tenant_id=acme.pk, details=account(), actor=actors.SYSTEM, now=utc_now())
+    question = invitations.invite(
+        tenant_id=acme.pk,
+        email="new@acme.example",
+        role=Role.VIEWER,
+        actor=actors.SYSTEM,
+        now=utc_now(),
+    )
+    return {
+        "source_id": source.pk,
+        "funding_id": make_funding(acme, source).pk,
+        "confirmation_id": Confirmation.objects.get().pk,
+        "key_id": key.pk,
+        "endpoint_id": delivery.endpoint_id,
+        "delivery_id": delivery.pk,
+        "event_id": event,
+        "payment_id": pay(acme, wait=True).pk,
+        "recipient_id": kept.pk,
+        "request_pk": logged.pk,
+        "membership_id": Membership.objects.get(user=lee).pk,
+        "invitation_id": question.pk,
+    }
+
+
+@pytest.fixture
+def address(things):
+    def of(name):
+        needed = pages()[name]
+        return reverse(f"dashboard:{name}", kwargs={key: things[key] for key in needed})
+
+    return of
+
+
+@pytest.fixture
+def statuses(acme, people, address, sign_in):
+    """`{page: {role: status}}` of one method, with whatever it did undone."""
+
+    browsers = {role: sign_in(people[role]) for role in Role}
+
+    def of(method):
+        return {
+            name: {role: asked(browsers[role], address(name), method, acme).status for role in Role}
+            for name in each(method)
+        }
+
+    return of
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    leads_to: str
+    text: bytes
+
+
+def asked(browser, address, method, tenant):
+    with transaction.atomic():
+        if method == "read":
+            response = browser.get(address)
+        else:
+            response = browser.post(address, {"acting_for": tenant.pk})
+        text = b"".join(response.streaming_content) if response.streaming else response.content
+        transaction.set_rollback(True)
+    return Answer(response.status_code, response.get("Location", ""), text)
+
+
+def each(method):
+    """The pages that have this method, and their rule for it."""
+    return {
+        name: getattr(rule, method)
+        for name, rule in RULES.items()
+        if getattr(rule, method) is not None
+    }
+
+
+def test_every_page_is_in_the_table():
+    assert set(pages()) == set(RULES)
+
+
+@pytest.mark.parametrize("method", ["read", "act"])
+class TestEveryPage:
+    def test_lets_in_the_roles_of_the_table_alone(self, statuses, method):
+        found = statuses(method)
+
+        let_in = {
+            name: {role for role, status in by_role.items() if status != 403}
+            for name, by_role in found.items()
+        }
+        assert let_in == each(method)
+        answers = {status for by_role in found.values() for status in by_role.values()}
+        assert answers <= ({200, 403} if method == "read" else {200, 302, 403, 409, 422})
+
+    def test_has_no_method_beside_those(self, acme, people, address, sign_in, method):
+        browser = sign_in(people[Role.OWNER])
+
+        missing = set(RULES) - set(each(method))
+
+        assert {
+            name for name in missing if asked(browser, address(name), method, acme).status != 405
+        } == set()
+
+    def test_sends_who_is_not_signed_in_to_sign_in(self, acme, address, client, method):
+        where = {
+            asked(client, address(name), method, acme).leads_to.split("?")[0]
+            for name in each(method)
+        }
+
+        assert where == {"/accounts/login/"}
+
+    def test_shows_nothing_to_who_belongs_nowhere(self, acme, address, sign_in, method):
+        browser = sign_in(User.objects.create_user(email="loner@acme.example"))
+
+        assert {asked(browser, address(name), method, acme).status for name in each(method)} == {
+            403
+        }
+
+    def test_of_a_thing_of_acme_is_not_found_by_the_owner_of_another_tenant(
+        self, acme, rival, ravi, address, sign_in, method
+    ):
+        browser = sign_in(ravi)
+        needs_a_thing = [name for name in each(method) if pages()[name]]
+
+        assert {
+            name: status
+            for name in needs_a_thing
+            if (status := asked(browser, address(name), method, rival).status) != 404
+        } == {}
+
+
+def test_no_list_shows_another_tenants_things(acme, rival, ravi, things, address, sign_in):
+    browser = sign_in(ravi)
+    words = ("@acme.example", acme.pk, *things.values())
+
+    for name in each("read"):
+        if not pages()[name]:
+            text = asked(browser, address(name), "read", rival).text
+            assert [word for word in words if word.encode() in text] == [], name
+
+
+def test_no_form_acts_from_a_window_of_another_tenant(acme, rival, people, address, sign_in):
+    browser = sign_in(people[Role.OWNER])
+
+    assert {
+        name: status
+        for name, roles in each("act").items()
+        if roles and (status := asked(browser, address(name), "act", rival).status) != 409
+    } == {}
