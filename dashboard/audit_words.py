@@ -32,6 +32,7 @@ _SENTENCES = {
     "password.changed": "Changed the own password",
     "password.reset": "Reset the own password by e-mail",
     "session.ended": "Signed out a browser at {kind}",
+    "user.renamed": "Changed the own name to {kind}",
     "member.added": "Added {email} as {role}",
     "member.role_changed": "Made {email} {role}",
     "member.removed": "Removed {email}, who was {role}",

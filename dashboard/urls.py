@@ -93,6 +93,7 @@ _docs: list[URLPattern | URLResolver] = [
 urlpatterns = [
     path("", site.front_door, name="front-door"),
     path("favicon.ico", site.favicon),
+    path("accounts/profile/", account.profile, name="profile"),
     path("accounts/sessions/<int:session_id>/end", account.end_session, name="end_session"),
     path("dashboard/", include((_tenant_pages, "dashboard"))),
     path("docs/", include((_docs, "docs"))),

@@ -5,12 +5,35 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import redirect
-from django.views.decorators.http import require_POST
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
 
 from common.clock import utc_now
+from common.errors import DomainError
+from dashboard import refusals
 from dashboard.access import PersonRequest
-from tenants.services import sessions
+from dashboard.settings_forms import PersonForm
+from tenants import selectors
+from tenants.services import accounts, sessions
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def profile(request: PersonRequest) -> HttpResponse:
+    """Name, tenants, and the way to everything else of the account."""
+    user, now = request.user, utc_now()
+    form = PersonForm(
+        request.POST if request.method == "POST" else None, initial={"name": user.name}
+    )
+    if form.is_valid():
+        try:
+            accounts.rename_person(user_id=user.pk, name=form.cleaned_data["name"], now=now)
+            messages.success(request, "Your name is saved.")
+            return redirect("profile")
+        except DomainError as refusal:
+            refusals.add_to(form, refusal, fields={})
+    values = {"form": form, "memberships": selectors.memberships(user_id=user.pk)}
+    return render(request, "account/profile.html", values, status=422 if form.errors else 200)
 
 
 @require_POST

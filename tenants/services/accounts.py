@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from tenants.actors import Actor
 from tenants.models import Membership, Mode, Role, Tenant, TenantStatus, User
-from tenants.services import audit, names
+from tenants.services import audit, names, sign_ins
 
 
 @transaction.atomic
@@ -45,6 +45,17 @@ def rename(*, tenant_id: str, name: str, actor: Actor, now: datetime) -> None:
         details={"name": tenant.name, "before": before},
         now=now,
     )
+
+
+@transaction.atomic
+def rename_person(*, user_id: str, name: str, now: datetime) -> None:
+    """What the others call this person. Raises InvalidName."""
+    user = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    before, user.name = user.name, names.checked(name)
+    if user.name == before:
+        return
+    user.save(update_fields=["name"])
+    sign_ins.account_changed(user_id=user_id, action="user.renamed", kind=user.name, now=now)
 
 
 def suspend(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") -> bool:

@@ -43,6 +43,7 @@ SIGNED_IN = (
     "/dashboard/settings",
     "/dashboard/notifications",
     "/dashboard/audit-log",
+    "/accounts/profile/",
     "/accounts/2fa/",
     "/accounts/sessions/",
 )

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.urls import URLPattern, get_resolver, reverse
 
 from api.models import ApiRequest
+from common import days
 from common.clock import utc_now
 from funding.models import Confirmation
 from funding.services import auto_funding
@@ -20,6 +21,7 @@ from payments.services import recipients
 from tenants import actors
 from tenants.models import Membership, Role, User
 from tenants.services import invitations, keys
+from tests.balance.builders import fund
 from tests.builders import (
     make_auto_funding,
     make_endpoint,
@@ -38,6 +40,8 @@ MONEY = frozenset({Role.OWNER, Role.MEMBER})
 DECIDING = MONEY | {Role.APPROVER}
 EVERYBODY = frozenset(Role)
 NOBODY: frozenset[Role] = frozenset()
+TODAY = days.day_of(utc_now())
+MONTH = {"year": TODAY.year, "month": TODAY.month}
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,9 @@ RULES = {
     "overview": Rule(EVERYBODY),
     "balance_chart": Rule(EVERYBODY),
     "transactions": Rule(EVERYBODY),
+    "transactions_csv": Rule(EVERYBODY),
+    "statements": Rule(EVERYBODY),
+    "statement": Rule(EVERYBODY),
     "funding": Rule(EVERYBODY),
     "funding_detail": Rule(EVERYBODY),
     "funding_cancel": Rule(None, MONEY),
@@ -116,11 +123,11 @@ RULES = {
 
 
 def pages():
-    """Every named page under /dashboard/, with what its address needs."""
+    """Every named page under /dashboard/, with the things its address names."""
     resolver = get_resolver()
     dashboard = resolver.namespace_dict["dashboard"][1]
     return {
-        pattern.name: [str(name) for name in pattern.pattern.regex.groupindex]
+        pattern.name: set(pattern.pattern.converters) - set(MONTH)
         for pattern in dashboard.url_patterns
         if isinstance(pattern, URLPattern)
     }
@@ -134,6 +141,7 @@ def people(acme):
 @pytest.fixture
 def things(acme, people):
     """One of everything of acme, by the name it has in addresses."""
+    fund(acme, 1_000)
     source = make_source(acme)
     make_auto_funding(acme, confirmation_threshold=10_000)
     auto_funding.evaluate(tenant_id=acme.pk, now=utc_now())
@@ -179,8 +187,8 @@ def things(acme, people):
 @pytest.fixture
 def address(things):
     def of(name):
-        needed = pages()[name]
-        return reverse(f"dashboard:{name}", kwargs={key: things[key] for key in needed})
+        named = {key: things[key] for key in pages()[name]}
+        return reverse(f"dashboard:{name}", kwargs=named | (MONTH if name == "statement" else {}))
 
     return of
 
