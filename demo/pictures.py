@@ -39,6 +39,7 @@ PICTURES = (
     Picture(name="transactions", path="/dashboard/transactions"),
     Picture(name="transactions-phone", path="/dashboard/transactions", phone=True, scheme="dark"),
     Picture(name="funding", path="/dashboard/funding"),
+    Picture(name="developers", path="/dashboard/developers"),
     Picture(name="staff", path="/admin/", staff=True),
     Picture(name="staff-dark", path="/admin/", staff=True, scheme="dark"),
 )

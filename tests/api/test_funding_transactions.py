@@ -73,7 +73,7 @@ class TestList:
             ).pk: "rtp",
         }
         run_due(now=NOW + hour)
-        names[top_up(acme, amount=300, source=rejecting, now=NOW + 2 * hour).pk] = "new"
+        names[top_up(acme, amount=300, source=make_source(acme), now=NOW + 2 * hour).pk] = "new"
 
         response = acme_api.get(PATH, query)
 
