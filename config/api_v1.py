@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
+from balance.api.limits import LimitsViewSet
 from balance.api.views import BalanceTransactionViewSet, BalanceViewSet
 from funding.api.auto_funding import AutoFundingViewSet
 from funding.api.sandbox import SandboxViewSet
 from funding.api.sources import FundingSourceViewSet
-from funding.api.transactions import FundingTransactionViewSet, LimitsViewSet, TopUpViewSet
+from funding.api.transactions import FundingTransactionViewSet, TopUpViewSet
 from payments.api.payments import PaymentViewSet, SandboxPaymentViewSet
 from payments.api.recipients import RecipientViewSet
 from webhooks.api.history import EventViewSet, WebhookDeliveryViewSet

@@ -11,14 +11,17 @@ class FundingConfig(AppConfig):
         """Join the ledger's audit and its news. Imports also register our e-mails' contexts."""
         from approvals import matters
         from balance import invariants as audit
+        from balance import limits
         from balance.signals import available_balance_fell
         from funding import invariants, receivers
+        from funding.api import presenters
         from funding.services import confirmation_outcomes, sandbox
         from networks.sandbox import due
 
         audit.register(invariants.MOVEMENTS.check)
         audit.register(invariants.check_confirmations)
         due.register(sandbox.PART)
+        limits.register(presenters.funding_limits)
         matters.register(confirmation_outcomes.MATTER)
         available_balance_fell.connect(
             receivers.on_available_balance_fell, dispatch_uid="funding.auto_funding"

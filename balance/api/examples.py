@@ -32,6 +32,28 @@ _LOCK = {
 }
 
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "Limits": {
+        "default": {
+            "currency": "USD",
+            "perTransaction": {"ach_debit": 100_000_000, "rtp": 1_000_000_000},
+            "daily": {
+                "limit": 500_000_000,
+                "used": 25_000,
+                "remaining": 499_975_000,
+                "resetsAt": "2026-11-21T05:00:00.000000Z",
+            },
+            "monthly": {
+                "limit": None,
+                "used": 25_000,
+                "remaining": None,
+                "resetsAt": "2026-12-01T05:00:00.000000Z",
+            },
+            "payments": {
+                "perTransaction": {"ach_credit": 100_000_000, "rtp": 1_000_000_000},
+                "approvalThreshold": 1_000_000,
+            },
+        }
+    },
     "BalanceSummary": {
         "funded": {
             "availableBalance": 13_000,

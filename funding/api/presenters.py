@@ -8,7 +8,8 @@ from typing import Any
 from common import clock
 from common.money import CURRENCY
 from funding.models import FundingMethod, FundingTransaction
-from funding.services.limits import Limits, Usage, start_of_day, start_of_month
+from funding.services import limits
+from funding.services.limits import start_of_day, start_of_month
 from funding.states import FundingStatus
 
 _TIMESTAMPS = {
@@ -80,15 +81,18 @@ def csv_row(funding: FundingTransaction) -> list[str | int | None]:
     return [shown[name] for name in CSV_HEADER]
 
 
-def funding_limits(limits: Limits, usage: Usage, *, now: datetime) -> dict[str, Any]:
-    """The limits in force with what is used of them."""
+def funding_limits(tenant_id: str, now: datetime) -> dict[str, Any]:
+    """Our part of `/balance/limits`: those in force with what is used of them."""
+    in_force, usage = limits.of(tenant_id), limits.usage(tenant_id=tenant_id, now=now)
     tomorrow = start_of_day(start_of_day(now) + timedelta(hours=36))
     next_month = start_of_month(start_of_month(now) + timedelta(days=32))
     return {
         "currency": CURRENCY,
-        "perTransaction": {str(method): limits.per_transaction[method] for method in FundingMethod},
-        "daily": _allowance(limits.daily, usage.today, tomorrow),
-        "monthly": _allowance(limits.monthly, usage.this_month, next_month),
+        "perTransaction": {
+            str(method): in_force.per_transaction[method] for method in FundingMethod
+        },
+        "daily": _allowance(in_force.daily, usage.today, tomorrow),
+        "monthly": _allowance(in_force.monthly, usage.this_month, next_month),
     }
 
 

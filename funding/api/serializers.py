@@ -61,22 +61,3 @@ class FundingTransactionOut(serializers.Serializer[Any]):
     balanceTransactionIds = serializers.ListField(child=serializers.CharField())
     createdAt = serializers.DateTimeField()
     updatedAt = serializers.DateTimeField()
-
-
-class PerTransactionOut(serializers.Serializer[Any]):
-    ach_debit = serializers.IntegerField()
-    rtp = serializers.IntegerField()
-
-
-class AllowanceOut(serializers.Serializer[Any]):
-    limit = serializers.IntegerField(allow_null=True)
-    used = serializers.IntegerField()
-    remaining = serializers.IntegerField(allow_null=True)
-    resetsAt = serializers.DateTimeField()
-
-
-class LimitsOut(serializers.Serializer[Any]):
-    currency = serializers.CharField()
-    perTransaction = PerTransactionOut()
-    daily = AllowanceOut()
-    monthly = AllowanceOut()

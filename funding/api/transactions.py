@@ -1,4 +1,4 @@
-"""`/balance/topup`, `/balance/limits` and `/funding/transactions`."""
+"""`/balance/topup` and `/funding/transactions`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from common.errors import NotFound
 from funding import errors, selectors
 from funding.api import presenters
 from funding.api.filters import FILTER_PARAMETERS, FundingTransactionFilter
-from funding.api.serializers import FundingTransactionOut, LimitsOut, TopUpIn
-from funding.services import limits, topups
+from funding.api.serializers import FundingTransactionOut, TopUpIn
+from funding.services import topups
 from networks.errors import AmountAboveLimit, NotCancelable
 
 
@@ -58,18 +58,6 @@ class TopUpViewSet(ApiViewSet):
             status=201,
             location=f"/api/v1/funding/transactions/{funding.pk}",
         )
-
-
-class LimitsViewSet(ApiViewSet):
-    scopes: ClassVar = {"retrieve": "balance:read"}
-
-    @extend_schema(responses=envelope(LimitsOut))
-    def retrieve(self, request: TenantRequest) -> HttpResponse:
-        """How much may be brought in per transaction, day and month, and what is used."""
-        now = utc_now()
-        in_force = limits.of(request.auth.tenant_id)
-        used = limits.usage(tenant_id=request.auth.tenant_id, now=now)
-        return responses.data(presenters.funding_limits(in_force, used, now=now))
 
 
 class FundingTransactionViewSet(ApiViewSet):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
+
 from api.bank_accounts import bank_account
 from common import clock
 from payments.models import Payment, Recipient
+from payments.services import approvals
 from payments.states import PaymentStatus
 
 _TIMESTAMPS = {
@@ -102,6 +105,16 @@ def recipient(row: Recipient) -> dict[str, Any]:
 def removal(row: Recipient) -> dict[str, Any]:
     """The answer to a removal."""
     return {"id": row.pk, "removedAt": _optional(row.removed_at)}
+
+
+def payment_limits(tenant_id: str, _now: datetime) -> dict[str, Any]:
+    """Our part of `/balance/limits`."""
+    return {
+        "payments": {
+            "perTransaction": dict(settings.PAYMENT_AMOUNT_MAX),
+            "approvalThreshold": approvals.approval_threshold(tenant_id=tenant_id),
+        }
+    }
 
 
 def _optional(moment: datetime | None) -> str | None:

@@ -10,7 +10,7 @@ from balance import selectors as ledger
 from common.clock import utc_now
 from networks.sandbox.models import SandboxInstruction
 from payments.models import Payment, PaymentMethod, Recipient
-from payments.services import recipients, submission
+from payments.services import approval_settings, recipients, submission
 from tenants.actors import SYSTEM
 from tenants.models import Mode
 from tests.builders import NOW, ApiClient, make_key, make_tenant
@@ -407,3 +407,18 @@ class TestDownload:
         answer = rival_api.get(f"{PATH}.csv")
 
         assert len(b"".join(answer.streaming_content).splitlines()) == 1
+
+
+class TestLimits:
+    PATH = "/api/v1/balance/limits"
+
+    def test_say_how_much_one_payment_may_be_and_who_is_asked(self, acme, acme_api):
+        shown = acme_api.get(self.PATH).json()["data"]["payments"]
+        approval_settings.set_threshold(tenant_id=acme.pk, threshold=5, actor=SYSTEM, now=utc_now())
+        limited = acme_api.get(self.PATH).json()["data"]["payments"]
+
+        assert shown == {
+            "perTransaction": {"ach_credit": 100_000_000, "rtp": 1_000_000_000},
+            "approvalThreshold": None,
+        }
+        assert limited["approvalThreshold"] == 5

@@ -1,6 +1,7 @@
 """Random histories of all money operations together, against a model that is plainly right.
 
-The model knows what each test account does, keeps three sums and a queue, and nothing else.
+The model knows what each test account does, keeps three sums and a queue, who waits for a second
+person, and when automatic funding fires; nothing else.
 """
 
 from __future__ import annotations
@@ -17,19 +18,31 @@ from django.db import transaction
 from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
+from approvals import decisions, links
+from approvals.errors import ConfirmationClosed
 from balance import invariants, selectors
 from balance.errors import InsufficientBalance
 from common.errors import DomainError
+from common.money import format_cents
 from funding.models import FundingTransaction
+from funding.services import auto_funding, pauses, topups
 from funding.services import network_events as funding_events
 from funding.services import submission as funding_submission
-from funding.services import topups
 from networks.errors import NotCancelable
 from networks.holds import NotHoldable
-from payments.models import Payment, PaymentMethod
-from payments.services import holds, network_events, orders, submission, waiting
+from payments.models import Payment, PaymentConfirmation, PaymentMethod
+from payments.services import (
+    approval_settings,
+    approvals,
+    holds,
+    network_events,
+    orders,
+    submission,
+    waiting,
+)
+from payments.services.approvals import MATTER
 from tenants.actors import SYSTEM
-from tests.builders import NOW, make_source, make_tenant
+from tests.builders import NOW, make_auto_funding, make_source, make_tenant
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay, take
 
@@ -37,8 +50,14 @@ from tests.payments.builders import fund, pay, take
 FATES = {"123456": "completed", "10001": "failed", "20001": "returned", "30001": "processing"}
 NUMBERS = sorted(FATES)
 REJECTED = "40004"
+FLYING = {"reserved", "pending"}
 STEPS_MAX = 60
 WAIT = timedelta(days=7)
+ASKED_ABOVE = 800
+ASKED_FOR = timedelta(hours=72)
+# Automatic funding draws on an account of its own, so that nothing else pauses it.
+AUTO_SOURCE, AUTO_BELOW, AUTO_AMOUNT = "777777", 300, 500
+RUNAWAY = timedelta(minutes=10)
 
 
 @dataclass
@@ -50,7 +69,12 @@ class Out:
     fate: str
     status: str
     gives_up: datetime
+    asked_until: datetime | None
     is_held: bool = False
+
+    @property
+    def is_unsent(self) -> bool:
+        return self.status in {"waiting_for_funds", "created"}
 
 
 @dataclass
@@ -61,6 +85,7 @@ class In:
     amount: int
     fate: str
     status: str = "reserved"
+    is_automatic: bool = False
 
 
 @dataclass
@@ -73,6 +98,8 @@ class World:
     outs: list[Out] = field(default_factory=list)
     ins: list[In] = field(default_factory=list)
     sources: dict[str, Any] = field(default_factory=dict)
+    firings: list[datetime] = field(default_factory=list)
+    is_paused: bool = False
 
     @property
     def locked(self) -> int:
@@ -80,7 +107,7 @@ class World:
 
     @property
     def pending(self) -> int:
-        return sum(each.amount for each in self.ins if each.status in {"reserved", "pending"})
+        return sum(each.amount for each in self.ins if each.status in FLYING)
 
     def queue(self) -> list[Out]:
         return [
@@ -92,6 +119,8 @@ class World:
     def step(self, action: str, *arguments: Any) -> None:
         self.now += timedelta(seconds=1)
         getattr(self, action)(*arguments)
+        auto_funding.sweep(now=self.now)
+        self._fire_if_low()
 
     def staff_credit(self, amount: int) -> None:
         fund(self.tenant, amount, now=self.now)
@@ -123,24 +152,53 @@ class World:
         status = "waiting_for_funds" if must_wait else "created"
         self.available -= 0 if must_wait else amount
         self.outs.append(
-            Out(row, amount, FATES.get(number, "failed"), status, gives_up=self.now + WAIT)
+            Out(
+                row,
+                amount,
+                FATES.get(number, "failed"),
+                status,
+                gives_up=self.now + WAIT,
+                asked_until=self.now + ASKED_FOR if amount > ASKED_ABOVE else None,
+            )
         )
+
+    def approve(self, pick: int) -> None:
+        if out := self._pick([out for out in self.outs if out.amount > ASKED_ABOVE], pick):
+            typed = format_cents(out.amount)
+            if self._answer(out, partial(decisions.approve, typed_amount=typed)):
+                out.asked_until = None
+
+    def decline(self, pick: int) -> None:
+        if out := self._pick([out for out in self.outs if out.amount > ASKED_ABOVE], pick):
+            self._end_if(self._answer(out, partial(decisions.decline, reason="no")), out, "failed")
+
+    def _answer(self, out: Out, answer: Any) -> bool:
+        """Answer by link; whether that was still possible."""
+        could = out.is_unsent and out.asked_until is not None and self.now < out.asked_until
+        question = PaymentConfirmation.objects.get(payment=out.row.pk)
+        link = links.mint(MATTER, question, approver_email="a@b.example", now=self.now)
+        token = link.rstrip("/").rpartition("/")[2]
+        self._try(lambda: answer(token=token, now=self.now), None if could else ConfirmationClosed)
+        return could
+
+    def _end_if(self, does_end: bool, out: Out, status: str) -> None:
+        if does_end:
+            self.available += out.amount if out.status == "created" else 0
+            out.status = status
 
     def cancel(self, pick: int) -> None:
         if out := self._pick(self.outs, pick):
-            could = out.status in {"waiting_for_funds", "created"}
+            could = out.is_unsent
             self._try(
                 lambda: orders.cancel(
                     tenant_id=self.tenant.pk, payment_id=out.row.pk, actor=SYSTEM, now=self.now
                 ),
                 NotCancelable if not could else None,
             )
-            if could:
-                self.available += out.amount if out.status == "created" else 0
-                out.status = "canceled"
+            self._end_if(could, out, "canceled")
 
     def cancel_top_up(self, pick: int) -> None:
-        if each := self._pick(self.ins, pick):
+        if each := self._pick([each for each in self.ins if not each.is_automatic], pick):
             could = each.status == "reserved"
             self._try(
                 lambda: topups.cancel(
@@ -152,7 +210,7 @@ class World:
 
     def hold(self, pick: int) -> None:
         if out := self._pick(self.outs, pick):
-            could = out.is_held or out.status in {"waiting_for_funds", "created"}
+            could = out.is_held or out.is_unsent
             self._try(
                 lambda: holds.hold(
                     payment_id=out.row.pk, reason="look", actor=SYSTEM, now=self.now
@@ -170,7 +228,7 @@ class World:
         submission.submit_due(now=self.now)
         funding_submission.submit_due(now=self.now)
         for out in self.outs:
-            if out.status == "created" and not out.is_held:
+            if out.status == "created" and not out.is_held and out.asked_until is None:
                 out.status = "processing"
         for each in self.ins:
             each.status = "pending" if each.status == "reserved" else each.status
@@ -199,9 +257,32 @@ class World:
     def pass_days(self) -> None:
         self.now += timedelta(days=3)
         waiting.expire_due(now=self.now)
+        approvals.sweep(now=self.now)
         for out in self.outs:
-            if out.status == "waiting_for_funds" and not out.is_held and out.gives_up <= self.now:
-                out.status = "failed"
+            is_late = out.status == "waiting_for_funds" and out.gives_up <= self.now
+            is_unanswered = out.asked_until is not None and out.asked_until <= self.now
+            is_over = out.is_unsent and (is_late or is_unanswered)
+            self._end_if(is_over and not out.is_held, out, "failed")
+
+    def resume(self) -> None:
+        """A person acts after a runaway; firings before that do not count any more."""
+        assert pauses.resume(tenant_id=self.tenant.pk, actor=SYSTEM, now=self.now) is self.is_paused
+        if self.is_paused:
+            self.is_paused, self.firings = False, []
+
+    def _fire_if_low(self) -> None:
+        """At most one automatic funding in flight; the fourth within ten minutes is a runaway."""
+        is_busy = any(each.is_automatic and each.status in FLYING for each in self.ins)
+        if self.is_paused or is_busy or self.available + self.pending >= AUTO_BELOW:
+            return
+        if sum(self.now - fired < RUNAWAY for fired in self.firings) >= 3:
+            self.is_paused = True
+            return
+        row = FundingTransaction.objects.filter(tenant=self.tenant, trigger="auto_funding").latest(
+            "created_at", "pk"
+        )
+        self.firings.append(self.now)
+        self.ins.append(In(row, AUTO_AMOUNT, "completed", is_automatic=True))
 
     @staticmethod
     def _pick(rows: list[Any], pick: int) -> Any:
@@ -226,6 +307,8 @@ def check(world: World) -> None:
     )
     statuses = dict(Payment.objects.filter(tenant=world.tenant).values_list("pk", "status"))
     assert statuses == {out.row.pk: out.status for out in world.outs}
+    fundings = FundingTransaction.objects.filter(tenant=world.tenant)
+    assert set(fundings.values_list("pk", flat=True)) == {each.row.pk for each in world.ins}
     for line in selectors.transactions(world.tenant.pk).filter(type="lock"):
         assert line["available_after"] >= 0
 
@@ -246,9 +329,25 @@ def draw_step(dice: Random) -> tuple[Any, ...]:
         ("cancel_top_up", pick): 1,
         ("hold", pick): 1,
         ("release", pick): 1,
+        ("approve", pick): 2,
+        ("decline", pick): 1,
+        ("resume",): 1,
     }
     (step,) = dice.choices(list(steps), weights=list(steps.values()))
     return step
+
+
+def new_world() -> World:
+    """A tenant without money, which fires at once: nothing is on its way yet."""
+    tenant = make_tenant()
+    source = make_source(tenant, account_number=AUTO_SOURCE)
+    make_auto_funding(
+        tenant, low_balance_threshold=AUTO_BELOW, funding_amount=AUTO_AMOUNT, source=source
+    )
+    approval_settings.set_threshold(
+        tenant_id=tenant.pk, threshold=ASKED_ABOVE, actor=SYSTEM, now=NOW
+    )
+    return World(tenant)
 
 
 @contextmanager
@@ -271,7 +370,7 @@ def forgotten():
 def test_any_history_of_money_in_and_out_is_explained(seed):
     dice = Random(seed)
     with forgotten():
-        world = World(make_tenant())
+        world = new_world()
         for _ in range(STEPS_MAX):
             action, *arguments = draw_step(dice)
             note(f"{action} {arguments}")

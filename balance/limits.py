@@ -1,0 +1,24 @@
+"""How much may move. Apps above say what limits their movements; here it becomes one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+Part = Callable[[str, datetime], dict[str, Any]]
+
+_parts: list[Part] = []
+
+
+def register(part: Part) -> None:
+    """Add an app's limits: what `part` says of a tenant at a moment, by the API's own names."""
+    _parts.append(part)
+
+
+def of(*, tenant_id: str, now: datetime) -> dict[str, Any]:
+    """Everything that limits the tenant's movements now."""
+    answer: dict[str, Any] = {}
+    for part in _parts:
+        answer |= part(tenant_id, now)
+    return answer
