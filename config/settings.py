@@ -9,7 +9,6 @@ from pathlib import Path
 
 import structlog
 from csp.constants import NONE, SELF
-from django.templatetags.static import static
 
 from config.beat import SCHEDULE
 from config.env import broker_url, count, encryption_keys, env, flag, items, limit, secret, text
@@ -379,7 +378,7 @@ UNFOLD = {
     "BORDER_RADIUS": "6px",
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "dashboard.desk.home.callback",
-    "STYLES": [lambda _request: static("css/operator.css")],
+    "STYLES": ["dashboard.desk.navigation.stylesheet"],
     "COLORS": {
         "primary": {
             "50": "oklch(97.5% .012 185)",

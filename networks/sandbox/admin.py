@@ -21,4 +21,4 @@ class SandboxEventAdmin(ReadOnlyAdmin):
     list_display = ("id", "instruction", "sequence", "kind", "code", "due_at", "acknowledged")
     list_filter = ("kind", "acknowledged")
     list_select_related = ("instruction",)
-    search_fields = ("id__exact",)
+    search_fields = ("id__exact", "instruction__external_id__exact")
