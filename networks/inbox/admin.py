@@ -1,15 +1,130 @@
-"""What the networks told us; `review` is what a person must look at."""
+"""What the networks told us; `review` is what a person must look at, and here settles."""
 
 from __future__ import annotations
 
-from django.contrib import admin
+from collections.abc import Callable
+from typing import Any
 
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+
+from common import reasons
 from common.admin import ReadOnlyAdmin
-from networks.inbox.models import InboundEvent
+from common.clock import utc_now
+from common.money import format_cents
+from networks.inbox import reviews
+from networks.inbox.models import InboundEvent, InboundOutcome
+from tenants import actors
+
+
+class Attention(admin.SimpleListFilter):
+    """What somebody has to look at, or may soon have to."""
+
+    title = "attention"
+    parameter_name = "attention"
+    _RULES = {  # noqa: RUF012  # never changed
+        "review": Q(outcome=InboundOutcome.REVIEW),
+        "failing": Q(outcome=InboundOutcome.NEW, attempts__gt=0),
+    }
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        return [("review", "To settle"), ("failing", "Failing, tried again")]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[InboundEvent]
+    ) -> QuerySet[InboundEvent]:
+        rule = self._RULES.get(self.value() or "")
+        return queryset.filter(rule) if rule else queryset
 
 
 @admin.register(InboundEvent)
 class InboundEventAdmin(ReadOnlyAdmin):
-    list_display = ("id", "network", "instruction_id", "kind", "code", "amount", "outcome", "note")
-    list_filter = ("outcome",)
-    search_fields = ("event_id__exact", "instruction_id__exact")
+    list_display = (
+        "id",
+        "network",
+        "instruction_id",
+        "kind",
+        "code",
+        "dollars",
+        "outcome",
+        "note",
+        "attempts",
+        "received_at",
+    )
+    list_filter = (Attention, "outcome", "kind", "network")
+    search_fields = ("=id", "event_id__exact", "instruction_id__exact")
+    search_help_text = "The number here, the network's id, or the id of the funding or payment"
+    ordering = ("-id",)
+    actions = ("resolve_chosen", "retry_chosen")
+    actions_detail = ("retry", "resolve")
+    fieldsets = (
+        ("What came", {"fields": ("network", "event_id", "instruction_id", "kind", "dollars")}),
+        ("In the network's words", {"fields": ("code", "reason", "reference", "original")}),
+        ("What became of it", {"fields": ("outcome", "note", "attempts", "next_attempt_at")}),
+        ("Who settled it", {"fields": ("resolution", "resolved_by", "resolved_at")}),
+        ("When", {"fields": ("occurred_at", "received_at", "decided_at")}),
+    )
+    readonly_fields = ("dollars",)
+
+    @admin.display(description="amount", ordering="amount")
+    def dollars(self, event: InboundEvent) -> str:
+        return f"{format_cents(event.amount)} {event.currency}"
+
+    def has_settle_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        return bool(request.user.has_perm("network_inbox.change_inboundevent"))
+
+    def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
+        """Only what is open can be settled."""
+        is_open = Q(outcome__in=(InboundOutcome.NEW, InboundOutcome.REVIEW))
+        if not InboundEvent.objects.filter(is_open, pk=object_id).exists():
+            return []
+        return super().get_actions_detail(request, object_id)
+
+    @reasons.own_page_action("Try again", permission="settle")
+    def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        event = InboundEvent.objects.get(pk=object_id)
+        return reasons.ask_about_one(self, request, event, _retrying(request))
+
+    @reasons.own_page_action("Resolve with a note", permission="settle")
+    def resolve(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        event = InboundEvent.objects.get(pk=object_id)
+        return reasons.ask_about_one(self, request, event, _resolving(request))
+
+    @admin.action(description="Try again", permissions=["settle"])
+    def retry_chosen(
+        self, request: HttpRequest, rows: QuerySet[InboundEvent]
+    ) -> HttpResponse | None:
+        return reasons.ask_about_chosen(self, request, list(rows), _retrying(request))
+
+    @admin.action(description="Resolve with a note", permissions=["settle"])
+    def resolve_chosen(
+        self, request: HttpRequest, rows: QuerySet[InboundEvent]
+    ) -> HttpResponse | None:
+        return reasons.ask_about_chosen(self, request, list(rows), _resolving(request))
+
+
+def _retrying(request: HttpRequest) -> reasons.Question:
+    return reasons.Question(
+        title="Try the message again",
+        consequences="The next sweep applies it if it can; else it comes back here.",
+        button="Try again",
+        done="is tried again.",
+        act=_by(request, reviews.retry),
+    )
+
+
+def _resolving(request: HttpRequest) -> reasons.Question:
+    return reasons.Question(
+        title="Resolve without applying",
+        consequences="The message is kept and never applied. Say what you found and did: if money"
+        " has to be corrected, propose an adjustment.",
+        button="Resolve",
+        done="is resolved.",
+        act=_by(request, reviews.resolve),
+    )
+
+
+def _by(request: HttpRequest, settle: Callable[..., InboundEvent]) -> Callable[[Any, str], object]:
+    actor = actors.staff(str(request.user.pk))
+    return lambda event, note: settle(event_id=event.pk, note=note, actor=actor, now=utc_now())

@@ -27,9 +27,7 @@ class NoteNeeded(StaffRefusal):
 @transaction.atomic
 def resolve(*, event_id: int, note: str, actor: Actor, now: datetime) -> InboundEvent:
     """Close a message without applying it. Raises NotOpen, NoteNeeded."""
-    if not 1 <= len(note := note.strip()) <= NOTE_LENGTH_MAX:
-        raise NoteNeeded(f"A note of 1 to {NOTE_LENGTH_MAX} characters is needed.", field="note")
-    event = _lock_open(event_id)
+    note, event = _checked(note), _lock_open(event_id)
     event.outcome, event.next_attempt_at = InboundOutcome.RESOLVED, None
     event.resolution, event.resolved_by, event.resolved_at = note, actor.id, now
     event.save(
@@ -40,14 +38,20 @@ def resolve(*, event_id: int, note: str, actor: Actor, now: datetime) -> Inbound
 
 
 @transaction.atomic
-def retry(*, event_id: int, actor: Actor, now: datetime) -> InboundEvent:
-    """Let the next sweep try a message afresh. Raises NotOpen."""
-    event = _lock_open(event_id)
+def retry(*, event_id: int, note: str, actor: Actor, now: datetime) -> InboundEvent:
+    """Let the next sweep try a message afresh. Raises NotOpen, NoteNeeded."""
+    note, event = _checked(note), _lock_open(event_id)
     event.outcome, event.next_attempt_at, event.attempts = InboundOutcome.NEW, now, 0
     event.decided_at = None
     event.save(update_fields=("outcome", "next_attempt_at", "attempts", "decided_at"))
-    _audit("network_event.retried", event, actor, now, note=event.note)
+    _audit("network_event.retried", event, actor, now, note=note)
     return event
+
+
+def _checked(note: str) -> str:
+    if not 1 <= len(note := note.strip()) <= NOTE_LENGTH_MAX:
+        raise NoteNeeded(f"A note of 1 to {NOTE_LENGTH_MAX} characters is needed.", field="note")
+    return note
 
 
 def _lock_open(event_id: int) -> InboundEvent:
@@ -63,6 +67,7 @@ def _audit(action: str, event: InboundEvent, actor: Actor, now: datetime, *, not
         actor=actor,
         action=action,
         subject_id=event.instruction_id,
-        details={"network": event.network, "eventId": event.event_id, "note": note},
+        details={"network": event.network, "eventId": event.event_id},
+        staff_note=note,
         now=now,
     )
