@@ -80,6 +80,11 @@ def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
     _decide(proposal, ProposalDecision.REJECTED, note, actor, now)
 
 
+def waiting() -> int:
+    """How many proposals wait for a second person."""
+    return AdjustmentProposal.objects.filter(decision=ProposalDecision.OPEN).count()
+
+
 def _lock_for(proposal_id: str, actor: Actor) -> AdjustmentProposal:
     """An open proposal of somebody else, locked until the end of the transaction."""
     proposal = AdjustmentProposal.objects.select_for_update(no_key=True).get(pk=proposal_id)

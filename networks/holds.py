@@ -62,6 +62,11 @@ def has_a_reason(name: str) -> models.CheckConstraint:
     )
 
 
+def held_first(name: str) -> models.Index:
+    """An index of the few rows that staff hold."""
+    return models.Index(fields=("held_at",), name=name, condition=Q(held_at__isnull=False))
+
+
 Row = TypeVar("Row", bound=Holdable)
 
 
@@ -117,6 +122,11 @@ def stop(shelf: Shelf[Row], row_id: str, *, reason: str, actor: Actor, now: date
     _change(row, now, held_at=None, hold_reason="")
     shelf.end(row, actor, FAILURE_MESSAGE, now)
     _record(shelf, row, "stopped", reason, actor, now)
+
+
+def count(rows: type[Holdable]) -> int:
+    """How many staff hold now."""
+    return rows._default_manager.filter(held_at__isnull=False).count()
 
 
 def _checked(reason: str) -> str:

@@ -7,10 +7,20 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from balance import proposals
 from balance.figures import Totals
 from dashboard.desk.checks import CheckLine
 from dashboard.desk.queues import QueueLine
 from dashboard.desk.returns import Meter, TenantMeters
+from funding.models import FundingTransaction
+from networks import holds
+from networks.inbox import reviews
+from payments.models import Payment
+
+_MESSAGES = ("admin:network_inbox_inboundevent_changelist", "attention=review")
+_PROPOSALS = ("admin:balance_adjustmentproposal_changelist", "decision__exact=open")
+_HELD_FUNDING = ("admin:funding_fundingtransaction_changelist", "held_at__isempty=0")
+_HELD_PAYMENTS = ("admin:payments_payment_changelist", "held_at__isempty=0")
 
 # One return among three debits is no rate.
 DEBITS_THAT_SAY_SOMETHING = 20
@@ -24,6 +34,19 @@ class Attention:
     text: str
     action: str
     href: str
+
+
+def of_decisions() -> Iterator[Attention]:
+    """What waits for somebody at the desk to decide. Four small indexes."""
+    for count, what, address in (
+        (reviews.waiting(), "Messages of networks to settle", _MESSAGES),
+        (proposals.waiting(), "Adjustments to approve", _PROPOSALS),
+        (holds.count(FundingTransaction), "Funding on hold", _HELD_FUNDING),
+        (holds.count(Payment), "Payments on hold", _HELD_PAYMENTS),
+    ):
+        if count:
+            name, query = address
+            yield Attention("warn", f"{what}: {count:,}.", "Show", f"{reverse(name)}?{query}")
 
 
 def of_ledger(check: CheckLine, totals: Totals) -> Iterator[Attention]:

@@ -15,7 +15,7 @@ from common.clock import utc_now
 from common.days import last_days, start_of
 from common.figures import FailureTotal, StatusTotal
 from dashboard.desk import returns
-from dashboard.desk.attention import Attention, of_ledger, of_queues, of_returns
+from dashboard.desk.attention import Attention, of_decisions, of_ledger, of_queues, of_returns
 from dashboard.desk.charts import DayChart, day_chart
 from dashboard.desk.checks import CheckLine, check_line
 from dashboard.desk.queues import QueueLine, queue_lines
@@ -93,7 +93,12 @@ def home(*, now: datetime) -> Home:
         queue_lines(now),
     )
     return Home(
-        attention=[*of_ledger(check, totals), *of_returns(meters, worst), *of_queues(queues)],
+        attention=[
+            *of_decisions(),
+            *of_ledger(check, totals),
+            *of_returns(meters, worst),
+            *of_queues(queues),
+        ],
         totals=totals,
         funding=_flight(funding.in_flight(), IN_FLIGHT),
         payments=_flight(payments.in_flight(), _PAYMENT_ORDER),

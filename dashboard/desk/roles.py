@@ -27,6 +27,7 @@ _APPS = (
 ROLES: Mapping[str, tuple[str, ...]] = {
     "Viewer": (),
     "Operator": (
+        "balance.propose_adjustment",
         "balance.run_check",
         "funding.change_fundinglimit",
         "funding.change_fundingtransaction",
@@ -46,7 +47,12 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "payments.reveal_recipient_number",
         "tenants.view_as_tenant",
     ),
-    "Accountant": ("balance.export_journal", "balance.run_check"),
+    "Accountant": (
+        "balance.approve_adjustment",
+        "balance.export_journal",
+        "balance.propose_adjustment",
+        "balance.run_check",
+    ),
     "Administrator": (
         "tenants.add_apikey",
         "tenants.add_membership",

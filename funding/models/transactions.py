@@ -12,7 +12,7 @@ from common.leases import Leased
 from common.money import AMOUNT_MAX, CURRENCY
 from funding.models.sources import FundingMethod, FundingSource
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
-from networks.holds import Holdable, has_a_reason
+from networks.holds import Holdable, has_a_reason, held_first
 from tenants.models import ActorType
 
 APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
@@ -111,6 +111,7 @@ class FundingTransaction(Holdable, Leased):
             models.Index(
                 fields=("source",), name="funding_of_source", condition=Q(status__in=IN_FLIGHT)
             ),
+            held_first("funding_held"),
             models.Index(
                 fields=("tenant",),
                 include=("amount",),

@@ -24,6 +24,11 @@ class NoteNeeded(StaffRefusal):
     advice = "Say in a sentence what you found and did."
 
 
+def waiting() -> int:
+    """How many messages wait for a person."""
+    return InboundEvent.objects.filter(outcome=InboundOutcome.REVIEW).count()
+
+
 @transaction.atomic
 def resolve(*, event_id: int, note: str, actor: Actor, now: datetime) -> InboundEvent:
     """Close a message without applying it. Raises NotOpen, NoteNeeded."""

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from common.money import AMOUNT_MAX, CURRENCY
-from networks.holds import Holdable, has_a_reason
+from networks.holds import Holdable, has_a_reason, held_first
 from payments.models.recipients import Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, UNSENT, PaymentStatus
 from tenants.models import ActorType
@@ -149,6 +149,7 @@ class Payment(Holdable, Leased):
                 name="payment_wait_ends",
                 condition=Q(status="waiting_for_funds"),
             ),
+            held_first("payment_held"),
             models.Index(
                 fields=("tenant",),
                 include=("amount",),
