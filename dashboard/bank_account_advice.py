@@ -10,20 +10,22 @@ from funding.models import AutoFundingConfig, FundingSource, FundingTransaction
 from funding.services import pauses
 from networks import routing
 
+_WHERE = "Nine digits, at the bottom left of a check."
+
 
 @dataclass(frozen=True)
 class RoutingAdvice:
-    """`tone` is good, bad, or empty while there is nothing to say yet."""
+    """`tone` is good, bad, or plain while nothing can be said yet."""
 
-    text: str = ""
-    tone: str = ""
+    text: str
+    tone: str = "plain"
 
 
 def routing_advice(text: str) -> RoutingAdvice:
     """What is known about a routing number, whole or half typed."""
     digits = "".join(text.split())
     if not digits.isascii() or not digits.isdigit():
-        return RoutingAdvice("Only digits.", "bad") if digits else RoutingAdvice()
+        return RoutingAdvice("Only digits.", "bad") if digits else RoutingAdvice(_WHERE)
     if len(digits) < 9:
         return RoutingAdvice(f"{9 - len(digits)} more to type.")
     if not routing.validate(digits):

@@ -37,7 +37,6 @@ class BankAccountForm(forms.Form):
         label="Routing number",
         max_length=9,
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
-        help_text="Nine digits, at the bottom left of a check.",
         error_messages={"required": "Type the nine digits."},
     )
     account_number = forms.CharField(

@@ -75,7 +75,7 @@ class TestRoutingNumber:
     @pytest.mark.parametrize(
         ("typed", "said"),
         [
-            ("", ""),
+            ("", "Nine digits"),
             ("0210", "5 more to type."),
             ("021000021", "JPMorgan Chase"),
             (" 021 000 021 ", "JPMorgan Chase"),
@@ -91,7 +91,6 @@ class TestRoutingNumber:
 
         assert response.status_code == 200
         assert said in response.content.decode()
-        assert bool(response.content.strip()) == bool(said)
 
     def test_is_nothing_for_viewers(self, acme, sign_in):
         viewer = sign_in(make_member(acme, email="v@acme.example", role=Role.VIEWER))
