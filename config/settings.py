@@ -289,6 +289,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Ballast API",
     "VERSION": "1.0.0",
     "DESCRIPTION": "Per-tenant balances that keep themselves funded.",
+    "EXTERNAL_DOCS": {"description": "Guide", "url": "/docs/guide"},
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],

@@ -41,6 +41,8 @@ _DELIVERY_BADGES = {
 _RETRYING = Badge("Retrying", "warn")
 DELIVERY_LABELS = [(status.value, badge.label) for status, badge in _DELIVERY_BADGES.items()]
 
+_PAYMENT_VIEWS = {"ftx": "dashboard:funding_detail", "pay": "dashboard:payment_detail"}
+
 _FAILURES = {
     Failure.URL_NOT_ALLOWED: "The URL is not allowed any more",
     Failure.ADDRESS_NOT_ALLOWED: "The name leads to an address that is not public",
@@ -111,7 +113,12 @@ class DeliveryLine:
     next_attempt_at: datetime | None
     delivered_at: datetime | None
     at: datetime
+    is_moving: bool
     may_resend: bool
+
+    @property
+    def payment_view(self) -> str:
+        return _payment_view(self.payment_id)
 
 
 def delivery_line(row: WebhookDelivery) -> DeliveryLine:
@@ -130,6 +137,7 @@ def delivery_line(row: WebhookDelivery) -> DeliveryLine:
         next_attempt_at=row.next_attempt_at if is_retrying else None,
         delivered_at=row.delivered_at,
         at=row.created_at,
+        is_moving=status == DeliveryStatus.PENDING,
         may_resend=status != DeliveryStatus.CANCELED,
     )
 
@@ -199,6 +207,10 @@ class EventLine:
     payment_id: str
     at: datetime
 
+    @property
+    def payment_view(self) -> str:
+        return _payment_view(self.payment_id)
+
 
 def event_line(row: WebhookEvent) -> EventLine:
     return EventLine(
@@ -208,6 +220,11 @@ def event_line(row: WebhookEvent) -> EventLine:
         payment_id=row.payment_id,
         at=row.created_at,
     )
+
+
+def _payment_view(payment_id: str) -> str:
+    """The URL name of the page about this money; empty for what has none."""
+    return _PAYMENT_VIEWS.get(payment_id.partition("_")[0], "")
 
 
 @dataclass(frozen=True)

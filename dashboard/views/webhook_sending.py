@@ -52,7 +52,7 @@ def resend(request: PageRequest, delivery_id: str) -> HttpResponse:
     row = deliveries.resend(
         tenant_id=request.seat.tenant.pk, delivery_id=delivery_id, now=utc_now()
     )
-    messages.success(request, "It is being sent again. Reload to see the answer.")
+    messages.success(request, "It is being sent again.")
     return redirect("dashboard:delivery", delivery_id=row.pk)
 
 

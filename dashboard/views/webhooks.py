@@ -63,7 +63,7 @@ def endpoint(request: PageRequest, endpoint_id: str) -> HttpResponse:
 @require_safe
 @tenant_page()
 def delivery(request: PageRequest, delivery_id: str) -> HttpResponse:
-    """One event for one endpoint: the request, and every answer."""
+    """One event for one endpoint: the request, and every answer; for htmx what may change."""
     tenant_id = request.seat.tenant.pk
     row = selectors.delivery(tenant_id=tenant_id, delivery_id=delivery_id)
     attempts = selectors.attempts(delivery_id=row.pk)[:_ATTEMPTS_SHOWN]
@@ -74,4 +74,5 @@ def delivery(request: PageRequest, delivery_id: str) -> HttpResponse:
         "body": body_of(row.event),
         "may_send": request.seat.role in MONEY,
     }
-    return render(request, "dashboard/delivery.html", values)
+    template = "_delivery_live.html" if request.htmx else "delivery.html"
+    return render(request, f"dashboard/{template}", values)

@@ -195,6 +195,27 @@ class TestDelivery:
         assert context["body"].sent.encode() == bytes(row.event.body)
         assert '\n  "type": "payment.completed"' in context["body"].readable
 
+    @pytest.mark.parametrize(("status", "is_live"), [("pending", True), ("delivered", False)])
+    def test_refreshes_itself_while_it_is_on_its_way(self, acme, dana_browser, status, is_live):
+        make_endpoint(acme)
+        path = f"/dashboard/deliveries/{deliver(acme, status=status).pk}"
+
+        assert (b"hx-get" in dana_browser.get(path).content) is is_live
+        part = dana_browser.get(path, headers={"HX-Request": "true", "X-Tenant": acme.pk})
+        assert b"<h1" not in part.content
+        assert b"Tries" in part.content
+
+    @pytest.mark.parametrize(
+        ("payment_id", "path"),
+        [("ftx_1", "/dashboard/funding/ftx_1"), ("pay_1", "/dashboard/payments/pay_1")],
+    )
+    def test_leads_to_the_money_it_is_about(self, acme, dana_browser, payment_id, path):
+        make_endpoint(acme)
+        row = deliver(acme, payment_id=payment_id)
+
+        for page in (f"/dashboard/deliveries/{row.pk}", f"/dashboard/events/{row.event_id}"):
+            assert f'href="{path}"' in dana_browser.get(page).content.decode()
+
     def test_of_another_tenant_is_not_found(self, rival, dana_browser):
         make_endpoint(rival)
         row = deliver(rival)
