@@ -52,9 +52,9 @@ class InboundEventAdmin(ReadOnlyAdmin):
         "attempts",
         "received_at",
     )
-    list_filter = (Attention, "outcome", "kind", "network")
-    search_fields = ("=id", "event_id__exact", "instruction_id__exact")
-    search_help_text = "The number here, the network's id, or the id of the funding or payment"
+    list_filter = (Attention, "outcome")
+    search_fields = ("event_id__exact", "instruction_id__exact")
+    search_help_text = "The id at the network, or the id of the funding or payment"
     ordering = ("-id",)
     actions = ("resolve_chosen", "retry_chosen")
     actions_detail = ("retry", "resolve")

@@ -22,8 +22,8 @@ EVERY = sorted(admin.site._registry, key=lambda model: model._meta.label_lower)
 SHORT = {
     "auth.group",
     "balance.ledgercheckpoint",
-    "network_sandbox.sandboxevent",
-    "network_sandbox.sandboxinstruction",
+    "sandbox_bank.sandboxevent",
+    "sandbox_bank.sandboxinstruction",
     "tenants.switch",
     "tenants.tenant",
     "tenants.user",
@@ -33,6 +33,7 @@ LONG = [model for model in EVERY if model._meta.label_lower not in SHORT]
 # What staff write by hand, through services and permissions.
 WRITTEN_BY_STAFF = {
     "auth.group",
+    "balance.adjustmentproposal",
     "tenants.apikey",
     "tenants.membership",
     "tenants.switch",
@@ -51,26 +52,30 @@ def list_of(model, sam, **query):
     return admin.site._registry[model].get_changelist_instance(request)
 
 
-def plan_of(rows):
-    """How PostgreSQL would read `rows` if it had to avoid reading the whole table or sorting it."""
+def plan_of(rows, *, without):
+    """How PostgreSQL would read `rows` if it had to avoid some ways."""
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
-        cursor.execute("SET LOCAL enable_sort = off")
-        cursor.execute("SET LOCAL enable_incremental_sort = off")
+        for way in without:
+            cursor.execute(f"SET LOCAL enable_{way} = off")
     return rows.explain()
 
 
 @pytest.mark.parametrize("model", LONG, ids=label)
 class TestLongList:
     def test_is_read_along_an_index(self, sam, model):
-        plan = plan_of(list_of(model, sam).queryset.select_related(None)[:100])
+        rows = list_of(model, sam).queryset.select_related(None)[:100]
+
+        plan = plan_of(rows, without=("seqscan", "sort", "incremental_sort"))
 
         assert "Sort  (" not in plan  # a merge of sorted partitions has a key, but sorts nothing
 
     def test_is_searched_along_indexes(self, sam, model):
         found = list_of(model, sam, q=new("ftx")).queryset
 
-        plan = plan_of(found.order_by().values("pk"))
+        # Of an empty table a whole index is as cheap as a look-up in it; a bitmap needs a look-up.
+        plan = plan_of(
+            found.order_by().values("pk"), without=("seqscan", "indexscan", "indexonlyscan")
+        )
 
         assert "Seq Scan" not in plan
         assert "Cond: " in plan
