@@ -26,6 +26,9 @@ from tenants.models import TenantStatus
 from tenants.services import switches
 
 
+OPEN_MAX = 100
+
+
 @dataclass(frozen=True, kw_only=True)
 class QuestionView:
     """What a page about a question shows. `amount` is cents; `state` is a Decision."""
@@ -60,13 +63,16 @@ def look_up(*, token: str, now: datetime) -> QuestionView | None:
 
 
 def unanswered(*, tenant_id: str, now: datetime) -> list[QuestionView]:
-    """The tenant's questions that can still be decided, those that end first in front."""
+    """The tenant's questions that can still be decided, those that end first in front.
+
+    At most OPEN_MAX of each kind: nobody decides more by hand.
+    """
     views = [
         _view(matter, question, now)
         for matter in matters.every()
-        for question in matter.questions().filter(
-            tenant_id=tenant_id, decision=Decision.OPEN, expires_at__gt=now
-        )
+        for question in matter.questions()
+        .filter(tenant_id=tenant_id, decision=Decision.OPEN, expires_at__gt=now)
+        .order_by("expires_at", "pk")[:OPEN_MAX]
     ]
     return sorted(views, key=lambda view: (view.expires_at, view.id))
 

@@ -43,6 +43,9 @@ def _approvals(tenant_id: str, now: datetime) -> list[Item]:
     waiting = decisions.unanswered(tenant_id=tenant_id, now=now)
     if not waiting:
         return []
+    if len(waiting) >= decisions.OPEN_MAX:
+        text = f"{decisions.OPEN_MAX} approvals or more wait."
+        return [Item(text, reverse("dashboard:approvals"), "Open")]
     total = format_cents(sum(view.amount for view in waiting))
     if len(waiting) == 1:
         (view,) = waiting

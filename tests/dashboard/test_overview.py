@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from approvals import decisions
 from balance import services as ledger
 from common.clock import utc_now
 from dashboard import auto_funding
@@ -144,6 +145,16 @@ class TestAttention:
         content = dana_browser.get("/dashboard/").content.decode()
 
         assert "2 approvals wait, $150.00 in all." in content
+
+    def test_counts_no_further_than_the_page_shows(self, acme, dana_browser, monkeypatch):
+        monkeypatch.setattr(decisions, "OPEN_MAX", 2)
+        source = make_source(acme)
+        make_auto_funding(acme, enabled=False, confirm_topups=True, confirmation_threshold=1)
+        for _ in range(3):
+            top_up(acme, source=source, now=utc_now())
+
+        assert b"2 approvals or more wait." in dana_browser.get("/dashboard/").content
+        assert dana_browser.get("/dashboard/approvals").content.count(b'class="waiting"') == 2
 
     def test_names_accounts_to_verify_and_accounts_that_are_refused(self, acme, dana_browser):
         waiting = make_source(acme, account_number="50001")
