@@ -25,7 +25,6 @@ from tenants.errors import TenantSuspended
 from tenants.models import TenantStatus
 from tenants.services import switches
 
-
 OPEN_MAX = 100
 
 
