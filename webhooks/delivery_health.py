@@ -48,10 +48,11 @@ CROSS JOIN LATERAL (
     ) AS d
 ) AS recent
 CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE status = 'delivered') AS delivered, count(*) AS tried
+    SELECT count(*) FILTER (WHERE status = 'delivered') AS delivered,
+        count(*) FILTER (WHERE attempts > 0) AS tried
     FROM (
-        SELECT status FROM webhooks_webhookdelivery
-        WHERE endpoint_id = e.id AND created_at > %(since)s AND attempts > 0
+        SELECT status, attempts FROM webhooks_webhookdelivery
+        WHERE endpoint_id = e.id AND created_at > %(since)s
         ORDER BY created_at DESC, id DESC LIMIT %(counted)s
     ) AS d
 ) AS day
