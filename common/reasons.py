@@ -26,7 +26,9 @@ PageAction = Callable[..., HttpResponse]
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(max_length=LENGTH_MAX, widget=UnfoldAdminTextareaWidget)
+    reason = forms.CharField(
+        max_length=LENGTH_MAX, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3})
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

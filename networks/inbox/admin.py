@@ -42,14 +42,12 @@ class Attention(admin.SimpleListFilter):
 class InboundEventAdmin(ReadOnlyAdmin):
     list_display = (
         "id",
-        "network",
+        "outcome",
+        "note",
         "instruction_id",
         "kind",
         "code",
         "dollars",
-        "outcome",
-        "note",
-        "attempts",
         "received_at",
     )
     list_filter = (Attention, "outcome")

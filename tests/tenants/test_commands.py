@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tenants import scopes
-from tenants.models import ApiKey, AuditEvent, Membership, Tenant, User
+from tenants.models import ApiKey, AuditEvent, Membership, Switch, Tenant, User
 from tests.builders import ApiClient, make_key
 
 pytestmark = pytest.mark.django_db
@@ -161,3 +161,23 @@ class TestSuspendTenant:
         assert run("suspend_tenant", "--tenant", acme.pk, "--release")["status"] == "active"
         assert Tenant.objects.get().status == "active"
         assert AuditEvent.objects.filter(action="tenant.released").count() == 1
+
+
+class TestStop:
+    def test_engages_and_releases(self, acme):
+        stopped = run("stop", "funding", "--tenant", acme.pk, "--reason", "Odd returns")
+        assert stopped["stopped"] == "Funding is not sent to networks (Acme)"
+        assert Switch.objects.get().engaged_by is None
+
+        run("release_stop", "--switch", stopped["switchId"], "--reason", "All right")
+
+        assert Switch.objects.get().release_reason == "All right"
+
+    def test_says_what_is_not_possible(self, acme):
+        run("stop", "webhooks", "--reason", "x")
+
+        assert "switch_engaged" in refusal("stop", "webhooks", "--reason", "x")
+        assert "There is no network" in refusal(
+            "stop", "funding", "--network", "n", "--reason", "x"
+        )
+        assert "There is no switch" in refusal("release_stop", "--switch", "s", "--reason", "x")

@@ -1,0 +1,84 @@
+"""Staff in a browser: hold and release, correct a balance by two people, stop and let go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from balance import selectors
+from balance.models import AdjustmentProposal
+from common.clock import utc_now
+from funding.services import submission
+from tenants.models import Switch, User
+from tests.funding.builders import run_due, top_up
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def ann(transactional_db):
+    return User.objects.create_superuser(email="ann@ballast.example")
+
+
+@pytest.fixture
+def ben(transactional_db):
+    return User.objects.create_superuser(email="ben@ballast.example")
+
+
+def act(visitor, link, reason, button):
+    """Follow an action of the page, say why, and carry it out."""
+    visitor.page.get_by_role("link", name=link, exact=True).first.click()
+    visitor.page.get_by_label("Reason").fill(reason)
+    visitor.page.get_by_role("button", name=button).click()
+    visitor.page.wait_for_load_state("networkidle")
+
+
+def test_hold_and_release(visit, acme, ann):
+    funding = top_up(acme, now=utc_now())
+    desk = visit(ann)
+    desk.goto(f"/admin/funding/fundingtransaction/{funding.pk}/change/")
+
+    act(desk, "Hold for a look", "New account, large amount", "Hold for a look")
+    assert "is held" in desk.page.content()
+    assert submission.submit_due(now=utc_now()) == 0
+
+    act(desk, "Release", "Called the tenant", "Release")
+    run_due(now=utc_now())
+    funding.refresh_from_db()
+    assert funding.status == "completed"
+
+
+def test_an_adjustment_by_two_people(visit, acme, ann, ben):
+    desk = visit(ann)
+    desk.goto(f"/admin/balance/adjustmentproposal/add/?tenant={acme.pk}&type=credit")
+    desk.page.get_by_label("Amount in dollars").fill("12.50")
+    desk.page.get_by_label("Reason").fill("Fee charged twice")
+    desk.page.get_by_role("button", name="Save", exact=True).click()
+    desk.page.wait_for_load_state("networkidle")
+    proposal = AdjustmentProposal.objects.get()
+    page = f"/admin/balance/adjustmentproposal/{proposal.pk}/change/"
+    desk.goto(page)
+    assert desk.page.get_by_role("link", name="Approve", exact=True).count() == 0
+
+    other = visit(ben)
+    other.goto(page)
+    act(other, "Approve", "Checked the invoice", "Approve and post: $12.50")
+
+    assert selectors.summary(acme.pk).available == 1_250
+
+
+def test_a_stop_is_seen_everywhere_until_its_release(visit, acme, ann):
+    desk = visit(ann)
+    desk.goto("/admin/tenants/switch/add/?kind=funding")
+    desk.page.get_by_label("Reason").fill("Bank answers oddly")
+    desk.page.get_by_role("button", name="Save", exact=True).click()
+    desk.page.wait_for_load_state("networkidle")
+    desk.goto("/admin/")
+    banner = desk.page.locator(".operator-banner")
+    assert "Bank answers oddly" in banner.inner_text()
+
+    banner.get_by_role("link", name="Release").click()
+    act(desk, "Release", "Bank is back", "Release")
+
+    desk.goto("/admin/")
+    assert banner.count() == 0
+    assert Switch.objects.get().released_by == ann
