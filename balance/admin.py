@@ -25,7 +25,7 @@ from balance.models import (
     LedgerCheckpoint,
 )
 from common import reasons
-from common.admin import ReadOnlyAdmin, ServiceAdmin
+from common.admin import ReadOnlyAdmin, ServiceAdmin, dollars
 from common.clock import utc_now
 from common.money import format_cents, parse_dollars
 from tenants import actors
@@ -46,7 +46,14 @@ class BelowZero(admin.SimpleListFilter):
 
 @admin.register(Balance)
 class BalanceAdmin(ReadOnlyAdmin):
-    list_display = ("tenant", "currency", "available", "pending", "locked", "posted_at")
+    list_display = (
+        "tenant",
+        "currency",
+        dollars("available"),
+        dollars("pending"),
+        dollars("locked"),
+        "posted_at",
+    )
     list_filter = (BelowZero,)
     list_select_related = ("tenant",)
     search_fields = ("tenant__id__exact",)
@@ -59,9 +66,9 @@ class BalanceTransactionAdmin(ReadOnlyAdmin):
         "tenant",
         "sequence",
         "type",
-        "amount",
-        "available_after",
-        "locked_after",
+        dollars("amount"),
+        dollars("available_after"),
+        dollars("locked_after"),
         "source_id",
         "created_at",
     )
@@ -73,7 +80,7 @@ class BalanceTransactionAdmin(ReadOnlyAdmin):
 
 @admin.register(Adjustment)
 class AdjustmentAdmin(ReadOnlyAdmin):
-    list_display = ("id", "tenant", "type", "amount", "reason", "actor_type", "created_at")
+    list_display = ("id", "tenant", "type", dollars("amount"), "reason", "actor_type", "created_at")
     list_filter = ("type", "actor_type")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
@@ -243,7 +250,7 @@ class LedgerCheckAdmin(ReadOnlyAdmin):
 
 @admin.register(LedgerCheckpoint)
 class LedgerCheckpointAdmin(ReadOnlyAdmin):
-    list_display = ("tenant", "sequence", "available", "locked", "proven_at")
+    list_display = ("tenant", "sequence", dollars("available"), dollars("locked"), "proven_at")
     list_select_related = ("tenant",)
     search_fields = ("tenant__id__exact",)
     ordering = ("tenant",)

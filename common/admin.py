@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -12,6 +13,18 @@ from unfold.admin import ModelAdmin, TabularInline
 
 from common.errors import DomainError
 from common.estimates import EstimatedPaginator
+from common.money import format_cents
+
+
+def dollars(column: str) -> Callable[[Any], str]:
+    """A column of cents for `list_display`, as people read it."""
+
+    @admin.display(description=column.replace("_", " "))
+    def shown(row: Any) -> str:
+        cents = getattr(row, column)
+        return "–" if cents is None else format_cents(cents)
+
+    return shown
 
 
 class FastAdmin(ModelAdmin):
@@ -21,8 +34,9 @@ class FastAdmin(ModelAdmin):
     filters with choices known beforehand; no count of everything.
     """
 
-    ordering = ("-id",)
-    paginator = EstimatedPaginator
+    ordering: ClassVar[Any] = ("-id",)
+    sortable_by: ClassVar[Any] = ()
+    paginator: Any = EstimatedPaginator
     show_full_result_count = False
 
 
@@ -70,7 +84,8 @@ class AccountNumberAdmin(ReadOnlyAdmin):
     @admin.display(description="account number")
     def account_number(self, row: Any) -> str:
         address = reverse("desk:account_number", args=[row.pk])
-        return format_html('··{} <a href="{}">Show the full number</a>', row.last4, address)
+        link = '··{} <a class="text-primary-600 dark:text-primary-500" href="{}">Show in full</a>'
+        return format_html(link, row.last4, address)
 
 
 class ServiceAdmin(FastAdmin):

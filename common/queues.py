@@ -1,4 +1,4 @@
-"""How the queues stand: every table of leased rows is one (`common.leases`)."""
+"""How the queues stand: every table that says which of its rows are `QUEUED` is one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.apps import apps
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min, Model, Q
 
 from common.leases import Leased
 
@@ -29,14 +29,15 @@ class QueueState:
 
 def states(*, now: datetime) -> list[QueueState]:
     """Every queue, by name. One query each, which reads the index of what is queued."""
-    models = [model for model in apps.get_models() if issubclass(model, Leased)]
-    return [_state(model, now) for model in sorted(models, key=lambda m: m._meta.label_lower)]
+    queued = [model for model in apps.get_models() if hasattr(model, "QUEUED")]
+    return [_state(model, now) for model in sorted(queued, key=lambda m: m._meta.label_lower)]
 
 
-def _state(model: type[Leased], now: datetime) -> QueueState:
-    is_leased = Q(leased_until__gt=now)
+def _state(model: type[Model], now: datetime) -> QueueState:
     is_due = Q(next_attempt_at__lte=now)
-    found = model._default_manager.filter(model.QUEUED).aggregate(
+    is_leased = Q(leased_until__gt=now) if issubclass(model, Leased) else Q(pk__in=[])
+    rows = model._default_manager.filter(model.QUEUED)  # type: ignore[attr-defined]  # `states` asked
+    found = rows.aggregate(
         due=Count("pk", filter=is_due),
         leased=Count("pk", filter=is_leased),
         later=Count("pk", filter=~is_due),

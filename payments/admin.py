@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import AccountNumberAdmin, ReadOnlyInline
+from common.admin import AccountNumberAdmin, ReadOnlyInline, dollars
 from networks.hold_admin import HoldableAdmin
 from payments.models import Payment, PaymentEvent, Recipient
 from payments.services import holds
@@ -27,7 +27,7 @@ class HistoryInline(ReadOnlyInline):
 
 @admin.register(Payment)
 class PaymentAdmin(HoldableAdmin):
-    list_display = ("id", "tenant", "amount", "method", "status", "held_at", "created_at")
+    list_display = ("id", "tenant", dollars("amount"), "method", "status", "held_at", "created_at")
     list_filter = ("status", "method", "returned", ("held_at", admin.EmptyFieldListFilter))
     list_select_related = ("tenant",)
     search_fields = (

@@ -13,14 +13,14 @@ from payments.models import Payment
 from payments.states import OPEN, PaymentStatus
 
 _FAILURE_CODES_MAX = 20
+# Two conditions for two partial indexes: open payments, and the queue.
+_MOVING = Q(status__in=OPEN) | Q(status=PaymentStatus.WAITING_FOR_FUNDS)
 _CAME_TO_NOTHING = (PaymentStatus.FAILED, PaymentStatus.RETURNED)
 
 
 def in_flight() -> list[StatusTotal]:
     """Money on its way out, and what waits for money, by status. Reads open payments only."""
-    # Two conditions for two partial indexes: open payments, and the queue.
-    moving = Q(status__in=OPEN) | Q(status=PaymentStatus.WAITING_FOR_FUNDS)
-    rows = Payment.objects.filter(moving).values("status")
+    rows = Payment.objects.filter(_MOVING).values("status")
     totals = rows.annotate(count=Count("pk"), cents=Sum("amount")).order_by("status")
     return [
         StatusTotal(status=row["status"], count=row["count"], cents=int(row["cents"]))

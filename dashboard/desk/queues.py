@@ -11,6 +11,7 @@ LATE_AFTER = timedelta(minutes=2)
 _NAMES = {
     "funding.fundingtransaction": "Funding to submit",
     "funding.sourceverification": "Micro-deposits",
+    "network_inbox.inboundevent": "Messages to apply",
     "payments.payment": "Payments to submit",
     "tenants.outgoingemail": "E-mails",
     "webhooks.webhookdelivery": "Webhook deliveries",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import ReadOnlyAdmin
+from common.admin import ReadOnlyAdmin, dollars
 from funding.models import (
     AutoFundingConfig,
     AutoFundingDecision,
@@ -18,8 +18,8 @@ class AutoFundingConfigAdmin(ReadOnlyAdmin):
     list_display = (
         "tenant",
         "enabled",
-        "low_balance_threshold",
-        "funding_amount",
+        dollars("low_balance_threshold"),
+        dollars("funding_amount"),
         "funding_method",
         "paused_reason",
         "paused_until",
@@ -32,7 +32,15 @@ class AutoFundingConfigAdmin(ReadOnlyAdmin):
 
 @admin.register(AutoFundingDecision)
 class AutoFundingDecisionAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "tenant", "outcome", "reason", "available", "amount", "funding")
+    list_display = (
+        "created_at",
+        "tenant",
+        "outcome",
+        "reason",
+        dollars("available"),
+        dollars("amount"),
+        "funding",
+    )
     list_filter = ("outcome",)
     list_select_related = ("tenant", "funding")
     search_fields = ("id__exact", "tenant__id__exact", "funding__id__exact")
@@ -40,7 +48,7 @@ class AutoFundingDecisionAdmin(ReadOnlyAdmin):
 
 @admin.register(Confirmation)
 class ConfirmationAdmin(ReadOnlyAdmin):
-    list_display = ("funding", "tenant", "amount", "decision", "decided_by", "expires_at")
+    list_display = ("funding", "tenant", dollars("amount"), "decision", "decided_by", "expires_at")
     list_filter = ("decision",)
     list_select_related = ("tenant", "funding")
     search_fields = ("id__exact", "funding__id__exact", "tenant__id__exact")

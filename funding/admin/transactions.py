@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import ReadOnlyInline
+from common.admin import ReadOnlyInline, dollars
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import holds
 from networks.hold_admin import HoldableAdmin
@@ -31,7 +31,7 @@ class FundingTransactionAdmin(HoldableAdmin):
     list_display = (
         "id",
         "tenant",
-        "amount",
+        dollars("amount"),
         "method",
         "trigger",
         "status",

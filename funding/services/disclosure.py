@@ -20,7 +20,8 @@ def account_number(*, source_id: str, reason: str, actor: Actor, now: datetime) 
         actor=actor,
         action="funding_source.number_revealed",
         subject_id=source.pk,
-        details={"reason": reason, "last4": source.last4},
+        details={"last4": source.last4},
+        staff_note=reason,
         now=now,
     )
     return source.in_clear().account_number

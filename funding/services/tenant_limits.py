@@ -49,7 +49,8 @@ def change(*, tenant_id: str, limits: OwnLimits, reason: str, actor: Actor, now:
         actor=actor,
         action="tenant.limits_changed",
         subject_id=tenant_id,
-        details={"reason": reason, "from": old, "to": wanted},
+        details={"from": old, "to": wanted},
+        staff_note=reason,
         now=now,
     )
     return True

@@ -53,7 +53,6 @@ class InboundEventAdmin(ReadOnlyAdmin):
     list_filter = (Attention, "outcome")
     search_fields = ("event_id__exact", "instruction_id__exact")
     search_help_text = "The id at the network, or the id of the funding or payment"
-    ordering = ("-id",)
     actions = ("resolve_chosen", "retry_chosen")
     actions_detail = ("retry", "resolve")
     fieldsets = (

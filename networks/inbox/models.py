@@ -47,6 +47,8 @@ class InboundEvent(models.Model):
     resolved_by = models.CharField(max_length=254, blank=True)
     resolved_at = models.DateTimeField(null=True, blank=True)
 
+    QUEUED = Q(next_attempt_at__isnull=False)
+
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=("network", "event_id"), name="one_row_per_message"),

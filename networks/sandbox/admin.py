@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import ReadOnlyAdmin
+from common.admin import ReadOnlyAdmin, dollars
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
 
 
 @admin.register(SandboxInstruction)
 class SandboxInstructionAdmin(ReadOnlyAdmin):
-    list_display = ("external_id", "method", "amount", "submissions", "accepted_at")
+    list_display = ("external_id", "method", dollars("amount"), "submissions", "accepted_at")
     list_filter = ("method",)
     search_fields = ("external_id__exact",)
     ordering = ("-number",)

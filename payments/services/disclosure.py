@@ -20,7 +20,8 @@ def account_number(*, recipient_id: str, reason: str, actor: Actor, now: datetim
         actor=actor,
         action="recipient.number_revealed",
         subject_id=recipient.pk,
-        details={"reason": reason, "last4": recipient.last4},
+        details={"last4": recipient.last4},
+        staff_note=reason,
         now=now,
     )
     return recipient.in_clear().account_number

@@ -79,7 +79,7 @@ def _set_status(
             actor=actor,
             action=action,
             subject_id=tenant_id,
-            details={"reason": reason} if reason else None,
+            staff_note=reason,
             now=now,
         )
     return bool(changed)

@@ -21,7 +21,8 @@ def begin(*, tenant_id: str, reason: str, actor: Actor, now: datetime) -> dateti
         actor=actor,
         action="tenant.viewed_by_staff",
         subject_id=tenant_id,
-        details={"reason": reason, "until": until.isoformat()},
+        details={"until": until.isoformat()},
+        staff_note=reason,
         now=now,
     )
     return until

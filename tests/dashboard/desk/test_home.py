@@ -181,6 +181,14 @@ class TestLedgerCheck:
         assert home(now=now).check.words == "Proven, but too long ago"
 
 
+class TestAttention:
+    def test_leads_to_pages_that_open(self, desk, acme, source, now):
+        make_funding(acme, source, held_at=now, hold_reason="Looks odd")
+
+        for item in home(now=now).attention:
+            assert desk.get(item.href).status_code == 200, item.href
+
+
 class TestPage:
     def test_opens_with_something_in_every_part(
         self, desk, acme, source, now, django_assert_max_num_queries
@@ -190,7 +198,7 @@ class TestPage:
         give(acme, 50_000)
         pay(acme, 10_000)
 
-        with django_assert_max_num_queries(32):
+        with django_assert_max_num_queries(36):
             content = desk.get("/admin/").content.decode()
 
         assert "R10</a></strong> Not authorized" in content

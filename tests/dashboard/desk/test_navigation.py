@@ -11,9 +11,9 @@ def titles_for(user):
     request.user = user
     return {
         item["title"]
-        for group in admin.site.get_sidebar_list(request)
+        for group in navigation.groups(request)
         for item in group["items"]
-        if item["has_permission"]
+        if item["permission"](request)
     }
 
 

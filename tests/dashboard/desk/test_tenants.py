@@ -125,7 +125,7 @@ class TestSuspension:
         assert acme.status == TenantStatus.SUSPENDED
         assert "Acme is suspended." in response.content.decode()
         event = audited("tenant.suspended")
-        assert (event.actor_id, event.details) == (sam.pk, {"reason": "Returns over the level"})
+        assert (event.actor_id, event.staff_note) == (sam.pk, "Returns over the level")
 
     def test_is_lifted_with_a_reason(self, desk, acme):
         desk.post(f"/admin/desk/tenants/{acme.pk}/suspend/", {"reason": "Returns too high"})
@@ -134,7 +134,7 @@ class TestSuspension:
 
         acme.refresh_from_db()
         assert acme.status == TenantStatus.ACTIVE
-        assert audited("tenant.released").details == {"reason": "Talked to the owner"}
+        assert audited("tenant.released").staff_note == "Talked to the owner"
 
     def test_tells_what_it_does_before(self, desk, acme):
         content = page_of(desk, acme, "suspend/").content.decode()
@@ -155,7 +155,7 @@ class TestLimits:
         assert (row.daily_max, row.rtp_transaction_max) == (250_000, 10_000)
         assert (row.ach_transaction_max, row.monthly_max) == (None, None)
         event = audited("tenant.limits_changed")
-        assert event.details["reason"] == "Agreed by phone"
+        assert event.staff_note == "Agreed by phone"
         assert event.details["from"]["daily_max"] is None
         assert event.details["to"]["daily_max"] == 250_000
 

@@ -57,7 +57,13 @@ class TestViewing:
         event = AuditEvent.objects.get(action="tenant.viewed_by_staff")
 
         assert (event.tenant_id, event.actor_type, event.actor_id) == (acme.pk, "staff", sam.pk)
-        assert event.details["reason"] == REASON
+        assert event.staff_note == REASON
+
+    def test_keeps_its_reason_from_the_tenant(self, viewing, acme, dana_browser):
+        content = dana_browser.get("/dashboard/audit-log").content.decode()
+
+        assert "Looked at the dashboard to help, read only" in content
+        assert "Ticket 4711" not in content
 
     def test_needs_a_reason(self, desk, acme):
         response = desk.post(f"/admin/desk/tenants/{acme.pk}/view-as/", {"reason": ""})
