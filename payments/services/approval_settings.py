@@ -19,7 +19,9 @@ MAIL = "safeguard_changed"
 
 
 @transaction.atomic
-def set_threshold(*, tenant_id: str, threshold: int | None, actor: Actor, now: datetime) -> None:
+def set_threshold(
+    *, tenant_id: str, threshold: int | None, actor: Actor, now: datetime
+) -> PaymentSettings:
     """Payments above `threshold` cents need a second person from now on; None: none does.
 
     Those who approve are told when it protects less than before. Raises InvalidInput.
@@ -29,10 +31,10 @@ def set_threshold(*, tenant_id: str, threshold: int | None, actor: Actor, now: d
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     row = PaymentSettings.objects.filter(tenant=tenant).first() or PaymentSettings(tenant=tenant)
     before = row.approval_threshold
-    if before == threshold:
-        return
     row.approval_threshold, row.updated_at = threshold, now
     row.save()
+    if before == threshold:
+        return row
     audit.record(
         tenant_id=tenant_id,
         actor=actor,
@@ -43,6 +45,7 @@ def set_threshold(*, tenant_id: str, threshold: int | None, actor: Actor, now: d
     )
     if before is not None and (threshold is None or threshold > before):
         _warn(tenant, before, threshold, actor, now)
+    return row
 
 
 def _warn(tenant: Tenant, before: int, after: int | None, actor: Actor, now: datetime) -> None:

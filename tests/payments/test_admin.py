@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
-from payments.models import Payment, Recipient
+from payments.models import Payment, PaymentSettings, Recipient
 from tenants.models import AuditEvent, User
 from tests.builders import NOW
 from tests.payments.builders import fund, pay, run_due
@@ -109,3 +109,29 @@ def test_what_has_left_is_not_held_and_staff_are_told(payment, admin_client):
 
     assert "It is completed." in response.content.decode()
     assert Payment.objects.get().held_at is None
+
+
+SETTINGS = "admin:payments_paymentsettings"
+
+
+def test_staff_set_change_and_lift_a_tenants_approval_limit(acme, admin_client, admin_user):
+    admin_client.post(reverse(f"{SETTINGS}_add"), {"tenant": acme.pk, "approval_threshold": 500})
+    row = PaymentSettings.objects.get()
+    assert (row.tenant, row.approval_threshold) == (acme, 500)
+
+    page = reverse(f"{SETTINGS}_change", args=[row.pk])
+    admin_client.post(page, {"approval_threshold": ""})
+
+    row.refresh_from_db()
+    assert row.approval_threshold is None
+    changes = AuditEvent.objects.filter(action="payments.approval_threshold_changed")
+    assert {(event.actor_type, event.actor_id) for event in changes} == {
+        ("staff", str(admin_user.pk))
+    }
+    assert changes.count() == 2
+
+
+def test_staff_cannot_set_an_impossible_limit(acme, admin_client):
+    admin_client.post(reverse(f"{SETTINGS}_add"), {"tenant": acme.pk, "approval_threshold": -1})
+
+    assert not PaymentSettings.objects.exists()

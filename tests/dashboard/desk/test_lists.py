@@ -34,6 +34,7 @@ LONG = [model for model in EVERY if model._meta.label_lower not in SHORT]
 WRITTEN_BY_STAFF = {
     "auth.group",
     "balance.adjustmentproposal",
+    "payments.paymentsettings",
     "tenants.apikey",
     "tenants.membership",
     "tenants.switch",
