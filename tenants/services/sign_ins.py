@@ -26,6 +26,11 @@ def account_changed(*, user_id: str, action: str, kind: str, now: datetime) -> N
     _record(user_id, action, actors.user(user_id), {"kind": kind}, now)
 
 
+def reset_by_support(*, user_id: str, now: datetime) -> None:
+    """The second factor was taken away at the person's own request; why stays among staff."""
+    _record(user_id, "second_factor.reset_by_support", actors.SYSTEM, {}, now)
+
+
 @transaction.atomic
 def _record(
     user_id: str, action: str, actor: actors.Actor, details: dict[str, object], now: datetime

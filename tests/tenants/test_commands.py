@@ -7,11 +7,15 @@ from datetime import UTC, datetime
 from io import StringIO
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
+from allauth.usersessions.models import UserSession
 from django.core.management import CommandError, call_command
 
 from tenants import scopes
-from tenants.models import ApiKey, AuditEvent, Membership, Switch, Tenant, User
-from tests.builders import ApiClient, make_key
+from tenants.models import ApiKey, AuditEvent, Membership, OutgoingEmail, Switch, Tenant, User
+from tests.builders import ApiClient, make_key, make_member
 
 pytestmark = pytest.mark.django_db
 
@@ -181,3 +185,34 @@ class TestStop:
             "stop", "funding", "--network", "n", "--reason", "x"
         )
         assert "There is no switch" in refusal("release_stop", "--switch", "s", "--reason", "x")
+
+
+class TestResetSecondFactor:
+    def test_takes_everything_ends_sessions_and_tells(self, acme):
+        lee = make_member(acme, email="lee@acme.example")
+        TOTP.activate(lee, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+        RecoveryCodes.activate(lee)
+        UserSession.objects.create(user=lee, ip="198.51.100.7", session_key="k", user_agent="x")
+
+        result = run("reset_second_factor", "--email", "Lee@acme.example", "--reason", "Lost phone")
+
+        assert result == {"userId": lee.pk, "removed": 2}
+        assert not Authenticator.objects.exists()
+        assert not UserSession.objects.exists()
+        assert OutgoingEmail.objects.get().to == "lee@acme.example"
+        event = AuditEvent.objects.get(action="second_factor.reset")
+        assert event.details == {"email": "lee@acme.example", "reason": "Lost phone"}
+        assert AuditEvent.objects.get(action="second_factor.reset_by_support").tenant == acme
+
+    def test_does_nothing_to_who_has_none(self, acme):
+        make_member(acme, email="lee@acme.example")
+
+        result = run("reset_second_factor", "--email", "lee@acme.example", "--reason", "x")
+
+        assert result["removed"] == 0
+        assert not OutgoingEmail.objects.exists()
+
+    def test_needs_somebody_we_know(self, db):
+        told = refusal("reset_second_factor", "--email", "nobody@acme.example", "--reason", "x")
+
+        assert told == "Nobody signs in as nobody@acme.example."

@@ -1,0 +1,37 @@
+"""Taking a second factor away from somebody who lost it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from allauth.mfa.models import Authenticator
+from django.db import transaction
+
+from tenants.actors import Actor
+from tenants.emails import queue_account_notice
+from tenants.models import User
+from tenants.services import audit, sessions, sign_ins
+
+
+@transaction.atomic
+def reset(*, user: User, reason: str, actor: Actor, now: datetime) -> int:
+    """Remove all passkeys, apps and codes, end every session, and mail the person.
+
+    Returns how many were removed; with none nothing happens. The person signs in with the
+    password alone next, and is led to set up new ones where a tenant or the desk asks for it.
+    """
+    removed, _ = Authenticator.objects.filter(user_id=user.pk).delete()
+    if not removed:
+        return 0
+    sessions.end_all(user_id=user.pk)
+    sign_ins.reset_by_support(user_id=user.pk, now=now)
+    queue_account_notice(user=user, change="second_factor_reset", address="Ballast", now=now)
+    audit.record(
+        tenant_id=None,
+        actor=actor,
+        action="second_factor.reset",
+        subject_id=user.pk,
+        details={"email": user.email, "reason": reason},
+        now=now,
+    )
+    return int(removed)
