@@ -1,4 +1,4 @@
-"""Staff in a browser: hold and release, correct a balance by two people, stop and let go on."""
+"""Staff in a browser: hold and release, correct a balance by two people, stop, suspend."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from balance.models import AdjustmentProposal
 from common.clock import utc_now
 from funding.services import submission
 from tenants.models import Switch, User
+from tests.builders import ApiClient, make_key
 from tests.funding.builders import run_due, top_up
 
 pytestmark = pytest.mark.browser
@@ -82,3 +83,16 @@ def test_a_stop_is_seen_everywhere_until_its_release(visit, acme, ann):
     desk.goto("/admin/")
     assert banner.count() == 0
     assert Switch.objects.get().released_by == ann
+
+
+def test_a_suspended_tenant_moves_no_money_until_its_release(visit, acme, ann):
+    api = ApiClient(make_key(acme))
+    desk = visit(ann)
+    desk.goto(f"/admin/desk/tenants/{acme.pk}/")
+
+    act(desk, "Suspend", "Court order 17", f"Suspend {acme.name}")
+    assert api.get("/api/v1/balance/summary").status_code == 403
+
+    act(desk, "Release", "The order was lifted", f"Release {acme.name}")
+    assert api.get("/api/v1/balance/summary").status_code == 200
+    assert desk.complaints == []
