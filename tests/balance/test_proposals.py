@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -33,7 +34,12 @@ def available_of(tenant):
 
 
 def propose(tenant, by, **changes):
-    values = {"type": "credit", "amount": 500, "reason": "Fee charged twice", "now": NOW}
+    values: dict[str, Any] = {
+        "type": "credit",
+        "amount": 500,
+        "reason": "Fee charged twice",
+        "now": NOW,
+    }
     return proposals.propose(tenant_id=tenant.pk, actor=actors.staff(by.pk), **(values | changes))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from balance import invariants
@@ -109,7 +111,7 @@ class TestWebhooks:
             make_endpoint(tenant)
             publish(tenant)
         switch = engage(SwitchKind.WEBHOOKS, **({} if for_all else {"tenant_id": acme.pk}))
-        claim = {"slots": 10, "retry_slots": 5, "now": NOW}
+        claim: dict[str, Any] = {"slots": 10, "retry_slots": 5, "now": NOW}
 
         assert len(claims.claim(**claim).jobs) == (0 if for_all else 1)
         assert WebhookDelivery.objects.filter(attempts=0).count() == (2 if for_all else 1)

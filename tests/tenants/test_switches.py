@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.db import DatabaseError, transaction
 from django.urls import reverse
@@ -19,7 +21,7 @@ LIST = "admin:tenants_switch_changelist"
 
 
 def engage(kind=SwitchKind.FUNDING, **options):
-    values = {"reason": "Bank is odd", "actor": SYSTEM, "now": NOW}
+    values: dict[str, Any] = {"reason": "Bank is odd", "actor": SYSTEM, "now": NOW}
     return switches.engage(kind=kind, **(values | options))
 
 

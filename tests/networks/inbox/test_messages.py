@@ -44,6 +44,7 @@ def test_what_breaks_is_tried_later_and_later_and_then_goes_to_a_person(pending)
     for _ in messages.RETRY_AFTER:
         messages.apply_new(broken, now=now)
         event = InboundEvent.objects.get()
+        assert event.next_attempt_at is not None
         waits.append(event.next_attempt_at - now)
         assert messages.apply_new(INBOX, now=event.next_attempt_at - timedelta(seconds=1)) == 0
         now = event.next_attempt_at
