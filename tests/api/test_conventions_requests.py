@@ -134,3 +134,13 @@ class TestCanaries:
         assert json.loads(written.splitlines()[-1])["request"] == (
             "GET /confirm/[redacted]/approve?x=1"
         )
+
+
+def test_no_browser_is_invited(acme_api):
+    """CORS is off: keys are for servers."""
+    asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "GET"}
+
+    for method in (acme_api.get, acme_api.options):
+        answer = method("/api/v1/balance/summary", headers=asked)
+
+        assert [name for name in answer.headers if name.startswith("Access-Control")] == []

@@ -1,0 +1,36 @@
+"""The table of what proves the contract names tests that exist."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+TABLE = TESTS.parent / "docs" / "contract-proofs.md"
+NAMED = sorted({*re.findall(r"`([\w/]+\.py(?:::\w+)+)`", TABLE.read_text())})
+
+
+def names(body):
+    return {item.name: item for item in body if isinstance(item, ast.FunctionDef | ast.ClassDef)}
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_what_it_names_exists(named):
+    file, *path = named.split("::")
+    body = ast.parse((TESTS / file).read_text()).body
+
+    for name in path:
+        assert name in names(body), f"{named}: no {name}"
+        body = names(body)[name].body
+    assert path[-1].startswith(("test_", "Test"))
+
+
+def test_every_line_has_a_proof():
+    rows = [line for line in TABLE.read_text().splitlines() if line.startswith("| ")]
+    lines = [row for row in rows if not row.startswith("| Line")]
+
+    assert len(lines) > 55
+    assert [row for row in lines if "`" not in row.split("|")[2]] == []
