@@ -80,6 +80,8 @@ def decided(*, tenant_id: str, now: datetime, size: int, before: str = "") -> li
     """At most `size` closed questions, the last decision first: those behind the one of id
     `before`, else the latest. Raises UnknownConfirmation."""
     position = _of(tenant_id, before)[1] if before else None
+    if position is not None and position.decided_at is None:
+        raise UnknownConfirmation("Nobody has decided this request.")
     views: list[QuestionView] = []
     for matter in matters.every():
         rows = matter.questions().filter(tenant_id=tenant_id).exclude(decision=Decision.OPEN)

@@ -42,7 +42,7 @@ def of_form(form: AutoFundingForm, *, tenant_id: str, now: datetime) -> Preview:
 
 def _preview(values: dict[str, Any], *, tenant_id: str, now: datetime) -> Preview:
     threshold, amount = values.get("low_balance_threshold"), values.get("funding_amount")
-    if threshold is None or amount is None:
+    if threshold is None or not amount:
         return Preview()
     rule = Rule(
         threshold=threshold,

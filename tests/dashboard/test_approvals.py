@@ -262,6 +262,10 @@ class TestHistory:
         assert rest.count("Nobody decided in time.") == 2
         assert "Newest" in rest
 
+    def test_begins_behind_no_request_that_is_open_or_foreign(self, question, rival, dana_browser):
+        for other in (question, ask(rival)):
+            assert dana_browser.get(f"{PAGE}?before={other.pk}").status_code == 404
+
     def test_costs_the_same_however_much_there_is(
         self, acme, ann, dana_browser, django_assert_max_num_queries
     ):
