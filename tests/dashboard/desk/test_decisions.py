@@ -44,3 +44,19 @@ def test_each_waiting_thing_leads_to_its_list(desk, acme, admin_user):
         shown = desk.get(item.href)
         assert len(shown.context["cl"].queryset) == 1
         assert item.href in desk.get("/admin/").content.decode().replace("&amp;", "&")
+
+
+def test_a_tenants_page_leads_to_corrections_and_stops_for_it(desk, staff_with, acme):
+    page = f"/admin/desk/tenants/{acme.pk}/"
+    links = [
+        f"/admin/balance/adjustmentproposal/add/?tenant={acme.pk}",
+        f"/admin/tenants/switch/add/?tenant={acme.pk}",
+    ]
+
+    content = desk.get(page).content.decode()
+    for link in links:
+        assert link in content
+        assert f'<option value="{acme.pk}" selected>' in desk.get(link).content.decode()
+
+    content = staff_with("tenants.view_tenant").get(page).content.decode()
+    assert [link for link in links if link in content] == []
