@@ -163,6 +163,7 @@ def _let_go(
         )
     if question.tenant.status == TenantStatus.SUSPENDED:
         raise TenantSuspended("This tenant is suspended.")
+    _require_still_approver(matter, question, by)
     matter.allow(question, by)
     outcomes.decide(matter, question, Decision.APPROVED, decided_by=by.email, now=now)
     matter.go_ahead(question, by.actor, now)
@@ -242,6 +243,14 @@ def _of(tenant_id: str, confirmation_id: str) -> tuple[Matter, Question]:
         if question is not None:
             return matter, question
     raise UnknownConfirmation("There is no such request for approval.")
+
+
+def _require_still_approver(matter: Matter, question: Question, by: Decider) -> None:
+    """An old mail does not outlive its reader's place in the team. Raises NotAnApprover."""
+    email = by.email.casefold()
+    was_asked = email in {address.casefold() for address in question.approvers}
+    if was_asked and email not in {a.casefold() for a in matter.approvers(question)}:
+        raise NotAnApprover("You are no longer an approver here.")
 
 
 def _was_asked(matter: Matter, question: Question, email: str) -> bool:

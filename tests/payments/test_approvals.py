@@ -24,7 +24,7 @@ from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings, approvals, holds, orders, submission, waiting
 from tenants.actors import SYSTEM, api_key, user
 from tenants.errors import TenantSuspended
-from tenants.models import AuditEvent, OutgoingEmail, Role
+from tenants.models import AuditEvent, Membership, OutgoingEmail, Role
 from tenants.services import accounts, emails
 from tests.builders import NOW, mails_of, make_member, notices_of
 from tests.corruption import tamper
@@ -238,6 +238,20 @@ class TestApproval:
 
         with pytest.raises(OwnPayment):
             approve_signed_in(payment, owner)
+
+    def test_by_an_old_mail_of_somebody_who_left_the_team_is_refused(self, payment, checker):
+        Membership.objects.filter(user=checker).delete()
+
+        with pytest.raises(NotAnApprover, match="no longer"):
+            approve(payment, email=CHECKER)
+
+        assert outcome(payment) == ("open", "", "created", "")
+
+    def test_by_an_old_mail_of_somebody_who_only_looks_now_is_refused(self, payment, checker):
+        Membership.objects.filter(user=checker).update(role=Role.VIEWER)
+
+        with pytest.raises(NotAnApprover, match="no longer"):
+            approve(payment, email=CHECKER)
 
     def test_by_a_stranger_is_refused(self, payment, rival):
         stranger = make_member(rival, email="owner@rival.example")
