@@ -1,0 +1,104 @@
+"""The desk's own pages, light and dark, wide and narrow: readable, silent, never too wide."""
+
+from __future__ import annotations
+
+import pytest
+
+from balance import services as ledger
+from common.clock import utc_now
+from funding.states import FundingStatus
+from tenants.models import User
+from tests.browser.conftest import DESK, PHONE
+from tests.builders import make_endpoint, make_funding, make_key, make_source
+from tests.payments.builders import fund, pay
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+# Unfold's own header and search stand outside of every landmark.
+NOT_OURS = "region"
+
+
+@pytest.fixture
+def sam(transactional_db):
+    return User.objects.create_superuser(email="sam@ballast.example")
+
+
+@pytest.fixture
+def busy(acme):
+    now = utc_now()
+    source = make_source(acme)
+    for status in FundingStatus:
+        make_funding(acme, source, status=status, amount=123_456_789, pending_at=now)
+    make_funding(
+        acme,
+        source,
+        status=FundingStatus.FAILED,
+        returned=True,
+        return_code="R10",
+        returned_at=now,
+        failed_at=now,
+        pending_at=now,
+    )
+    fund(acme, 123_456_789_00)
+    pay(acme, 99_999_999)
+    make_endpoint(acme, url=f"https://hooks.example.com/{'path' * 30}")
+    make_key(acme)
+    ledger.change_pending(tenant_id=acme.pk, delta=123_456_789)
+    return acme
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_wrong_with_the_desk(visit, sam, busy, scheme, viewport):
+    visitor = visit(sam, scheme=scheme, viewport=viewport)
+    account = busy.fundingsource_set.get()
+    wrong = {}
+    for path in (
+        "/admin/",
+        f"/admin/desk/tenants/{busy.pk}/",
+        f"/admin/desk/tenants/{busy.pk}/suspend/",
+        f"/admin/desk/tenants/{busy.pk}/limits/",
+        f"/admin/desk/tenants/{busy.pk}/view-as/",
+        f"/admin/desk/account-numbers/{account.pk}/",
+        "/admin/desk/ledger/",
+        "/admin/desk/queues/",
+    ):
+        visitor.goto(path)
+        barriers = [found for found in visitor.barriers() if not found.startswith(NOT_OURS)]
+        found = [*barriers, *visitor.complaints]
+        if (overflow := visitor.sideways_scroll()) > 0:
+            found.append(f"{overflow} px too wide")
+        if found:
+            wrong[path] = found
+        visitor.complaints.clear()
+
+    assert wrong == {}
+
+
+def test_staff_look_as_a_tenant_and_come_back(visit, sam, busy):
+    visitor = visit(sam)
+    visitor.goto(f"/admin/desk/tenants/{busy.pk}/")
+
+    visitor.page.get_by_role("link", name="View as tenant").click()
+    visitor.page.get_by_label("Reason").fill("Ticket 4711: balance looks wrong")
+    visitor.page.get_by_role("button", name="View as Acme").click()
+    visitor.page.wait_for_url("**/dashboard/")
+    assert visitor.page.get_by_text("Staff view, read only.").is_visible()
+
+    visitor.page.get_by_role("button", name="End").click()
+    visitor.page.wait_for_url(f"**/admin/desk/tenants/{busy.pk}/")
+    assert visitor.complaints == []
+
+
+def test_staff_suspend_with_a_reason(visit, sam, busy):
+    visitor = visit(sam)
+    visitor.goto(f"/admin/desk/tenants/{busy.pk}/")
+
+    visitor.page.get_by_role("link", name="Suspend").click()
+    visitor.page.get_by_label("Reason").fill("Returns over the level")
+    visitor.page.get_by_role("button", name="Suspend Acme").click()
+
+    visitor.page.get_by_text("Acme is suspended: nothing new starts.").wait_for()
+    busy.refresh_from_db()
+    assert busy.status == "suspended"
+    assert visitor.complaints == []
