@@ -67,6 +67,13 @@ class TestFile:
         assert "dana@acme.example" not in content
         assert "1,134.56" not in content
 
+    @pytest.mark.parametrize("model", ["balance/adjustmentproposal", "tenants/switch"])
+    def test_leads_to_forms_that_know_the_tenant(self, desk, acme, model):
+        address = f"/admin/{model}/add/?tenant={acme.pk}"
+
+        assert address in page_of(desk, acme).content.decode()
+        assert f'value="{acme.pk}" selected' in desk.get(address).content.decode()
+
     def test_is_where_the_list_of_tenants_leads(self, desk, acme):
         response = desk.get(f"/admin/tenants/tenant/{acme.pk}/change/")
 
