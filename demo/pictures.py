@@ -37,9 +37,10 @@ PICTURES = (
     Picture(name="overview-dark", path="/dashboard/", scheme="dark"),
     Picture(name="overview-phone", path="/dashboard/", phone=True),
     Picture(name="transactions", path="/dashboard/transactions"),
-    Picture(name="transactions-phone", path="/dashboard/transactions", phone=True, scheme="dark"),
-    Picture(name="funding", path="/dashboard/funding"),
-    Picture(name="developers", path="/dashboard/developers"),
+    Picture(name="payments-phone", path="/dashboard/payments", phone=True, scheme="dark"),
+    Picture(name="auto-funding", path="/dashboard/auto-funding"),
+    Picture(name="approvals-phone", path="/dashboard/approvals", phone=True),
+    Picture(name="reference", path="/docs/api"),
     Picture(name="staff", path="/admin/", staff=True),
     Picture(name="staff-dark", path="/admin/", staff=True, scheme="dark"),
 )
