@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import cycle
 
+from balance import invariants
 from funding.models import FundingMethod, FundingSource
 from funding.services import auto_funding_config, drafts, linking, topups
 from funding.services.topups import TopUp
@@ -50,6 +51,7 @@ def live(*, tenant: Tenant, approver: str, now: datetime) -> None:
     _mishaps(tenant, now)
     _top_up(tenant, source, LARGE, "Season stock", now)
     _top_up(tenant, source, 120_000, "Week 47", now)
+    invariants.check(now=now)
 
 
 def _mornings(now: datetime) -> list[datetime]:

@@ -40,7 +40,7 @@ PICTURES = (
     Picture(name="payments-phone", path="/dashboard/payments", phone=True, scheme="dark"),
     Picture(name="auto-funding", path="/dashboard/auto-funding"),
     Picture(name="approvals-phone", path="/dashboard/approvals", phone=True),
-    Picture(name="reference", path="/docs/api"),
+    Picture(name="guide", path="/docs/guide"),
     Picture(name="staff", path="/admin/", staff=True),
     Picture(name="staff-dark", path="/admin/", staff=True, scheme="dark"),
 )
