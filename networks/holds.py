@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from django.db import models, transaction
 from django.db.models import Q
 
 from common.errors import StaffRefusal
+from common.leases import Leased
 from networks.accounts import StoredAccount
 from tenants import selectors as tenants
 from tenants.actors import Actor
@@ -44,11 +45,14 @@ class ReasonNeeded(StaffRefusal):
     advice = "Say in a sentence why."
 
 
-class Holdable(models.Model):
-    """Columns of a row that staff can hold. `hold_reason` is for staff."""
+class Holdable(Leased):
+    """A row to be handed to a network, which staff can hold. `hold_reason` is for staff."""
 
     held_at = models.DateTimeField(null=True, blank=True)
     hold_reason = models.CharField(max_length=REASON_LENGTH_MAX, blank=True)
+
+    # A held row waits for a person, so the age of its queue does not count it.
+    QUEUED: ClassVar[Q] = Leased.QUEUED & Q(held_at=None)
 
     class Meta:
         abstract = True

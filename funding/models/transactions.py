@@ -8,7 +8,6 @@ from django.db import models
 from django.db.models import Q
 
 from common.fields import PrefixedIdField
-from common.leases import Leased
 from common.money import AMOUNT_MAX, CURRENCY
 from funding.models.sources import FundingMethod, FundingSource
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
@@ -32,7 +31,7 @@ def _dated(status: FundingStatus, column: str) -> models.CheckConstraint:
     )
 
 
-class FundingTransaction(Holdable, Leased):
+class FundingTransaction(Holdable):
     """One attempt to bring money into the balance. Amounts are cents.
 
     A held one (`held_at`) stays where it is until staff release it.

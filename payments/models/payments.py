@@ -11,7 +11,6 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from common.fields import PrefixedIdField
-from common.leases import Leased
 from common.money import AMOUNT_MAX, CURRENCY
 from networks.holds import Holdable, has_a_reason, held_first
 from payments.models.recipients import Recipient
@@ -34,7 +33,7 @@ def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
     )
 
 
-class Payment(Holdable, Leased):
+class Payment(Holdable):
     """One attempt to send money out. Amounts are cents.
 
     `next_attempt_at` is set while the payment has to be handed to its network; a held one

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from balance import invariants
 from balance import selectors as ledger
+from common import queues
 from funding.models import FundingTransaction
 from funding.services import auto_funding, confirmation_sweeps, holds, submission, topups
 from networks.holds import NotHeld, NotHoldable
@@ -138,6 +139,19 @@ def test_stopped_its_question_is_withdrawn(question):
 
     question.refresh_from_db()
     assert (question.decision, status_of(question.funding)) == ("superseded", "failed")
+
+
+def test_its_queue_does_not_grow_old_because_of_it(funding):
+    def due():
+        name = "funding.fundingtransaction"
+        (queue,) = [state for state in queues.states(now=NOW) if state.name == name]
+        return queue.due
+
+    assert due() == 1
+    hold(funding)
+    assert due() == 0
+    release(funding)
+    assert due() == 1
 
 
 def test_staff_do_it_on_its_page(funding, admin_client):
