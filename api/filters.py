@@ -42,8 +42,12 @@ class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django
     def read(cls, request: TenantRequest, *, paged: bool) -> dict[str, Any]:
         """The checked values by name, empty ones for what was left out. Raises as `apply` does.
 
-        `paged`: `limit` and `cursor` are allowed beside them. Needs a `Meta.model`.
+        Nothing at all where no filter is given. `paged`: `limit` and `cursor` are allowed beside
+        them. Needs a `Meta.model`.
         """
+        if request.query_params.keys() <= set(pagination.PARAMETERS if paged else ()):
+            _refuse_blank(cls, request)
+            return {}
         values: dict[str, Any] = cls._checked(request, None, paged=paged).form.cleaned_data
         return values
 

@@ -16,13 +16,14 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.http import HttpResponse
+from psycopg.types.numeric import Int8
 
 from api import errors, problems
 from api.authentication import TenantRequest
 from api.models import IdempotencyRecord
-from common import crypto
+from common import crypto, sql
 from common.clock import utc_now
 from common.errors import DomainError
 
@@ -32,6 +33,10 @@ _KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _KEPT_HEADERS = ("Content-Type", "Location", "Cache-Control")
 # Refusals that a later, identical request may legitimately get a different answer to.
 _NOT_KEPT = {400, 401, 403, 429}
+_FIND = """
+SELECT fingerprint, id FROM api_idempotencyrecord
+WHERE tenant_id = %(tenant_id)s AND key = %(key)s
+"""
 
 View = Callable[..., HttpResponse]
 Run = Callable[[], HttpResponse]
@@ -47,10 +52,10 @@ def idempotent(view: View) -> View:
     @functools.wraps(view)
     def wrapper(self: Any, request: TenantRequest, **kwargs: Any) -> HttpResponse:
         key = _key_of(request)
-        if key and (replay := _replay(request, key)):
-            return replay
         run: Callable[..., HttpResponse] = functools.partial(view, self, request, **kwargs)
         if prepare := getattr(self, f"prepare_{view.__name__}", None):
+            if key and (replay := _replay(request, key)):
+                return replay
             run = _prepared(run, functools.partial(prepare, request, **kwargs))
         return _run_once(request, key, run) if key else _run(run)
 
@@ -87,12 +92,13 @@ def _run(run: Run) -> HttpResponse:
 
 def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
     with transaction.atomic():
-        if not _lock(request.auth.tenant_id, key):
+        is_ours = _lock(request.auth.tenant_id, key)
+        if replay := _replay(request, key):
+            return replay
+        if not is_ours:
             raise errors.IdempotencyInProgress(
                 "A request with this Idempotency-Key is running.", headers={"Retry-After": "1"}
             )
-        if replay := _replay(request, key):
-            return replay
         response = _answer(run)
         if response.status_code < 500 and response.status_code not in _NOT_KEPT:
             _keep(request, key, response)
@@ -131,19 +137,22 @@ def _fingerprint(request: TenantRequest) -> str:
 def _lock(tenant_id: str, key: str) -> bool:
     digest = hashlib.sha256(f"{tenant_id}\0{key}".encode()).digest()
     number = int.from_bytes(digest[:8], signed=True)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [number])
-        return bool(cursor.fetchone()[0])
+    ((is_ours,),) = sql.rows(
+        "SELECT pg_try_advisory_xact_lock(%(number)s)", {"number": Int8(number)}
+    )
+    return bool(is_ours)
 
 
 def _replay(request: TenantRequest, key: str) -> HttpResponse | None:
-    record = IdempotencyRecord.objects.filter(tenant_id=request.auth.tenant_id, key=key).first()
-    if record is None:
+    known = sql.first(_FIND, {"tenant_id": request.auth.tenant_id, "key": key})
+    if known is None:
         return None
-    if record.fingerprint != _fingerprint(request):
+    fingerprint, record_id = known
+    if fingerprint != _fingerprint(request):
         raise errors.IdempotencyKeyReused(
             "This Idempotency-Key was used for a request with another method, path or body."
         )
+    record = IdempotencyRecord.objects.get(pk=record_id)
     body = crypto.decrypt(record.body_token, context=record.encryption_context)
     response = HttpResponse(body.encode(), status=record.status)
     for name, value in record.headers.items():
@@ -162,4 +171,4 @@ def _keep(request: TenantRequest, key: str, response: HttpResponse) -> None:
         created_at=utc_now(),
     )
     record.body_token = crypto.encrypt(response.content.decode(), context=record.encryption_context)
-    record.save(force_insert=True)
+    sql.insert(record)

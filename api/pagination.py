@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.core import signing
@@ -24,36 +25,38 @@ _CURSOR_LENGTH_MAX = 1024
 _UNKNOWN_NAMED_MAX = 20
 
 
+Fetch = Callable[[Sequence[Any] | None, int], Sequence[Any]]
+
+
 def paginate(
     request: TenantRequest,
-    queryset: QuerySet[Any] | Sequence[QuerySet[Any]],
+    source: QuerySet[Any] | Fetch,
     *,
     present: Callable[[Any], dict[str, Any]],
     keys: Sequence[str] = ("created_at", "pk"),
 ) -> HttpResponse:
-    """One page of `queryset`, descending by `keys`, whose last one is unique per tenant.
+    """One page of `source`, descending by `keys`, whose last one is unique per tenant.
 
-    Costs one query, the same for page 1 and page 10,000. A list that is several disjoint ranges of
-    an index is given as several querysets, which are merged. Raises InvalidRequest, InvalidCursor,
-    UnknownParameter.
+    Costs one query, the same for page 1 and page 10,000. `source` is a queryset, or a function of
+    the position to start behind (None: at the newest) and the number of rows, which come in order.
+    Raises InvalidRequest, InvalidCursor, UnknownParameter.
     """
     refuse_unknown(request)
     limit = _limit(_single(request, "limit"))
     cursor = _single(request, "cursor")
     binding = _binding(request, keys)
-    older = Q() if cursor is None else _older_than(keys, _open(cursor, binding))
-    ranges = [queryset] if isinstance(queryset, QuerySet) else queryset
-    rows = _first(limit + 1, [rows.filter(older) for rows in ranges], keys)
+    position = None if cursor is None else _open(cursor, binding)
+    fetch = partial(_fetch, source, keys) if isinstance(source, QuerySet) else source
+    rows = fetch(position, limit + 1)
     next_cursor = _seal(rows[limit - 1], keys, binding) if len(rows) > limit else None
     return responses.page([present(row) for row in rows[:limit]], next_cursor=next_cursor)
 
 
-def _first(count: int, ranges: Sequence[QuerySet[Any]], keys: Sequence[str]) -> list[Any]:
-    order = [f"-{key}" for key in keys]
-    page, *others = (rows.order_by(*order)[:count] for rows in ranges)
-    if others:
-        page = page.union(*others, all=True).order_by(*order)[:count]
-    return list(page)
+def _fetch(
+    rows: QuerySet[Any], keys: Sequence[str], position: Sequence[Any] | None, count: int
+) -> list[Any]:
+    older = Q() if position is None else _older_than(keys, position)
+    return list(rows.filter(older).order_by(*(f"-{key}" for key in keys))[:count])
 
 
 def refuse_unknown(request: TenantRequest, *, paged: bool = True) -> None:

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
-from django.db import DEFAULT_DB_ALIAS, IntegrityError, connection, connections
+from django.db import IntegrityError
 from psycopg.types.numeric import Int8
 
 from balance import kinds
 from balance.errors import BalanceOutOfRange, InsufficientBalance, PostingConflict
 from balance.kinds import PostingType
 from balance.models import Balance, BalanceTransaction
-from common import ids
+from common import ids, sql
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 
 # `held` waits for the row and reads its newest version; the two other steps build on it. A lock
@@ -180,10 +180,7 @@ def _posting(order: Order, values: Mapping[str, Any], outcome: _Outcome) -> Post
 
 def create_row(*, tenant_id: str) -> None:
     """Give the tenant a balance of zero, unless it has one. Waits for whoever is doing the same."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            CREATE_ROW, {"id": ids.new("bal"), "tenant_id": tenant_id, "currency": CURRENCY}
-        )
+    sql.rows(CREATE_ROW, {"id": ids.new("bal"), "tenant_id": tenant_id, "currency": CURRENCY})
 
 
 def _values(order: Order) -> dict[str, Any]:
@@ -205,23 +202,13 @@ def _values(order: Order) -> dict[str, Any]:
 
 
 def _execute(values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """Run the statement on Django's connection, past Django's cursor: that one cannot prepare.
-
-    Binary, because reading the time as text costs as much as all else. No row: the tenant has no
-    balance row yet.
-    """
-    django_connection = connections[DEFAULT_DB_ALIAS]
-    django_connection.ensure_connection()
-    django_connection.validate_no_broken_transaction()
+    """Run the statement. No row: the tenant has no balance row yet."""
     try:
-        with django_connection.wrap_database_errors:
-            cursor = django_connection.connection.execute(POST, values, prepare=True, binary=True)
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return sql.rows(POST, values)
     except IntegrityError as error:
         if _violated(error) == "balance_available_in_range":
             raise BalanceOutOfRange("The balance would leave its range.") from error
         raise
-    return rows
 
 
 def _violated(error: IntegrityError) -> str | None:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
 from django.db.models import Exists, F, QuerySet
 from django.db.models.expressions import Combinable
 
 from balance.models import Balance, BalanceTransaction
-from common import ids
+from common import ids, sql
 from common.errors import NotFound
 from common.money import CURRENCY
 
@@ -37,6 +36,11 @@ SELECT available, pending, locked, currency, notify_below
 FROM balance
 WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
 """
+
+_PAGE = f"""
+SELECT {", ".join(LINE)} FROM balance_transaction
+WHERE {{bounds}} ORDER BY sequence DESC LIMIT %(count)s
+"""  # noqa: S608  # our own names
 
 FIRST_BEHIND = """
 WITH RECURSIVE search (low, high) AS (
@@ -74,9 +78,7 @@ class Funds:
 
 def summary(tenant_id: str) -> Funds:
     """The tenant's balance; zeros before its first movement. One query."""
-    with connection.cursor() as cursor:
-        cursor.execute(SUMMARY, {"tenant_id": tenant_id, "currency": CURRENCY})
-        row = cursor.fetchone()
+    row = sql.first(SUMMARY, {"tenant_id": tenant_id, "currency": CURRENCY})
     return Funds(*row) if row else Funds()
 
 
@@ -116,14 +118,47 @@ def transactions(
     return lines
 
 
-def ranges(
-    rows: QuerySet[BalanceTransaction, Any], types: Sequence[str]
-) -> list[QuerySet[BalanceTransaction, Any]]:
-    """`rows` of each of `types`: each is one range of the index, in order, however rare the type.
+def page(
+    tenant_id: str,
+    *,
+    types: Sequence[str] = (),
+    source_id: str | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+    before: int | None = None,
+    count: int,
+) -> list[dict[str, Any]]:
+    """The newest `count` of `transactions` whose number is below `before`, newest first.
 
-    No types: all rows, one range.
+    Each type is one range of the index, in order, however rare it is: several are merged.
     """
-    return [rows.filter(type=kind) for kind in dict.fromkeys(types)] or [rows]
+    bounds, values = _bounds(tenant_id, created_after, created_before)
+    if source_id is not None:
+        bounds.append("source_id = %(source_id)s")
+    if before is not None:
+        bounds.append("sequence < %(before)s")
+    kinds = list(dict.fromkeys(types))
+    names = {f"type_{number}": kind for number, kind in enumerate(kinds)}
+    ranges = [[*bounds, f"type = %({name})s"] for name in names] or [bounds]
+    values |= {"source_id": source_id, "before": before, "count": count, **names}
+    text = " UNION ALL ".join(f"({_PAGE.format(bounds=' AND '.join(item))})" for item in ranges)
+    if len(ranges) > 1:
+        text += " ORDER BY sequence DESC LIMIT %(count)s"
+    return [dict(zip(LINE, row, strict=True)) for row in sql.rows(text, values)]
+
+
+def _bounds(
+    tenant_id: str, created_after: datetime | None, created_before: datetime | None
+) -> tuple[list[str], dict[str, Any]]:
+    """Conditions on tenant and time, and their values. A query for each time."""
+    bounds, values = ["tenant_id = %(tenant_id)s"], dict[str, Any](tenant_id=tenant_id)
+    if created_after is not None:
+        bounds.append("sequence >= %(first)s")
+        values["first"] = first_sequence(tenant_id, created_after, pass_equal=True)
+    if created_before is not None:
+        bounds.append("sequence < %(end)s")
+        values["end"] = first_sequence(tenant_id, created_before, pass_equal=False)
+    return bounds, values
 
 
 def transaction(*, tenant_id: str, transaction_id: str) -> dict[str, Any]:
@@ -162,9 +197,7 @@ def first_sequence(tenant_id: str, at: datetime, *, pass_equal: bool) -> int:
         "at": at,
         "pass_equal": pass_equal,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(FIRST_BEHIND, values)
-        row = cursor.fetchone()
+    row = sql.first(FIRST_BEHIND, values)
     return row[0] if row else 1
 
 

@@ -13,6 +13,7 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 
 from django.db import connection, transaction
 from django.db.transaction import TransactionManagementError
+from psycopg.types.numeric import Int8
 
 from balance import posting
 from balance.errors import InvalidAdjustment
@@ -21,7 +22,7 @@ from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
 from balance.posting import Order, Posting
 from balance.selectors import Funds
 from balance.signals import available_balance_fell, available_balance_rose
-from common import ids
+from common import ids, sql
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.actors import Actor
 from tenants.services import audit
@@ -101,7 +102,7 @@ def settle(**movement: Unpack[Movement]) -> Posting:
 def change_pending(*, tenant_id: str, delta: int) -> Funds:
     """Funding set out (`delta` > 0) or ended without a posting (`delta` < 0). Not repeatable:
     belongs into the transaction of the status change that causes it."""
-    return _on_balance_row(CHANGE_PENDING, tenant_id, delta=delta)
+    return _on_balance_row(CHANGE_PENDING, tenant_id, delta=Int8(delta))
 
 
 def lock_row(*, tenant_id: str) -> Funds:
@@ -196,11 +197,8 @@ def _post(kind: PostingType, movement: Movement) -> Posting:
 def _on_balance_row(statement: str, tenant_id: str, **values: int | None) -> Funds:
     """Run `statement` on the tenant's balance row, which is made if it is missing."""
     parameters = {"tenant_id": tenant_id, "currency": CURRENCY, **values}
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        row = cursor.fetchone()
-        if row is None:
-            posting.create_row(tenant_id=tenant_id)
-            cursor.execute(statement, parameters)
-            row = cursor.fetchone()
+    row = sql.first(statement, parameters)
+    if row is None:
+        posting.create_row(tenant_id=tenant_id)
+        (row,) = sql.rows(statement, parameters)
     return Funds(*row)

@@ -12,9 +12,12 @@ import time
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = "abcdefghjkmnpqrstvwxyz"
+_REQUEST_ID_LENGTH = 24
 _RANDOM_BITS = 70
+_RANDOM_MASK = (1 << _RANDOM_BITS) - 1
 # Two letters at a time: an id is made for every row that is written.
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_LETTER_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 _SHIFTS = range(120, -1, -10)
 _ULID = re.compile(r"[0-7][0-9a-hjkmnp-tv-z]{25}")
 
@@ -23,10 +26,21 @@ ID_LENGTH_MAX = 32
 
 def new(prefix: str) -> str:
     """A new id such as `ftx_01kaj9s3…`."""
+    return several(prefix, 1)[0]
+
+
+def several(prefix: str, count: int) -> list[str]:
+    """New ids of one moment, in no order among themselves."""
     milliseconds, microseconds = divmod(time.time_ns() // 1_000, 1_000)
-    moment = milliseconds << 10 | microseconds
-    number = moment << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
-    return prefix + "_" + "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
+    moment = (milliseconds << 10 | microseconds) << _RANDOM_BITS
+    head = prefix + "_" + "".join([_PAIRS[moment >> shift & 1023] for shift in _SHIFTS[:5]])
+    chance = secrets.randbits(count * 80)
+    found = []
+    for _ in range(count):
+        number = moment | chance & _RANDOM_MASK
+        found.append(head + "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS[5:]]))
+        chance >>= 80
+    return found
 
 
 def is_id(value: object, prefix: str) -> bool:
@@ -38,4 +52,9 @@ def is_id(value: object, prefix: str) -> bool:
 
 def new_request_id() -> str:
     """24 random letters, 108 bits: easy to read out, and no search for an amount ever finds one."""
-    return "".join(secrets.choice(_LETTERS) for _ in range(24))
+    number = secrets.randbelow(len(_LETTERS) ** _REQUEST_ID_LENGTH)
+    pairs = []
+    for _ in range(_REQUEST_ID_LENGTH // 2):
+        number, pair = divmod(number, len(_LETTER_PAIRS))
+        pairs.append(_LETTER_PAIRS[pair])
+    return "".join(pairs)

@@ -23,8 +23,6 @@ control_socket_disable = True
 # The workers' heartbeats: on a slow disk a busy worker would look like a stuck one.
 _memory = Path(os.sep, "dev", "shm")
 worker_tmp_dir = str(_memory) if _memory.is_dir() else None
-# The web threads share connections; tasks and commands have one each and need no pool.
-os.environ.setdefault("DATABASE_POOL", "True")
 # A request is over in seconds, one way or the other.
 os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT_MS", "5000")
 os.environ.setdefault("DATABASE_IDLE_TRANSACTION_TIMEOUT_MS", "10000")

@@ -75,18 +75,18 @@ MIDDLEWARE = [
     "api.middleware.AuthorityMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.middleware.ContentSecurityPolicy",
     "config.csp.AdminPolicyMiddleware",
     "config.private.AccountPagesMiddleware",
     "api.middleware.BodyLimitMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
+    "config.middleware.Session",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "config.middleware.Authentication",
+    "config.middleware.Messages",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
+    "config.middleware.Htmx",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]
 
@@ -114,6 +114,7 @@ TEMPLATES = [
 DATABASES = {"default": env.db_url_config(text("DATABASE_URL", default="postgresql://app@/app"))}
 _POOL = flag("DATABASE_POOL", default=False)
 DATABASES["default"] |= {
+    "ENGINE": "common.postgresql",
     "CONN_MAX_AGE": 0 if _POOL else None,
     "CONN_HEALTH_CHECKS": True,
     "DISABLE_SERVER_SIDE_CURSORS": False,

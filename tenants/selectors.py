@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.db.models import OuterRef, Q, QuerySet
 
+from common import sql
 from common.errors import NotFound
 from common.ids import is_id
 from tenants import key_text
@@ -19,7 +20,6 @@ from tenants.models import (
     Membership,
     Role,
     Tenant,
-    TenantStatus,
     User,
 )
 from tenants.notices import Notice
@@ -28,31 +28,32 @@ from tenants.switches import read_only
 # Compared with when the prefix is unknown, so that both refusals take the same path.
 _NO_DIGEST = "0" * 64
 
-_COLUMNS = (
-    "digest",
-    "tenant__mode",
-    "tenant__status",
-    "scopes",
-    "allowed_networks",
-    "reads_per_second",
-    "writes_per_second",
-    "expires_at",
-    "revoked_at",
-    "last_used_at",
-)
+_KEY_HOLDER = """
+SELECT
+    key.digest, key.revoked_at, key.expires_at, key.scopes, key.allowed_networks,
+    key.id, key.tenant_id, tenant.mode, tenant.status = 'suspended',
+    EXISTS (
+        SELECT FROM tenants_switch AS switch
+        WHERE switch.kind = 'read_only' AND switch.released_at IS NULL
+            AND (switch.tenant_id IS NULL OR switch.tenant_id = key.tenant_id)
+    ),
+    key.reads_per_second, key.writes_per_second, key.last_used_at
+FROM tenants_apikey AS key JOIN tenants_tenant AS tenant ON tenant.id = key.tenant_id
+WHERE key.prefix = %(prefix)s
+"""
 
 
 @dataclass(frozen=True)
 class KeyHolder:
     """What a request needs to know of its key and tenant, read in one query."""
 
+    scopes: frozenset[str]
+    allowed_networks: tuple[str, ...]
     key_id: str
     tenant_id: str
     mode: str
     is_suspended: bool
     is_read_only: bool
-    scopes: frozenset[str]
-    allowed_networks: tuple[str, ...]
     reads_per_second: int | None
     writes_per_second: int | None
     last_used_at: datetime | None
@@ -62,30 +63,14 @@ def find_key_holder(*, text: str, now: datetime) -> KeyHolder | None:
     """Who holds this key; None when it is unknown, expired or revoked. One indexed query."""
     if not key_text.is_wellformed(text):
         return None
-    row = (
-        ApiKey.objects.filter(prefix=key_text.prefix_of(text))
-        .select_related("tenant")
-        .only(*_COLUMNS)
-        .annotate(is_read_only=read_only(OuterRef("tenant_id")))
-        .first()
-    )
-    known_digest = row.digest if row else _NO_DIGEST
+    row = sql.first(_KEY_HOLDER, {"prefix": key_text.prefix_of(text)})
+    known_digest = row[0] if row else _NO_DIGEST
     if not hmac.compare_digest(known_digest, key_text.digest_of(text)) or row is None:
         return None
-    if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= now):
+    _, revoked_at, expires_at, scopes, networks, *columns = row
+    if revoked_at is not None or (expires_at is not None and expires_at <= now):
         return None
-    return KeyHolder(
-        key_id=row.pk,
-        tenant_id=row.tenant_id,
-        mode=row.tenant.mode,
-        is_suspended=row.tenant.status == TenantStatus.SUSPENDED,
-        is_read_only=row.is_read_only,
-        scopes=frozenset(row.scopes),
-        allowed_networks=tuple(row.allowed_networks),
-        reads_per_second=row.reads_per_second,
-        writes_per_second=row.writes_per_second,
-        last_used_at=row.last_used_at,
-    )
+    return KeyHolder(frozenset(scopes), tuple(networks), *columns)
 
 
 def tenant(tenant_id: str) -> Tenant:

@@ -41,8 +41,8 @@ def selection(request: TenantRequest, *, paged: bool) -> dict[str, Any]:
     """The arguments of `selectors.transactions` in the query string. Raises ValidationError."""
     values = BalanceTransactionFilter.read(request, paged=paged)
     return {
-        "types": values["type"],
-        "source_id": values["sourceId"] or None,
-        "created_after": values["createdAfter"],
-        "created_before": values["createdBefore"],
+        "types": values.get("type", ()),
+        "source_id": values.get("sourceId") or None,
+        "created_after": values.get("createdAfter"),
+        "created_before": values.get("createdBefore"),
     }

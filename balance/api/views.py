@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -42,11 +43,14 @@ class BalanceTransactionViewSet(ApiViewSet):
     def list(self, request: TenantRequest) -> HttpResponse:
         """The statement, newest line first."""
         chosen = selection(request, paged=True)
-        types = chosen.pop("types")
-        rows = selectors.transactions(request.auth.tenant_id, **chosen)
+
+        def fetch(position: Sequence[int] | None, count: int) -> Sequence[dict[str, Any]]:
+            before = position[0] if position else None
+            return selectors.page(request.auth.tenant_id, before=before, count=count, **chosen)
+
         return paginate(
             request,
-            selectors.ranges(rows, types),
+            fetch,
             present=presenters.transaction,
             keys=("sequence",),
         )

@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from balance import selectors as balances
 from balance import services as ledger
+from common import sql
 from common.errors import DomainError
 from common.money import format_cents
 from funding.methods import NETWORK_METHOD
@@ -35,6 +36,11 @@ from tenants.actors import SYSTEM
 from tenants.models import TenantStatus
 
 log = structlog.get_logger(__name__)
+
+_TOPUP_THRESHOLD = """
+SELECT confirmation_threshold FROM funding_autofundingconfig
+WHERE tenant_id = %(tenant_id)s AND confirm_topups
+"""
 
 
 @transaction.atomic
@@ -97,8 +103,8 @@ def sweep(*, now: datetime) -> int:
 
 def confirmation_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
     """Until when a top-up of `amount` cents waits for approval; None if it needs none."""
-    config = AutoFundingConfig.objects.filter(tenant_id=tenant_id, confirm_topups=True).first()
-    return _deadline(config, amount, now) if config else None
+    row = sql.first(_TOPUP_THRESHOLD, {"tenant_id": tenant_id})
+    return _deadline(row[0], amount, now) if row else None
 
 
 def _situation(tenant_id: str, now: datetime) -> Situation | None:
@@ -121,7 +127,7 @@ def _fire(
     situation: Situation, source: FundingSource, network: PaymentNetwork
 ) -> AutoFundingDecision:
     config, now = situation.config, situation.now
-    deadline = _deadline(config, situation.amount, now)
+    deadline = _deadline(config.confirmation_threshold, situation.amount, now)
     terms = lifecycle.NewFunding(
         source=source,
         amount=situation.amount,
@@ -213,8 +219,7 @@ def _update(config: AutoFundingConfig, **columns: object) -> None:
     config.save(update_fields=list(columns))
 
 
-def _deadline(config: AutoFundingConfig, amount: int, now: datetime) -> datetime | None:
-    threshold = config.confirmation_threshold
+def _deadline(threshold: int | None, amount: int, now: datetime) -> datetime | None:
     return now + confirmations.VALID_FOR if threshold is not None and amount > threshold else None
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import transaction
 
 from balance import services as ledger
-from common import ids
+from common import ids, sql
 from common.tasks import enqueue_on_commit
 from funding.models import FundingEvent, FundingSource, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
@@ -51,7 +51,7 @@ def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransacti
     `confirm_until` is set. Its amount counts as pending from here on."""
     waits = terms.confirm_until is not None
     status = FundingStatus.AWAITING_CONFIRMATION if waits else FundingStatus.RESERVED
-    funding = FundingTransaction.objects.create(
+    funding = FundingTransaction(
         id=terms.id,
         tenant_id=terms.source.tenant_id,
         source=terms.source,
@@ -74,7 +74,7 @@ def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransacti
         updated_at=now,
         **{f"{status}_at": now},
     )
-    _write_history(funding, from_status="", actor=actor, reason="", now=now)
+    sql.insert(funding, _history(funding, from_status="", actor=actor, reason="", now=now))
     _publish(funding, "payment.created", now)
     ledger.change_pending(tenant_id=funding.tenant_id, delta=funding.amount)
     if not waits:
@@ -108,7 +108,7 @@ def move(
         **{f"{target}_at": now},
         **changes,
     )
-    _write_history(funding, from_status=source, actor=actor, reason=reason, now=now)
+    sql.insert(_history(funding, from_status=source, actor=actor, reason=reason, now=now))
     if event is not None:
         _publish(funding, event, now)
     _post(funding, source=source, now=now)
@@ -118,10 +118,10 @@ def _event_of(target: FundingStatus, changes: dict[str, Any]) -> str | None:
     return "payment.returned" if changes.get("returned") else _EVENT_OF.get(target)
 
 
-def _write_history(
+def _history(
     funding: FundingTransaction, *, from_status: str, actor: Actor, reason: str, now: datetime
-) -> None:
-    FundingEvent.objects.create(
+) -> FundingEvent:
+    return FundingEvent(
         funding=funding,
         sequence=funding.history_length,
         from_status=from_status,

@@ -12,12 +12,18 @@ from django.conf import settings
 from django.db.models import Q, Sum
 
 from balance import services as ledger
+from common import sql
 from common.days import EASTERN
 from common.money import format_cents
 from funding.errors import DailyLimitExceeded, MonthlyLimitExceeded
-from funding.models import FundingLimit, FundingMethod, FundingTransaction
+from funding.models import FundingMethod, FundingTransaction
 from funding.states import FundingStatus
 from networks.errors import AmountAboveLimit
+
+_OWN = """
+SELECT ach_transaction_max, rtp_transaction_max, daily_max, monthly_max
+FROM funding_fundinglimit WHERE tenant_id = %(tenant_id)s
+"""
 
 
 @dataclass(frozen=True)
@@ -39,14 +45,15 @@ class Usage:
 
 def of(tenant_id: str) -> Limits:
     """The tenant's own limits where staff set them, the deployment's elsewhere."""
-    own = FundingLimit.objects.filter(tenant_id=tenant_id).first() or FundingLimit()
+    own = sql.first(_OWN, {"tenant_id": tenant_id}) or (None, None, None, None)
+    ach, rtp, daily, monthly = own
     return Limits(
         per_transaction={
-            FundingMethod.ACH_DEBIT: own.ach_transaction_max or settings.ACH_AMOUNT_MAX,
-            FundingMethod.RTP: own.rtp_transaction_max or settings.RTP_AMOUNT_MAX,
+            FundingMethod.ACH_DEBIT: ach or settings.ACH_AMOUNT_MAX,
+            FundingMethod.RTP: rtp or settings.RTP_AMOUNT_MAX,
         },
-        daily=own.daily_max or settings.DAILY_FUNDING_MAX,
-        monthly=own.monthly_max or settings.MONTHLY_FUNDING_MAX,
+        daily=daily or settings.DAILY_FUNDING_MAX,
+        monthly=monthly or settings.MONTHLY_FUNDING_MAX,
     )
 
 

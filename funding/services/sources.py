@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from django.db import transaction
 
+from common import sql
 from common.errors import NotFound
 from common.ids import is_id
 from funding.errors import (
@@ -30,7 +31,8 @@ from tenants.services import audit
 from webhooks.services import events
 
 _LOCK_FOR_USE = """
-SELECT * FROM funding_fundingsource WHERE tenant_id = %s AND id = %s FOR KEY SHARE
+SELECT {columns} FROM funding_fundingsource
+WHERE tenant_id = %(tenant)s AND id = %(id)s FOR KEY SHARE
 """
 
 
@@ -61,8 +63,7 @@ def lock_usable(*, tenant_id: str, source_id: str, method: str) -> FundingSource
 
     Raises NotFound and what `require_usable` raises.
     """
-    rows = FundingSource.objects.raw(_LOCK_FOR_USE, [tenant_id, source_id])
-    source = _found(is_id(source_id, "fs") and next(iter(rows), None))
+    source = _found(is_id(source_id, "fs") and _lock_for_use(_LOCK_FOR_USE, tenant_id, source_id))
     require_usable(source=source, method=method)
     return source
 
@@ -72,8 +73,13 @@ def try_lock(*, tenant_id: str, source_id: str) -> FundingSource | None:
 
     Whoever holds the balance row needs this one: a removal holds the source and wants the balance.
     """
-    rows = FundingSource.objects.raw(f"{_LOCK_FOR_USE} SKIP LOCKED", [tenant_id, source_id])
-    return next(iter(rows), None)
+    return _lock_for_use(f"{_LOCK_FOR_USE} SKIP LOCKED", tenant_id, source_id)
+
+
+def _lock_for_use(statement: str, tenant_id: str, source_id: str) -> FundingSource | None:
+    columns = sql.columns(FundingSource)
+    row = sql.first(statement.format(columns=columns), {"tenant": tenant_id, "id": source_id})
+    return sql.instance(FundingSource, row) if row else None
 
 
 @transaction.atomic

@@ -11,6 +11,7 @@ from django.db import transaction
 from common import ids
 from common.errors import NotFound
 from common.ids import is_id
+from common.transactions import joined
 from funding.errors import FundingMethodNotSupported
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingTransaction, Trigger
@@ -34,7 +35,7 @@ class TopUp:
     id: str = field(default_factory=partial(ids.new, "ftx"))
 
 
-@transaction.atomic
+@joined
 def request(
     *, tenant_id: str, mode: str, topup: TopUp, actor: Actor, now: datetime
 ) -> FundingTransaction:

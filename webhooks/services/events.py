@@ -6,9 +6,9 @@ import json
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from common import clock, ids
+from common import clock, ids, sql
 from webhooks import events, wake
 from webhooks.models import ENDPOINTS_PER_TENANT_MAX
 
@@ -120,11 +120,9 @@ def _publish(
         "body": body,
         "now": now,
         "wanted": wanted,
-        "delivery_ids": [ids.new("dlv") for _ in range(ENDPOINTS_PER_TENANT_MAX)],
+        "delivery_ids": ids.several("dlv", ENDPOINTS_PER_TENANT_MAX),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_PUBLISH, values)
-        (due,) = cursor.fetchone()
+    ((due,),) = sql.rows(_PUBLISH, values)
     if due:
         transaction.on_commit(wake.dispatchers, robust=True)
     return event_id

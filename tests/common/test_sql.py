@@ -1,0 +1,102 @@
+"""Statements past Django's cursor: the same rows, the same exceptions, the same transaction."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from common import sql
+from common.clock import utc_now
+from common.transactions import joined
+from tenants.models import Mode, Tenant, TenantStatus
+
+pytestmark = pytest.mark.django_db
+
+
+def new_tenant(name="Acme", **fields):
+    return Tenant(
+        name=name, mode=Mode.SANDBOX, status=TenantStatus.ACTIVE, created_at=utc_now(), **fields
+    )
+
+
+class TestRows:
+    def test_come_as_tuples(self):
+        assert sql.rows("SELECT %(n)s::int, 'x' UNION ALL SELECT 2, 'y'", {"n": 1}) == [
+            (1, "x"),
+            (2, "y"),
+        ]
+        assert sql.first("SELECT 1 WHERE false", {}) is None
+
+    def test_a_statement_without_any_gives_none(self):
+        assert sql.rows("UPDATE tenants_tenant SET name = 'x' WHERE false", {}) == []
+
+    def test_are_seen_by_whoever_counts_queries(self, django_assert_num_queries):
+        with django_assert_num_queries(1):
+            assert sql.rows("SELECT 1", {}) == [(1,)]
+
+    def test_a_broken_transaction_is_refused_as_by_django(self):
+        with transaction.atomic():
+            transaction.set_rollback(True)
+            with pytest.raises(transaction.TransactionManagementError):
+                sql.rows("SELECT 1", {})
+
+
+class TestInsert:
+    def test_writes_what_save_would(self):
+        row = new_tenant()
+        sql.insert(row, new_tenant("Rival"))
+
+        kept = Tenant.objects.get(pk=row.pk)
+        assert (kept.name, kept.mode, kept.created_at) == (row.name, row.mode, row.created_at)
+        assert Tenant.objects.count() == 2
+        row.name = "Acme 2"
+        row.save()
+        assert Tenant.objects.get(pk=row.pk).name == "Acme 2"
+
+    def test_raises_django_s_exceptions_and_writes_nothing_then(self):
+        row = new_tenant()
+
+        with pytest.raises(IntegrityError), transaction.atomic():
+            sql.insert(row, new_tenant(id=row.pk))
+
+        assert not Tenant.objects.exists()
+
+    def test_an_instance_is_what_was_read(self, acme):
+        row = sql.first(
+            f"SELECT {sql.columns(Tenant)} FROM tenants_tenant WHERE id = %(id)s", {"id": acme.pk}
+        )
+
+        assert sql.instance(Tenant, row) == acme
+        assert sql.instance(Tenant, row).name == acme.name
+
+
+@pytest.mark.django_db(transaction=True)
+class TestJoined:
+    def test_has_a_transaction_of_its_own_where_there_is_none(self):
+        assert joined(lambda: connection.in_atomic_block)()
+
+    def test_costs_no_savepoint_in_the_caller_s(self, django_assert_num_queries):
+        with transaction.atomic(), django_assert_num_queries(0):
+            assert joined(lambda: len(connection.savepoint_ids))() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+class TestHealth:
+    def test_costs_no_query_at_rest(self, django_assert_num_queries):
+        connection.ensure_connection()
+
+        with django_assert_num_queries(0):
+            assert connection.is_usable()
+
+    def test_sees_that_the_server_hung_up(self):
+        pid = sql.rows("SELECT pg_backend_pid()", {})[0][0]
+        other = connection.copy()
+        try:
+            with other.cursor() as cursor:
+                cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+        finally:
+            other.close()
+
+        assert not connection.is_usable()
+        connection.close()
+        assert sql.rows("SELECT 1", {}) == [(1,)]
