@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 
 from common.clock import text_of, utc_now
+from dashboard import urls
 from tenants.models import ApiKey, AuditEvent
 from tests.balance.builders import fund
 from tests.builders import make_source
@@ -88,6 +90,15 @@ class TestHandsAreTied:
 
         assert response.status_code == 403
         assert not ApiKey.objects.exists()
+
+    def test_on_every_page_there_is(self, viewing, acme):
+        answered = {}
+        for pattern in urls._tenant_pages:
+            path = "/dashboard/" + re.sub(r"<[^>]+>", "x", str(pattern.pattern))
+            answered[path] = viewing.post(path, {"acting_for": acme.pk}).status_code
+
+        assert len(answered) > 30
+        assert {path: code for path, code in answered.items() if code not in {403, 404, 405}} == {}
 
     @pytest.mark.parametrize("method", ["put", "patch", "delete"])
     def test_so_is_every_other_method(self, viewing, method):
