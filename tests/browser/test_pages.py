@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from balance import services as ledger
+from common.clock import utc_now
 from funding.states import FundingStatus
+from payments.services import approval_settings, orders, recipients
+from tenants.actors import SYSTEM
 from tests.balance.builders import fund, movement
 from tests.browser.conftest import DESK, PHONE
 from tests.builders import NOW, make_auto_funding, make_endpoint, make_funding, make_source
+from tests.payments.builders import account, pay, run_due
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -60,7 +64,22 @@ def busy_acme(acme):
     for _ in range(30):
         fund(acme, 123_456_789, description="Top-up" + "withoutspaces" * 6)
     ledger.lock(**movement(acme, 20_000))
+    make_payments(acme)
     return acme
+
+
+def make_payments(tenant):
+    """To a recipient with a long name: one of each status, one that waits for a second person."""
+    name = "Northwind Traders and Sons Holding Company " + "withoutspaces" * 4
+    supplier = recipients.save(
+        tenant_id=tenant.pk, details=account(holder_name=name), actor=SYSTEM, now=NOW
+    )
+    for number in ("20002", "10003", "000123456789"):
+        pay(tenant, 123_456, to=account(number, holder_name=name))
+    run_due()
+    approval_settings.set_threshold(tenant_id=tenant.pk, threshold=0, actor=SYSTEM, now=NOW)
+    order = orders.Order(amount=99_999_999, recipient=supplier.pk, wait_for_funds=True)
+    orders.place(tenant_id=tenant.pk, mode=tenant.mode, order=order, actor=SYSTEM, now=utc_now())
 
 
 def looked_at(visitor, paths):

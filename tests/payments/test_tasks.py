@@ -33,6 +33,7 @@ def test_workers_take_arguments_of_newer_publishers(payment):
         tasks.process_network_events,
         tasks.run_waiting,
         tasks.expire_waiting,
+        tasks.sweep_confirmations,
     ):
         door(something_new=1)
 
@@ -47,4 +48,5 @@ def test_every_door_is_on_the_beat():
         "payments.process_network_events",
         "payments.run_waiting",
         "payments.expire_waiting",
+        "payments.sweep_confirmations",
     } <= ticking
