@@ -62,7 +62,7 @@ class TestInsert:
         assert not Tenant.objects.exists()
 
     def test_an_instance_is_what_was_read(self, acme):
-        row = sql.first(
+        (row,) = sql.rows(
             f"SELECT {sql.columns(Tenant)} FROM tenants_tenant WHERE id = %(id)s", {"id": acme.pk}
         )
 
