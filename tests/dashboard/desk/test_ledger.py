@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from celery import current_app
 
 from balance import invariants
 from balance import services as ledger
@@ -58,12 +57,9 @@ class TestChecks:
 class TestRunNow:
     @pytest.fixture
     def sent(self, monkeypatch):
+        """What would go to the broker, which other tests may have found down."""
         tasks = []
-
-        def send_task(name, *, kwargs, **_options):
-            tasks.append((name, kwargs))
-
-        monkeypatch.setattr(current_app, "send_task", send_task)
+        monkeypatch.setattr("common.tasks._send", lambda *task: tasks.append(task))
         return tasks
 
     @pytest.mark.parametrize(("kind", "full"), [("new", False), ("full", True)])
