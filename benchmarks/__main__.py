@@ -1,34 +1,118 @@
-"""`./run bench [PART] [--pairs N] [--seconds S]`."""
+"""`./run bench [PART …] [--quick] [--pairs N] [--seconds S] [--rows N]`."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from types import FrameType
 
 import django
 
 from benchmarks.errors import CannotMeasure
+from benchmarks.options import Options
+
+# In this order: the long history that `paging` makes is what `audit` and `memory` read.
+# Seconds each may take; the whole stays below 12 minutes.
+PARTS = {
+    "posting": 150,
+    "api": 75,
+    "server": 60,
+    "webhooks": 110,
+    "claims": 60,
+    "fairness": 60,
+    "paging": 150,
+    "audit": 90,
+    "memory": 90,
+    "sweeps": 60,
+    "start": 90,
+}
+WHOLE_SECONDS = 11 * 60
+MET, MISSED, NOT_MEASURED = 0, 1, 2
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
-    parser.add_argument("part", nargs="?", choices=["posting"], default="posting")
-    parser.add_argument("--pairs", type=int, default=20)
-    parser.add_argument("--seconds", type=int, default=1)
-    options = parser.parse_args()
+    arguments = _arguments()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    from benchmarks import posting
+    options = Options(
+        pairs=arguments.pairs or (1 if arguments.quick else 7),
+        seconds=arguments.seconds,
+        rows=arguments.rows or (20_000 if arguments.quick else 2_000_000),
+        quick=arguments.quick,
+        tell=_tell,
+    )
+    return max(_run_all(arguments.part or list(PARTS), options), default=MET)
 
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./run bench", description=__doc__)
+    parser.add_argument("part", nargs="*", help=f"all of them, or some of: {', '.join(PARTS)}")
+    parser.add_argument("--quick", action="store_true", help="small sizes; writes no RESULTS.md")
+    parser.add_argument("--pairs", type=int, help="interleaved pairs (7)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of a slice (1)")
+    parser.add_argument("--rows", type=int, help="of history for pages and audits (2,000,000)")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.part) - set(PARTS):
+        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+    return arguments
+
+
+def _run_all(names: Sequence[str], options: Options) -> Iterator[int]:
+    began = time.monotonic()
+    for name in names:
+        left = WHOLE_SECONDS - (time.monotonic() - began)
+        limit = PARTS[name] if len(names) > 1 else 3600
+        yield _run(name, options, seconds=min(limit, max(left, 1)))
+    _tell(f"all of it took {time.monotonic() - began:.0f} s")
+
+
+def _run(name: str, options: Options, *, seconds: float) -> int:
+    """One part: its figures printed and, unless quick, written. A part that fails says so."""
+    from benchmarks import machine, results
+
+    _tell(f"── {name} ──")
+    began = time.monotonic()
     try:
-        met = posting.main(pairs=options.pairs, seconds=options.seconds, tell=_tell)
-    except CannotMeasure as problem:
-        _tell(f"cannot measure: {problem}")
-        return 2
-    if not met:
-        _tell("an aim was missed")
-    return 0 if met else 1
+        with _at_most(seconds, name):
+            machine.require_durable_server()
+            section = import_module(f"benchmarks.{name}").measure(options)
+    except Exception as problem:  # the other parts go on; this one is reported as failed
+        if not isinstance(problem, CannotMeasure):
+            traceback.print_exc()
+        _tell(f"cannot measure {name}: {problem}")
+        if not options.quick:
+            results.write_section(name.capitalize(), f"Could not be measured: {problem}")
+        return NOT_MEASURED
+    _tell(section.markdown())
+    _tell(f"{name} took {time.monotonic() - began:.0f} s")
+    if not options.quick:
+        results.write_section(section.title, f"{machine.description()}.\n{section.markdown()}")
+    for figure in section.missed:
+        _tell(f"missed: {figure.name}")
+    return MISSED if section.missed else MET
+
+
+@contextmanager
+def _at_most(seconds: float, name: str) -> Iterator[None]:
+    """Raises CannotMeasure within the block when its time is up."""
+
+    def give_up(_number: int, _frame: FrameType | None) -> None:
+        raise CannotMeasure(f"{name} needs more than {seconds:.0f} s here")
+
+    former = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(max(1, int(seconds)))
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, former)
 
 
 def _tell(line: str) -> None:

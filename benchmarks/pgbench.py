@@ -28,7 +28,7 @@ def rate(script: str, *, clients: int, seconds: int, variables: Mapping[str, int
             *(f"--define={name}={value}" for name, value in variables.items()),
         ]
         done = subprocess.run(  # noqa: S603  # our own command, no shell
-            command, env=os.environ | _address(), capture_output=True, text=True, check=False
+            command, env=os.environ | address(), capture_output=True, text=True, check=False
         )
     return _rate_in(done)
 
@@ -47,7 +47,7 @@ def _program() -> str:
     return str(program)
 
 
-def _address() -> dict[str, str]:
+def address() -> dict[str, str]:
     """Where Django is connected to, for libpq."""
     settings = connection.settings_dict
     options = settings["OPTIONS"]

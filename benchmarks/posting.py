@@ -1,62 +1,92 @@
-"""Posting through `balance.services` against the same statement under pgbench.
+"""Posting through `balance.services`, against what PostgreSQL allows and against peers.
 
-Same server, same schema with every constraint, index and trigger, same tenants; in turns. What is
-missing from 1 is what Python, Django and psycopg cost.
+Same server, in turns: the same statement under pgbench on the same tables with every constraint,
+index and trigger; the least that still is a durable posting; django-hordak and django-ledger.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+import resource
+from collections.abc import Callable
 from dataclasses import dataclass
-
-from django.db import connection
 
 from balance import chains
 from balance import services as ledger
 from balance.findings import Scope
 from balance.posting import POST
-from benchmarks import clients, harness, machine, pgbench, results
+from benchmarks import clients, pgbench, processes, seeding
 from benchmarks.clients import Crew
 from benchmarks.errors import CannotMeasure
-from benchmarks.harness import Case
+from benchmarks.figures import Figure, Section, ratios
+from benchmarks.options import Options
 from common import ids
 from common.clock import utc_now
-from tenants import selectors as tenants
 
 TENANTS = 1_000
 
 
 @dataclass(frozen=True)
 class Load:
-    """How many clients post to how many tenants, and the least ratio that will do."""
+    """How many clients post to how many tenants; the least shares of the two ceilings."""
 
     name: str
     clients: int
     tenants: int
-    aim: float | None = None
+    of_same: float
+    of_minimal: float
 
 
 LOADS = (
-    Load("1 client, 1,000 tenants", 1, TENANTS),
-    Load("4 clients, 1,000 tenants", 4, TENANTS, aim=0.6),
-    Load("4 clients, one busy tenant", 4, 1),
+    Load("1 client, 1,000 tenants", 1, TENANTS, 0.85, 0.58),
+    Load("4 clients, 1,000 tenants", 4, TENANTS, 0.8, 0.52),
+    Load("4 clients, one hot tenant", 4, 1, 1.0, 0.8),
+)
+CPU_AIM = 1.9
+# What, its module, arguments and apps, and how many times faster ours has to be.
+PEERS = (
+    ("django-hordak", "hordak_peer", (0,), "hordak", 3.0),
+    (
+        "django-hordak behind a balance of 100,000 entries",
+        "hordak_peer",
+        (100_000,),
+        "hordak",
+        40.0,
+    ),
+    ("django-ledger", "ledger_peer", (), "django_ledger", 15.0),
 )
 
 _EMPTY = "TRUNCATE balance_transaction, balance, balance_checkpoint"
 _TENANTS = """
 INSERT INTO tenants_tenant (id, name, mode, status, created_at)
 SELECT number::text, 'Benchmark', 'sandbox', 'active', now()
-FROM generate_series(1, %s) AS number
+FROM generate_series(1, %(count)s) AS number
 ON CONFLICT DO NOTHING
 """
 _BALANCES = """
 INSERT INTO balance (id, tenant_id, currency, available, pending, locked, sequence)
 SELECT 'bal_' || number, number::text, 'USD', 0, 0, 0, 0
-FROM generate_series(1, %s) AS number
+FROM generate_series(1, %(count)s) AS number
 """
-_COUNT = "SELECT count(*) FROM balance_transaction"
+_POSTED = "balance_transaction"
+_MINIMAL_TABLES = """
+DROP TABLE IF EXISTS bench_entry, bench_balance;
+CREATE TABLE bench_balance (tenant_id bigint PRIMARY KEY, available bigint NOT NULL,
+    sequence bigint NOT NULL) WITH (fillfactor = 50);
+CREATE TABLE bench_entry (tenant_id bigint, sequence bigint, amount bigint NOT NULL,
+    available_after bigint NOT NULL, PRIMARY KEY (tenant_id, sequence));
+INSERT INTO bench_balance SELECT number, 0, 0 FROM generate_series(1, 1000) AS number
+"""
+_MINIMAL = """
+\\set tenant random(1, :tenants)
+\\set amount random(1, 50000)
+WITH moved AS (
+    UPDATE bench_balance SET available = available + :amount, sequence = sequence + 1
+    WHERE tenant_id = :tenant RETURNING tenant_id, sequence, available
+)
+INSERT INTO bench_entry SELECT tenant_id, sequence, :amount, available FROM moved;
+"""
 
 # Ids that count up per client, as ours do in time; amounts and tenants at random.
 _SCRIPT = """
@@ -82,63 +112,117 @@ _IN_PGBENCH = {
 }
 
 
-def main(*, pairs: int, seconds: int, tell: Callable[[str], None]) -> bool:
-    """Measure, print, write RESULTS.md. False when an aim is missed. Raises CannotMeasure."""
-    machine.require_durable_server()
-    _refuse_other_peoples_data()
+@dataclass(frozen=True)
+class Slice:
+    """Postings per second, and CPU milliseconds per posting of client and server together."""
+
+    rate: float
+    cpu_ms: float
+
+
+def measure(options: Options) -> Section:
+    """All loads, then the peers. Raises CannotMeasure."""
+    seeding.require_own_database()
+    figures: list[Figure] = []
     runs = iter(range(1_000, 9_000))
-    outcomes = []
     for load in LOADS:
         _start_over()
         with clients.crew("benchmarks.posting.prepare", load.tenants, clients=load.clients) as crew:
-            case = _case(load, crew, seconds, runs.__next__)
-            outcomes.append(harness.run(case, pairs=pairs, tell=tell))
+            figures += _against_ceilings(load, crew, options, runs.__next__)
         _require_clean_ledger()
-    text = harness.table(outcomes, ceiling="pgbench", subject="balance.services")
-    tell(text)
-    head = f"{machine.description()}.\n{_method(pairs, seconds)}"
-    results.write_section("Posting", f"{head}\n\n{text}")
-    return all(outcome.meets_aim for outcome in outcomes)
+    for peer in PEERS:
+        figures += _against_peer(*peer, options=options)
+    _start_over()
+    return Section("Posting", _TEXT.format(pairs=options.pairs, seconds=options.seconds), figures)
 
 
-def _method(pairs: int, seconds: int) -> str:
-    return (
-        f"{pairs} interleaved pairs of {seconds} s. Both sides run `balance.posting.POST`, "
-        "server-side prepared, one commit each; ours from one process per client."
-    )
+_TEXT = """{pairs} interleaved rounds of {seconds} s. Ours: one warm process per client that calls
+`balance.services.credit`, one commit each. "Same": the very statement, `balance.posting.POST`,
+under pgbench, prepared. "Minimal": one update of a balance and one insert of an entry in one
+statement, keys only, under pgbench. CPU: clients and PostgreSQL together. Rows are counted after
+each slice and the full audit finds nothing at the end."""
 
 
-def _case(load: Load, crew: Crew, seconds: int, next_run: Callable[[], int]) -> Case:
-    def ceiling() -> float:
+def _against_ceilings(
+    load: Load, crew: Crew, options: Options, next_run: Callable[[], int]
+) -> list[Figure]:
+    seconds = max(1, int(options.seconds))
+
+    def bench(script: str) -> float:
         variables = {"made": 0, "run": next_run(), "tenants": load.tenants}
-        return pgbench.rate(_script(), clients=load.clients, seconds=seconds, variables=variables)
+        return pgbench.rate(script, clients=load.clients, seconds=seconds, variables=variables)
 
-    def subject() -> float:
-        return crew.rate(seconds)
+    sides: dict[str, Callable[[], float]] = {
+        "same": lambda: bench(_script()),
+        "ours": lambda: crew.rate(seconds),
+        "minimal": lambda: bench(_MINIMAL),
+    }
+    tables = {"same": _POSTED, "ours": _POSTED, "minimal": "bench_entry"}
+    found: dict[str, list[Slice]] = {name: [] for name in sides}
+    for number in range(options.pairs):
+        for name in list(sides) if number % 2 == 0 else reversed(list(sides)):
+            found[name].append(_slice(sides[name], crew, tables[name], seconds))
+        options.tell(f"{load.name}: round {number + 1} of {options.pairs}")
+    return _figures(load, found)
 
-    return Case(
-        name=load.name,
-        ceiling=_counted(ceiling, seconds),
-        subject=_counted(subject, seconds),
-        aim=load.aim,
-    )
+
+def _figures(load: Load, found: dict[str, list[Slice]]) -> list[Figure]:
+    rates = {name: [item.rate for item in slices] for name, slices in found.items()}
+    cpu = [
+        mine.cpu_ms / least.cpu_ms
+        for mine, least in zip(found["ours"], found["minimal"], strict=True)
+    ]
+    same, minimal = (ratios(rates["ours"], rates[name]) for name in ("same", "minimal"))
+    return [
+        Figure(name=f"{load.name}: ÷ same", values=same, aim=load.of_same),
+        Figure(name=f"{load.name}: ÷ minimal", values=minimal, aim=load.of_minimal),
+        Figure(name=f"{load.name}: CPU ÷ minimal's", values=cpu, aim=CPU_AIM, at_most=True),
+        Figure(name=f"{load.name}: postings/s", values=rates["ours"]),
+    ]
 
 
-def _counted(measure: Callable[[], float], seconds: int) -> Callable[[], float]:
-    """The rows must be there: a rate of anything else is no rate.
+def _slice(act: Callable[[], float], crew: Crew, table: str, seconds: int) -> Slice:
+    """Run once. The rows must be there: a rate of anything else is no rate.
 
     Half of them will do: pgbench's own rate leaves out the time it needed to connect.
     """
+    postmaster = processes.database_pid()
+    rows, cpu = seeding.scalar(f"SELECT count(*) FROM {table}"), _cpu(crew, postmaster)  # noqa: S608
+    rate = act()
+    spent = _cpu(crew, postmaster) - cpu
+    made = seeding.scalar(f"SELECT count(*) FROM {table}") - rows  # noqa: S608  # our own names
+    if not rate > 0 or made < rate * seconds / 2:
+        raise CannotMeasure(f"{made} rows were posted, {rate * seconds:.0f} were reported")
+    return Slice(rate=rate, cpu_ms=spent / made * 1000)
 
-    def run() -> float:
-        before = _rows()
-        rate = measure()
-        made = _rows() - before
-        if made < rate * seconds / 2:
-            raise CannotMeasure(f"{made} rows were posted, {rate * seconds:.0f} were reported")
-        return rate
 
-    return run
+def _cpu(crew: Crew, postmaster: int) -> float:
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    pgbench_cpu = ended.ru_utime + ended.ru_stime
+    return crew.cpu_seconds() + pgbench_cpu + processes.database_cpu_seconds(postmaster)
+
+
+def _against_peer(
+    name: str, module: str, arguments: tuple[int, ...], apps: str, aim: float, *, options: Options
+) -> list[Figure]:
+    """One client of the peer against one of ours; some pairs are enough for such ratios."""
+    _start_over()
+    ours: list[float] = []
+    theirs: list[float] = []
+    if options.quick:
+        arguments = tuple(min(number, 1_000) for number in arguments)
+    with (
+        clients.crew("benchmarks.posting.prepare", TENANTS, clients=1) as crew,
+        clients.outside(module, *arguments, apps=apps) as peer,
+    ):
+        for _ in range(min(options.pairs, 3)):
+            ours.append(crew.rate(options.seconds))
+            theirs.append(peer.rate(options.seconds))
+    options.tell(f"{name}: {ours[-1]:.0f}/s against {theirs[-1]:.1f}/s")
+    return [
+        Figure(name=f"1 client: ÷ {name}", values=ratios(ours, theirs), aim=aim),
+        Figure(name=f"{name}: postings/s", values=theirs),
+    ]
 
 
 def prepare(number: int, tenant_count: int) -> Callable[[], object]:
@@ -163,25 +247,13 @@ def _script() -> str:
     return _SCRIPT.format(statement=statement.strip())
 
 
-def _refuse_other_peoples_data() -> None:
-    known: Sequence[str] = tenants.ids_after("", limit=1)
-    if known and not known[0].isdigit():
-        raise CannotMeasure("This database has tenants: a benchmark empties the ledger.")
-
-
 def _start_over() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_EMPTY)
-        cursor.execute(_TENANTS, [TENANTS])
-        cursor.execute(_BALANCES, [TENANTS])
-        cursor.execute("VACUUM ANALYZE balance, tenants_tenant")
-        cursor.execute("CHECKPOINT")
-
-
-def _rows() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT)
-        return int(cursor.fetchone()[0])
+    seeding.execute(_EMPTY)
+    seeding.execute(_TENANTS, count=TENANTS)
+    seeding.execute(_BALANCES, count=TENANTS)
+    seeding.execute(_MINIMAL_TABLES)
+    seeding.execute("VACUUM ANALYZE balance, tenants_tenant, bench_balance")
+    seeding.execute("CHECKPOINT")
 
 
 def _require_clean_ledger() -> None:

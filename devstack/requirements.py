@@ -20,9 +20,16 @@ OPTIONS = [
 ]
 
 
+LOCKED: tuple[tuple[str, list[str]], ...] = (
+    ("requirements", []),
+    ("requirements-dev", ["requirements.txt"]),
+    ("requirements-bench", ["requirements.txt"]),
+)
+
+
 def lock(*options: str) -> int:
-    """Compile both files; `--upgrade` moves the pins. The development file follows the other."""
-    for name, constraints in (("requirements", []), ("requirements-dev", ["requirements.txt"])):
+    """Compile all files; `--upgrade` moves the pins. The others follow the first."""
+    for name, constraints in LOCKED:
         report(f"compiling {name}.txt")
         command = [sys.executable, "-m", "uv", "pip", "compile", f"{name}.in"]
         command += [f"--output-file={name}.txt", *OPTIONS, *options]

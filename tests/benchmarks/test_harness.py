@@ -1,57 +1,60 @@
 from __future__ import annotations
 
+import socket
+import threading
+
 import pytest
 
-from benchmarks import harness, pgbench, posting, results
+from benchmarks import __main__ as program
+from benchmarks import figures, load, pgbench, posting, processes, results, seeding
 from benchmarks.errors import CannotMeasure
-from benchmarks.harness import Case, Outcome
+from benchmarks.figures import Figure, Section
+from benchmarks.options import Options
 from devstack import paths, postgres
 from tests.balance.builders import fund
 
-
-def quietly(_line):
-    """Tell nobody."""
+QUICK = Options(pairs=1, seconds=0.1, rows=100, quick=True, tell=lambda _line: None)
 
 
-def test_measures_in_turns_and_changes_the_order():
-    turns = []
+@pytest.mark.parametrize(
+    ("aim", "at_most", "met"),
+    [
+        (None, False, True),
+        (6, False, True),
+        (6.1, False, False),
+        (6, True, True),
+        (5.9, True, False),
+    ],
+)
+def test_the_median_meets_an_aim_or_does_not(aim, at_most, met):
+    figure = Figure(name="a", values=[1, 6, 90], aim=aim, at_most=at_most)
 
-    def measure(name, rate):
-        turns.append(name)
-        return rate
+    assert figure.is_met is met
+    assert Section("A", "", [figure]).missed == ([] if met else [figure])
 
-    case = Case(
-        name="a", ceiling=lambda: measure("ceiling", 100), subject=lambda: measure("subject", 80)
+
+def test_nothing_measured_is_no_figure():
+    with pytest.raises(CannotMeasure, match="a: nothing was measured"):
+        Figure(name="a", values=[])
+
+
+def test_ratios_are_of_neighbours_and_of_work_that_was_done():
+    assert figures.ratios([8, 6], [10, 3]) == [0.8, 2]
+    with pytest.raises(CannotMeasure, match="nothing was done"):
+        figures.ratios([1], [0])
+
+
+def test_a_table_shows_spread_aims_and_verdicts():
+    shown = figures.table(
+        [
+            Figure(name="rate", values=[1_000, 2_000], aim=1_600),
+            Figure(name="wait", unit="ms", values=[0.05], aim=1, at_most=True),
+        ]
     )
-    outcome = harness.run(case, pairs=3, tell=quietly)
 
-    assert turns == ["ceiling", "subject", "subject", "ceiling", "ceiling", "subject"]
-    assert outcome.ratios == [0.8, 0.8, 0.8]
-
-
-def test_nothing_done_is_no_figure():
-    case = Case(name="a", ceiling=lambda: 100, subject=lambda: 0)
-
-    with pytest.raises(CannotMeasure, match="a: nothing was done"):
-        harness.run(case, pairs=1, tell=quietly)
-
-
-@pytest.mark.parametrize(("aim", "met"), [(None, True), (0.6, True), (0.61, False)])
-def test_the_median_meets_an_aim_or_does_not(aim, met):
-    outcome = Outcome(name="a", ceilings=[10, 10, 10], subjects=[1, 6, 9], aim=aim)
-
-    assert outcome.meets_aim is met
-
-
-def test_a_table_shows_rates_ratios_and_aims():
-    outcomes = [
-        Outcome(name="a", ceilings=[1_000, 2_000], subjects=[800, 1_000], aim=0.6),
-        Outcome(name="b", ceilings=[10], subjects=[5]),
-    ]
-
-    assert harness.table(outcomes, ceiling="pgbench", subject="ours").splitlines()[2:] == [
-        "| a | 1,500 | 900 | 0.50 | **0.65** | 0.80 | 0.60 |",
-        "| b | 10 | 5 | 0.50 | **0.50** | 0.50 | – |",
+    assert shown.splitlines()[2:] == [
+        "| rate | 1,000 | **1,500** | 2,000 | ≥ 1,600 | **missed** |",
+        "| wait (ms) | 0.0500 | **0.0500** | 0.0500 | ≤ 1.00 | met |",
     ]
 
 
@@ -65,6 +68,14 @@ def test_a_section_is_replaced_and_others_stay(tmp_path, monkeypatch):
     text = results.FILE.read_text()
     assert text.endswith("\n\n## One\n\nnew \\1\n\n## Two\n\nkept\n")
     assert text.startswith("# Measured\n")
+
+
+def test_a_part_that_needs_too_long_is_given_up():
+    with (
+        pytest.raises(CannotMeasure, match="slow needs more than 1 s"),
+        program._at_most(1, "slow"),
+    ):
+        threading.Event().wait(5)
 
 
 def test_pgbench_runs_exactly_the_statement_of_the_services():
@@ -90,12 +101,42 @@ def test_a_failing_script_is_no_figure(monkeypatch, db):
 
 
 def test_a_forgetful_server_is_refused(db):
-    with pytest.raises(CannotMeasure, match="only a durable server counts"):
-        posting.main(pairs=1, seconds=1, tell=quietly)
+    assert program._run("api", QUICK, seconds=10) == program.NOT_MEASURED
 
 
 def test_other_peoples_data_is_never_emptied(acme):
     fund(acme, 5)
 
     with pytest.raises(CannotMeasure, match="has tenants"):
-        posting._refuse_other_peoples_data()
+        seeding.require_own_database()
+
+
+def test_a_seeded_history_is_a_ledger_that_the_audit_accepts(db):
+    from balance import chains
+    from balance.findings import Scope
+    from common.clock import utc_now
+
+    tenant = seeding.named_tenant("bench_x")
+    seeding.history(tenant, 16, batch=8)
+
+    assert chains.check(Scope(full=True), now=utc_now()) == []
+    assert seeding.scalar("SELECT available FROM balance") == 600
+
+
+def test_an_unexpected_answer_is_no_figure():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def refuse():
+            client, _ = server.accept()
+            with client:
+                client.recv(1024)
+                client.sendall(b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n")
+
+        threading.Thread(target=refuse, daemon=True).start()
+        request = load.Request(method="GET", path="/x", key="k")
+        with pytest.raises(CannotMeasure, match="/x answered"):
+            load.run(server.getsockname()[1], request, connections=1, seconds=1)
+
+
+def test_cpu_of_a_process_that_ended_is_none():
+    assert processes.cpu_seconds(2**22 + 1) == 0.0

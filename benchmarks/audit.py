@@ -1,0 +1,87 @@
+"""`check_ledger` over a long history, and again when nothing but a little is new."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from balance import chains
+from balance import services as ledger
+from balance.findings import Scope
+from benchmarks import paging, seeding
+from benchmarks.errors import CannotMeasure
+from benchmarks.figures import Figure, Section, ratios
+from benchmarks.options import Options
+from common import ids
+from common.clock import utc_now
+
+NEW_ROWS = 1_000
+_AGGREGATE = """
+SELECT count(*), sum(available_delta), sum(locked_delta), sum(amount), max(sequence),
+    sum(available_after), sum(locked_after), max(created_at)
+FROM balance_transaction
+"""
+
+
+def measure(options: Options) -> Section:
+    """Raises CannotMeasure, also where the audit finds something."""
+    seeding.require_own_database()
+    rows, _mine = paging.prepare(options)
+    full: list[float] = []
+    aggregate: list[float] = []
+    for _ in range(min(options.pairs, 3)):
+        aggregate.append(_seconds(lambda: seeding.execute(_AGGREGATE)))
+        full.append(_seconds(lambda: _audit(full=True)))
+        options.tell(f"full audit {full[-1]:.1f} s, aggregate {aggregate[-1]:.1f} s")
+    long = [_incremental(f"{paging.OWNER}0") for _ in range(3)]
+    short_tenant = seeding.named_tenant("bench_short")
+    short = [_incremental(short_tenant) for _ in range(3)]
+    return Section(
+        "Audit",
+        f"{rows:,} rows. The aggregate reads the table once, in one process. Incremental: "
+        f"{NEW_ROWS:,} new rows of one tenant, with a long history and with none.",
+        [
+            Figure(
+                name="full audit ÷ one aggregate",
+                values=ratios(full, aggregate),
+                aim=3,
+                at_most=True,
+            ),
+            Figure(name="full audit", unit="s", values=full),
+            Figure(
+                name="incremental, long history ÷ none",
+                values=ratios(long, short),
+                aim=2,
+                at_most=True,
+                note="(our own bound for “independent”)",
+            ),
+            Figure(name="incremental, long history", unit="s", values=long),
+        ],
+    )
+
+
+def _audit(*, full: bool) -> None:
+    if findings := chains.check(Scope(full=full), now=utc_now()):
+        raise CannotMeasure(f"the ledger is not clean: {findings[0]}")
+
+
+def _incremental(tenant_id: str) -> float:
+    """Seconds of an audit of the whole ledger when one tenant has new rows."""
+    _audit(full=False)
+    for _ in range(NEW_ROWS // 10):
+        for _ in range(10):
+            ledger.credit(
+                tenant_id=tenant_id,
+                amount=1,
+                source_type="adjustment",
+                source_id=ids.new("adj"),
+                description="Benchmark",
+                now=utc_now(),
+            )
+    return _seconds(lambda: _audit(full=False))
+
+
+def _seconds(act: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    act()
+    return time.perf_counter() - began
