@@ -7,6 +7,8 @@ import sys
 import time
 
 from celery import current_app
+from django.conf import settings
+from redis import Redis
 
 from benchmarks import api, load, paging, processes, seeding
 from benchmarks.errors import CannotMeasure
@@ -102,10 +104,10 @@ def _worker(options: Options) -> tuple[list[float], list[float], int]:
     ]
     with processes.program(command, name="worker") as worker:
         _enqueue(100)
-        _until_idle(worker)
+        _until_done(worker)
         warm = worker.resident_mib()
         _enqueue(ticks)
-        _until_idle(worker)
+        _until_done(worker)
         return warm, worker.resident_mib(), ticks
 
 
@@ -116,13 +118,14 @@ def _enqueue(count: int) -> None:
         current_app.send_task(name, ignore_result=True)
 
 
-def _until_idle(worker: Server) -> None:
-    """Wait until the children have used next to no CPU for a second."""
-    before = worker.cpu_seconds()
-    for _ in range(60):
-        time.sleep(1)
-        now = worker.cpu_seconds()
-        if 0 < now - before < 0.05:
-            return
-        before = now
-    raise CannotMeasure("the Celery worker did not come to rest in a minute")
+def _until_done(worker: Server) -> None:
+    """Wait until the queue is empty. Raises CannotMeasure when it is not within a minute."""
+    queue = f"{settings.CELERY_BROKER_TRANSPORT_OPTIONS['global_keyprefix']}celery"
+    with Redis.from_url(settings.REDIS_URL) as broker:
+        for _ in range(600):
+            worker.pids()
+            if not broker.llen(queue):
+                time.sleep(1)  # what was taken last
+                return
+            time.sleep(0.1)
+    raise CannotMeasure("the Celery worker did not finish within a minute")

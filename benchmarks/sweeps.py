@@ -22,12 +22,12 @@ FROM generate_series(%(first)s::int, %(last)s::int) AS n
 _CONFIGS = """
 INSERT INTO funding_autofundingconfig (
     id, tenant_id, enabled, low_balance_threshold, funding_amount, funding_method,
-    confirmation_emails, confirm_topups, paused_reason, paused_until, last_decline_reason,
-    consecutive_failures, created_at, updated_at
+    confirmation_emails, confirm_topups, paused_reason, last_decline_reason, failures_in_a_row,
+    updated_at
 )
 SELECT 'afc_sweep' || lpad(n::text, 9, '0'), 'bench_sweep' || lpad(n::text, 9, '0'), true, 50000,
-    10000, 'ach_debit', '{}', false, CASE WHEN n <= %(due)s::int THEN 'benchmark' ELSE '' END,
-    NULL, '', 0, now(), now()
+    10000, 'ach_debit', '{}', false,
+    CASE WHEN n <= %(due)s::int THEN 'benchmark' ELSE '' END, '', 0, now()
 FROM generate_series(%(first)s::int, %(last)s::int) AS n
 """
 _BALANCES = """
