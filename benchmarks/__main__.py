@@ -23,13 +23,13 @@ from benchmarks.options import Options
 PARTS = {
     "posting": 150,
     "api": 75,
-    "server": 60,
+    "server": 90,
     "webhooks": 110,
     "claims": 60,
-    "fairness": 60,
+    "fairness": 110,
     "paging": 150,
     "audit": 90,
-    "memory": 90,
+    "memory": 150,
     "sweeps": 60,
     "start": 90,
 }

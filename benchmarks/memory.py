@@ -28,7 +28,7 @@ def measure(options: Options) -> Section:
     """Raises CannotMeasure."""
     seeding.require_own_database()
     rows, mine = paging.prepare(options)
-    seconds = options.scaled(20, 2)
+    seconds = options.scaled(8, 2)
     port = processes.free_port()
     with processes.program(processes.gunicorn(port), name="web", port=port) as web:
         served, warm, after = _requests(web, seconds)
