@@ -19,6 +19,18 @@ def generic_plan(statement):
         return "\n".join(line for (line,) in cursor.fetchall())
 
 
+def drop_whole_indexes(table):
+    """Of a small table any index is cheap to read; only those with a condition stay."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indexrelid::regclass FROM pg_index"
+            " WHERE indrelid = %s::regclass AND NOT indisunique AND indpred IS NULL",
+            [table],
+        )
+        for (name,) in cursor.fetchall():
+            cursor.execute(f"DROP INDEX {name}")
+
+
 @pytest.mark.parametrize(
     ("movements", "rule", "index"),
     [
@@ -27,6 +39,7 @@ def generic_plan(statement):
     ],
 )
 def test_the_sum_of_what_is_on_its_way(movements, rule, index):
+    drop_whole_indexes(movements.table)
     statement = movements._rules()[rule].as_string().replace("%(tenant_id)s", "$1")
 
     assert f" on {index} " in generic_plan(statement)
