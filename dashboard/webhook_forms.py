@@ -113,6 +113,12 @@ class EndpointForm(OnceForm):
         return [*self.cleaned_data.get("payments", ()), *self.cleaned_data.get("notices", ())]
 
 
+class EditEndpointForm(EndpointForm):
+    """The same about an endpoint that exists: its token registers nothing and shows no secret."""
+
+    purpose = "webhook.edit"
+
+
 def values_of(row: WebhookEndpoint) -> dict[str, Any]:
     """An endpoint as the form shows it before any change."""
     return {

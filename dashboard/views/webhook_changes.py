@@ -14,7 +14,13 @@ from common.clock import utc_now
 from common.errors import DomainError
 from dashboard import refusals
 from dashboard.access import PageRequest, tenant_form
-from dashboard.webhook_forms import FIELDS, EndpointForm, RotateSecretForm, values_of
+from dashboard.webhook_forms import (
+    FIELDS,
+    EditEndpointForm,
+    EndpointForm,
+    RotateSecretForm,
+    values_of,
+)
 from tenants import actors
 from tenants.models import Role
 from webhooks import selectors
@@ -53,7 +59,9 @@ def register(request: PageRequest) -> HttpResponse:
 def edit(request: PageRequest, endpoint_id: str) -> HttpResponse:
     tenant = request.seat.tenant
     row = selectors.endpoint(tenant_id=tenant.pk, endpoint_id=endpoint_id)
-    form = EndpointForm(_sent(request), tenant_id=tenant.pk, what=row.pk, initial=values_of(row))
+    form = EditEndpointForm(
+        _sent(request), tenant_id=tenant.pk, what=row.pk, initial=values_of(row)
+    )
     if form.is_valid():
         try:
             endpoints.update(

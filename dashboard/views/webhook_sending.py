@@ -18,7 +18,7 @@ from dashboard.wording import duration_in_words
 from tenants import actors
 from webhooks import selectors
 from webhooks.dispatcher.results import text_of
-from webhooks.errors import WebhookTestRunning
+from webhooks.errors import WebhooksStopped, WebhookTestRunning
 from webhooks.models import WebhookEndpoint
 from webhooks.services import deliveries, pings, replays
 
@@ -31,7 +31,7 @@ def test(request: PageRequest, endpoint_id: str) -> HttpResponse:
     row = selectors.endpoint(tenant_id=tenant.pk, endpoint_id=endpoint_id)
     try:
         made = pings.ping(tenant_id=tenant.pk, endpoint_id=row.pk, mode=tenant.mode, now=utc_now())
-    except WebhookTestRunning as refusal:
+    except (WebhookTestRunning, WebhooksStopped) as refusal:
         messages.error(request, f"{refusal.detail} {refusal.advice}")
         return redirect("dashboard:webhook", endpoint_id=row.pk)
     failure = str(made.answer.failure or "")

@@ -9,7 +9,7 @@ import pytest
 
 from common import crypto, ids
 from common.clock import utc_now
-from dashboard.webhook_forms import EndpointForm, RotateSecretForm
+from dashboard.webhook_forms import EditEndpointForm, EndpointForm, RotateSecretForm
 from tenants.models import AuditEvent, Role
 from tests.builders import make_endpoint, make_member, publish
 from webhooks import events
@@ -19,8 +19,8 @@ from webhooks.states import DeliveryStatus, EndpointStatus
 ROOT = "/dashboard/webhooks"
 
 
-def wish(tenant, **fields):
-    form = EndpointForm(tenant_id=tenant.pk, what=ids.new("wh"))
+def wish(tenant, *, form_class=EndpointForm, **fields):
+    form = form_class(tenant_id=tenant.pk, what=ids.new("wh"))
     return {
         "acting_for": tenant.pk,
         "token": form["token"].value(),
@@ -28,6 +28,10 @@ def wish(tenant, **fields):
         "scope": "every",
         **fields,
     }
+
+
+def change(tenant, **fields):
+    return wish(tenant, form_class=EditEndpointForm, **fields)
 
 
 def secret_in(response):
@@ -63,6 +67,18 @@ class TestRegistering:
 
         assert secret_in(first) == secret_in(second)
         assert WebhookEndpoint.objects.count() == 1
+
+    def test_by_a_form_whose_endpoint_was_removed_makes_none(self, acme, dana_browser):
+        sent = wish(acme)
+        dana_browser.post(f"{ROOT}/new", sent)
+        endpoint = WebhookEndpoint.objects.get()
+        dana_browser.post(f"{ROOT}/{endpoint.pk}/remove", {"acting_for": acme.pk})
+
+        response = dana_browser.post(f"{ROOT}/new", sent)
+
+        assert response.status_code == 422
+        assert b"was removed" in response.content
+        assert WebhookEndpoint.objects.get().status == EndpointStatus.REMOVED
 
     def test_takes_the_events_that_were_ticked(self, acme, dana_browser):
         sent = wish(acme, scope="some", payments=["payment.failed"], notices=["balance.low"])
@@ -113,7 +129,7 @@ class TestEditing:
         form = dana_browser.get(path).context["form"]
         assert (form["url"].value(), form["scope"].value()) == (endpoint.url, "some")
 
-        response = dana_browser.post(path, wish(acme, url="https://93.184.215.14/new"))
+        response = dana_browser.post(path, change(acme, url="https://93.184.215.14/new"))
 
         assert response["Location"] == f"{ROOT}/{endpoint.pk}"
         endpoint.refresh_from_db()
@@ -121,12 +137,23 @@ class TestEditing:
 
     def test_refuses_an_address_that_is_not_public(self, acme, dana_browser):
         endpoint = make_endpoint(acme)
-        sent = wish(acme, url="https://169.254.169.254/")
+        sent = change(acme, url="https://169.254.169.254/")
 
         response = dana_browser.post(f"{ROOT}/{endpoint.pk}/edit", sent)
 
         assert response.status_code == 422
         assert b"not public" in response.content
+
+    def test_opens_no_way_to_the_secret(self, acme, dana_browser):
+        endpoint = make_endpoint(acme)
+        form = dana_browser.get(f"{ROOT}/{endpoint.pk}/edit").context["form"]
+
+        sent = wish(acme, token=form["token"].value())
+        response = dana_browser.post(f"{ROOT}/new", sent)
+
+        assert response.status_code == 422
+        assert b"whsec_" not in response.content
+        assert WebhookEndpoint.objects.count() == 1
 
 
 class TestRotating:

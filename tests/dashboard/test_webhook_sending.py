@@ -9,7 +9,10 @@ import pytest
 from common import ids
 from common.clock import utc_now
 from dashboard.webhook_forms import ReplayForm
+from tenants import actors
 from tenants.models import Role
+from tenants.services import switches
+from tenants.switches import SwitchKind
 from tests.builders import make_endpoint, make_member, publish
 from tests.receivers import ALLOWED, Receiver, answer
 from webhooks.models import WebhookDelivery, WebhookEndpoint
@@ -60,6 +63,18 @@ class TestTestCall:
         )
 
         assert b"has not ended yet" in response.content
+
+    def test_says_when_operators_stopped_sending(self, acme, dana_browser):
+        endpoint = make_endpoint(acme)
+        switches.engage(
+            kind=SwitchKind.WEBHOOKS, reason="Incident", actor=actors.SYSTEM, now=utc_now()
+        )
+
+        response = dana_browser.post(
+            f"{ROOT}/{endpoint.pk}/test", {"acting_for": acme.pk}, follow=True
+        )
+
+        assert b"Nothing is sent for the moment" in response.content
 
 
 class TestResend:

@@ -54,13 +54,16 @@ def register(
     now: datetime,
 ) -> WithSecret:
     """A new endpoint with a new secret. `endpoint_id`: asked for again with the same id, the same
-    endpoint is returned. Raises InvalidWebhookEvents, TooManyWebhooks.
+    endpoint is returned. Raises InvalidWebhookEvents, TooManyWebhooks, and NotFound when that one
+    was removed meanwhile.
     """
     check_events(events)
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     known = selectors.endpoints(tenant_id=tenant_id)
     if endpoint_id and (made := known.filter(pk=endpoint_id).first()):
         return WithSecret(made, _secret_of(made))
+    if endpoint_id and _is_removed(tenant_id, endpoint_id):
+        raise NotFound("What this form registered was removed. Open the form anew.")
     if known.count() >= ENDPOINTS_PER_TENANT_MAX:
         raise TooManyWebhooks(f"A tenant has at most {ENDPOINTS_PER_TENANT_MAX} endpoints.")
     secret = signing.new_secret()
@@ -196,6 +199,11 @@ def rotate_secret(
     )
     _audit(endpoint, "secret_rotated", actor, now, overlapSeconds=int(overlap.total_seconds()))
     return WithSecret(endpoint, secret)
+
+
+def _is_removed(tenant_id: str, endpoint_id: str) -> bool:
+    removed = WebhookEndpoint.objects.filter(status=EndpointStatus.REMOVED)
+    return removed.filter(tenant_id=tenant_id, pk=endpoint_id).exists()
 
 
 def _secret_of(endpoint: WebhookEndpoint) -> str:
