@@ -113,7 +113,7 @@ def accept(*, token: str, user: User, now: datetime) -> Membership:
 
     Raises InvitationClosed, InvitedSomebodyElse.
     """
-    invitation = find(token=token, now=now)
+    invitation = _find_locked(token, now)
     if invitation.email != user.email:
         raise InvitedSomebodyElse(f"This invitation is for {invitation.email}.")
     return _accept(invitation, user, now)
@@ -125,8 +125,7 @@ def join(*, token: str, name: str, password: str, now: datetime) -> User:
 
     Raises InvitationClosed, AccountExists, InvalidName.
     """
-    invitation = find(token=token, now=now)
-    _lock_tenant(invitation.tenant_id)
+    invitation = _find_locked(token, now)
     if has_account(invitation):
         raise AccountExists(f"{invitation.email} has an account: sign in, then join.")
     user = User.objects.create_user(
@@ -134,6 +133,12 @@ def join(*, token: str, name: str, password: str, now: datetime) -> User:
     )
     _accept(invitation, user, now)
     return user
+
+
+def _find_locked(token: str, now: datetime) -> Invitation:
+    """The invitation as it is once nobody else can send it anew, perhaps for another role."""
+    _lock_tenant(find(token=token, now=now).tenant_id)
+    return find(token=token, now=now)
 
 
 def _accept(invitation: Invitation, user: User, now: datetime) -> Membership:

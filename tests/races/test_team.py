@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.core import mail
+from django.db import connection, transaction
 
 from tenants import actors
+from tenants.errors import InvitationClosed
 from tenants.models import AuditEvent, Membership, OutgoingEmail, Role, User
 from tenants.services import emails, invitations, members
 from tests.builders import NOW, make_member
@@ -89,3 +93,38 @@ def test_of_two_owners_who_remove_each_other_one_stays(acme):
 
     assert kinds(outcomes) == {"Membership": 1, "LastOwner": 1}
     assert Membership.objects.filter(tenant=acme, role=Role.OWNER).count() == 1
+
+
+def test_an_acceptance_gets_no_role_that_a_newer_invitation_takes_back(acme, rival):
+    nell = make_member(rival, email="new@acme.example", role=Role.OWNER)
+    invite(acme)
+    secret = token()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            invitations.invite(
+                tenant_id=acme.pk,
+                email=nell.email,
+                role=Role.VIEWER,
+                actor=actors.SYSTEM,
+                now=NOW + timedelta(minutes=2),
+            )
+            accepting = pool.submit(
+                together,
+                lambda _worker: invitations.accept(token=secret, user=nell, now=NOW),
+                workers=1,
+            )
+            wait_for_a_lock()
+        (outcome,) = accepting.result()
+
+    assert isinstance(outcome, InvitationClosed)
+    assert not Membership.objects.filter(tenant=acme).exists()
+
+
+def wait_for_a_lock():
+    with connection.cursor() as cursor:
+        for _ in range(500):
+            cursor.execute("SELECT count(*), pg_sleep(0.01) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+    raise AssertionError("nobody waits")
