@@ -55,6 +55,8 @@ def settings(request: PageRequest) -> HttpResponse:
 @tenant_form()
 def notifications(request: PageRequest) -> HttpResponse:
     """Which e-mails this person gets about this tenant."""
+    if request.seat.viewed_until:
+        raise PermissionDenied("Members choose their own messages; staff get none.")
     membership = request.seat.membership
     form = NoticesForm(request.POST if request.method == "POST" else None, membership=membership)
     if form.is_valid():

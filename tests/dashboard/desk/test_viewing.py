@@ -55,6 +55,9 @@ class TestViewing:
         assert response.status_code == 200
         assert b"Staff view, read only." in response.content
 
+    def test_has_no_messages_to_choose(self, viewing):
+        assert viewing.get("/dashboard/notifications").status_code == 403
+
     def test_is_on_the_record_with_its_reason(self, viewing, sam, acme):
         event = AuditEvent.objects.get(action="tenant.viewed_by_staff")
 
