@@ -27,6 +27,7 @@ _SENTENCES = {
     "second_factor.added": "Added {kind} to sign in",
     "second_factor.removed": "Removed {kind} from signing in",
     "second_factor.renewed": "Made new {kind}",
+    "password.set_by_support": "Changed the password of {subject}",
     "second_factor.reset_by_support": "Removed the second factor of {subject}, who had lost it",
     "second_factor.required": "Required a second factor of everybody",
     "second_factor.made_optional": "Made the second factor optional",

@@ -25,6 +25,7 @@ _CHANGES = {
     "password_changed": "Your password was changed",
     "password_reset": "Your password was reset",
     "password_set": "A password was set",
+    "password_set_by_support": "Our support changed your password",
     "second_factor_reset": "Our support removed your passkeys, authenticator app and codes",
 }
 _USELESS_AFTER = timedelta(hours=1)

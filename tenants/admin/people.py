@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from allauth.account.models import EmailAddress
@@ -11,6 +12,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
+from django.db import transaction
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
@@ -99,6 +101,16 @@ class UserAdmin(AccountAdmin, FastAdmin):
         """Only superusers say who works for us, and what they may do."""
         given_by_superusers = () if request.user.is_superuser else _POWER
         return (*super().get_readonly_fields(request, obj), *given_by_superusers)
+
+    @transaction.atomic
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+        """Nobody gets another one's password changed unnoticed."""
+        answer = super().user_change_password(request, id, form_url)
+        if request.method == "POST" and answer.status_code == HTTPStatus.FOUND:
+            accounts.note_password_set(
+                user_id=id, actor=actors.staff(str(request.user.pk)), now=utc_now()
+            )
+        return answer
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

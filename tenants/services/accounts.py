@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from tenants.actors import Actor
+from tenants.emails import queue_account_notice
 from tenants.models import Membership, Mode, Role, Tenant, TenantStatus, User
 from tenants.services import audit, names, sign_ins
 
@@ -56,6 +57,14 @@ def rename_person(*, user_id: str, name: str, now: datetime) -> None:
         return
     user.save(update_fields=["name"])
     sign_ins.account_changed(user_id=user_id, action="user.renamed", kind=user.name, now=now)
+
+
+@transaction.atomic
+def note_password_set(*, user_id: str, actor: Actor, now: datetime) -> None:
+    """Staff set a person's password: the person is mailed, and each of their tenants reads it."""
+    sign_ins.password_set_by_support(user_id=user_id, actor=actor, now=now)
+    user = User.objects.get(pk=user_id)
+    queue_account_notice(user=user, change="password_set_by_support", address="Ballast", now=now)
 
 
 def suspend(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") -> bool:

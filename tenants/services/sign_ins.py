@@ -26,6 +26,11 @@ def account_changed(*, user_id: str, action: str, kind: str, now: datetime) -> N
     _record(user_id, action, actors.user(user_id), {"kind": kind}, now)
 
 
+def password_set_by_support(*, user_id: str, actor: actors.Actor, now: datetime) -> None:
+    """Staff gave the person a new password, or took it away."""
+    _record(user_id, "password.set_by_support", actor, {}, now)
+
+
 def reset_by_support(*, user_id: str, now: datetime) -> None:
     """The second factor was taken away at the person's own request; why stays among staff."""
     _record(user_id, "second_factor.reset_by_support", actors.SYSTEM, {}, now)

@@ -5,7 +5,7 @@ from django.contrib.auth.models import Group, Permission
 from django.core.management import call_command
 
 from dashboard.desk.roles import ROLES
-from tenants.models import User
+from tenants.models import AuditEvent, OutgoingEmail, User
 from tests.builders import make_member
 from tests.dashboard.desk.conftest import browser_of
 
@@ -88,6 +88,18 @@ class TestAdministrators:
         member.refresh_from_db()
         assert not member.is_staff
         assert not member.is_superuser
+
+    def test_set_no_password_unnoticed(self, lee, acme):
+        member = make_member(acme, email="dana@acme.example")
+        sent = {"usable_password": "true", "password1": "x7" * 9, "password2": "x7" * 9}
+
+        assert lee.post(f"/admin/tenants/user/{member.pk}/password/", sent).status_code == 302
+
+        event = AuditEvent.objects.get(action="password.set_by_support")
+        assert (event.tenant, event.subject_id) == (acme, member.pk)
+        mail = OutgoingEmail.objects.get()
+        assert mail.to == "dana@acme.example"
+        assert mail.context["what"] == "Our support changed your password"
 
     def test_do_not_take_over_colleagues(self, lee, sam):
         assert self.change(lee, sam, name="Mine").status_code == 403
