@@ -7,6 +7,7 @@ from datetime import datetime
 
 from approvals.decisions import QuestionView
 from approvals.models import Decision
+from common.money import format_cents
 from dashboard.auto_funding import people
 from dashboard.context import Badge
 
@@ -25,6 +26,7 @@ class ApprovalLine:
 
     id: str
     kind: str
+    title: str
     what: str
     account: str
     amount: int
@@ -45,6 +47,7 @@ def approval_line(view: QuestionView, *, email: str) -> ApprovalLine:
     return ApprovalLine(
         id=view.id,
         kind=view.kind,
+        title=_title(view),
         what=f"Pay {view.holder_name}" if is_payment else "Add to the balance",
         account=f"to {account}" if is_payment else f"from {account}",
         amount=view.amount,
@@ -57,6 +60,12 @@ def approval_line(view: QuestionView, *, email: str) -> ApprovalLine:
         end=_end(view),
         ended_at=view.decided_at,
     )
+
+
+def _title(view: QuestionView) -> str:
+    if view.kind == "payment":
+        return f"Pay {format_cents(view.amount)} to {view.holder_name}"
+    return f"Add {format_cents(view.amount)} to the balance"
 
 
 def _end(view: QuestionView) -> str:

@@ -210,7 +210,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 PROBLEM_MEMBERS: dict[str, dict[str, Any]] = {
     "amount_above_limit": {
-        "detail": "At most $1,000,000.00 per transaction by ach_debit.",
+        "detail": "At most $1,000,000.00 per transaction by ACH debit.",
         "limit": 100_000_000,
     },
     "duplicate_funding_source": {"existingId": _SOURCE_ID},

@@ -15,10 +15,15 @@ from networks.accounts import StoredAccount
 
 
 class FundingMethod(models.TextChoices):
-    """How money is asked for. RTP cannot pull: it sends a request the account holder answers."""
+    """How money is asked for. RTP sends a request that the account holder answers."""
 
     ACH_DEBIT = "ach_debit"
     RTP = "rtp"
+
+    @property
+    def words(self) -> str:
+        """For sentences that people read: RTP cannot pull, so it asks."""
+        return "ACH debit" if self == FundingMethod.ACH_DEBIT else "request for payment"
 
 
 class SourceType(models.TextChoices):

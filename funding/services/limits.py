@@ -85,7 +85,9 @@ def check_transaction(limits: Limits, *, method: str, amount: int) -> None:
     most = limits.per_transaction[method]
     if amount > most:
         raise AmountAboveLimit(
-            f"At most {format_cents(most)} per transaction by {method}.", field="amount", limit=most
+            f"At most {format_cents(most)} per transaction by {FundingMethod(method).words}.",
+            field="amount",
+            limit=most,
         )
 
 

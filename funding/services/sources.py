@@ -21,7 +21,7 @@ from funding.errors import (
     FundingSourceNotVerified,
     FundingSourceUnusable,
 )
-from funding.models import FundingSource, FundingTransaction
+from funding.models import FundingMethod, FundingSource, FundingTransaction
 from funding.services import pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
@@ -52,7 +52,7 @@ def require_usable(*, source: FundingSource, method: str) -> None:
         raise FundingSourceUnusable(_why_unusable(source), field="fundingSourceId")
     if method not in source.supported_methods:
         raise FundingMethodNotSupported(
-            f"This bank account does not support {method}.",
+            f"This bank account does not support {FundingMethod(method).words}.",
             field="fundingMethod",
             supported_methods=list(source.supported_methods),
         )

@@ -118,12 +118,12 @@ def _network_for(mode: str, order: Order) -> PaymentNetwork:
     method = NETWORK_METHOD[order.method]
     if network is None or (terms := network.capabilities.methods.get(method)) is None:
         raise PaymentMethodNotSupported(
-            f"No payment network for {order.method} is connected.", field="method"
+            f"No payment network for {order.method.words} is connected.", field="method"
         )
     most = min(terms.amount_max, settings.PAYMENT_AMOUNT_MAX[order.method])
     if order.amount > most:
         raise AmountAboveLimit(
-            f"At most {format_cents(most)} per payment by {order.method}.",
+            f"At most {format_cents(most)} per payment by {order.method.words}.",
             field="amount",
             limit=most,
         )

@@ -100,7 +100,9 @@ class TestRefusing:
     def test_more_than_the_method_allows(self, acme_api, source):
         response = acme_api.post_json(PATH, body(source, amount=100_000_001))
 
-        assert (response.status_code, response.json()["code"]) == (422, "amount_above_limit")
+        problem = response.json()
+        assert (response.status_code, problem["code"]) == (422, "amount_above_limit")
+        assert problem["detail"] == "At most $1,000,000.00 per transaction by ACH debit."
 
     def test_more_than_staff_allow_a_day(self, acme, acme_api, source):
         FundingLimit.objects.create(tenant=acme, daily_max=30_000)

@@ -25,7 +25,7 @@ PROBLEM = {
     "type": "http://localhost:8000/docs/errors#amount_above_limit",
     "title": "Amount above the limit",
     "status": 422,
-    "detail": "At most $1,000,000.00 per transaction by ACH.",
+    "detail": "At most $1,000,000.00 per transaction by ACH debit.",
     "code": "amount_above_limit",
     "errors": [{"field": "amount", "code": "amount_above_limit", "message": "Too much." * 20}],
 }

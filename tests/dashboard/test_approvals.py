@@ -75,6 +75,12 @@ class TestWaiting:
             assert fact in content
         assert f'href="{path(question)}"' in content
 
+    def test_a_sentence_names_it(self, question, dana_browser):
+        sentence = "Add $500.00 to the balance"
+
+        assert f">{sentence}</a></h3>" in dana_browser.get(PAGE).content.decode()
+        assert f"<h1>{sentence}</h1>" in dana_browser.get(path(question)).content.decode()
+
     def test_offers_the_decision_to_whom_was_asked(self, question, ann_browser, dana_browser):
         assert b">Decide<" in ann_browser.get(PAGE).content
         assert b">Decide<" not in dana_browser.get(PAGE).content
