@@ -24,6 +24,7 @@ Values = Mapping[str, Any] | Sequence[Any]
 def rows(statement: str, values: Values) -> list[Row]:
     """Run `statement` and return what it gives. Raises what Django's cursor would raise."""
     database = connections[DEFAULT_DB_ALIAS]
+    database.close_if_health_check_failed()
     database.ensure_connection()
     database.validate_no_broken_transaction()
     if database.queries_logged or database.execute_wrappers:

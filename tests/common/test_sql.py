@@ -89,14 +89,25 @@ class TestHealth:
             assert connection.is_usable()
 
     def test_sees_that_the_server_hung_up(self):
-        pid = sql.rows("SELECT pg_backend_pid()", {})[0][0]
-        other = connection.copy()
-        try:
-            with other.cursor() as cursor:
-                cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
-        finally:
-            other.close()
+        hang_up()
 
         assert not connection.is_usable()
         connection.close()
         assert sql.rows("SELECT 1", {}) == [(1,)]
+
+    def test_a_broken_connection_is_replaced_before_a_request_s_first_statement(self):
+        hang_up()
+
+        connection.close_if_unusable_or_obsolete()  # as Django does between requests
+
+        assert sql.rows("SELECT 1", {}) == [(1,)]
+
+
+def hang_up():
+    pid = sql.rows("SELECT pg_backend_pid()", {})[0][0]
+    other = connection.copy()
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    finally:
+        other.close()
