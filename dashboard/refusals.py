@@ -1,4 +1,4 @@
-"""Where a refusal of a service is shown: next to the field it is about."""
+"""How a refusal of a service is shown to people: in words, next to the field it is about."""
 
 from __future__ import annotations
 
@@ -12,4 +12,9 @@ from common.errors import DomainError
 def add_to(form: forms.Form, refusal: DomainError, *, fields: Mapping[str, str]) -> None:
     """Put `refusal` next to its field; `fields` maps names of the API to those of the form."""
     name = fields.get(refusal.field or "", refusal.field)
-    form.add_error(name if name in form.fields else None, f"{refusal.detail} {refusal.advice}")
+    form.add_error(name if name in form.fields else None, sentence(refusal))
+
+
+def sentence(refusal: DomainError) -> str:
+    """What went wrong and what to do; advice that names members of the API is for programs."""
+    return refusal.detail if "`" in refusal.advice else f"{refusal.detail} {refusal.advice}"

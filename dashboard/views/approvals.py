@@ -79,7 +79,7 @@ def resend(request: PageRequest, confirmation_id: str) -> HttpResponse:
             now=now,
         )
     except (ConfirmationClosed, ConfirmationResentRecently) as refusal:
-        messages.warning(request, f"{refusal.detail} {refusal.advice}")
+        messages.warning(request, refusals.sentence(refusal))
     else:
         messages.success(request, f"A new link is on its way to {people(asked)}.")
     return redirect("dashboard:approvals")

@@ -108,7 +108,7 @@ def resume(request: PageRequest) -> HttpResponse:
             now=utc_now(),
         )
     except DomainError as refusal:
-        messages.error(request, f"{refusal.detail} {refusal.advice}")
+        messages.error(request, refusals.sentence(refusal))
     else:
         messages.success(request, "Auto-funding is on.")
     return redirect("dashboard:auto_funding")

@@ -95,7 +95,7 @@ def make_default(request: PageRequest, source_id: str) -> HttpResponse:
             now=utc_now(),
         )
     except (FundingSourceNotVerified, FundingSourceUnusable) as refusal:
-        messages.error(request, f"{refusal.detail} {refusal.advice}")
+        messages.error(request, refusals.sentence(refusal))
     else:
         messages.success(request, f"{context.account_name(source)} is the default now.")
     return redirect("dashboard:bank_accounts")
@@ -116,7 +116,7 @@ def remove(request: PageRequest, source_id: str) -> HttpResponse:
             now=utc_now(),
         )
     except FundingSourceInUse as refusal:
-        messages.error(request, f"{refusal.detail} {refusal.advice}")
+        messages.error(request, refusals.sentence(refusal))
     else:
         messages.success(request, f"{context.account_name(source)} was removed.")
     return redirect("dashboard:bank_accounts")

@@ -32,7 +32,7 @@ def test(request: PageRequest, endpoint_id: str) -> HttpResponse:
     try:
         made = pings.ping(tenant_id=tenant.pk, endpoint_id=row.pk, mode=tenant.mode, now=utc_now())
     except (WebhookTestRunning, WebhooksStopped) as refusal:
-        messages.error(request, f"{refusal.detail} {refusal.advice}")
+        messages.error(request, refusals.sentence(refusal))
         return redirect("dashboard:webhook", endpoint_id=row.pk)
     failure = str(made.answer.failure or "")
     values = {

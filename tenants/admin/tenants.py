@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 
@@ -39,5 +40,5 @@ class TenantAdmin(ServiceAdmin):
         obj.pk = made.pk
 
     def change_view(self, request: HttpRequest, object_id: str, *_rest: Any, **_more: Any) -> Any:
-        """The desk's own page: it knows what is in all the apps."""
-        return HttpResponseRedirect(reverse("desk:tenant", args=[object_id]))
+        """The desk's own page: it knows what is in all the apps. Lists quote the `_` of ids."""
+        return HttpResponseRedirect(reverse("desk:tenant", args=[unquote(object_id)]))

@@ -110,6 +110,13 @@ class TestCheck:
 
         assert "At most $500.00 a day; $0.00 is used." in said
 
+    def test_keeps_names_of_the_api_out_of_a_refusal(self, acme, source, dana_browser):
+        response = dana_browser.post(PATH, filled(acme, source, amount="1000000.01"))
+
+        assert response.status_code == 422
+        said = response.content.decode()
+        assert ">At most $1,000,000.00 per transaction by ACH debit.<" in said
+
     def test_goes_by_the_method(self, acme, source, dana_browser):
         FundingLimit.objects.create(tenant=acme, rtp_transaction_max=7_000)
 

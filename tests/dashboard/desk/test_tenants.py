@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.admin.utils import quote
+from django.urls import reverse
 
 from funding.models import FundingLimit
 from funding.states import FundingStatus
@@ -75,9 +77,10 @@ class TestFile:
         assert f'value="{acme.pk}" selected' in desk.get(address).content.decode()
 
     def test_is_where_the_list_of_tenants_leads(self, desk, acme):
-        response = desk.get(f"/admin/tenants/tenant/{acme.pk}/change/")
+        link = reverse("admin:tenants_tenant_change", args=[quote(acme.pk)])
+        assert f'href="{link}' in desk.get("/admin/tenants/tenant/").content.decode()
 
-        assert response["Location"] == f"/admin/desk/tenants/{acme.pk}/"
+        assert desk.get(link)["Location"] == f"/admin/desk/tenants/{acme.pk}/"
 
     @pytest.mark.parametrize(
         "tenant_id", ["ten_nobody", "nul%00", "ten_01m7yd5kmmwf7sj4kftsgt9b09"]
