@@ -28,6 +28,8 @@ def expire_due(matter: Matter, *, now: datetime) -> int:
 
     def expire(confirmation_id: str) -> None:
         question = outcomes.lock(matter, confirmation_id)
+        if getattr(question, matter.subject).held_at is not None:
+            raise ConfirmationClosed("Staff hold it meanwhile.")
         outcomes.decide(matter, question, Decision.EXPIRED, decided_by="", now=now)
         matter.stop(
             question,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.db import models, transaction
@@ -22,6 +23,8 @@ from tenants.actors import Actor
 from tenants.services import audit, emails
 
 REASON_LENGTH_MAX = 200
+# Its owner may still give up a held row: what is over is held no longer.
+HOLD_ENDS: Mapping[str, Any] = MappingProxyType({"held_at": None, "hold_reason": ""})
 FAILURE_CODE = "stopped_by_review"
 FAILURE_MESSAGE = "Our review stopped it before it was sent. Contact support."
 MAIL = "review"

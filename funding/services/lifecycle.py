@@ -18,6 +18,7 @@ from common import ids, sql
 from common.tasks import enqueue_on_commit
 from funding.models import FundingEvent, FundingSource, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from networks.holds import HOLD_ENDS
 from tenants.actors import Actor
 from webhooks.services import events
 
@@ -106,6 +107,7 @@ def move(
         event_sequence=funding.event_sequence + (event is not None),
         updated_at=now,
         **{f"{target}_at": now},
+        **(HOLD_ENDS if target == FundingStatus.FAILED else {}),
         **changes,
     )
     sql.insert(_history(funding, from_status=source, actor=actor, reason=reason, now=now))

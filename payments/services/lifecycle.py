@@ -21,6 +21,7 @@ from common import ids
 from common.tasks import enqueue_on_commit
 from networks import calendar
 from networks.base import Method
+from networks.holds import HOLD_ENDS
 from payments.models import Payment, PaymentEvent, PaymentMethod, Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from tenants.actors import Actor
@@ -136,6 +137,8 @@ def confirm(*, payment: Payment, now: datetime) -> None:
 def _entry(status: PaymentStatus, method: str, now: datetime, *, is_due: bool) -> dict[str, Any]:
     """The columns that getting into `status` fills. Only a `created` payment is due."""
     columns: dict[str, Any] = {COLUMN_OF[status]: now, "next_attempt_at": None}
+    if status in (PaymentStatus.FAILED, PaymentStatus.CANCELED):
+        columns |= HOLD_ENDS
     if status == PaymentStatus.CREATED:
         columns |= sending(method, now) | ({} if is_due else {"next_attempt_at": None})
     return columns

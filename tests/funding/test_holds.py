@@ -7,9 +7,12 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
+from approvals import decisions
+from approvals.matters import Decider
 from balance import invariants
 from balance import selectors as ledger
 from common import queues
+from common.money import format_cents
 from funding.models import FundingTransaction
 from funding.services import auto_funding, confirmation_sweeps, holds, submission, topups
 from networks.holds import NotHeld, NotHoldable
@@ -109,6 +112,23 @@ def test_its_owner_can_still_cancel_it(acme, funding):
     topups.cancel(tenant_id=acme.pk, funding_id=funding.pk, actor=SYSTEM, now=NOW)
 
     assert status_of(funding) == "failed"
+    assert not FundingTransaction.objects.filter(held_at__isnull=False).exists()
+
+
+def test_an_approval_does_not_release_it(acme, question):
+    hold(question.funding)
+
+    decisions.approve_signed_in(
+        tenant_id=acme.pk,
+        confirmation_id=question.pk,
+        by=Decider(email="dana@acme.example", actor=SYSTEM),
+        typed_amount=format_cents(question.amount),
+        now=NOW,
+    )
+
+    assert status_of(question.funding) == "reserved"
+    assert submission.submit_due(now=NOW) == 0
+    assert FundingTransaction.objects.get().held_at == NOW
 
 
 def test_after_days_on_hold_it_says_anew_when_the_money_is_there(funding):

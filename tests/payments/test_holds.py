@@ -69,6 +69,7 @@ def test_its_owner_can_still_cancel_it(acme, payment):
     orders.cancel(tenant_id=acme.pk, payment_id=payment.pk, actor=SYSTEM, now=NOW)
 
     assert status_of(payment) == "canceled"
+    assert not Payment.objects.filter(held_at__isnull=False).exists()
 
 
 def test_it_does_not_give_up_while_it_is_held(acme):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
-from funding.services import holds, submission
+import pytest
+from django.db import connection, transaction
+
+from approvals import sweeps
+from funding.models import FundingTransaction
+from funding.services import auto_funding, holds, submission
+from funding.services.confirmation_outcomes import MATTER
 from networks.holds import NotHeld, NotHoldable
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
-from tests.builders import NOW
+from tests.builders import NOW, make_auto_funding, make_source
 from tests.funding.builders import top_up
 from tests.races.together import together
 
@@ -50,3 +57,30 @@ def test_a_release_and_a_stop_at_once_have_one_winner(acme, round_):
     funding.refresh_from_db()
     assert (released, funding.held_at) == ("done", None)
     assert (stopped, funding.status) in {("done", "failed"), ("NotHeld", "reserved")}
+
+
+def test_what_is_held_while_a_sweep_is_at_it_does_not_lapse(acme):
+    make_source(acme)
+    make_auto_funding(acme, confirmation_threshold=0)
+    auto_funding.evaluate(tenant_id=acme.pk, now=NOW)
+    funding = FundingTransaction.objects.get()
+    late = NOW + timedelta(days=4)
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            assert attempt(holds.hold, funding) == "done"
+            sweep = pool.submit(together, lambda _: sweeps.expire_due(MATTER, now=late), workers=1)
+            wait_for_a_lock()
+        assert sweep.result() == [0]
+
+    funding.refresh_from_db()
+    assert (funding.status, funding.held_at) == ("awaiting_confirmation", NOW)
+
+
+def wait_for_a_lock():
+    with connection.cursor() as cursor:
+        for _ in range(500):
+            cursor.execute("SELECT count(*), pg_sleep(0.01) FROM pg_locks WHERE NOT granted")
+            if cursor.fetchone()[0]:
+                return
+    raise AssertionError("nobody waits")
