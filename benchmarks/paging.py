@@ -3,47 +3,57 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Sized
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from balance import selectors
 from benchmarks import seeding
 from benchmarks.errors import CannotMeasure
-from benchmarks.figures import Figure, Section
+from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
 from common.clock import utc_now
 
 PAGE = 50
 DEEP_PAGE = 10_000
+WARM_UP = 6  # plans settle after five executions
 RUNS = 40
 AIM = 1.2
 OWNER = "bench_history"
+TENANT = f"{OWNER}0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two reads that ought to cost the same, and how many lines each finds."""
+
+    name: str
+    first: Callable[[], Sized]
+    deep: Callable[[], Sized]
+    lines: int = PAGE + 1
 
 
 def measure(options: Options) -> Section:
-    """Each filter's first page and its page 10,000, in turns. Raises CannotMeasure."""
+    """Each filter's first page and its deep one, in turns. Raises CannotMeasure."""
     seeding.require_own_database()
     rows, mine = prepare(options)
-    deep = min(DEEP_PAGE, mine // PAGE - 10)
-    now = utc_now()
     figures = []
-    for name, (fetch, first, before) in _cases(mine, deep, now).items():
-        near = _milliseconds(fetch, first)
-        far = _milliseconds(fetch, before)
-        figures.append(
+    for pair in _pairs(mine, utc_now()):
+        near, far = _milliseconds(pair)
+        figures += [
             Figure(
-                name=f"{name}: page {deep:,} ÷ first page",
-                values=[b / a for a, b in zip(near, far, strict=True)],
-                aim=AIM,
-                at_most=True,
-            )
-        )
-        figures.append(Figure(name=f"{name}: page {deep:,}", unit="ms", values=far))
+                name=f"{pair.name} ÷ first page", values=ratios(far, near), aim=AIM, at_most=True
+            ),
+            Figure(name=pair.name, unit="ms", values=far),
+        ]
     text = (
         f"{rows:,} rows in the table, {mine:,} of the tenant that is read; pages of {PAGE} by "
         f"`balance.selectors.page` as the API asks for them, {RUNS} of each in turns, warm. No "
-        "count query anywhere. `--rows 10000000` is the size of the aim; seeding it takes minutes."
+        "count query anywhere. A type has a quarter of the rows, so its deepest page has a smaller "
+        "number. A source has four lines: its oldest one against its newest. "
+        "`--rows 10000000` is the size of the aim; seeding it takes minutes."
     )
     return Section("Paging", text, figures)
 
@@ -62,45 +72,53 @@ def prepare(options: Options) -> tuple[int, int]:
     return seeding.scalar("SELECT count(*) FROM balance_transaction"), per_tenant
 
 
-Fetch = Callable[[int | None], list[dict[str, Any]]]
+def _pairs(mine: int, now: datetime) -> Iterator[Pair]:
+    deep = min(DEEP_PAGE, mine // PAGE - 10)
+    # Rows of one type are every fourth, of two types every second: the deep page has to exist.
+    deep_of_one, deep_of_two = (min(DEEP_PAGE, mine // PAGE // share - 10) for share in (4, 2))
+    since, until = now - timedelta(days=9999), now - timedelta(seconds=mine // 2)
+    half_deep = deep_of_two // 2
+    yield _paged("no filter", deep, mine - deep * PAGE)
+    yield _paged("one type", deep_of_one, mine - deep_of_one * PAGE * 4, types=["credit"])
+    yield _paged(
+        "two types", deep_of_two, mine - deep_of_two * PAGE * 2, types=["credit", "settlement"]
+    )
+    yield _paged("createdAfter", deep, mine - deep * PAGE, created_after=since)
+    yield _paged("createdBefore", deep, mine - deep * PAGE, created_before=now)
+    yield _paged(
+        "created between, two types",
+        half_deep,
+        mine // 2 - half_deep * PAGE * 2,
+        types=["lock", "debit"],
+        created_after=since,
+        created_before=until,
+    )
+    newest, oldest = (seeding.source_id(number) for number in (mine // 4 - 1, 0))
+    yield Pair(name="one source, the oldest", first=_of(newest), deep=_of(oldest), lines=4)
 
 
-def _cases(mine: int, deep: int, now: Any) -> dict[str, tuple[Fetch, int | None, int]]:
-    """By name: what fetches a page, the position of the first page and of the deep one."""
-    tenant = f"{OWNER}0"
-
-    def page(**filters: Any) -> Fetch:
-        return lambda before: selectors.page(tenant, before=before, count=PAGE + 1, **filters)
-
-    # Rows of one type are every fourth; the deep page has to exist for them, too.
-    behind = mine - deep * PAGE
-    behind_of_type = max(mine - deep * PAGE * 4, PAGE * 8)
-    middle = now - timedelta(seconds=mine // 2)
-    return {
-        "no filter": (page(), None, behind),
-        "one type": (page(types=["credit"]), None, behind_of_type),
-        "two types": (page(types=["credit", "settlement"]), None, behind_of_type),
-        "createdAfter": (page(created_after=now - timedelta(days=9999)), None, behind),
-        "createdBefore": (page(created_before=now), None, behind),
-        "created between, two types": (
-            page(
-                created_after=now - timedelta(days=9999),
-                created_before=middle,
-                types=["lock", "debit"],
-            ),
-            None,
-            min(behind_of_type, mine // 2 - PAGE * 8),
-        ),
-    }
+def _paged(name: str, page: int, before: int, **filters: Any) -> Pair:
+    return Pair(
+        name=f"{name}: page {page:,}",
+        first=partial(selectors.page, TENANT, count=PAGE + 1, **filters),
+        deep=partial(selectors.page, TENANT, before=before, count=PAGE + 1, **filters),
+    )
 
 
-def _milliseconds(fetch: Fetch, before: int | None) -> list[float]:
-    for _ in range(5):  # plans settle after five executions
-        if len(fetch(before)) != PAGE + 1:
-            raise CannotMeasure(f"there is no whole page before {before}")
-    took = []
-    for _ in range(RUNS):
-        began = time.perf_counter()
-        fetch(before)
-        took.append((time.perf_counter() - began) * 1000)
-    return took
+def _of(source_id: str) -> Callable[[], Sized]:
+    return partial(selectors.page, TENANT, count=PAGE + 1, source_id=source_id)
+
+
+def _milliseconds(pair: Pair) -> tuple[list[float], list[float]]:
+    """Of the first page and of the deep one, each pair of reads in the other order."""
+    near: list[float] = []
+    far: list[float] = []
+    turns = [(pair.first, near), (pair.deep, far)]
+    for number in range(WARM_UP + RUNS):
+        for fetch, times in turns if number % 2 == 0 else reversed(turns):
+            began = time.perf_counter()
+            found = fetch()
+            times.append((time.perf_counter() - began) * 1000)
+            if len(found) != pair.lines:
+                raise CannotMeasure(f"{pair.name}: {len(found)} lines, not {pair.lines}")
+    return near[WARM_UP:], far[WARM_UP:]

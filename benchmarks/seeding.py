@@ -102,6 +102,11 @@ def history(tenant_id: str, rows: int, *, batch: int = 250_000) -> None:
         cursor.execute(_BALANCE, {"tenant": tenant_id, "id": ids.new("bal")})
 
 
+def source_id(number: int) -> str:
+    """The source of the four rows of one round of a `history`; rounds count from 0."""
+    return f"adj_{number:026}"
+
+
 def endpoint_secret(endpoint_id: str, secret: str) -> str:
     """What an endpoint's row keeps of `secret`."""
     return crypto.encrypt(secret, context=f"webhook_endpoint.secret:{endpoint_id}")

@@ -6,10 +6,11 @@ import threading
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import figures, load, pgbench, posting, processes, results, seeding
+from benchmarks import figures, load, paging, pgbench, posting, processes, results, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section
 from benchmarks.options import Options
+from common.clock import utc_now
 from devstack import paths, postgres
 from tests.balance.builders import fund
 
@@ -114,7 +115,6 @@ def test_other_peoples_data_is_never_emptied(acme):
 def test_a_seeded_history_is_a_ledger_that_the_audit_accepts(db):
     from balance import chains
     from balance.findings import Scope
-    from common.clock import utc_now
 
     tenant = seeding.named_tenant("bench_x")
     seeding.history(tenant, 16, batch=8)
@@ -140,3 +140,18 @@ def test_an_unexpected_answer_is_no_figure():
 
 def test_cpu_of_a_process_that_ended_is_none():
     assert processes.cpu_seconds(2**22 + 1) == 0.0
+
+
+def test_a_page_that_is_not_whole_is_no_figure():
+    pair = paging.Pair(name="a", first=lambda: "x" * 51, deep=lambda: "x" * 50)
+
+    with pytest.raises(CannotMeasure, match="a: 50 lines, not 51"):
+        paging._milliseconds(pair)
+
+
+def test_every_deep_page_and_source_exists(db):
+    seeding.history(seeding.named_tenant(paging.TENANT), 4_000)
+
+    for pair in paging._pairs(4_000, utc_now()):
+        assert len(pair.first()) == len(pair.deep()) == pair.lines, pair.name
+        assert pair.first() != pair.deep(), pair.name
