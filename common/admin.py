@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
@@ -38,6 +39,12 @@ class FastAdmin(ModelAdmin):
     sortable_by: ClassVar[Any] = ()
     paginator: Any = EstimatedPaginator
     show_full_result_count = False
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Lists quote the `_` of ids; the buttons of a page need the id as it is."""
+        return super().changeform_view(request, object_id and unquote(object_id), *args, **kwargs)
 
 
 class ReadOnlyAdmin(FastAdmin):

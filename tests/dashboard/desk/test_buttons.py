@@ -1,0 +1,50 @@
+"""Buttons of a row's page, reached as people reach it: by the link in the list."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from common.clock import utc_now
+from funding.states import FundingStatus
+from tenants.actors import SYSTEM
+from tenants.services import switches
+from tenants.switches import SwitchKind
+from tests.builders import make_funding, make_source
+
+
+@pytest.fixture
+def funding(acme):
+    return make_funding(acme, make_source(acme), status=FundingStatus.RESERVED)
+
+
+@pytest.fixture
+def switch(acme):
+    return switches.engage(
+        kind=SwitchKind.FUNDING, reason="Bank is down", actor=SYSTEM, now=utc_now()
+    )
+
+
+def opened_from(desk, model):
+    """The page of the only row, by the link in the list."""
+    path = reverse(f"admin:{model}_changelist")
+    (address,) = set(
+        re.findall(rf'<a href="({path}\w+_5F\w+/change/)', desk.get(path).content.decode())
+    )
+    return desk.get(address).content.decode()
+
+
+def test_of_a_funding(desk, funding):
+    address = f"/admin/funding/fundingtransaction/{funding.pk}/hold/"
+
+    assert f'href="{address}' in opened_from(desk, "funding_fundingtransaction")
+    assert desk.get(address).status_code == 200
+
+
+def test_of_a_switch(desk, switch):
+    address = f"/admin/tenants/switch/{switch.pk}/release/"
+
+    assert f'href="{address}' in opened_from(desk, "tenants_switch")
+    assert desk.get(address).status_code == 200
