@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
+from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
@@ -49,6 +50,16 @@ class FastAdmin(ModelAdmin):
 
 class ReadOnlyAdmin(FastAdmin):
     """Staff look; changes go through services, which check, audit and tell."""
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Amounts in dollars: every wide number of a row but its `sequence` is in cents."""
+        cents = {
+            field.name
+            for field in self.opts.get_fields()
+            if isinstance(field, models.BigIntegerField) and field.name != "sequence"
+        }
+        names = super().get_fields(request, obj)
+        return [dollars(name) if name in cents else name for name in names]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""Buttons of a row's page, reached as people reach it: by the link in the list."""
+"""A row's page, its amounts and buttons, reached as people reach it: by the link in the list."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def opened_from(desk, model):
 def test_of_a_funding(desk, funding):
     address = f"/admin/funding/fundingtransaction/{funding.pk}/hold/"
 
-    assert f'href="{address}' in opened_from(desk, "funding_fundingtransaction")
+    page = opened_from(desk, "funding_fundingtransaction")
+
+    assert f'href="{address}' in page
+    assert ("$250.00" in page, "25000" in page) == (True, False)
     assert desk.get(address).status_code == 200
 
 
