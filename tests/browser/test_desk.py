@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from balance import services as ledger
 from common.clock import utc_now
@@ -83,7 +84,7 @@ def test_staff_look_as_a_tenant_and_come_back(visit, sam, busy):
     visitor.page.get_by_label("Reason").fill("Ticket 4711: balance looks wrong")
     visitor.page.get_by_role("button", name="View as Acme").click()
     visitor.page.wait_for_url("**/dashboard/")
-    assert visitor.page.get_by_text("Staff view, read only.").is_visible()
+    expect(visitor.page.get_by_text("Staff view, read only.")).to_be_visible()
 
     visitor.page.get_by_role("button", name="End").click()
     visitor.page.wait_for_url(f"**/admin/desk/tenants/{busy.pk}/")

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connections
+from playwright.sync_api import expect
 
 from api.models import ApiRequest
 from common.clock import utc_now
@@ -130,7 +131,7 @@ def test_a_key_is_made_once_by_a_double_click(visit, dana, scripts):
     page.get_by_text("Copy the key now").wait_for()
 
     assert page.locator("#secret").inner_text().startswith("bal_test_")
-    assert page.get_by_role("button", name="Copy").is_visible() is scripts
+    expect(page.get_by_role("button", name="Copy")).to_be_visible(visible=scripts)
     assert ApiKey.objects.count() == 1
     assert visitor.complaints == []
 

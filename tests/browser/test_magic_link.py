@@ -7,6 +7,7 @@ import urllib.request
 
 import pytest
 from django.core import mail
+from playwright.sync_api import expect
 
 from common.clock import utc_now
 from funding.models import FundingTransaction
@@ -59,7 +60,7 @@ class TestApprover:
         visitor.page.get_by_role("button", name="Approve $500.00").click()
 
         visitor.page.get_by_role("heading", name="Approved").wait_for()
-        assert visitor.page.get_by_text("ann@acme.example").first.is_visible()
+        expect(visitor.page.get_by_text("ann@acme.example").first).to_be_visible()
         assert status() == FundingStatus.RESERVED
         assert visitor.complaints == []
 
@@ -69,7 +70,7 @@ class TestApprover:
         visitor.page.get_by_label("Type the amount").fill("50.00")
         visitor.page.get_by_role("button", name="Approve $500.00").click()
 
-        assert visitor.page.get_by_text("Type $500.00 to approve it.").is_visible()
+        expect(visitor.page.get_by_text("Type $500.00 to approve it.")).to_be_visible()
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
     def test_declines_with_a_reason_without_javascript(self, link, visit):
@@ -81,7 +82,7 @@ class TestApprover:
         visitor.page.get_by_role("button", name="Decline $500.00").click()
 
         visitor.page.get_by_role("heading", name="Declined").wait_for()
-        assert visitor.page.get_by_text("Not this week").is_visible()
+        expect(visitor.page.get_by_text("Not this week")).to_be_visible()
         assert status() == FundingStatus.FAILED
 
     def test_sends_the_address_nowhere(self, link, visit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from playwright.sync_api import expect
 
 from balance import services as ledger
 from common.clock import utc_now
@@ -55,7 +56,7 @@ class TestAutoFunding:
 
         visitor.page.get_by_role("button", name="Preview").click()
 
-        assert visitor.page.get_by_text("Will add $500.00 from JPMorgan Chase").is_visible()
+        expect(visitor.page.get_by_text("Will add $500.00 from JPMorgan Chase")).to_be_visible()
         assert not AutoFundingConfig.objects.exists()
 
 
@@ -115,7 +116,7 @@ class TestOverview:
 
         assert visitor.page.evaluate(SHIFTS) < 0.01
         visitor.page.get_by_text("Show as a table").click()
-        assert visitor.page.get_by_role("cell", name="$123.00").first.is_visible()
+        expect(visitor.page.get_by_role("cell", name="$123.00").first).to_be_visible()
         assert visitor.complaints == []
 
 
@@ -129,5 +130,5 @@ class TestStatement:
 
         visitor.page.emulate_media(media="print")
 
-        assert not visitor.page.get_by_role("link", name="Overview").is_visible()
-        assert visitor.page.get_by_text("Closing balance").is_visible()
+        expect(visitor.page.get_by_role("link", name="Overview")).to_be_hidden()
+        expect(visitor.page.get_by_text("Closing balance")).to_be_visible()

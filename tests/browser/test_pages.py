@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from balance import services as ledger
 from common.clock import utc_now
@@ -116,7 +117,7 @@ class TestNavigation:
         visitor = visit(dana, viewport=PHONE)
         visitor.goto("/dashboard/")
         link = visitor.page.get_by_role("link", name="Transactions", exact=True)
-        assert not link.is_visible()
+        expect(link).to_be_hidden()
 
         visitor.page.get_by_role("button", name="Menu").click()
         link.click()
@@ -132,7 +133,7 @@ class TestNavigation:
         visitor.page.get_by_role("link", name="Older").click()
 
         assert "before=" in visitor.page.url
-        assert visitor.page.get_by_role("link", name="Newest").is_visible()
+        expect(visitor.page.get_by_role("link", name="Newest")).to_be_visible()
 
 
 class TestSigningIn:
@@ -148,7 +149,7 @@ class TestSigningIn:
         visitor.page.get_by_role("button", name="Sign in", exact=True).click()
         visitor.page.wait_for_url("**/dashboard/")
 
-        assert visitor.page.get_by_text("$123.45").first.is_visible()
+        expect(visitor.page.get_by_text("$123.45").first).to_be_visible()
         visitor.page.get_by_role("button", name="Sign out").click()
         visitor.page.wait_for_url("**/accounts/login/")
         assert visitor.complaints == []

@@ -8,6 +8,7 @@ import time
 import pytest
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.core import mail
+from playwright.sync_api import expect
 
 from common.clock import utc_now
 from tenants import actors
@@ -72,7 +73,7 @@ def test_from_invitation_to_recovery_code(visit, dana, acme):
     page.get_by_label("Password").fill(PASSWORD)
     press(page, "Create my account and join")
     page.wait_for_url("**/dashboard/")
-    assert page.get_by_text("$123.45").first.is_visible()
+    expect(page.get_by_text("$123.45").first).to_be_visible()
     assert Membership.objects.get(user__email="nell@acme.example").role == Role.MEMBER
 
     page.get_by_role("link", name="Account", exact=True).click()
@@ -100,7 +101,7 @@ def test_from_invitation_to_recovery_code(visit, dana, acme):
     page.wait_for_url("**/dashboard/")
 
     owner.goto("/dashboard/team")
-    assert owner.page.locator(".badge", has_text="Second factor").is_visible()
+    expect(owner.page.locator(".badge", has_text="Second factor")).to_be_visible()
     assert nell.complaints == owner.complaints == []
 
 
@@ -149,8 +150,8 @@ class TestPasskeys:
         page.wait_for_url("**/dashboard/")
 
         page.goto(nell.address + "/accounts/2fa/")
-        assert page.get_by_text("Laptop").first.is_visible()
-        assert page.get_by_text("Signs in without a password").is_visible()
+        expect(page.get_by_text("Laptop").first).to_be_visible()
+        expect(page.get_by_text("Signs in without a password")).to_be_visible()
         assert nell.complaints == []
 
     def test_that_fail_say_so_on_the_page(self, visit):
