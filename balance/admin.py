@@ -9,6 +9,7 @@ from django import forms
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
 from unfold.widgets import UnfoldAdminTextInputWidget
@@ -197,7 +198,9 @@ class ProposalAdmin(ServiceAdmin):
         done: str,
         decide: Callable[..., object],
     ) -> HttpResponse:
-        proposal = AdjustmentProposal.objects.select_related("tenant").get(pk=object_id)
+        proposal = get_object_or_404(
+            AdjustmentProposal.objects.select_related("tenant"), pk=object_id
+        )
 
         def carry_out(row: AdjustmentProposal, note: str) -> object:
             actor = actors.staff(str(request.user.pk))

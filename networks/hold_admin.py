@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 
 from common import reasons
 from common.admin import ReadOnlyAdmin
@@ -88,7 +89,7 @@ class HoldableAdmin(ReadOnlyAdmin):
         return reasons.ask_about_chosen(self, request, list(rows), self._question(request, "stop"))
 
     def _ask_about_one(self, request: HttpRequest, object_id: str, act: str) -> HttpResponse:
-        row = self.model._default_manager.get(pk=object_id)
+        row = get_object_or_404(self.model, pk=object_id)
         return reasons.ask_about_one(self, request, row, self._question(request, act))
 
     def _question(self, request: HttpRequest, name: str) -> reasons.Question:

@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 
 from common import reasons
 from common.admin import ReadOnlyAdmin
@@ -80,12 +81,12 @@ class InboundEventAdmin(ReadOnlyAdmin):
 
     @reasons.own_page_action("Try again", permission="settle")
     def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        event = InboundEvent.objects.get(pk=object_id)
+        event = get_object_or_404(InboundEvent, pk=object_id)
         return reasons.ask_about_one(self, request, event, _retrying(request))
 
     @reasons.own_page_action("Resolve with a note", permission="settle")
     def resolve(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        event = InboundEvent.objects.get(pk=object_id)
+        event = get_object_or_404(InboundEvent, pk=object_id)
         return reasons.ask_about_one(self, request, event, _resolving(request))
 
     @admin.action(description="Try again", permissions=["settle"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from common import reasons
@@ -89,7 +90,7 @@ class SwitchAdmin(ServiceAdmin):
         return reasons.ask_about_one(
             self,
             request,
-            Switch.objects.get(pk=object_id),
+            get_object_or_404(Switch, pk=object_id),
             reasons.Question(
                 title="Release the switch",
                 consequences="What waited goes on within seconds.",

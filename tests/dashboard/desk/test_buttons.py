@@ -51,3 +51,17 @@ def test_of_a_switch(desk, switch):
 
     assert f'href="{address}' in opened_from(desk, "tenants_switch")
     assert desk.get(address).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "funding/fundingtransaction/ftx_unknown/hold/",
+        "payments/payment/pay_unknown/hold/",
+        "balance/adjustmentproposal/adp_unknown/approve/",
+        "network_inbox/inboundevent/999/resolve/",
+        "tenants/switch/swi_unknown/release/",
+    ],
+)
+def test_of_a_row_that_is_not_there(desk, address):
+    assert desk.get(f"/admin/{address}").status_code == 404
