@@ -43,7 +43,7 @@ def test_the_sum_of_what_is_on_its_way(movements, rule, index):
     keep_only(index, table=movements.table)
     statement = movements._rules()[rule].as_string().replace("%(tenant_id)s", "$1")
 
-    assert f" on {index} " in generic_plan(statement)
+    assert f" {index} " in generic_plan(statement)  # "on" a bitmap, "using" an index scan
 
 
 def test_the_questions_decided_since_yesterday():
