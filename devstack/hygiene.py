@@ -17,9 +17,9 @@ REGISTRIES = (
     r"proxy\.golang\.org",
     r"rubygems\.org",
     r"^\s*--?(?:extra-)?index-url\b",
-    r"^\s*--find-links\b",
+    r"^\s*--(?:find)-links\b",
 )
-HOME_FOLDERS = (r"/root/\w", r"/home/\w+/", r"/Users/\w+/", r"[A-Z]:\\Users\\")
+HOME_FOLDERS = (r"/(?:root)/\w", r"/(?:home|Users)/\w+/", r"[A-Z]:\\Users\\")
 
 
 def check() -> tuple[bool, str]:

@@ -33,7 +33,16 @@ class TestThisRepository:
 
 
 class TestFindings:
-    @pytest.mark.parametrize("text", [REGISTRY, HOME, "--index-" + "url https://mirror.example"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            REGISTRY,
+            HOME,
+            "/ro" + "ot/project/x.py",
+            "--index-" + "url https://mirror.example",
+            "--find-" + "links wheels",
+        ],
+    )
     def test_name_the_file_and_line(self, tmp_path: Path, text: str):
         (tmp_path / "notes.txt").write_text(f"fine\n{text}\n")
 
