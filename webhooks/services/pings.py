@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db import transaction
 
 from common import ids
 from common.http import urls as http_urls
 from common.http.client import Answer, post_once
+from tenants.models import Tenant
 from tenants.switches import SwitchKind, covering
 from webhooks import events, selectors
 from webhooks.dispatcher.sender import Message, headers_of
@@ -41,19 +42,23 @@ def ping(*, tenant_id: str, endpoint_id: str, mode: str, now: datetime) -> Ping:
     endpoint = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
     if covering(SwitchKind.WEBHOOKS, tenant_id=tenant_id).exists():
         raise WebhooksStopped("Nothing is sent for the moment.")
-    _begin(endpoint, now)
+    until = _begin(endpoint, now)
     try:
         return _send(endpoint, mode, now)
     finally:
-        WebhookEndpoint.objects.filter(pk=endpoint_id).update(testing_until=None)
+        mine = WebhookEndpoint.objects.filter(pk=endpoint_id, testing_until=until)
+        mine.update(testing_until=None)
 
 
-def _begin(endpoint: WebhookEndpoint, now: datetime) -> None:
-    is_testing = Q(testing_until__gt=now)
-    busy = selectors.endpoints(tenant_id=endpoint.tenant_id).filter(is_testing)
-    idle = WebhookEndpoint.objects.filter(pk=endpoint.pk).exclude(is_testing)
-    if busy.exists() or not idle.update(testing_until=now + _TEST_SECONDS):
+@transaction.atomic
+def _begin(endpoint: WebhookEndpoint, now: datetime) -> datetime:
+    """Mark the endpoint as being tested, one at a time per tenant; returns until when."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=endpoint.tenant_id)
+    if selectors.endpoints(tenant_id=endpoint.tenant_id).filter(testing_until__gt=now).exists():
         raise WebhookTestRunning("Another test call of this tenant has not ended yet.")
+    until = now + _TEST_SECONDS
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(testing_until=until)
+    return until
 
 
 def _send(endpoint: WebhookEndpoint, mode: str, now: datetime) -> Ping:
