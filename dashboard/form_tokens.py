@@ -43,16 +43,20 @@ class OnceForm(forms.Form):
 
     token = forms.CharField(widget=forms.HiddenInput, max_length=1000, required=False)
 
-    def __init__(self, *args: Any, tenant_id: str, what: str, **kwargs: Any) -> None:
-        """`what`: the thing this form would make if it is shown now."""
+    def __init__(
+        self, *args: Any, tenant_id: str, what: str, about: str = "", **kwargs: Any
+    ) -> None:
+        """`what`: the thing this form would make if it is shown now; `about`: the id of the one
+        row it changes, for which alone its token is good."""
         super().__init__(*args, **kwargs)
         self._tenant_id = tenant_id
-        self._fresh = new(what, purpose=self.purpose, tenant_id=tenant_id)
+        self._use = f"{self.purpose}:{about}" if about else self.purpose
+        self._fresh = new(what, purpose=self._use, tenant_id=tenant_id)
         self.initial["token"] = self._fresh
 
     def clean(self) -> dict[str, Any] | None:
         token = self.cleaned_data.pop("token", "")
-        what = what_of(token, purpose=self.purpose, tenant_id=self._tenant_id, seconds=self.seconds)
+        what = what_of(token, purpose=self._use, tenant_id=self._tenant_id, seconds=self.seconds)
         if what is None:
             data = cast("QueryDict", self.data).copy()
             data["token"] = self._fresh

@@ -64,7 +64,7 @@ def issue(request: PageRequest) -> HttpResponse:
 def rotate(request: PageRequest, key_id: str) -> HttpResponse:
     """Asks how long the old key keeps working; then shows the new one, like `issue`."""
     key = selectors.api_key(tenant_id=request.seat.tenant.pk, key_id=key_id)
-    form = RotateForm(_sent(request), tenant=request.seat.tenant)
+    form = RotateForm(_sent(request), tenant=request.seat.tenant, about=key.pk)
     if form.is_valid():
         try:
             issued = keys.rotate(

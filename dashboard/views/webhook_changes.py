@@ -87,7 +87,7 @@ def rotate(request: PageRequest, endpoint_id: str) -> HttpResponse:
     """Asks how long the old secret signs as well; then shows the new one."""
     tenant_id = request.seat.tenant.pk
     row = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
-    form = RotateSecretForm(_sent(request), tenant_id=tenant_id)
+    form = RotateSecretForm(_sent(request), tenant_id=tenant_id, about=row.pk)
     if form.is_valid():
         made = endpoints.rotate_secret(
             tenant_id=tenant_id,

@@ -26,8 +26,8 @@ def wish(tenant, **fields):
     return values | {"token": token_of(ApiKeyForm, tenant)} | fields
 
 
-def token_of(form, tenant):
-    return form(tenant=tenant)["token"].value()
+def token_of(form, tenant, **about):
+    return form(tenant=tenant, **about)["token"].value()
 
 
 def key_in(response):
@@ -136,7 +136,11 @@ class TestRotating:
     def test_shows_the_new_key_and_keeps_the_old_one_for_a_while(self, acme, key, dana_browser):
         path = f"{ROOT}/{key.pk}/rotate"
         assert key.prefix in dana_browser.get(path).content.decode()
-        sent = {"acting_for": acme.pk, "token": token_of(RotateForm, acme), "overlap": "3600"}
+        sent = {
+            "acting_for": acme.pk,
+            "token": token_of(RotateForm, acme, about=key.pk),
+            "overlap": "3600",
+        }
 
         now = utc_now()
         with time_machine.travel(now, tick=False):
@@ -148,16 +152,31 @@ class TestRotating:
         assert ApiKey.objects.count() == 2
         assert AuditEvent.objects.filter(action="api_key.rotated").count() == 1
 
+    def test_with_the_form_of_another_key_changes_nothing(self, acme, key, dana_browser):
+        token = token_of(RotateForm, acme, about="key_another")
+        sent = {"acting_for": acme.pk, "token": token, "overlap": "3600"}
+
+        assert dana_browser.post(f"{ROOT}/{key.pk}/rotate", sent).status_code == 422
+        assert ApiKey.objects.count() == 1
+
     @pytest.mark.parametrize("overlap", ["", "5", "604801", "-1", "nan"])
     def test_takes_only_the_offered_overlaps(self, acme, key, dana_browser, overlap):
-        sent = {"acting_for": acme.pk, "token": token_of(RotateForm, acme), "overlap": overlap}
+        sent = {
+            "acting_for": acme.pk,
+            "token": token_of(RotateForm, acme, about=key.pk),
+            "overlap": overlap,
+        }
 
         assert dana_browser.post(f"{ROOT}/{key.pk}/rotate", sent).status_code == 422
         assert ApiKey.objects.count() == 1
 
     def test_of_a_revoked_key_is_refused(self, acme, key, dana_browser):
         ApiKey.objects.update(revoked_at=utc_now())
-        sent = {"acting_for": acme.pk, "token": token_of(RotateForm, acme), "overlap": "0"}
+        sent = {
+            "acting_for": acme.pk,
+            "token": token_of(RotateForm, acme, about=key.pk),
+            "overlap": "0",
+        }
 
         response = dana_browser.post(f"{ROOT}/{key.pk}/rotate", sent)
 

@@ -160,7 +160,7 @@ class TestRotating:
     def test_by_a_double_click_rotates_once(self, acme, dana_browser):
         endpoint = make_endpoint(acme)
         old = secret_of(endpoint)
-        form = RotateSecretForm(tenant_id=acme.pk)
+        form = RotateSecretForm(tenant_id=acme.pk, about=endpoint.pk)
         sent = {"acting_for": acme.pk, "token": form["token"].value(), "overlap": "3600"}
 
         path = f"{ROOT}/{endpoint.pk}/secret"
@@ -176,6 +176,17 @@ class TestRotating:
         assert (
             b"the old one signs as well until" in dana_browser.get(f"{ROOT}/{endpoint.pk}").content
         )
+
+    def test_with_the_form_of_another_endpoint_changes_nothing(self, acme, dana_browser):
+        endpoint, other = make_endpoint(acme), make_endpoint(acme)
+        old = secret_of(endpoint)
+        form = RotateSecretForm(tenant_id=acme.pk, about=other.pk)
+        sent = {"acting_for": acme.pk, "token": form["token"].value(), "overlap": "3600"}
+
+        answer = dana_browser.post(f"{ROOT}/{endpoint.pk}/secret", sent)
+
+        assert answer.status_code == 422
+        assert secret_of(endpoint) == old
 
 
 class TestSwitching:
