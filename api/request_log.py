@@ -19,11 +19,13 @@ from typing import Any, NamedTuple
 
 import structlog
 from django.conf import settings
+from django.db import DataError, IntegrityError, connection
 from django.db import Error as DatabaseProblem
-from django.db import connection
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from psycopg import DataError as DriverDataError
 from psycopg import Error as DriverProblem
+from psycopg import IntegrityError as DriverIntegrityError
 
 from api.addresses import client_address
 from api.models import ApiRequest
@@ -38,6 +40,15 @@ log = structlog.get_logger(__name__)
 # What a process holds at most while the database is away; the oldest leave first.
 _HELD_MAX = 10_000
 _FORGOTTEN_AT_ONCE = 5_000
+# What is wrong with a row and not with the database. A COPY tells some in the driver's words.
+_REFUSED = (
+    DataError,
+    DriverDataError,
+    DriverIntegrityError,
+    IntegrityError,
+    TypeError,
+    ValueError,
+)
 
 _COLUMNS = (
     "id", "tenant_id", "key_id", "request_id", "method", "path", "query", "status", "error_code",
@@ -92,20 +103,50 @@ def note(
 
 
 def flush() -> int:
-    """Write down what is held; returns how many rows. On an error they are held again."""
-    batch = [_held.popleft() for _ in range(len(_held))]
+    """Write down what is held; returns how many rows. Without a database all are held again; a row
+    that it refuses is dropped alone, after halving what came with it."""
+    written, waiting = 0, [_taken()]
+    while waiting:
+        batch = waiting.pop()
+        try:
+            written += _copy(batch)
+        except _REFUSED as error:
+            waiting += reversed(_halves(batch, error))
+        except (DatabaseProblem, DriverProblem) as error:
+            unwritten = [*batch, *(entry for later in reversed(waiting) for entry in later)]
+            log.warning("request_log_not_written", error=type(error).__name__, count=len(unwritten))
+            _hold_again(unwritten)
+            break
+    return written
+
+
+def _taken() -> list[Entry]:
+    return [_held.popleft() for _ in range(len(_held))]
+
+
+def _copy(batch: Sequence[Entry]) -> int:
+    """All of `batch` or nothing."""
     if not batch:
         return 0
     rows = [_row(entry) for entry in batch]
-    try:
-        with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-            for row in rows:
-                copy.write_row(row)
-    except (DatabaseProblem, DriverProblem) as error:  # a COPY tells some in the driver's words
-        log.warning("request_log_not_written", error=type(error).__name__, count=len(batch))
-        _hold_again(batch)
-        return 0
+    with connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+        for row in rows:
+            copy.write_row(row)
     return len(rows)
+
+
+def _halves(batch: list[Entry], error: Exception) -> list[list[Entry]]:
+    """What to try instead of `batch`: nothing in place of one row, which would be refused again."""
+    if len(batch) > 1:
+        middle = len(batch) // 2
+        return [batch[:middle], batch[middle:]]
+    log.error(
+        "request_log_row_dropped",
+        error=type(error).__name__,
+        dropped_request_id=batch[0].request_id,
+        dropped_status=batch[0].status,
+    )
+    return []
 
 
 def _hold_again(batch: Sequence[Entry]) -> None:

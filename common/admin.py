@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import unquote
 from django.db import models
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
@@ -16,6 +18,13 @@ from unfold.admin import ModelAdmin, TabularInline
 from common.errors import DomainError
 from common.estimates import EstimatedPaginator
 from common.money import format_cents
+
+# Two pages of a list.
+CHOSEN_MAX = 200
+_TOO_MANY = (
+    f"Nothing was done: more than {CHOSEN_MAX} rows are selected. Narrow the list with a search or"
+    " a filter, or go through it page by page."
+)
 
 
 def dollars(column: str) -> Callable[[Any], str]:
@@ -46,6 +55,16 @@ class FastAdmin(ModelAdmin):
     ) -> Any:
         """Lists quote the `_` of ids; the buttons of a page need the id as it is."""
         return super().changeform_view(request, object_id and unquote(object_id), *args, **kwargs)
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+        """No action on more rows than a person looks through, or a request has time for."""
+        chosen = len(request.POST.getlist(ACTION_CHECKBOX_NAME))
+        if request.POST.get("select_across") == "1":
+            chosen = queryset.order_by()[: CHOSEN_MAX + 1].count()
+        if chosen <= CHOSEN_MAX:
+            return super().response_action(request, queryset)
+        messages.error(request, _TOO_MANY)
+        return HttpResponseRedirect(request.get_full_path())
 
 
 class ReadOnlyAdmin(FastAdmin):

@@ -169,6 +169,61 @@ class TestDatabaseAway:
         assert ApiRequest.objects.count() == 1
 
 
+@pytest.mark.django_db(transaction=True)
+class TestRefusedRow:
+    ODD = {  # noqa: RUF012  # never changed
+        "NUL in JSON": {"body": b'{"a\\u0000b": 1}'},
+        "NUL in text": {"request_id": "a\0b"},
+        "half a character": {"request_id": "\ud800"},
+        "too long": {"key_id": "key_" + "x" * 99},
+        "missing": {"tenant_id": None},
+        "too large": {"status": 99_999},
+    }
+
+    @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+    def test_is_dropped_and_told_alone(self, acme_api, odd, log):
+        for number in range(5):
+            acme_api.get(SUMMARY, headers={"X-Request-Id": f"r{number}"})
+        request_log._held[3] = request_log._held[3]._replace(**odd)
+
+        assert request_log.flush() == 4
+
+        assert len(log.of("request_log_row_dropped")) == 1
+        assert log.of("request_log_not_written") == []
+        kept = ApiRequest.objects.order_by("request_id").values_list("request_id", flat=True)
+        assert list(kept) == ["r0", "r1", "r2", "r4"]
+        assert not request_log._held
+
+    def test_costs_those_that_wait_nothing_when_the_database_goes(self, acme_api, monkeypatch):
+        """The first half is written, then the connection is lost: the rest waits, once."""
+        for number in range(4):
+            acme_api.get(SUMMARY, headers={"X-Request-Id": f"r{number}"})
+        request_log._held[1] = request_log._held[1]._replace(tenant_id=None)
+        copy, tries = request_log._copy, []
+
+        def once_lost(batch):
+            tries.append(len(batch))
+            if len(tries) == 5:
+                connection.close()
+                monkeypatch.setattr(request_log, "_COPY", "COPY nowhere FROM STDIN")
+            return copy(batch)
+
+        monkeypatch.setattr(request_log, "_copy", once_lost)
+        assert request_log.flush() == 1
+
+        assert tries == [4, 2, 1, 1, 2]
+        assert [entry.request_id for entry in request_log._held] == ["r2", "r3"]
+
+
+class TestStrangers:
+    @pytest.mark.parametrize("key", [None, "bal_test_nonsense"])
+    def test_leave_a_line_with_their_address_in_the_log(self, db, key, log):
+        ApiClient(key).get(SUMMARY)
+
+        (line,) = log.of("request_finished")
+        assert (line["code"], line["ip"]) == (401, "127.0.0.1")
+
+
 class TestForgetting:
     def test_deletes_what_is_older_than_the_days_kept(self, acme, acme_api, settings):
         settings.REQUEST_LOG_DAYS = 14

@@ -1,0 +1,60 @@
+"""What every list of the staff desk keeps to."""
+
+from __future__ import annotations
+
+import pytest
+
+from common import admin as lists
+from funding.models import FundingTransaction
+from funding.states import FundingStatus
+from tenants.models import AuditEvent, User
+from tests.builders import NOW, make_funding, make_source
+
+LIST = "/admin/funding/fundingtransaction/?status__exact=reserved"
+TOO_MANY = b"Nothing was done: more than 200 rows are selected."
+
+
+@pytest.fixture
+def desk(client, db):
+    client.force_login(
+        User.objects.create_superuser(email="sam@ballast.example"),
+        backend="django.contrib.auth.backends.ModelBackend",
+    )
+    return client
+
+
+@pytest.fixture
+def three(acme, monkeypatch):
+    """Of which two may be chosen at once."""
+    monkeypatch.setattr(lists, "CHOSEN_MAX", 2)
+    source = make_source(acme)
+    return [make_funding(acme, source, status=FundingStatus.RESERVED) for _ in range(3)]
+
+
+def chosen(desk, rows, **more):
+    form = {"action": "hold_chosen", "_selected_action": [row.pk for row in rows], **more}
+    return desk.post(LIST, form)
+
+
+class TestAnActionOnManyRows:
+    def test_is_refused_for_all_that_match(self, desk, three):
+        answer = chosen(desk, three[:1], select_across="1", reason="A look at the day")
+
+        assert (answer.status_code, answer["Location"]) == (302, LIST)
+        assert TOO_MANY in desk.get(LIST).content
+        assert not FundingTransaction.objects.filter(held_at__isnull=False).exists()
+
+    def test_is_refused_for_so_many_by_hand(self, desk, three):
+        assert chosen(desk, three, reason="A look at the day").status_code == 302
+
+        assert TOO_MANY in desk.get(LIST).content
+        assert not AuditEvent.objects.filter(action="funding.held").exists()
+
+    def test_goes_on_for_as_many_as_allowed(self, desk, three):
+        FundingTransaction.objects.filter(pk=three[0].pk).update(
+            status=FundingStatus.FAILED, failed_at=NOW
+        )
+
+        chosen(desk, three[1:], select_across="1", reason="A look at the day")
+
+        assert FundingTransaction.objects.filter(held_at__isnull=False).count() == 2
