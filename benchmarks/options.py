@@ -8,14 +8,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """`pairs` slices of `seconds` on either side; `rows` of history; `quick`: does it work."""
+    """`pairs` slices of `seconds` on either side; `rows` of history.
+
+    `quick`: does it work. `full`: the sizes that the aims speak of, however long it takes.
+    """
 
     pairs: int
     seconds: float
     rows: int
     quick: bool
+    full: bool
     tell: Callable[[str], None]
 
-    def scaled(self, whole: int, quick: int) -> int:
+    def scaled(self, usual: int, quick: int, full: int | None = None) -> int:
         """A size of the work."""
-        return quick if self.quick else whole
+        if self.full and full is not None:
+            return full
+        return quick if self.quick else usual

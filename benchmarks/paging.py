@@ -52,8 +52,7 @@ def measure(options: Options) -> Section:
         f"{rows:,} rows in the table, {mine:,} of the tenant that is read; pages of {PAGE} by "
         f"`balance.selectors.page` as the API asks for them, {RUNS} of each in turns, warm. No "
         "count query anywhere. A type has a quarter of the rows, so its deepest page has a smaller "
-        "number. A source has four lines: its oldest one against its newest. "
-        "`--rows 10000000` is the size of the aim; seeding it takes minutes."
+        "number. A source has four lines: its oldest one against its newest."
     )
     return Section("Paging", text, figures)
 

@@ -14,7 +14,7 @@ from common.clock import utc_now
 from devstack import paths, postgres
 from tests.balance.builders import fund
 
-QUICK = Options(pairs=1, seconds=0.1, rows=100, quick=True, tell=lambda _line: None)
+QUICK = Options(pairs=1, seconds=0.1, rows=100, quick=True, full=False, tell=lambda _line: None)
 
 
 @pytest.mark.parametrize(
