@@ -10,7 +10,7 @@ from tenants.models import Role
 
 # By area, as the filter offers them: the beginnings of its actions.
 AREAS = {
-    "sign-in": ("Sign-in", ("sign_in.", "second_factor.", "password.", "session.")),
+    "sign-in": ("Sign-in", ("sign_in.", "second_factor.", "password.", "address.", "session.")),
     "team": ("Team", ("member.", "invitation.", "tenant.", "user.")),
     "keys": ("API keys", ("api_key.",)),
     "webhooks": ("Webhooks", ("webhook.",)),
@@ -28,6 +28,7 @@ _SENTENCES = {
     "second_factor.removed": "Removed {kind} from signing in",
     "second_factor.renewed": "Made new {kind}",
     "password.set_by_support": "Changed the password of {subject}",
+    "address.set_by_support": "Changed the address of {before} to {email}",
     "second_factor.reset_by_support": "Removed the second factor of {subject}, who had lost it",
     "second_factor.required": "Required a second factor of everybody",
     "second_factor.made_optional": "Made the second factor optional",

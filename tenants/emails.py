@@ -15,6 +15,7 @@ from tenants.services import emails
 
 PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
 ACCOUNT_CHANGED = "account_changed"
+ADDRESS_CHANGED = "address_changed"
 # What django-allauth calls a change, in our words.
 _CHANGES = {
     "totp_activated": "An authenticator app was added",
@@ -53,6 +54,13 @@ def queue_account_notice(*, user: User, change: str, address: str, now: datetime
         "email": user.email,
     }
     emails.queue(tenant_id=None, to=user.email, template=ACCOUNT_CHANGED, context=context, now=now)
+
+
+def queue_address_notices(*, before: str, after: str, now: datetime) -> None:
+    """Tell both addresses that one took the other's place. The old one does not learn the new."""
+    for address in (before, after):
+        context = {"before": before, "at": now.isoformat(), "email": address}
+        emails.queue(tenant_id=None, to=address, template=ADDRESS_CHANGED, context=context, now=now)
 
 
 @emails.builds_context(PASSWORD_RESET)

@@ -114,14 +114,21 @@ class UserAdmin(AccountAdmin, FastAdmin):
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
+        actor, now, before = (
+            actors.staff(str(request.user.pk)),
+            utc_now(),
+            form.initial.get("email"),
+        )
         audit.record(
             tenant_id=None,
-            actor=actors.staff(str(request.user.pk)),
+            actor=actor,
             action="user.changed" if change else "user.created",
             subject_id=obj.pk,
             details={"email": obj.email, "changed": form.changed_data},
-            now=utc_now(),
+            now=now,
         )
+        if change and before != obj.email:
+            accounts.note_address_set(user_id=obj.pk, before=before, actor=actor, now=now)
 
 
 @admin.register(Group)

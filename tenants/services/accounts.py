@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 
 from tenants.actors import Actor
-from tenants.emails import queue_account_notice
+from tenants.emails import queue_account_notice, queue_address_notices
 from tenants.models import Membership, Mode, Role, Tenant, TenantStatus, User
-from tenants.services import audit, names, sign_ins
+from tenants.services import audit, names, sessions, sign_ins
 
 
 @transaction.atomic
@@ -65,6 +66,19 @@ def note_password_set(*, user_id: str, actor: Actor, now: datetime) -> None:
     sign_ins.password_set_by_support(user_id=user_id, actor=actor, now=now)
     user = User.objects.get(pk=user_id)
     queue_account_notice(user=user, change="password_set_by_support", address="Ballast", now=now)
+
+
+@transaction.atomic
+def note_address_set(*, user_id: str, before: str, actor: Actor, now: datetime) -> None:
+    """Staff gave a person another address: both are mailed, each of the person's tenants reads it,
+    every session ends, and the old one opens nothing any more."""
+    user = User.objects.get(pk=user_id)
+    EmailAddress.objects.filter(user_id=user_id).delete()  # allauth's copies, made on the way
+    sessions.end_all(user_id=user_id)
+    sign_ins.address_set_by_support(
+        user_id=user_id, before=before, after=user.email, actor=actor, now=now
+    )
+    queue_address_notices(before=before, after=user.email, now=now)
 
 
 def suspend(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") -> bool:

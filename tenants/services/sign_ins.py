@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
@@ -31,6 +32,14 @@ def password_set_by_support(*, user_id: str, actor: actors.Actor, now: datetime)
     _record(user_id, "password.set_by_support", actor, {}, now)
 
 
+def address_set_by_support(
+    *, user_id: str, before: str, after: str, actor: actors.Actor, now: datetime
+) -> None:
+    """Staff gave the person another address to sign in with."""
+    details = {"before": before, "email": after}
+    _record(user_id, "address.set_by_support", actor, details, now)
+
+
 def reset_by_support(*, user_id: str, now: datetime) -> None:
     """The second factor was taken away at the person's own request; why stays among staff."""
     _record(user_id, "second_factor.reset_by_support", actors.SYSTEM, {}, now)
@@ -38,7 +47,7 @@ def reset_by_support(*, user_id: str, now: datetime) -> None:
 
 @transaction.atomic
 def _record(
-    user_id: str, action: str, actor: actors.Actor, details: dict[str, object], now: datetime
+    user_id: str, action: str, actor: actors.Actor, details: Mapping[str, object], now: datetime
 ) -> None:
     """One row for each tenant of the person; one without a tenant for staff."""
     rows = Membership.objects.filter(user_id=user_id).order_by("tenant_id")
@@ -49,6 +58,6 @@ def _record(
             actor=actor,
             action=action,
             subject_id=user_id,
-            details=details,
+            details={**details},
             now=now,
         )

@@ -39,6 +39,11 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "address": "198.51.100.7",
         "email": "dana@acme.example",
     },
+    "address_changed": {
+        "before": "dana@acme.example",
+        "at": "2026-11-20T15:04:00Z",
+        "email": "dana@acme.example",
+    },
     "auto_funding_paused": {
         "tenant_name": TENANT,
         "reason": "The bank answered R03, no account.",

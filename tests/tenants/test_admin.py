@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.test import Client
 
-from tenants.models import ApiKey, AuditEvent, Membership, Role, Tenant, User
+from tenants.models import ApiKey, AuditEvent, Membership, OutgoingEmail, Role, Tenant, User
 from tests.builders import ApiClient, make_key, make_member
+
+PASSWORD = "correct horse battery"
 
 ISSUE = {
     "name": "Booking system",
@@ -36,6 +39,25 @@ def act(desk, model, action, *rows):
     return desk.post(
         f"/admin/tenants/{model}/", {"action": action, "_selected_action": [r.pk for r in rows]}
     )
+
+
+def change(desk, person, **fields):
+    kept = {"email": person.email, "name": "", "is_active": "on"}
+    answer = desk.post(f"/admin/tenants/user/{person.pk}/change/", {**kept, **fields})
+    assert answer.status_code == 302
+
+
+def with_password(person):
+    person.set_password(PASSWORD)
+    person.save()
+    return person
+
+
+def signed_in(email):
+    """A browser that tried to."""
+    browser = Client()
+    browser.post("/accounts/login/", {"login": email, "password": PASSWORD})
+    return browser
 
 
 def audited(action):
@@ -145,14 +167,40 @@ class TestPeople:
     def test_become_staff_on_the_record(self, desk, acme):
         person = make_member(acme, email="dana@acme.example")
 
-        desk.post(
-            f"/admin/tenants/user/{person.pk}/change/",
-            {"email": person.email, "name": "", "is_active": "on", "is_staff": "on"},
-        )
+        change(desk, person, is_staff="on")
 
         person.refresh_from_db()
         assert person.is_staff
         assert audited("user.changed").details["changed"] == ["is_staff"]
+
+    def test_are_told_of_a_new_address_and_signed_out(self, desk, acme):
+        person = with_password(make_member(acme, email="dana@acme.example"))
+        browser = signed_in("dana@acme.example")
+        EmailAddress.objects.create(user=person, email="dana@acme.example", primary=True)
+        assert browser.get("/dashboard/").status_code == 200
+
+        change(desk, person, email="Dana.Lee@acme.example")
+
+        assert browser.get("/dashboard/").status_code == 302
+        mails = OutgoingEmail.objects.order_by("to").values_list("to", "template")
+        assert list(mails) == [
+            ("dana.lee@acme.example", "address_changed"),
+            ("dana@acme.example", "address_changed"),
+        ]
+        event = audited("address.set_by_support")
+        assert event.tenant_id == acme.pk
+        assert event.details == {"before": "dana@acme.example", "email": "dana.lee@acme.example"}
+        assert signed_in("dana@acme.example").get("/dashboard/").status_code == 302
+        assert signed_in("dana.lee@acme.example").get("/dashboard/").status_code == 200
+
+    def test_are_told_nothing_of_another_name(self, desk, acme):
+        person = with_password(make_member(acme, email="dana@acme.example"))
+        browser = signed_in("dana@acme.example")
+
+        change(desk, person, name="Dana Lee")
+
+        assert browser.get("/dashboard/").status_code == 200
+        assert not OutgoingEmail.objects.exists()
 
     def test_join_a_tenant_by_the_service(self, desk, acme):
         person = User.objects.create_user(email="lee@acme.example")
