@@ -21,6 +21,7 @@ class IdempotencyRecord(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
+        verbose_name = "idempotency key"
         constraints = (
             models.UniqueConstraint(fields=("tenant", "key"), name="one_answer_per_key"),
         )

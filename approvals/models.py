@@ -12,11 +12,11 @@ from networks.accounts import StoredAccount
 
 
 class Decision(models.TextChoices):
-    OPEN = "open"
+    OPEN = "open", "Waiting"
     APPROVED = "approved"
     DECLINED = "declined"
     EXPIRED = "expired"
-    SUPERSEDED = "superseded"
+    SUPERSEDED = "superseded", "Withdrawn"
 
 
 class Question(models.Model):

@@ -18,9 +18,9 @@ class PostingType(models.TextChoices):
 class Account(models.TextChoices):
     """Bank clearing is money at the bank; the other two are what we owe the tenant."""
 
-    BANK_CLEARING = "bank_clearing"
-    TENANT_AVAILABLE = "tenant_available"
-    TENANT_LOCKED = "tenant_locked"
+    BANK_CLEARING = "bank_clearing", "Bank clearing"
+    TENANT_AVAILABLE = "tenant_available", "Tenant available"
+    TENANT_LOCKED = "tenant_locked", "Tenant locked"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, TabularInline
 
 from common.errors import DomainError
@@ -38,6 +39,31 @@ def dollars(column: str) -> Callable[[Any], str]:
     return shown
 
 
+class _Whether(admin.EmptyFieldListFilter):
+    """Whether a column is filled in, as a question that people would ask."""
+
+    question: ClassVar[str]
+    horizontal = True  # unfold puts the answers side by side
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = self.question
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        """`0` asks for rows that are not empty."""
+        for value, answer in ((None, "All"), ("0", "Yes"), ("1", "No")):
+            yield {
+                "selected": self.lookup_val == value,
+                "query_string": changelist.get_query_string({self.lookup_kwarg: value}),
+                "display": answer,
+            }
+
+
+def whether(column: str, question: str) -> tuple[str, type[admin.FieldListFilter]]:
+    """For `list_filter`: `whether("held_at", "on hold")`."""
+    return column, type("Whether", (_Whether,), {"question": question})
+
+
 class FastAdmin(ModelAdmin):
     """Lists that stay fast at millions of rows.
 
@@ -55,6 +81,13 @@ class FastAdmin(ModelAdmin):
     ) -> Any:
         """Lists quote the `_` of ids; the buttons of a page need the id as it is."""
         return super().changeform_view(request, object_id and unquote(object_id), *args, **kwargs)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        """Called what the menu calls it."""
+        title = {"title": capfirst(str(self.opts.verbose_name_plural))}
+        return super().changelist_view(request, title | (extra_context or {}))
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
         """No action on more rows than a person looks through, or a request has time for."""

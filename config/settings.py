@@ -216,6 +216,11 @@ ACCOUNT_RATE_LIMITS = {
     "reauthenticate": "10/m/user",
     "change_password": "5/m/user",
 }
+ACCOUNT_FORMS = {
+    "change_password": "tenants.account_forms.ChangePasswordForm",
+    "set_password": "tenants.account_forms.SetPasswordForm",
+    "reset_password_from_key": "tenants.account_forms.ResetPasswordKeyForm",
+}
 MFA_RATE_LIMITS = {"webauthn_login": "10/m/ip"}
 MFA_ADAPTER = "tenants.second_factor.Adapter"
 MFA_FORMS = {
@@ -405,6 +410,8 @@ LANGUAGE_CODE = "en-us"
 USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
+DATE_FORMAT = "M j, Y"
+DATETIME_FORMAT = "M j, Y, g:i A"  # as in the dashboard, which adds UTC
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]

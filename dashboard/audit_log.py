@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.db.models import Q, QuerySet
 
-from common import clock, days
+from common import clock
 from dashboard.audit_words import AREAS, sentence
-from dashboard.filter_forms import FilterForm, either
+from dashboard.filter_forms import FilterForm, between, check_days, day, either
 from tenants import selectors
 from tenants.models import ActorType, AuditEvent
 
@@ -52,22 +52,16 @@ class AuditFilter(FilterForm):
         max_length=254,
         widget=forms.TextInput(attrs={"placeholder": "E-mail or API key", "spellcheck": "false"}),
     )
-    since = forms.DateField(
-        label="From",
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date"}),
-        error_messages={"invalid": "A date such as 2026-11-20."},
-    )
-    until = forms.DateField(
-        label="To",
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date"}),
-        error_messages={"invalid": "A date such as 2026-11-20."},
-    )
+    since = day("From")
+    until = day("To")
 
     def __init__(self, data: Any, *, tenant_id: str) -> None:
         super().__init__(data)
         self.tenant_id = tenant_id
+
+    def clean(self) -> dict[str, Any]:
+        check_days(self)
+        return self.cleaned_data
 
     def apply(self, rows: QuerySet[Any, Any], chosen: dict[str, Any]) -> QuerySet[Any, Any]:
         if area := chosen.get("area"):
@@ -75,11 +69,7 @@ class AuditFilter(FilterForm):
         if who := chosen.get("who"):
             ids = selectors.actor_ids(tenant_id=self.tenant_id, text=who)
             rows = rows.filter(actor_id__in=ids).exclude(actor_type=ActorType.STAFF)
-        if since := chosen.get("since"):
-            rows = rows.filter(created_at__gte=days.start_of(since))
-        if until := chosen.get("until"):
-            rows = rows.filter(created_at__lt=days.start_of(until + timedelta(days=1)))
-        return rows
+        return between(rows, chosen.get("since"), chosen.get("until"))
 
 
 def lines(rows: Iterable[AuditEvent]) -> list[AuditLine]:

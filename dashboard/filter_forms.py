@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import QuerySet
+
+from common import days
 
 
 class FilterForm(forms.Form):
@@ -32,6 +35,32 @@ class FilterForm(forms.Form):
     def http_status(self) -> int:
         """The page's HTTP status."""
         return 200 if self.is_valid() else 422
+
+
+def day(label: str) -> forms.DateField:
+    """One end of a range of days, both of which are included: `From` or `To`."""
+    return forms.DateField(
+        label=label,
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        error_messages={"invalid": "A date such as 2026-11-20."},
+    )
+
+
+def check_days(form: forms.Form) -> None:
+    """Tell it next to `until` if the range ends before it begins."""
+    since, until = form.cleaned_data.get("since"), form.cleaned_data.get("until")
+    if since and until and until < since:
+        form.add_error("until", "It ends before it begins.")
+
+
+def between(rows: QuerySet[Any], since: date | None, until: date | None) -> QuerySet[Any]:
+    """What was created on these Eastern days, both included."""
+    if since:
+        rows = rows.filter(created_at__gte=days.start_of(since))
+    if until:
+        rows = rows.filter(created_at__lt=days.start_of(until + timedelta(days=1)))
+    return rows
 
 
 def either(label: str, choices: list[tuple[str, str]], everything: str) -> forms.ChoiceField:

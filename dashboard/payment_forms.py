@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.db.models import QuerySet
 
-from common import days
 from common.money import format_cents
 from dashboard.bank_account_forms import BankAccountForm
 from dashboard.fields import DollarsField
+from dashboard.filter_forms import between, check_days, day
 from dashboard.form_tokens import OnceForm
 from dashboard.payment_lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL, account_name
 from payments import selectors
@@ -142,18 +142,18 @@ class PaymentSearchForm(forms.Form):
             *((status, BADGES[status].label) for status in PaymentStatus),
         ],
     )
-    recipient = forms.ChoiceField(label="To", required=False)
-    since = forms.DateField(
-        label="From", required=False, widget=forms.DateInput(attrs={"type": "date"})
-    )
-    until = forms.DateField(
-        label="To and including", required=False, widget=forms.DateInput(attrs={"type": "date"})
-    )
+    recipient = forms.ChoiceField(label="Recipient", required=False)
+    since = day("From")
+    until = day("To")
 
     def __init__(self, *args: Any, recipients: Sequence[Recipient], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = [(row.pk, recipient_name(row)) for row in recipients]
         self.fields["recipient"].choices = [("", "Everybody"), *names]  # type: ignore[attr-defined]  # a ChoiceField
+
+    def clean(self) -> dict[str, Any]:
+        check_days(self)
+        return self.cleaned_data
 
     def narrow(self, rows: QuerySet[Payment]) -> QuerySet[Payment]:
         """The rows that were asked for; none if the question makes no sense."""
@@ -166,12 +166,7 @@ class PaymentSearchForm(forms.Form):
             rows = rows.filter(status=wanted["status"])
         if wanted["recipient"]:
             rows = rows.filter(recipient_id=wanted["recipient"])
-        if wanted["since"]:
-            rows = rows.filter(created_at__gte=days.start_of(wanted["since"]))
-        if wanted["until"]:
-            end = days.start_of(wanted["until"] + timedelta(days=1))
-            rows = rows.filter(created_at__lt=end)
-        return rows
+        return between(rows, wanted["since"], wanted["until"])
 
 
 def recipient_name(row: Recipient) -> str:

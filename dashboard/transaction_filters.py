@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from balance import selectors as ledger
 from balance.kinds import PostingType
 from common import days, ids
+from dashboard.filter_forms import check_days, day
 
 _SOURCES = ("ftx", "pay", "adj")
 _A_MOMENT = timedelta(microseconds=1)
@@ -30,12 +31,8 @@ class TransactionFilter(forms.Form):
     type = forms.ChoiceField(
         label="Type", required=False, choices=[("", "All types"), *PostingType.choices]
     )
-    since = forms.DateField(
-        label="From", required=False, widget=forms.DateInput(attrs={"type": "date"})
-    )
-    until = forms.DateField(
-        label="To", required=False, widget=forms.DateInput(attrs={"type": "date"})
-    )
+    since = day("From")
+    until = day("To")
 
     def clean_search(self) -> str:
         text: str = self.cleaned_data["search"].strip().lower()
@@ -46,11 +43,8 @@ class TransactionFilter(forms.Form):
         return text
 
     def clean(self) -> dict[str, Any]:
-        data = super().clean() or {}
-        since, until = data.get("since"), data.get("until")
-        if since and until and until < since:
-            self.add_error("until", "It ends before it begins.")
-        return data
+        check_days(self)
+        return self.cleaned_data
 
     @property
     def query(self) -> str:

@@ -9,9 +9,9 @@ from common.state import StateTable
 
 class FundingStatus(models.TextChoices):
     RESERVED = "reserved"
-    AWAITING_CONFIRMATION = "awaiting_confirmation"
-    PENDING = "pending"
-    IN_TRANSIT = "in_transit"
+    AWAITING_CONFIRMATION = "awaiting_confirmation", "Needs approval"
+    PENDING = "pending", "Submitted"
+    IN_TRANSIT = "in_transit", "In transit"
     COMPLETED = "completed"
     FAILED = "failed"
 
@@ -37,10 +37,10 @@ FUNDING_STATES = StateTable(
 
 
 class SourceStatus(models.TextChoices):
-    PENDING_VERIFICATION = "pending_verification"
+    PENDING_VERIFICATION = "pending_verification", "Needs verification"
     ACTIVE = "active"
-    VERIFICATION_FAILED = "verification_failed"
-    ERRORED = "errored"
+    VERIFICATION_FAILED = "verification_failed", "Verification failed"
+    ERRORED = "errored", "Refused by the bank"
     REMOVED = "removed"
 
 

@@ -12,9 +12,9 @@ from common.state import StateTable
 
 
 class PaymentStatus(models.TextChoices):
-    WAITING_FOR_FUNDS = "waiting_for_funds"
-    CREATED = "created"
-    PROCESSING = "processing"
+    WAITING_FOR_FUNDS = "waiting_for_funds", "Waiting for money"
+    CREATED = "created", "Ready to send"
+    PROCESSING = "processing", "On its way"
     COMPLETED = "completed"
     FAILED = "failed"
     RETURNED = "returned"

@@ -49,6 +49,10 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     objects: ClassVar[UserManager] = UserManager()
 
+    class Meta:
+        verbose_name = "person"
+        verbose_name_plural = "people"
+
     def __str__(self) -> str:
         return self.email
 
@@ -187,7 +191,7 @@ class ApiKey(models.Model):
 
 class ActorType(models.TextChoices):
     USER = "user"
-    API_KEY = "api_key"
+    API_KEY = "api_key", "API key"
     STAFF = "staff"
     APPROVER = "approver"
     NETWORK = "network"
@@ -215,6 +219,8 @@ class AuditEvent(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
+        verbose_name = "audit event"
+        verbose_name_plural = "audit log"
         indexes = (
             models.Index(fields=("tenant", "-created_at", "-id"), name="audit_by_tenant"),
             models.Index(fields=("subject_id", "-created_at"), name="audit_by_subject"),
@@ -238,6 +244,7 @@ class OutgoingEmail(Leased):
     last_error = models.CharField(max_length=200, blank=True)
 
     class Meta:
+        verbose_name = "e-mail"
         indexes = (
             models.Index(
                 fields=("next_attempt_at",),

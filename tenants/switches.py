@@ -56,8 +56,7 @@ class Switch(models.Model):
     released_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        verbose_name = "operator switch"
-        verbose_name_plural = "operator switches"
+        verbose_name_plural = "switches"
         constraints = (
             models.CheckConstraint(
                 condition=Q(kind__in=SwitchKind.values), name="switch_kind_known"

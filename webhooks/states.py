@@ -16,7 +16,7 @@ class EndpointStatus(models.TextChoices):
 class DeliveryStatus(models.TextChoices):
     """`skipped`: kept while the endpoint was off. `canceled`: the endpoint was removed."""
 
-    PENDING = "pending"
+    PENDING = "pending", "On the way"
     DELIVERED = "delivered"
     FAILED = "failed"
     SKIPPED = "skipped"

@@ -22,7 +22,7 @@ from dashboard.desk.queues import QueueLine, queue_lines
 from dashboard.desk.returns import Meter, TenantMeters
 from dashboard.templatetags.desk import words
 from funding import figures as funding
-from funding.states import IN_FLIGHT
+from funding.states import IN_FLIGHT, FundingStatus
 from networks import return_codes
 from payments import figures as payments
 from payments.states import OPEN, PaymentStatus
@@ -100,7 +100,7 @@ def home(*, now: datetime) -> Home:
             *of_queues(queues),
         ],
         totals=totals,
-        funding=_flight(funding.in_flight(), IN_FLIGHT),
+        funding=_flight(funding.in_flight(), [FundingStatus(status) for status in IN_FLIGHT]),
         payments=_flight(payments.in_flight(), _PAYMENT_ORDER),
         funding_failures=_failures(funding.failures(since=today)),
         payment_failures=_failures(payments.failures(since=today)),
@@ -114,12 +114,14 @@ def home(*, now: datetime) -> Home:
     )
 
 
-def _flight(totals: list[StatusTotal], order: Sequence[str]) -> list[FlightLine]:
+def _flight(
+    totals: list[StatusTotal], order: Sequence[FundingStatus | PaymentStatus]
+) -> list[FlightLine]:
     known = {total.status: total for total in totals}
     return [
         FlightLine(
             status=status,
-            label=words(status),
+            label=str(status.label),
             count=known[status].count if status in known else 0,
             cents=known[status].cents if status in known else 0,
         )

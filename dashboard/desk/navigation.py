@@ -39,22 +39,6 @@ _LISTS = (
     ("Access", ("tenants.user", "tenants.membership", "tenants.apikey", "auth.group")),
     ("Records", ("tenants.auditevent", "tenants.outgoingemail", "api.idempotencyrecord")),
 )  # fmt: skip
-# Where the model's own name is not what people say.
-_TITLES = {
-    "api.idempotencyrecord": "Idempotency keys",
-    "balance.adjustmentproposal": "Adjustments to decide",
-    "funding.autofundingconfig": "Auto-funding",
-    "funding.autofundingdecision": "Auto-funding decisions",
-    "funding.confirmation": "Approvals",
-    "funding.confirmationlink": "Approval links",
-    "funding.fundingsource": "Bank accounts",
-    "funding.fundingtransaction": "Funding",
-    "funding.sourceverification": "Micro-deposits",
-    "network_inbox.inboundevent": "Messages of networks",
-    "tenants.auditevent": "Audit log",
-    "tenants.outgoingemail": "E-mails",
-    "tenants.user": "People",
-}
 _PLACED = {name for _title, names in _LISTS for name in names} | {
     "tenants.tenant",
     "tenants.switch",
@@ -89,7 +73,7 @@ def _group(title: str, names: Iterable[str]) -> Item:
 def _list_of(name: str) -> Item:
     app, model = name.split(".")
     options = next(m._meta for m in admin.site._registry if m._meta.label_lower == name)
-    title = _TITLES.get(name) or capfirst(str(options.verbose_name_plural))
+    title = capfirst(str(options.verbose_name_plural))
     return _item(title, "", f"admin:{app}_{model}_changelist", f"{app}.view_{model}")
 
 

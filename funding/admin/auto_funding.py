@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import ReadOnlyAdmin, dollars
+from common.admin import ReadOnlyAdmin, dollars, whether
 from funding.models import (
     AutoFundingConfig,
     AutoFundingDecision,
@@ -25,7 +25,7 @@ class AutoFundingConfigAdmin(ReadOnlyAdmin):
         "paused_until",
         "last_triggered_at",
     )
-    list_filter = ("enabled", ("paused_reason", admin.EmptyFieldListFilter), "funding_method")
+    list_filter = ("enabled", whether("paused_reason", "paused"), "funding_method")
     list_select_related = ("tenant",)
     search_fields = ("tenant__id__exact",)
 

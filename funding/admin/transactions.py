@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import ReadOnlyInline, dollars
+from common.admin import ReadOnlyInline, dollars, whether
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import holds
 from networks.hold_admin import HoldableAdmin
@@ -44,7 +44,7 @@ class FundingTransactionAdmin(HoldableAdmin):
         "method",
         "trigger",
         "returned",
-        ("held_at", admin.EmptyFieldListFilter),
+        whether("held_at", "on hold"),
     )
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact", "source__id__exact", "trace_number__exact")

@@ -42,6 +42,7 @@ class AutoFundingConfig(models.Model):
     updated_at = models.DateTimeField()
 
     class Meta:
+        verbose_name = verbose_name_plural = "auto-funding"
         constraints = (
             models.CheckConstraint(
                 condition=Q(enabled=False)
@@ -83,6 +84,7 @@ class AutoFundingDecision(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
+        verbose_name = "auto-funding decision"
         indexes = (
             models.Index(fields=("tenant", "-created_at", "-id"), name="decision_by_tenant"),
         )

@@ -17,6 +17,9 @@ class Confirmation(Question):
     )
     source = models.ForeignKey(FundingSource, on_delete=models.PROTECT)
 
+    class Meta(Question.Meta):
+        verbose_name = "funding approval"
+
     @property
     def subject_id(self) -> str:
         return str(self.funding_id)
@@ -30,3 +33,6 @@ class ConfirmationLink(MagicLink):
     """One magic link of one approver of a funding."""
 
     confirmation = models.ForeignKey(Confirmation, on_delete=models.PROTECT, related_name="links")
+
+    class Meta(MagicLink.Meta):
+        verbose_name = "funding approval link"

@@ -17,8 +17,8 @@ from networks.accounts import StoredAccount
 class FundingMethod(models.TextChoices):
     """How money is asked for. RTP sends a request that the account holder answers."""
 
-    ACH_DEBIT = "ach_debit"
-    RTP = "rtp"
+    ACH_DEBIT = "ach_debit", "ACH debit"
+    RTP = "rtp", "RTP"
 
     @property
     def words(self) -> str:
@@ -32,8 +32,8 @@ class SourceType(models.TextChoices):
 
 
 class VerificationMethod(models.TextChoices):
-    BANK_LINK = "bank_link"
-    MICRO_DEPOSITS = "micro_deposits"
+    BANK_LINK = "bank_link", "Bank link"
+    MICRO_DEPOSITS = "micro_deposits", "Micro-deposits"
     SANDBOX = "sandbox"
 
 
@@ -55,6 +55,7 @@ class FundingSource(StoredAccount):
     removed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = "bank account"
         permissions = (("reveal_source_number", "Can see the full number of a bank account"),)
         constraints = (
             models.CheckConstraint(
@@ -123,6 +124,7 @@ class SourceVerification(Leased):
     verified_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = "micro-deposit verification"
         constraints = (
             models.CheckConstraint(
                 condition=Q(tries_used__lte=VERIFICATION_TRIES_MAX),

@@ -18,8 +18,8 @@ APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update |
 
 
 class Trigger(models.TextChoices):
-    TOPUP = "topup"
-    AUTO_FUNDING = "auto_funding"
+    TOPUP = "topup", "Top-up"
+    AUTO_FUNDING = "auto_funding", "Auto-funding"
     STAFF = "staff"
 
 

@@ -6,7 +6,7 @@ from django.apps import AppConfig
 class InboxConfig(AppConfig):
     name = "networks.inbox"
     label = "network_inbox"
-    verbose_name = "Messages of networks"
+    verbose_name = "Networks"
 
     def ready(self) -> None:
         """Tell the operator switches which networks there are."""

@@ -13,7 +13,7 @@ class InboundOutcome(models.TextChoices):
 
     NEW = "new"
     APPLIED = "applied"
-    REVIEW = "review"
+    REVIEW = "review", "To settle"
     RESOLVED = "resolved"
 
 
@@ -50,6 +50,7 @@ class InboundEvent(models.Model):
     QUEUED = Q(next_attempt_at__isnull=False)
 
     class Meta:
+        verbose_name = "network message"
         constraints = (
             models.UniqueConstraint(fields=("network", "event_id"), name="one_row_per_message"),
             models.CheckConstraint(

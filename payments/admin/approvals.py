@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
-from common.admin import ReadOnlyAdmin, ServiceAdmin
+from common.admin import ReadOnlyAdmin, ServiceAdmin, dollars
 from common.clock import utc_now
 from payments.models import PaymentConfirmation, PaymentConfirmationLink, PaymentSettings
 from payments.services import approval_settings
@@ -15,7 +15,7 @@ from tenants import actors
 
 @admin.register(PaymentConfirmation)
 class PaymentConfirmationAdmin(ReadOnlyAdmin):
-    list_display = ("payment", "tenant", "amount", "decision", "decided_by", "expires_at")
+    list_display = ("payment", "tenant", dollars("amount"), "decision", "decided_by", "expires_at")
     list_filter = ("decision",)
     list_select_related = ("tenant", "payment")
     search_fields = ("id__exact", "payment__id__exact", "tenant__id__exact")
@@ -31,7 +31,7 @@ class PaymentConfirmationLinkAdmin(ReadOnlyAdmin):
 
 @admin.register(PaymentSettings)
 class PaymentSettingsAdmin(ServiceAdmin):
-    list_display = ("tenant", "approval_threshold", "updated_at")
+    list_display = ("tenant", dollars("approval_threshold"), "updated_at")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
     fields = ("tenant", "approval_threshold")

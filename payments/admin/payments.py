@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import AccountNumberAdmin, ReadOnlyInline, dollars
+from common.admin import AccountNumberAdmin, ReadOnlyInline, dollars, whether
 from networks.hold_admin import HoldableAdmin
 from payments.models import Payment, PaymentEvent, Recipient
 from payments.services import holds
@@ -28,7 +28,7 @@ class HistoryInline(ReadOnlyInline):
 @admin.register(Payment)
 class PaymentAdmin(HoldableAdmin):
     list_display = ("id", "tenant", dollars("amount"), "method", "status", "held_at", "created_at")
-    list_filter = ("status", "method", "returned", ("held_at", admin.EmptyFieldListFilter))
+    list_filter = ("status", "method", "returned", whether("held_at", "on hold"))
     list_select_related = ("tenant",)
     search_fields = (
         "id__exact",

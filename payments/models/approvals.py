@@ -39,6 +39,9 @@ class PaymentConfirmation(Question):
 
     payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="confirmation")
 
+    class Meta(Question.Meta):
+        verbose_name = "payment approval"
+
     @property
     def subject_id(self) -> str:
         return str(self.payment_id)
@@ -54,3 +57,6 @@ class PaymentConfirmationLink(MagicLink):
     confirmation = models.ForeignKey(
         PaymentConfirmation, on_delete=models.PROTECT, related_name="links"
     )
+
+    class Meta(MagicLink.Meta):
+        verbose_name = "payment approval link"

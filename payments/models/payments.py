@@ -21,8 +21,8 @@ DESCRIPTION_LENGTH_MAX = 140
 
 
 class PaymentMethod(models.TextChoices):
-    ACH_CREDIT = "ach_credit"
-    RTP = "rtp"
+    ACH_CREDIT = "ach_credit", "ACH credit"
+    RTP = "rtp", "RTP"
 
     @property
     def words(self) -> str:

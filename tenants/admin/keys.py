@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from common.admin import ServiceAdmin
+from common.admin import ServiceAdmin, whether
 from common.clock import utc_now
 from tenants import actors, scopes
 from tenants.models import ApiKey
@@ -51,7 +51,7 @@ class ApiKeyAdmin(ServiceAdmin):
         "expires_at",
         "revoked_at",
     )
-    list_filter = (("revoked_at", admin.EmptyFieldListFilter), "tenant__mode")
+    list_filter = (whether("revoked_at", "revoked"), "tenant__mode")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "prefix__exact", "tenant__id__exact")
     search_help_text = (

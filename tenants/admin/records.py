@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import ReadOnlyAdmin
+from common.admin import ReadOnlyAdmin, whether
 from tenants.models import AuditEvent, OutgoingEmail
 
 
@@ -37,7 +37,7 @@ class OutgoingEmailAdmin(ReadOnlyAdmin):
         "failed_at",
         "last_error",
     )
-    list_filter = (("failed_at", admin.EmptyFieldListFilter),)
+    list_filter = (whether("failed_at", "given up"),)
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
     search_help_text = "The id of the message or its tenant"

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from common import reasons
-from common.admin import ServiceAdmin
+from common.admin import ServiceAdmin, whether
 from common.clock import utc_now
 from tenants import actors
 from tenants.models import Switch
@@ -53,7 +53,7 @@ class SwitchAdmin(ServiceAdmin):
         "released_by",
         "released_at",
     )
-    list_filter = (("released_at", admin.EmptyFieldListFilter), "kind", "network")
+    list_filter = (whether("released_at", "released"), "kind", "network")
     list_select_related = ("tenant", "engaged_by", "released_by")
     search_fields = ("id__exact", "tenant__id__exact")
     autocomplete_fields = ("tenant",)

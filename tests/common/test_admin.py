@@ -36,6 +36,18 @@ def chosen(desk, rows, **more):
     return desk.post(LIST, form)
 
 
+def test_a_filter_asks_whether_as_people_do(desk, three):
+    chosen(desk, three[:1], reason="A look at the day")
+
+    page = desk.get(LIST)
+    (held,) = [s for s in page.context["cl"].filter_specs if s.title == "on hold"]
+    answers = {c["display"]: c["query_string"] for c in held.choices(page.context["cl"])}
+
+    assert list(answers) == ["All", "Yes", "No"]
+    shown = desk.get(LIST.partition("?")[0] + answers["Yes"]).context["cl"].result_list
+    assert [row.pk for row in shown] == [three[0].pk]
+
+
 class TestAnActionOnManyRows:
     def test_is_refused_for_all_that_match(self, desk, three):
         answer = chosen(desk, three[:1], select_across="1", reason="A look at the day")

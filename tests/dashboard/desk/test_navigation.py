@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+import re
+
+import pytest
 from django.contrib import admin
 from django.test import RequestFactory
+from django.utils.text import capfirst
 
 from dashboard.desk import navigation
+
+EVERY = sorted(admin.site._registry, key=lambda model: model._meta.label_lower)
+HEADING = re.compile(r"<h1\b[^>]*>(.*?)</h1>", re.DOTALL)
 
 
 def titles_for(user):
@@ -30,6 +37,16 @@ class TestMenu:
         lee = django_user_model.objects.get(email="lee@ballast.example")
 
         assert titles_for(lee) == {"Home", "Tenants", "Queues"}
+
+    @pytest.mark.parametrize("model", EVERY, ids=lambda model: model._meta.label_lower)
+    def test_calls_each_list_what_its_own_page_calls_it(self, desk, sam, model):
+        request = RequestFactory().get("/admin/")
+        path = f"/admin/{model._meta.label_lower.replace('.', '/')}/"
+        items = [item for group in navigation.groups(request) for item in group["items"]]
+        (title,) = [item["title"] for item in items if item["link"] == path]
+
+        assert title == capfirst(str(model._meta.verbose_name_plural))
+        assert title in HEADING.search(desk.get(path).content.decode())[1]
 
     def test_names_nothing_that_does_not_exist(self):
         known = {model._meta.label_lower for model in admin.site._registry}
