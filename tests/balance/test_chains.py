@@ -13,8 +13,7 @@ from tests.builders import NOW
 
 pytestmark = pytest.mark.usefixtures("ledger_only")
 
-FITS = "balance_transaction_fits_type"
-COVERED = "balance_transaction_lock_covered"
+SOUND = "balance_transaction_is_sound"
 
 
 def found(**options):
@@ -113,28 +112,28 @@ class TestCorruption:
             pytest.param(
                 "UPDATE balance_transaction SET amount = 999",
                 1,
-                [FITS],
+                [SOUND],
                 {("misfit", "row 1")},
                 id="an amount is changed alone",
             ),
             pytest.param(
                 "UPDATE balance_transaction SET type = 'debit'",
                 1,
-                [FITS],
+                [SOUND],
                 {("misfit", "row 1")},
                 id="a type is changed",
             ),
             pytest.param(
                 "UPDATE balance_transaction SET type = 'gift'",
                 4,
-                [FITS],
+                [SOUND],
                 {("misfit", "row 4")},
                 id="a type is unknown",
             ),
             pytest.param(
                 "UPDATE balance_transaction SET available_after = -1",
                 2,
-                [COVERED],
+                [SOUND],
                 {("uncovered_lock", "row 2"), ("unchained", "row 2")},
                 id="a lock is not covered",
             ),

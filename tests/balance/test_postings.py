@@ -132,6 +132,17 @@ class TestRefusals:
 
         assert refusal.value.extra == {"available_balance": -50, "shortfall": 51}
 
+    def test_a_line_that_follows_no_balance_stops_postings_and_breaks_no_transaction(self, acme):
+        fund(acme, 5)
+        Balance.objects.filter(tenant=acme).update(sequence=0)
+
+        with transaction.atomic():
+            with pytest.raises(IntegrityError, match="sequence is taken"):
+                fund(acme, 1)
+            assert balance_of(acme) == (5, 0, 0)
+
+        assert statement_of(acme) == [(1, "credit", 5, 5, 0)]
+
     def test_a_refused_lock_leaves_the_transaction_around_it_usable(self, acme):
         with transaction.atomic():
             with pytest.raises(InsufficientBalance):
