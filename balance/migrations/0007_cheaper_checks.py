@@ -9,7 +9,7 @@ SQL = Path(__file__).parent / "sql"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("balance", "0005_proposals")]
+    dependencies = [("balance", "0006_labels")]
 
     operations = [
         *(
