@@ -54,6 +54,10 @@ class Seat:
     def may_move_money(self) -> bool:
         return self.role in MONEY
 
+    @property
+    def may_approve(self) -> bool:
+        return self.role in (Role.OWNER, Role.APPROVER)
+
 
 class PersonRequest(HttpRequest):
     """A request of somebody who is signed in."""

@@ -74,7 +74,9 @@ _SENTENCES = {
     "confirmation.approved": "Approved {subject}",
     "confirmation.declined": "Declined {subject}: {reason}",
     "confirmation.resent": "Asked the approvers of {subject} again",
-    "payments.approval_threshold_changed": "Changed from which amount payments need approval",
+    "payments.approval_threshold_changed": "Changed the approval limit of payments {from_to}",
+    "payments.approval_threshold_asked": "Asked to change the approval limit of payments {from_to}",
+    "payments.approval_threshold_kept": "Kept the approval limit of payments, not {from_to}",
     "recipient.saved": "Saved the recipient ··{last4}",
     "recipient.removed": "Removed the recipient ··{last4}",
     "payment.held": "Held a payment for review",
@@ -108,6 +110,8 @@ class _Words(dict[str, Any]):
     """Details in words; one that an old row does not have leaves a dash."""
 
     def __getitem__(self, name: str) -> str:
+        if name == "from_to":
+            return f"from {_limit(self.get('from'))} to {_limit(self.get('to'))}"
         value = self.get(name)
         if value in (None, ""):
             return "–"
@@ -118,3 +122,7 @@ class _Words(dict[str, Any]):
         if name == "amount":
             return format_cents(int(value))
         return str(value)
+
+
+def _limit(cents: Any) -> str:
+    return "none" if cents is None else format_cents(int(cents))

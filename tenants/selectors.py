@@ -102,6 +102,19 @@ def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:
     return list(members.order_by("user__email").values_list("user__email", flat=True))
 
 
+def has_others(*, tenant_id: str, roles: Sequence[Role], user_id: str) -> bool:
+    """Whether anybody else than this person has one of these roles."""
+    members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)
+    return members.exclude(user_id=user_id).exists()
+
+
+def has_demoted(*, tenant_id: str, since: datetime) -> bool:
+    """Whether anybody was removed from the tenant, or got another role, since then."""
+    actions = ("member.removed", "member.role_changed")
+    events = AuditEvent.objects.filter(tenant_id=tenant_id, action__in=actions)
+    return events.filter(created_at__gt=since).exists()
+
+
 def notice_emails(*, tenant_id: str, notice: Notice) -> list[str]:
     """The addresses of the tenant's active people who want this message, sorted. One query."""
     chosen = Q(**{f"notices__{notice.key}": True})

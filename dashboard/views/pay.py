@@ -58,7 +58,7 @@ def _review(request: PageRequest, form: PayForm) -> HttpResponse:
     """What will happen, in names and amounts, before it does."""
     tenant_id, amount = request.seat.tenant.pk, form.cleaned_data["amount"]
     available = ledger.summary(tenant_id).available
-    threshold = approvals.approval_threshold(tenant_id=tenant_id)
+    threshold = approvals.approval_threshold(tenant_id=tenant_id, now=utc_now())
     values = {
         "form": form,
         "recipient": dict(form.fields["recipient"].choices)[form.cleaned_data["recipient"]],  # type: ignore[attr-defined]  # a ChoiceField

@@ -6,30 +6,27 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from api.downloads import csv_download
 from common.clock import utc_now
-from common.errors import DomainError
-from dashboard import payment_detail, refusals
+from dashboard import payment_detail
 from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
-from dashboard.fields import dollars_text
 from dashboard.paging import page
-from dashboard.payment_forms import ApprovalLimitForm, PaymentSearchForm
+from dashboard.payment_forms import PaymentSearchForm
 from dashboard.payment_lines import payment_line
 from networks.errors import NotCancelable
 from payments import selectors
 from payments.api import presenters
-from payments.services import approval_settings, approvals, orders
+from payments.services import approvals, orders
 from tenants import actors
 from tenants import selectors as tenants
-from tenants.models import Role
 
 
 @require_safe
 @tenant_page()
 def payments(request: PageRequest) -> HttpResponse:
-    tenant_id = request.seat.tenant.pk
+    tenant_id, now = request.seat.tenant.pk, utc_now()
     form = _search(request)
     found = page(
         form.narrow(selectors.payments(tenant_id=tenant_id)), before=request.GET.get("before", "")
@@ -42,7 +39,8 @@ def payments(request: PageRequest) -> HttpResponse:
         "form": form,
         "query": query.urlencode(),
         "is_narrowed": any(form.data.get(name) for name in form.fields),
-        "threshold": approvals.approval_threshold(tenant_id=tenant_id),
+        "threshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
+        "change": approvals.waiting_change(tenant_id=tenant_id, now=now),
     }
     return render(request, "dashboard/payments.html", values)
 
@@ -92,35 +90,6 @@ def cancel(request: PageRequest, payment_id: str) -> HttpResponse:
     else:
         messages.success(request, "Canceled. Nothing was sent.")
     return redirect("dashboard:payment_detail", payment_id=payment_id)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(Role.OWNER)
-def approval_limit(request: PageRequest) -> HttpResponse:
-    """Above which amount a second person approves."""
-    tenant_id = request.seat.tenant.pk
-    shown = dollars_text(approvals.approval_threshold(tenant_id=tenant_id))
-    form = ApprovalLimitForm(
-        request.POST if request.method == "POST" else None, initial={"threshold": shown}
-    )
-    if form.is_valid():
-        try:
-            approval_settings.set_threshold(
-                tenant_id=tenant_id,
-                threshold=form.cleaned_data["threshold"],
-                actor=actors.user(request.user.pk),
-                now=utc_now(),
-            )
-            messages.success(request, "Saved. It counts for payments from now on.")
-            return redirect("dashboard:payments")
-        except DomainError as refusal:
-            refusals.add_to(form, refusal, fields={"approvalThreshold": "threshold"})
-    values = {
-        "form": form,
-        "approvers": tenants.member_emails(tenant_id=tenant_id, roles=(Role.OWNER, Role.APPROVER)),
-    }
-    status = 422 if form.errors else 200
-    return render(request, "dashboard/payment_approval.html", values, status=status)
 
 
 def _search(request: PageRequest) -> PaymentSearchForm:

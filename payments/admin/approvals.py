@@ -2,15 +2,57 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import HttpRequest
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common.admin import ReadOnlyAdmin, ServiceAdmin, dollars
 from common.clock import utc_now
+from common.money import format_cents, parse_dollars
 from payments.models import PaymentConfirmation, PaymentConfirmationLink, PaymentSettings
 from payments.services import approval_settings
 from tenants import actors
+
+_WAITING = (dollars("next_threshold"), "next_at", "next_by")
+_IT_WAITS = (
+    "It protects less than before: it counts in 24 hours, unless one of the tenant's approvers"
+    " agrees or refuses before."
+)
+
+if TYPE_CHECKING:
+    SettingsForm = forms.ModelForm[PaymentSettings]
+else:
+    SettingsForm = forms.ModelForm
+
+
+class LimitForm(SettingsForm):
+    threshold = forms.CharField(
+        label="Ask above this amount, in dollars",
+        max_length=30,
+        required=False,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="0 asks about every payment. Empty: nobody is asked.",
+    )
+
+    class Meta:
+        model = PaymentSettings
+        fields = ("tenant",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if (cents := self.instance.approval_threshold) is not None:
+            self.initial["threshold"] = format_cents(cents)
+
+    def clean_threshold(self) -> int | None:
+        """Cents."""
+        text = self.cleaned_data["threshold"].strip()
+        cents = parse_dollars(text) if text else None
+        if text and cents is None:
+            raise forms.ValidationError("An amount such as 1,234.56.")
+        return cents
 
 
 @admin.register(PaymentConfirmation)
@@ -34,25 +76,29 @@ class PaymentSettingsAdmin(ServiceAdmin):
     list_display = ("tenant", dollars("approval_threshold"), "updated_at")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
-    fields = ("tenant", "approval_threshold")
     autocomplete_fields = ("tenant",)
 
-    def get_readonly_fields(
-        self, request: HttpRequest, obj: PaymentSettings | None = None
-    ) -> tuple[str, ...]:
-        return ("tenant",) if obj else ()
+    form = LimitForm
+
+    def get_fields(self, request: HttpRequest, obj: PaymentSettings | None = None) -> Any:
+        return ("tenant", "threshold", *_WAITING) if obj else ("tenant", "threshold")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: PaymentSettings | None = None) -> Any:
+        return ("tenant", *_WAITING) if obj else ()
 
     def save_model(
         self,
         request: HttpRequest,
         obj: PaymentSettings,
-        form: forms.ModelForm[PaymentSettings],
+        form: SettingsForm,
         change: bool,
     ) -> None:
         saved = approval_settings.set_threshold(
             tenant_id=obj.tenant_id,
-            threshold=obj.approval_threshold,
+            threshold=form.cleaned_data["threshold"],
             actor=actors.staff(str(request.user.pk)),
             now=utc_now(),
         )
         obj.pk = saved.pk
+        if saved.next_at:
+            messages.warning(request, _IT_WAITS)

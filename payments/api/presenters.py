@@ -107,12 +107,12 @@ def removal(row: Recipient) -> dict[str, Any]:
     return {"id": row.pk, "removedAt": _optional(row.removed_at)}
 
 
-def payment_limits(tenant_id: str, _now: datetime) -> dict[str, Any]:
+def payment_limits(tenant_id: str, now: datetime) -> dict[str, Any]:
     """Our part of `/balance/limits`."""
     return {
         "payments": {
             "perTransaction": dict(settings.PAYMENT_AMOUNT_MAX),
-            "approvalThreshold": approvals.approval_threshold(tenant_id=tenant_id),
+            "approvalThreshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
         }
     }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db import models
 from django.db.models import Q
 
@@ -12,13 +14,20 @@ from payments.models.recipients import Recipient
 
 
 class PaymentSettings(models.Model):
-    """One tenant's own rule. Cents; without a threshold nobody is asked."""
+    """One tenant's own rule. Cents; without a threshold nobody is asked.
+
+    A change that protects less is put down as `next_threshold` and counts from `next_at` on, UTC,
+    unless somebody agrees or refuses before; `next_by` is the id of who asked for it.
+    """
 
     id = PrefixedIdField("pst")
     tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
     approval_threshold = models.BigIntegerField(
         null=True, blank=True, help_text="cents; payments above it need a second person"
     )
+    next_threshold = models.BigIntegerField(null=True, blank=True)
+    next_at = models.DateTimeField(null=True, blank=True)
+    next_by = models.CharField(max_length=254, blank=True, db_default="")
     updated_at = models.DateTimeField()
 
     class Meta:
@@ -28,10 +37,19 @@ class PaymentSettings(models.Model):
                 condition=Q(approval_threshold=None) | Q(approval_threshold__gte=0),
                 name="approval_threshold_not_negative",
             ),
+            models.CheckConstraint(
+                condition=Q(next_threshold=None) | Q(next_at__isnull=False, next_threshold__gte=0),
+                name="next_approval_threshold_dated",
+            ),
         )
 
     def __str__(self) -> str:
         return f"payment settings of {self.tenant_id}"
+
+    def threshold_at(self, now: datetime) -> int | None:
+        """The limit that counts at that moment."""
+        is_due = self.next_at is not None and self.next_at <= now
+        return self.next_threshold if is_due else self.approval_threshold
 
 
 class PaymentConfirmation(Question):

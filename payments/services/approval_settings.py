@@ -1,11 +1,12 @@
-"""The tenant's own limit above which a second person approves payments."""
+"""The tenant's own limit above which a second person approves payments (decisions 0055, 0072)."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from approvals.errors import ConfirmationClosed, NotAnApprover
 from common import clock
 from common.errors import InvalidInput
 from common.money import AMOUNT_MAX, format_cents
@@ -15,60 +16,165 @@ from tenants.actors import Actor
 from tenants.models import ActorType, Role, Tenant
 from tenants.services import audit, emails
 
+ROLES = (Role.OWNER, Role.APPROVER)
+# How long those who approve have to refuse that the limit protects less than it did.
+LOOSENED_AFTER = timedelta(hours=24)
 MAIL = "safeguard_changed"
+WAITING_MAIL = "safeguard_waiting"
 
 
 @transaction.atomic
 def set_threshold(
     *, tenant_id: str, threshold: int | None, actor: Actor, now: datetime
 ) -> PaymentSettings:
-    """Payments above `threshold` cents need a second person from now on; None: none does.
+    """Payments above `threshold` cents need a second person; None: none does.
 
-    Those who approve are told when it protects less than before. Raises InvalidInput.
+    What protects more counts at once, and so does what the operators' command line says. What
+    protects less waits for a second person, or for 24 hours: see `next_at` of the answer. Those who
+    approve are told. Saving the limit as it is withdraws a change that waits. Raises InvalidInput.
     """
     if threshold is not None and not 0 <= threshold <= AMOUNT_MAX:
         raise InvalidInput("Not an amount.", field="approvalThreshold")
-    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    row = PaymentSettings.objects.filter(tenant=tenant).first() or PaymentSettings(tenant=tenant)
+    tenant, row = _locked(tenant_id, now)
     before = row.approval_threshold
-    row.approval_threshold, row.updated_at = threshold, now
-    row.save()
-    if before == threshold:
+    if threshold == before:
+        _end_waiting(row, actor, now)
         return row
-    audit.record(
-        tenant_id=tenant_id,
-        actor=actor,
-        action="payments.approval_threshold_changed",
-        subject_id=tenant_id,
-        details={"from": before, "to": threshold},
-        now=now,
-    )
-    if before is not None and (threshold is None or threshold > before):
-        _warn(tenant, before, threshold, actor, now)
+    if is_looser(before, threshold) and _must_wait(tenant_id, actor, now):
+        _let_wait(tenant, row, threshold, actor, now)
+        return row
+    _apply(row, threshold, actor, now)
+    if before is not None and is_looser(before, threshold):
+        _mail(tenant, MAIL, before, threshold, actor, now)
     return row
 
 
-def _warn(tenant: Tenant, before: int, after: int | None, actor: Actor, now: datetime) -> None:
+@transaction.atomic
+def agree(*, tenant_id: str, actor: Actor, now: datetime) -> PaymentSettings:
+    """A second person lets the waiting change count at once.
+
+    Raises ConfirmationClosed if none waits (any more), NotAnApprover to whoever asked for it.
+    """
+    tenant, row = _waiting(tenant_id, now)
+    if actor.id == row.next_by:
+        raise NotAnApprover("Whoever asked for the change cannot agree to it.")
+    before, after = row.approval_threshold, row.next_threshold
+    _apply(row, after, actor, now)
+    _mail(tenant, MAIL, before, after, actor, now)
+    return row
+
+
+@transaction.atomic
+def refuse(*, tenant_id: str, actor: Actor, now: datetime) -> None:
+    """The limit stays as it is. Raises ConfirmationClosed if nothing waits (any more)."""
+    _tenant, row = _waiting(tenant_id, now)
+    _end_waiting(row, actor, now)
+
+
+def is_looser(before: int | None, after: int | None) -> bool:
+    """Whether fewer payments need a second person than before."""
+    return before is not None and (after is None or after > before)
+
+
+def _locked(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
+    """The settings under their row lock, which is the tenant's; what is due counts."""
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    row = PaymentSettings.objects.filter(tenant=tenant).first() or PaymentSettings(tenant=tenant)
+    if row.next_at and row.next_at <= now:
+        row.approval_threshold = row.next_threshold
+        _forget_waiting(row)
+    return tenant, row
+
+
+def _waiting(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
+    tenant, row = _locked(tenant_id, now)
+    if row.next_at is None:
+        raise ConfirmationClosed("No change of the limit waits any more.")
+    return tenant, row
+
+
+def _must_wait(tenant_id: str, actor: Actor, now: datetime) -> bool:
+    """Unless nobody else approves, and nobody was made to stop a moment ago."""
+    if actor.type == ActorType.SYSTEM:
+        return False
+    others = tenants.has_others(tenant_id=tenant_id, roles=ROLES, user_id=actor.id)
+    return others or tenants.has_demoted(tenant_id=tenant_id, since=now - LOOSENED_AFTER)
+
+
+def _let_wait(
+    tenant: Tenant, row: PaymentSettings, after: int | None, actor: Actor, now: datetime
+) -> None:
+    before = row.approval_threshold
+    row.next_threshold, row.next_at, row.next_by = after, now + LOOSENED_AFTER, actor.id
+    _save(row, now)
+    _audit(row, "approval_threshold_asked", actor, now, {"from": before, "to": after})
+    _mail(tenant, WAITING_MAIL, before, after, actor, now)
+
+
+def _apply(row: PaymentSettings, threshold: int | None, actor: Actor, now: datetime) -> None:
+    before, row.approval_threshold = row.approval_threshold, threshold
+    _forget_waiting(row)
+    _save(row, now)
+    _audit(row, "approval_threshold_changed", actor, now, {"from": before, "to": threshold})
+
+
+def _end_waiting(row: PaymentSettings, actor: Actor, now: datetime) -> None:
+    asked = {"from": row.approval_threshold, "to": row.next_threshold}
+    if row.next_at:
+        _audit(row, "approval_threshold_kept", actor, now, asked)
+    _forget_waiting(row)
+    _save(row, now)
+
+
+def _forget_waiting(row: PaymentSettings) -> None:
+    row.next_threshold, row.next_at, row.next_by = None, None, ""
+
+
+def _save(row: PaymentSettings, now: datetime) -> None:
+    row.updated_at = now
+    row.save()
+
+
+def _audit(
+    row: PaymentSettings, what: str, actor: Actor, now: datetime, details: dict[str, int | None]
+) -> None:
+    audit.record(
+        tenant_id=row.tenant_id,
+        actor=actor,
+        action=f"payments.{what}",
+        subject_id=row.tenant_id,
+        details={**details},
+        now=now,
+    )
+
+
+def _mail(
+    tenant: Tenant,
+    template: str,
+    before: int | None,
+    after: int | None,
+    actor: Actor,
+    now: datetime,
+) -> None:
     change = {
         "what": "Payments need a second person above",
-        "before": format_cents(before),
-        "after": "never" if after is None else format_cents(after),
+        "before": _words(before),
+        "after": _words(after),
     }
-    roles = (Role.OWNER, Role.APPROVER)
-    for address in tenants.member_emails(tenant_id=tenant.pk, roles=roles):
-        emails.queue(
-            tenant_id=tenant.pk,
-            to=address,
-            template=MAIL,
-            context={
-                "tenant_name": tenant.name,
-                "changed_by": _name_of(actor),
-                "changed_at": clock.text_of(now),
-                "changes": [change],
-                "approver_email": address,
-            },
-            now=now,
-        )
+    context = {
+        "tenant_name": tenant.name,
+        "changed_by": _name_of(actor),
+        "changed_at": clock.text_of(now),
+        "changes": [change],
+        "counts_at": clock.text_of(now + LOOSENED_AFTER),
+    }
+    for address in tenants.member_emails(tenant_id=tenant.pk, roles=ROLES):
+        values = {**context, "approver_email": address}
+        emails.queue(tenant_id=tenant.pk, to=address, template=template, context=values, now=now)
+
+
+def _words(threshold: int | None) -> str:
+    return "never" if threshold is None else format_cents(threshold)
 
 
 def _name_of(actor: Actor) -> str:

@@ -29,21 +29,26 @@ VALID_FOR: timedelta = requests.VALID_FOR
 
 def deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
     """Until when a payment of `amount` cents waits for approval; None if it needs none."""
-    threshold = approval_threshold(tenant_id=tenant_id)
+    threshold = approval_threshold(tenant_id=tenant_id, now=now)
     return now + VALID_FOR if threshold is not None and amount > threshold else None
 
 
-def approval_threshold(*, tenant_id: str) -> int | None:
+def approval_threshold(*, tenant_id: str, now: datetime) -> int | None:
     """Cents; payments above it need a second person. None: nobody is asked."""
-    rows = PaymentSettings.objects.filter(tenant_id=tenant_id)
-    return rows.values_list("approval_threshold", flat=True).first()
+    row = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
+    return row.threshold_at(now) if row else None
+
+
+def waiting_change(*, tenant_id: str, now: datetime) -> PaymentSettings | None:
+    """The settings, if a change of them waits for somebody to agree or for its time."""
+    return PaymentSettings.objects.filter(tenant_id=tenant_id, next_at__gt=now).first()
 
 
 def request(*, payment: Payment, now: datetime) -> PaymentConfirmation:
     """Ask about a payment that requires confirmation, in the caller's transaction."""
     if payment.confirmation_expires_at is None:
         raise ValueError(f"{payment.pk} needs no confirmation")
-    threshold = approval_threshold(tenant_id=payment.tenant_id) or 0
+    threshold = approval_threshold(tenant_id=payment.tenant_id, now=now) or 0
     question = PaymentConfirmation.objects.create(
         tenant_id=payment.tenant_id,
         payment=payment,

@@ -33,6 +33,7 @@ SIGNED_IN = (
     "/dashboard/pay/",
     "/dashboard/payments",
     "/dashboard/payments/approval",
+    "/dashboard/payments/approval/change",
     "/dashboard/recipients",
     "/dashboard/recipients/new",
     "/dashboard/api-keys",

@@ -108,6 +108,14 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "changes": [{"what": "Approval threshold", "before": "$500.00", "after": "none"}],
         "approver_email": "dana@acme.example",
     },
+    "safeguard_waiting": {
+        "tenant_name": TENANT,
+        "changed_by": "owner@acme.example",
+        "counts_at": "2026-11-21T15:04:00Z",
+        "changed_at": "2026-11-20T15:04:00Z",
+        "changes": [{"what": "Approval threshold", "before": "$500.00", "after": "none"}],
+        "approver_email": "dana@acme.example",
+    },
     "webhook_disabled": {**WEBHOOK, "failing_since": None, "reason": "gone"},
     "webhook_failing": {**WEBHOOK, "days": 1},
 }

@@ -37,6 +37,7 @@ pytestmark = pytest.mark.django_db
 
 OWNER = frozenset({Role.OWNER})
 MONEY = frozenset({Role.OWNER, Role.MEMBER})
+APPROVERS = frozenset({Role.OWNER, Role.APPROVER})
 DECIDING = MONEY | {Role.APPROVER}
 EVERYBODY = frozenset(Role)
 NOBODY: frozenset[Role] = frozenset()
@@ -68,6 +69,7 @@ RULES = {
     "payments": Rule(EVERYBODY),
     "payments_csv": Rule(EVERYBODY),
     "payment_approval": Rule(OWNER, OWNER),
+    "payment_approval_change": Rule(APPROVERS, APPROVERS),
     "payment_detail": Rule(EVERYBODY),
     "payment_cancel": Rule(None, MONEY),
     "recipients": Rule(EVERYBODY),

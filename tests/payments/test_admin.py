@@ -115,12 +115,12 @@ SETTINGS = "admin:payments_paymentsettings"
 
 
 def test_staff_set_change_and_lift_a_tenants_approval_limit(acme, admin_client, admin_user):
-    admin_client.post(reverse(f"{SETTINGS}_add"), {"tenant": acme.pk, "approval_threshold": 500})
+    admin_client.post(reverse(f"{SETTINGS}_add"), {"tenant": acme.pk, "threshold": "5.00"})
     row = PaymentSettings.objects.get()
     assert (row.tenant, row.approval_threshold) == (acme, 500)
 
     page = reverse(f"{SETTINGS}_change", args=[row.pk])
-    admin_client.post(page, {"approval_threshold": ""})
+    admin_client.post(page, {"threshold": ""})
 
     row.refresh_from_db()
     assert row.approval_threshold is None
@@ -132,6 +132,6 @@ def test_staff_set_change_and_lift_a_tenants_approval_limit(acme, admin_client, 
 
 
 def test_staff_cannot_set_an_impossible_limit(acme, admin_client):
-    admin_client.post(reverse(f"{SETTINGS}_add"), {"tenant": acme.pk, "approval_threshold": -1})
+    admin_client.post(reverse(f"{SETTINGS}_add"), {"tenant": acme.pk, "threshold": "-1"})
 
     assert not PaymentSettings.objects.exists()

@@ -12,7 +12,7 @@ from tenants.management.lookups import tenant_or_fail
 
 
 class Command(JsonCommand):
-    help = "Above which amount a second person approves a tenant's payments."
+    help = "Above which amount a second person approves a tenant's payments; counts at once."
 
     def add_own_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tenant", required=True)
