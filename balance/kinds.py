@@ -44,11 +44,15 @@ MOVES = {
 }
 
 
+_AVAILABLE_SIGNS = {kind: move.sign(Account.TENANT_AVAILABLE) for kind, move in MOVES.items()}
+_LOCKED_SIGNS = {kind: move.sign(Account.TENANT_LOCKED) for kind, move in MOVES.items()}
+
+
 def available_delta(kind: PostingType, amount: int) -> int:
     """Cents by which a posting changes the available balance."""
-    return MOVES[kind].sign(Account.TENANT_AVAILABLE) * amount
+    return _AVAILABLE_SIGNS[kind] * amount
 
 
 def locked_delta(kind: PostingType, amount: int) -> int:
     """Cents by which a posting changes the locked balance."""
-    return MOVES[kind].sign(Account.TENANT_LOCKED) * amount
+    return _LOCKED_SIGNS[kind] * amount

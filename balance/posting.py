@@ -12,7 +12,6 @@ Needs READ COMMITTED, PostgreSQL's default: a posting that waited must see what 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -86,8 +85,7 @@ _REPEATED = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Order:
+class Order(NamedTuple):
     """What to post. `pending_delta` moves the pending balance in the same statement."""
 
     tenant_id: str
@@ -100,8 +98,7 @@ class Order:
     pending_delta: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Posting:
+class Posting(NamedTuple):
     """What is posted, in cents.
 
     `already_posted`: by an earlier call, and nothing changed now; `pending_after` is then the
@@ -156,13 +153,13 @@ def post(order: Order) -> Posting:
 
 def _posting(order: Order, values: Mapping[str, Any], outcome: _Outcome) -> Posting:
     threshold = outcome.notify_below
-    available_delta = int(values["available_delta"])
+    available_delta = values["available_delta"]
     return Posting(
         id=values["id"],
         sequence=outcome.sequence,
         type=order.type,
         amount=order.amount,
-        available_delta=available_delta,
+        available_delta=int(available_delta),
         locked_delta=int(values["locked_delta"]),
         available_after=outcome.available,
         locked_after=outcome.locked,

@@ -10,11 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model
+from psycopg.pq.abc import PGresult
+
+from common.postgresql.base import DatabaseWrapper
+
+# A kept cursor keeps what it read last.
+KEPT_ROWS_MAX = 200
 
 Row = tuple[Any, ...]
 M = TypeVar("M", bound=Model)
@@ -23,17 +29,23 @@ Values = Mapping[str, Any] | Sequence[Any]
 
 def rows(statement: str, values: Values) -> list[Row]:
     """Run `statement` and return what it gives. Raises what Django's cursor would raise."""
-    database = connections[DEFAULT_DB_ALIAS]
+    database = cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
     database.close_if_health_check_failed()
     database.ensure_connection()
     database.validate_no_broken_transaction()
     if database.queries_logged or database.execute_wrappers:
         return _watched(database, statement, values)
     with database.wrap_database_errors:
-        cursor = database.connection.execute(statement, values, prepare=True, binary=True)
-        result = cursor.pgresult
-        found: list[Row] = cursor.fetchall() if result and result.nfields else []
+        cursor = database.cursor_of(statement)
+        cursor.execute(statement, values, prepare=True, binary=True)
+        found: list[Row] = cursor.fetchall() if _gives_rows(cursor.pgresult) else []
+    if len(found) > KEPT_ROWS_MAX:
+        database.forget_cursor(statement)
     return found
+
+
+def _gives_rows(result: PGresult | None) -> bool:
+    return result is not None and result.nfields > 0
 
 
 def first(statement: str, values: Values) -> Row | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 
 from common import sql
 from common.clock import utc_now
@@ -39,6 +39,34 @@ class TestRows:
             transaction.set_rollback(True)
             with pytest.raises(transaction.TransactionManagementError):
                 sql.rows("SELECT 1", {})
+
+    @pytest.mark.django_db(transaction=True)
+    def test_many_are_not_kept_with_their_statement(self):
+        many, few = "SELECT generate_series(1, %(n)s::int)", "SELECT %(n)s::int"
+
+        assert len(sql.rows(many, {"n": sql.KEPT_ROWS_MAX + 1})) == sql.KEPT_ROWS_MAX + 1
+        assert sql.rows(few, {"n": 5}) == [(5,)]
+
+        assert connection.cursor_of(many).pgresult is None
+        assert connection.cursor_of(few).pgresult.ntuples == 1
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_new_connection_has_cursors_of_its_own(self):
+        statement = "SELECT pg_backend_pid()"
+        before = sql.rows(statement, {})
+        connection.close()
+
+        assert sql.rows(statement, {}) != before
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_refused_statement_runs_the_next_time(self):
+        statement = "SELECT 10 / %(n)s::int"
+        assert sql.rows(statement, {"n": 5}) == [(2,)]
+
+        with pytest.raises(DataError):
+            sql.rows(statement, {"n": 0})
+
+        assert sql.rows(statement, {"n": 2}) == [(5,)]
 
 
 class TestInsert:
