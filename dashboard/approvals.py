@@ -9,7 +9,7 @@ from approvals.decisions import QuestionView
 from approvals.models import Decision
 from common.money import format_cents
 from dashboard.auto_funding import people
-from dashboard.context import Badge
+from dashboard.context import Badge, bank_name
 
 _ENDS = {
     Decision.OPEN: Badge("Waiting", "warn"),
@@ -42,7 +42,7 @@ class ApprovalLine:
 
 def approval_line(view: QuestionView, *, email: str) -> ApprovalLine:
     """`email` is the address of whoever looks at it."""
-    account = f"{view.bank_name or 'Bank account'}\N{NO-BREAK SPACE}··{view.last4}"
+    account = bank_name(view.bank_name, view.last4)
     is_payment = view.kind == "payment"
     return ApprovalLine(
         id=view.id,

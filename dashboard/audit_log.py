@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 
 from common import clock
 from dashboard.audit_words import AREAS, sentence
-from dashboard.filter_forms import FilterForm, between, check_days, day, either
+from dashboard.filter_forms import DaysFilter, between, either
 from tenants import selectors
 from tenants.models import ActorType, AuditEvent
 
@@ -44,7 +44,7 @@ class AuditLine:
     at: datetime
 
 
-class AuditFilter(FilterForm):
+class AuditFilter(DaysFilter):
     area = either("About", [(key, label) for key, (label, _) in AREAS.items()], "Everything")
     who = forms.CharField(
         label="Who",
@@ -52,16 +52,12 @@ class AuditFilter(FilterForm):
         max_length=254,
         widget=forms.TextInput(attrs={"placeholder": "E-mail or API key", "spellcheck": "false"}),
     )
-    since = day("From")
-    until = day("To")
+
+    field_order = ("area", "who", "since", "until")
 
     def __init__(self, data: Any, *, tenant_id: str) -> None:
         super().__init__(data)
         self.tenant_id = tenant_id
-
-    def clean(self) -> dict[str, Any]:
-        check_days(self)
-        return self.cleaned_data
 
     def apply(self, rows: QuerySet[Any, Any], chosen: dict[str, Any]) -> QuerySet[Any, Any]:
         if area := chosen.get("area"):

@@ -12,6 +12,7 @@ from django.urls import reverse
 from balance.kinds import PostingType
 from funding.models import FundingMethod, FundingSource, FundingTransaction, Trigger
 from funding.states import FundingStatus, SourceStatus
+from networks.accounts import StoredAccount
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,13 @@ _POSTING_BADGES = {
     PostingType.LOCK: Badge("Lock"),
     PostingType.UNLOCK: Badge("Unlock"),
     PostingType.SETTLEMENT: Badge("Settlement"),
+}
+
+# What the amount of a line cannot say: a settlement leaves the available balance as it was.
+_HINTS = {
+    PostingType.LOCK: "set aside",
+    PostingType.UNLOCK: "released",
+    PostingType.SETTLEMENT: "from locked",
 }
 
 _CAUSE_PAGES = {
@@ -63,26 +71,31 @@ _TRIGGER_LABELS = {
 @dataclass(frozen=True)
 class TransactionLine:
     """One line of the statement. `change` is what happened to the available balance, or, for a
-    settlement, to the locked one; cents. `href` leads to what caused it, where that has a page."""
+    settlement, to the locked one; cents. `hint` says which. `href` leads to what caused it, where
+    that has a page; `who` is the other side of it, empty if there is none."""
 
     id: str
     href: str
+    who: str
     description: str
     badge: Badge
     change: int
+    hint: str
     available_after: int
     locked_after: int
     at: datetime
 
 
-def transaction_line(row: Mapping[str, Any]) -> TransactionLine:
+def transaction_line(row: Mapping[str, Any], *, who: str = "") -> TransactionLine:
     kind = PostingType(row["type"])
     return TransactionLine(
         id=row["id"],
         href=_cause(row["source_type"], row["source_id"]),
+        who=who,
         description=row["description"] or kind.label,
         badge=_POSTING_BADGES[kind],
         change=row["available_delta"] or row["locked_delta"],
+        hint=_HINTS.get(kind, ""),
         available_after=row["available_after"],
         locked_after=row["locked_after"],
         at=row["created_at"],
@@ -160,6 +173,10 @@ def bank_account_line(row: FundingSource) -> BankAccountLine:
     )
 
 
-def account_name(source: FundingSource) -> str:
+def account_name(account: StoredAccount) -> str:
+    return bank_name(account.bank_name, account.last4)
+
+
+def bank_name(name: str, last4: str) -> str:
     """`First Platypus Bank ··6789`, the digits on the line of the last word."""
-    return f"{source.bank_name or 'Bank account'}\N{NO-BREAK SPACE}··{source.last4}"
+    return f"{name or 'Bank account'}\N{NO-BREAK SPACE}··{last4}"

@@ -47,11 +47,18 @@ def day(label: str) -> forms.DateField:
     )
 
 
-def check_days(form: forms.Form) -> None:
-    """Tell it next to `until` if the range ends before it begins."""
-    since, until = form.cleaned_data.get("since"), form.cleaned_data.get("until")
-    if since and until and until < since:
-        form.add_error("until", "It ends before it begins.")
+class DaysFilter(FilterForm):
+    """Between two days, Eastern, both included."""
+
+    since = day("From")
+    until = day("To")
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        since, until = data.get("since"), data.get("until")
+        if since and until and until < since:
+            self.add_error("until", "It ends before it begins.")
+        return data
 
 
 def between(rows: QuerySet[Any], since: date | None, until: date | None) -> QuerySet[Any]:

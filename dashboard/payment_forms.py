@@ -13,15 +13,15 @@ from django.db.models import QuerySet
 
 from common.money import format_cents
 from dashboard.bank_account_forms import BankAccountForm
+from dashboard.context import account_name
 from dashboard.fields import DollarsField
-from dashboard.filter_forms import between, check_days, day
+from dashboard.filter_forms import DaysFilter, between, either
 from dashboard.form_tokens import OnceForm
-from dashboard.payment_lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL, account_name
+from dashboard.payment_lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL
 from payments import selectors
 from payments.models import (
     DESCRIPTION_LENGTH_MAX,
     NICKNAME_LENGTH_MAX,
-    Payment,
     PaymentMethod,
     Recipient,
 )
@@ -131,42 +131,34 @@ class ApprovalLimitForm(forms.Form):
     )
 
 
-class PaymentSearchForm(forms.Form):
-    """What the list is narrowed to; days are Eastern."""
+class PaymentFilter(DaysFilter):
+    """What the list of payments is narrowed to."""
 
-    status = forms.ChoiceField(
-        required=False,
-        choices=[
-            ("", "Every status"),
+    status = either(
+        "Status",
+        [
             (_APPROVAL, NEEDS_APPROVAL.label),
             *((status, BADGES[status].label) for status in PaymentStatus),
         ],
+        "Every status",
     )
-    recipient = forms.ChoiceField(label="Recipient", required=False)
-    since = day("From")
-    until = day("To")
+    recipient = either("Recipient", [], "Everybody")
+
+    field_order = ("status", "recipient", "since", "until")
 
     def __init__(self, *args: Any, recipients: Sequence[Recipient], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = [(row.pk, recipient_name(row)) for row in recipients]
         self.fields["recipient"].choices = [("", "Everybody"), *names]  # type: ignore[attr-defined]  # a ChoiceField
 
-    def clean(self) -> dict[str, Any]:
-        check_days(self)
-        return self.cleaned_data
-
-    def narrow(self, rows: QuerySet[Payment]) -> QuerySet[Payment]:
-        """The rows that were asked for; none if the question makes no sense."""
-        if not self.is_valid():
-            return rows.none()
-        wanted = self.cleaned_data
-        if wanted["status"] == _APPROVAL:
+    def apply(self, rows: QuerySet[Any, Any], chosen: dict[str, Any]) -> QuerySet[Any, Any]:
+        if chosen.get("status") == _APPROVAL:
             rows = selectors.awaiting_confirmation(rows)
-        elif wanted["status"]:
-            rows = rows.filter(status=wanted["status"])
-        if wanted["recipient"]:
-            rows = rows.filter(recipient_id=wanted["recipient"])
-        return between(rows, wanted["since"], wanted["until"])
+        elif status := chosen.get("status"):
+            rows = rows.filter(status=status)
+        if recipient := chosen.get("recipient"):
+            rows = rows.filter(recipient_id=recipient)
+        return between(rows, chosen.get("since"), chosen.get("until"))
 
 
 def recipient_name(row: Recipient) -> str:

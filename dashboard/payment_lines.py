@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from dashboard.context import Badge
-from networks.accounts import StoredAccount
+from dashboard.context import Badge, account_name
 from payments.models import Payment, PaymentMethod, Recipient
 from payments.states import PaymentStatus
 
@@ -74,11 +73,6 @@ def recipient_line(row: Recipient) -> RecipientLine:
         kind=f"{row.get_account_type_display()}, {row.get_account_holder_type_display().lower()}",
         added_at=row.created_at,
     )
-
-
-def account_name(row: StoredAccount) -> str:
-    """`First Platypus Bank ··6789`, the digits on the line of the last word."""
-    return f"{row.bank_name or 'Bank account'}\N{NO-BREAK SPACE}··{row.last4}"
 
 
 def _badge(row: Payment) -> Badge:

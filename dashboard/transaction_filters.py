@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import QuerySet
@@ -13,14 +12,14 @@ from django.db.models import QuerySet
 from balance import selectors as ledger
 from balance.kinds import PostingType
 from common import days, ids
-from dashboard.filter_forms import check_days, day
+from dashboard.filter_forms import DaysFilter, either
 
 _SOURCES = ("ftx", "pay", "adj")
 _A_MOMENT = timedelta(microseconds=1)
 
 
-class TransactionFilter(forms.Form):
-    """All of it optional. Days are Eastern, both ends included."""
+class TransactionFilter(DaysFilter):
+    """All of it optional."""
 
     search = forms.CharField(
         label="Id",
@@ -28,11 +27,9 @@ class TransactionFilter(forms.Form):
         max_length=64,
         widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": "btx_, ftx_ or pay_…"}),
     )
-    type = forms.ChoiceField(
-        label="Type", required=False, choices=[("", "All types"), *PostingType.choices]
-    )
-    since = day("From")
-    until = day("To")
+    type = either("Type", list(PostingType.choices), "All types")
+
+    field_order = ("search", "type", "since", "until")
 
     def clean_search(self) -> str:
         text: str = self.cleaned_data["search"].strip().lower()
@@ -41,16 +38,6 @@ class TransactionFilter(forms.Form):
                 "Type the whole id of a transaction, a funding or a payment."
             )
         return text
-
-    def clean(self) -> dict[str, Any]:
-        check_days(self)
-        return self.cleaned_data
-
-    @property
-    def query(self) -> str:
-        """The filters as they stand in the address, empty ones left out."""
-        given = {name: self.data.get(name, "") for name in self.fields}
-        return urlencode({name: text for name, text in given.items() if text})
 
     def rows(self, *, tenant_id: str) -> QuerySet[Any, Any]:
         """The lines of a valid form; of any other one, none."""

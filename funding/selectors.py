@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef, Q, QuerySet, Sum
@@ -124,6 +125,12 @@ def usable_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
     """The bank accounts money may be asked from now, the default first."""
     active = sources(tenant_id=tenant_id).filter(status=SourceStatus.ACTIVE)
     return active.order_by("-is_default", "-created_at", "-pk")
+
+
+def account_names(*, tenant_id: str, funding_ids: Iterable[str]) -> QuerySet[Any, Any]:
+    """Where each funding comes from, as (its id, the bank's name, last four digits)."""
+    rows = FundingTransaction.objects.filter(tenant_id=tenant_id, pk__in=funding_ids)
+    return rows.values_list("pk", "source__bank_name", "source__last4")
 
 
 def in_flight(*, tenant_id: str) -> QuerySet[FundingTransaction]:

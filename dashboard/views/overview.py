@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from balance import selectors as ledger
 from common.clock import utc_now
-from dashboard import attention, auto_funding, chart, context
+from dashboard import attention, auto_funding, chart, flights, statement_lines
 from dashboard.access import PageRequest, tenant_page
 from dashboard.paging import page
 from funding import selectors as funding
@@ -43,13 +43,12 @@ def balance_chart(request: PageRequest) -> HttpResponse:
 
 def _live(tenant_id: str, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
     recent = page(ledger.transactions(tenant_id), before="", keys=("sequence",), size=_RECENT)
-    moving = funding.in_flight(tenant_id=tenant_id)[:_RECENT]
     return {
         "funds": ledger.summary(tenant_id),
         "items": attention.items(tenant_id=tenant_id, now=now),
         "auto_funding": auto_funding.state(config, now=now),
-        "recent": [context.transaction_line(row) for row in recent.rows],
-        "in_flight": [context.funding_line(row) for row in moving],
+        "recent": statement_lines.lines(tenant_id=tenant_id, rows=recent.rows),
+        "in_flight": flights.flights(tenant_id=tenant_id, most=_RECENT),
     }
 
 

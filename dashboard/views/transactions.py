@@ -13,7 +13,7 @@ from balance import selectors as ledger
 from balance import statements
 from balance.api import presenters
 from common.clock import utc_now
-from dashboard import context
+from dashboard import statement_lines
 from dashboard.access import PageRequest, tenant_page
 from dashboard.paging import page
 from dashboard.transaction_filters import TransactionFilter
@@ -23,17 +23,16 @@ from dashboard.transaction_filters import TransactionFilter
 @tenant_page()
 def transactions(request: PageRequest) -> HttpResponse:
     """Newest first, narrowed by what stands in the address."""
+    tenant_id = request.seat.tenant.pk
     form = TransactionFilter(request.GET)
-    rows = form.rows(tenant_id=request.seat.tenant.pk)
+    rows = form.rows(tenant_id=tenant_id)
     found = page(rows, before=request.GET.get("before", ""), keys=("sequence",))
     values = {
         "form": form,
-        "query": form.query,
-        "lines": [context.transaction_line(row) for row in found.rows],
+        "lines": statement_lines.lines(tenant_id=tenant_id, rows=found.rows),
         "page": found,
     }
-    status = 422 if form.errors else 200
-    return render(request, "dashboard/transactions.html", values, status=status)
+    return render(request, "dashboard/transactions.html", values, status=form.http_status)
 
 
 @require_safe
@@ -63,12 +62,12 @@ def statement(request: PageRequest, year: int, month: int) -> HttpResponse:
         first = date(year, month, 1)
     except ValueError as error:
         raise Http404 from error
-    now = utc_now()
-    found = statements.statement(tenant_id=request.seat.tenant.pk, first=first, now=now)
+    tenant_id, now = request.seat.tenant.pk, utc_now()
+    found = statements.statement(tenant_id=tenant_id, first=first, now=now)
     values = {
         "statement": found,
         "month": found.month,
-        "lines": [context.transaction_line(row) for row in found.rows or ()],
+        "lines": statement_lines.lines(tenant_id=tenant_id, rows=found.rows or ()),
         "printed_at": now,
     }
     return render(request, "dashboard/statement.html", values)

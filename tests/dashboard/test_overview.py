@@ -20,6 +20,8 @@ from tests.builders import (
     make_source,
 )
 from tests.funding.builders import top_up
+from tests.payments.builders import fund as pay_from_staff
+from tests.payments.builders import pay
 
 
 class TestOverview:
@@ -33,6 +35,20 @@ class TestOverview:
         assert "$1,034.56" in content
         assert "$200.00" in content
         assert "$77.00" in content
+
+    def test_lists_money_on_its_way_in_and_out(self, acme, rival, dana_browser):
+        fund(acme, 10_000)
+        coming = make_funding(acme, make_source(acme), status=FundingStatus.PENDING)
+        going = pay(acme, 4_000)
+        pay_from_staff(rival, 777_00)
+        pay(rival, 77_700)
+
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert f'href="/dashboard/funding/{coming.pk}">+$250.00</a>' in content
+        assert f'href="/dashboard/payments/{going.pk}">−$40.00</a>' in content
+        assert "to Supplier LLC" in content
+        assert "777.00" not in content
 
     def test_warns_when_a_bank_took_money_back(self, acme, dana_browser):
         ledger.debit(**movement(acme, 5_000))
