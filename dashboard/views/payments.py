@@ -13,7 +13,7 @@ from common.clock import utc_now
 from dashboard import payment_detail
 from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.paging import page
-from dashboard.payment_forms import PaymentSearchForm
+from dashboard.payment_forms import PaymentFilter
 from dashboard.payment_lines import payment_line
 from networks.errors import NotCancelable
 from payments import selectors
@@ -27,29 +27,24 @@ from tenants import selectors as tenants
 @tenant_page()
 def payments(request: PageRequest) -> HttpResponse:
     tenant_id, now = request.seat.tenant.pk, utc_now()
-    form = _search(request)
-    found = page(
-        form.narrow(selectors.payments(tenant_id=tenant_id)), before=request.GET.get("before", "")
-    )
-    query = request.GET.copy()
-    query.pop("before", None)
+    form = _filter(request)
+    rows = selectors.payments(tenant_id=tenant_id)
+    found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
     values = {
         "lines": [payment_line(row) for row in found.rows],
         "page": found,
         "form": form,
-        "query": query.urlencode(),
-        "is_narrowed": any(form.data.get(name) for name in form.fields),
         "threshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
         "change": approvals.waiting_change(tenant_id=tenant_id, now=now),
     }
-    return render(request, "dashboard/payments.html", values)
+    return render(request, "dashboard/payments.html", values, status=form.http_status)
 
 
 @require_safe
 @tenant_page()
 def download(request: PageRequest) -> HttpResponseBase:
     """What the list shows, all of it, as CSV."""
-    chosen = _search(request).narrow(selectors.payments(tenant_id=request.seat.tenant.pk))
+    chosen = _filter(request).narrow(selectors.payments(tenant_id=request.seat.tenant.pk))
     return csv_download(
         "payments.csv",
         presenters.CSV_HEADER,
@@ -92,6 +87,6 @@ def cancel(request: PageRequest, payment_id: str) -> HttpResponse:
     return redirect("dashboard:payment_detail", payment_id=payment_id)
 
 
-def _search(request: PageRequest) -> PaymentSearchForm:
+def _filter(request: PageRequest) -> PaymentFilter:
     recipients = list(selectors.kept_recipients(tenant_id=request.seat.tenant.pk))
-    return PaymentSearchForm(request.GET, recipients=recipients)
+    return PaymentFilter(request.GET, recipients=recipients)

@@ -99,7 +99,7 @@ class TestList:
     def test_says_when_a_search_finds_nothing(self, money, dana_browser):
         pay(money, 100)
 
-        assert "Nothing matches this search." in page(dana_browser, "?status=returned")
+        assert "No payment is like that." in page(dana_browser, "?status=returned")
 
     def test_pages_show_every_row_once_and_keep_the_search(self, money, dana_browser):
         for number in range(1, 31):

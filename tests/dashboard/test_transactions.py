@@ -104,7 +104,7 @@ class TestFilters:
     def test_of_which_none_fits_say_so(self, lines, dana_browser):
         content = dana_browser.get("/dashboard/transactions?type=debit").content.decode()
 
-        assert "No line fits" in content
+        assert "Nothing matches" in content
         assert 'value="debit" selected' in content
 
     @pytest.mark.parametrize(
