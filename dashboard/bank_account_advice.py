@@ -44,7 +44,7 @@ def removal(
         return [
             f"{total} is on its way from it, expected by {last:%B} {last.day}. Wait until then."
         ]
-    found = ["No money can be asked from it any more."]
+    found = ["No money can be added from it any more."]
     if config.enabled and pauses.draws_on(config, source):
         amount = format_cents(config.funding_amount or 0)
         found.append(

@@ -48,7 +48,7 @@ def decision_line(row: AutoFundingDecision) -> DecisionLine:
     fired = row.outcome == DecisionOutcome.FIRED
     amount = format_cents(row.amount)
     return DecisionLine(
-        what=f"Asked for {amount}" if fired else f"Did not add {amount}",
+        what=f"Requested {amount}" if fired else f"Did not add {amount}",
         why=reason(row.reason),
         then=(
             f"{format_cents(row.available)} available, {format_cents(row.in_flight)} on its way,"

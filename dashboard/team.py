@@ -19,6 +19,7 @@ class MemberLine:
     role: str
     protection: Badge
     is_you: bool
+    is_last_owner: bool
     since: datetime
 
 
@@ -34,6 +35,7 @@ class InvitationLine:
 def member_lines(rows: Iterable[Membership], *, reader_id: str) -> list[MemberLine]:
     """One query more, for the second factors of all of them."""
     found = list(rows)
+    owners = [row.pk for row in found if row.role == Role.OWNER]
     protected = second_factor.set_up_by({row.user_id for row in found})
     return [
         MemberLine(
@@ -43,6 +45,7 @@ def member_lines(rows: Iterable[Membership], *, reader_id: str) -> list[MemberLi
             role=Role(row.role).label,
             protection=_protection(row, is_protected=row.user_id in protected),
             is_you=row.user_id == reader_id,
+            is_last_owner=owners == [row.pk],
             since=row.created_at,
         )
         for row in found

@@ -8,7 +8,7 @@ from common.errors import Conflict, InvalidInput, RuleViolation
 class InvalidBankDetails(InvalidInput):
     code = "invalid_bank_details"
     title = "Bank details not valid"
-    advice = "Check the routing and account number on a cheque or in online banking."
+    advice = "Check the routing and account number on a check or in online banking."
 
 
 class AmountAboveLimit(RuleViolation):

@@ -12,7 +12,7 @@ from django.utils.html import escape
 from django.utils.safestring import mark_safe
 
 from common.money import format_cents
-from dashboard import devices
+from dashboard import devices, navigation
 
 register = template.Library()
 
@@ -49,6 +49,12 @@ def ending_in(bank_name: str, last4: str) -> str:
 def of(values: Mapping[str, str], key: str) -> str:
     """The value under a key that is known only here."""
     return values[key]
+
+
+@register.simple_tag
+def current(line: str, page: str) -> str:
+    """What `aria-current` says of a line of the navigation; both are URL names."""
+    return navigation.current(line, page=page)
 
 
 @register.filter

@@ -13,6 +13,7 @@ from common.clock import utc_now
 from common.errors import DomainError
 from dashboard import refusals
 from dashboard.access import MONEY, PageRequest, tenant_form
+from dashboard.fields import dollars_text
 from dashboard.payment_forms import PayForm, method_choices
 from payments import selectors
 from payments.models import Payment, PaymentMethod
@@ -58,13 +59,16 @@ def _review(request: PageRequest, form: PayForm) -> HttpResponse:
     """What will happen, in names and amounts, before it does."""
     tenant_id, amount = request.seat.tenant.pk, form.cleaned_data["amount"]
     available = ledger.summary(tenant_id).available
+    shortfall = max(0, amount - available)
     threshold = approvals.approval_threshold(tenant_id=tenant_id, now=utc_now())
     values = {
         "form": form,
         "recipient": dict(form.fields["recipient"].choices)[form.cleaned_data["recipient"]],  # type: ignore[attr-defined]  # a ChoiceField
         "method": dict(form.fields["method"].choices)[form.cleaned_data["method"]],  # type: ignore[attr-defined]
+        "available": available,
         "available_after": available - amount,
-        "shortfall": max(0, amount - available),
+        "shortfall": shortfall,
+        "missing": dollars_text(shortfall),
         "needs_approval": threshold is not None and amount > threshold,
     }
     return render(request, "dashboard/pay_review.html", values)

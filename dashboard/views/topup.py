@@ -76,7 +76,10 @@ def _form(request: PageRequest) -> TopUpForm:
         request.POST if request.method == "POST" else None,
         sources=list(selectors.usable_sources(tenant_id=tenant_id)),
         methods=method_choices(limits.of(tenant_id), now=utc_now()),
-        initial={"token": new_token(tenant_id=tenant_id)},
+        initial={
+            "token": new_token(tenant_id=tenant_id),
+            "amount": request.GET.get("amount", ""),
+        },
     )
 
 

@@ -388,7 +388,7 @@ class TestDecisions:
 
         content = dana_browser.get(PAGE).content.decode()
 
-        assert f'href="/dashboard/funding/{funding.pk}">Asked for $500.00' in content
+        assert f'href="/dashboard/funding/{funding.pk}">Requested $500.00' in content
 
     def test_can_be_filtered_and_paged_together(self, acme, dana_browser):
         for minute in range(26):

@@ -187,7 +187,7 @@ class TestOutcome:
     @pytest.mark.parametrize(
         ("state", "subject", "sentence"),
         [
-            ("approved", "Approved: $12,500.00", "asked from the bank now"),
+            ("approved", "Approved: $12,500.00", "transfer from the bank starts now"),
             ("declined", "Declined: $12,500.00", "No money moves"),
             ("expired", "Expired: $12,500.00", "No money moves"),
             ("superseded", "Withdrawn: $12,500.00", "No money moves"),

@@ -106,7 +106,9 @@ class TestReview:
         assert "second person" not in content
         assert not Payment.objects.exists()
 
-    @pytest.mark.parametrize(("wait", "says"), [("on", "waits its turn"), ("", "will be refused")])
+    @pytest.mark.parametrize(
+        ("wait", "says"), [("on", "waits its turn"), ("", 'amount=150.00">Add $150.00</a>')]
+    )
     def test_says_what_a_short_balance_means(self, acme, supplier, dana_browser, wait, says):
         fund(acme, 10_000)
 

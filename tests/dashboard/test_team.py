@@ -117,6 +117,23 @@ class TestRoles:
         assert "at least one owner" in page.content.decode()
         assert of(dana).role == Role.OWNER
 
+    def test_of_the_only_owner_are_explained_instead_of_offered(
+        self, acme, dana, dana_browser, lee
+    ):
+        content = dana_browser.get("/dashboard/team").content.decode()
+
+        assert "The only owner." in content
+        assert f"/dashboard/team/{of(dana).pk}/" not in content
+        assert f"/dashboard/team/{of(lee).pk}/role" in content
+
+    def test_of_one_owner_among_two_are_offered(self, acme, dana, dana_browser):
+        make_member(acme, email="olga@acme.example", role=Role.OWNER)
+
+        content = dana_browser.get("/dashboard/team").content.decode()
+
+        assert "The only owner." not in content
+        assert f"/dashboard/team/{of(dana).pk}/remove" in content
+
     def test_show_the_one_in_force(self, dana_browser, lee):
         response = dana_browser.get(f"/dashboard/team/{of(lee).pk}/role")
 

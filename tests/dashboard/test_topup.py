@@ -28,6 +28,12 @@ def source(acme):
     return make_source(acme)
 
 
+def test_begins_with_the_amount_of_the_address(source, dana_browser):
+    content = dana_browser.get(f"{PATH}?amount=150.00").content.decode()
+
+    assert 'name="amount" value="150.00"' in content
+
+
 def filled(tenant, source, **fields):
     return {
         "acting_for": tenant.pk,
