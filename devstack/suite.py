@@ -18,7 +18,7 @@ from devstack.processes import death_bound
 
 PYTEST = [sys.executable, "-m", "pytest"]
 PHASES = (
-    ("quick tests", [*PYTEST, "-m", "not slow and not browser", "-n", "2"]),
+    ("quick tests", [*PYTEST, "-m", "not slow and not browser", "-n", "2", "--dist=worksteal"]),
     ("browser and slow tests", [*PYTEST, "-m", "slow or browser"]),
 )
 NO_TESTS = 5

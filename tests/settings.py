@@ -21,4 +21,5 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 MIDDLEWARE = [name for name in MIDDLEWARE if "whitenoise" not in name]  # noqa: F405
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.database"]  # noqa: F405
 REQUEST_LOG_SECONDS = 0  # tests of the log switch it on and write by hand

@@ -1,0 +1,1 @@
+"""An app of the test settings: what tests do otherwise to the database than the product."""
