@@ -22,6 +22,7 @@ KEY_HOLDER = "ballast.key_holder"
 
 _BAD_TOKEN = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
 _NO_TOKEN = {"WWW-Authenticate": "Bearer"}
+_HOW = "Send it as `Authorization: Bearer <API key>`."
 
 
 @dataclass(frozen=True)
@@ -85,9 +86,11 @@ class ApiKeyAuthentication(BaseAuthentication):
 def _presented_key(request: Request) -> str:
     header = request.META.get("HTTP_AUTHORIZATION")
     if header is None:
-        raise errors.NotAuthenticated("No API key was sent.", headers=_NO_TOKEN)
+        raise errors.NotAuthenticated(f"No API key was sent. {_HOW}", headers=_NO_TOKEN)
     scheme, _, token = str(header).strip().partition(" ")
     token = token.strip()
     if scheme.lower() != "bearer" or not token:
-        raise errors.NotAuthenticated("Send a Bearer token.", headers=_NO_TOKEN)
+        raise errors.NotAuthenticated(
+            f"The Authorization header holds no Bearer token. {_HOW}", headers=_NO_TOKEN
+        )
     return token

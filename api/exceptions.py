@@ -43,7 +43,9 @@ def _translate(exception: Exception) -> DomainError | None:
         case exceptions.MethodNotAllowed():
             return errors.MethodNotAllowed(f"{exception.detail}")
         case exceptions.UnsupportedMediaType():
-            return errors.UnsupportedMediaType(f"{exception.detail}")
+            return errors.UnsupportedMediaType(
+                "Send JSON in UTF-8, with `Content-Type: application/json`."
+            )
         case exceptions.ParseError() | SuspiciousOperation() | UnicodeError():
             return errors.MalformedRequest("The request could not be read.")
         case exceptions.NotFound() | Http404():

@@ -33,6 +33,10 @@ _NO_NUL = {"pattern": r"^[^\u0000]*$"}
 class StrictIntegerField(serializers.IntegerField):
     """An integer token: not `100.0`, `1e2`, `"100"` or `true`."""
 
+    default_error_messages: ClassVar = {
+        "invalid": "Send a JSON integer: digits only, without quotes, point or exponent."
+    }
+
     def to_internal_value(self, data: Any) -> int:
         if type(data) is not int:
             self.fail("invalid")

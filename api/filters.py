@@ -63,7 +63,9 @@ class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django
             raise serializers.ValidationError(
                 {
                     name: [
-                        serializers.ErrorDetail(item["message"], item["code"] or "invalid")
+                        serializers.ErrorDetail(
+                            _message(filters.form.fields[name], item), item["code"] or "invalid"
+                        )
                         for item in problems
                     ]
                     for name, problems in filters.errors.get_json_data().items()
@@ -117,6 +119,14 @@ class CentsFilter(django_filters.Filter):  # type: ignore[misc]
     """A whole number of cents."""
 
     field_class = CentsFormField
+
+
+def _message(field: forms.Field, problem: dict[str, str]) -> str:
+    """Names the choices, as fields of a body do; what was sent instead is not repeated."""
+    if problem["code"] != "invalid_choice" or not isinstance(field, forms.ChoiceField):
+        return problem["message"]
+    known = ", ".join(str(value) for value, _label in field.choices if value)  # type: ignore[union-attr,misc]
+    return f"Choose one of: {known}."
 
 
 def _refuse_blank(filter_class: type[StrictFilterSet], request: TenantRequest) -> None:

@@ -10,7 +10,10 @@ class InsufficientBalance(RuleViolation):
 
     code = "insufficient_balance"
     title = "Not enough available balance"
-    advice = "Top up by at least `shortfall` cents and try again."
+    advice = (
+        "Top up by at least `shortfall` cents and try again, or send a payment with"
+        " `waitForFunds: true`."
+    )
 
 
 class BalanceOutOfRange(RuleViolation):

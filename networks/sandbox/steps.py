@@ -48,7 +48,11 @@ def take(name: str, *, row: Any, desk: Desk[Any], inbox: Inbox[Any], now: dateti
     try:
         _STEPS[name](row.pk, now)
     except control.ControlRefused as refusal:
-        raise SandboxRefused(
-            f"{refusal}.".capitalize(), current_status=str(row.status)
-        ) from refusal
+        raise SandboxRefused(_sentence(refusal), current_status=str(row.status)) from refusal
     messages.process(inbox, now=now)
+
+
+def _sentence(refusal: control.ControlRefused) -> str:
+    """`str.capitalize` would write R01 and RTP small."""
+    words = str(refusal)
+    return f"{words[0].upper()}{words[1:]}."

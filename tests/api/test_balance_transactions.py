@@ -150,6 +150,23 @@ class TestFilters:
     def test_narrow_the_list(self, statement, acme_api, query, shown):
         assert sequences(listed(acme_api, query)["data"]) == shown
 
+    @pytest.mark.parametrize(
+        ("path", "field", "known"),
+        [
+            (PATH, "type", "credit, debit, lock, unlock, settlement"),
+            ("/api/v1/funding/transactions", "trigger", "topup, auto_funding, staff"),
+            ("/api/v1/balance/funding-sources", "includeRemoved", "true, false"),
+        ],
+    )
+    def test_name_what_may_be_chosen(self, acme_api, path, field, known):
+        (error,) = acme_api.get(f"{path}?{field}=bonus").json()["errors"]
+
+        assert error == {
+            "field": field,
+            "code": "invalid_choice",
+            "message": f"Choose one of: {known}.",
+        }
+
     def test_of_several_types_are_paged_like_one_list(self, statement, acme_api):
         query = "?type=lock&type=credit&limit=4"
         first = listed(acme_api, query)

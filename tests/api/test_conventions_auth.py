@@ -39,8 +39,9 @@ class TestNoKey:
     def test_is_401_with_a_bare_challenge(self, acme):
         response = get_with(None)
 
-        problem(response, 401, "not_authenticated")
+        body = problem(response, 401, "not_authenticated")
         assert response["WWW-Authenticate"] == "Bearer"
+        assert "`Authorization: Bearer <API key>`" in body["detail"]
 
     @pytest.mark.parametrize("header", ["", "Bearer", "Bearer   ", "Token abc", "Basic YTpi", "é"])
     def test_neither_is_another_scheme_or_an_empty_one(self, acme, header):

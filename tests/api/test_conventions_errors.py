@@ -128,6 +128,18 @@ class TestInput:
             "urgent": "invalid",
         }
 
+    @pytest.mark.parametrize("amount", ["100", 100.0, True, None])
+    def test_says_how_an_amount_is_sent(self, acme_api, amount):
+        body = problem(acme_api.post_json(NOTES, {"amount": amount}), 400, "invalid_request")
+
+        (error,) = body["errors"]
+        assert error["field"] == "amount"
+        assert error["message"] == (
+            "This field may not be null."
+            if amount is None
+            else "Send a JSON integer: digits only, without quotes, point or exponent."
+        )
+
     def test_a_missing_field(self, acme_api):
         body = problem(acme_api.post_json(NOTES, {}), 400, "invalid_request")
 

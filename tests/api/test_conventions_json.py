@@ -153,6 +153,13 @@ class TestMediaType:
         assert response.json()["code"] == "unsupported_media_type"
         assert not AuditEvent.objects.filter(action="note").exists()
 
+    def test_says_what_curl_leaves_out(self, acme_api):
+        response = send(acme_api, b'{"amount":100}', "application/x-www-form-urlencoded")
+
+        assert response.json()["detail"] == (
+            "Send JSON in UTF-8, with `Content-Type: application/json`."
+        )
+
     def test_answers_json_whatever_is_accepted(self, acme_api):
         response = acme_api.get(NOTES, headers={"Accept": "text/html"})
 

@@ -52,7 +52,9 @@ class TestSteps:
 
         response = step(acme_api, stuck, "complete")
 
-        assert (response.status_code, response.json()["code"]) == (409, "sandbox_refused")
+        body = response.json()
+        assert (response.status_code, body["code"]) == (409, "sandbox_refused")
+        assert body["detail"] == "It has been returned R01, so it cannot be settled."
         assert FundingTransaction.objects.get().status == "failed"
 
     def test_the_same_key_advances_once(self, acme_api, stuck):
