@@ -8,7 +8,7 @@ REDACTED = "[redacted]"
 _SECRET_TEXT = re.compile(
     r"bal_(?:test|live)_[0-9A-Za-z]+"
     r"|whsec_[0-9A-Za-z+/=]+"
-    r"|processor-(?:sandbox|development|production)-[\w-]+"
+    r"|(?:processor|public|access|link)-(?:sandbox|development|production)-[\w-]+"
     r"|(?<=/password/reset/key/)[^/\s\"'?]+"
     r"|(?<=/confirm/)[^/\s\"'?]+"
     r"|(?<=/join/)[^/\s\"'?]+"

@@ -23,6 +23,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     ),
     "send e-mails": every(5, "tenants.send_due_emails"),
     "send and check micro-deposits": every(5, "funding.process_verifications"),
+    "revoke consents of removed bank accounts": every(60, "funding.revoke_consents"),
     "add money where the balance is low": every(30, "funding.sweep_auto_funding"),
     "remind approvers and close their questions": every(60, "funding.sweep_confirmations"),
     "look after webhooks": every(10, "webhooks.sweep"),

@@ -6,6 +6,7 @@ An empty variable counts as not given. Whatever is malformed stops the process a
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
 import environ
@@ -60,6 +61,31 @@ def count(name: str, *, default: int, minimum: int = 0) -> int:
 def limit(name: str) -> int | None:
     """A whole number, or None for no limit."""
     return count(name, default=0, minimum=1) if os.environ.get(name) else None
+
+
+def choice(name: str, *, of: Sequence[str]) -> str:
+    """One of these words; the first is the default."""
+    value = text(name, default=of[0])
+    if value not in of:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(of)}, not {value!r}")
+    return value
+
+
+def all_or_none(**values: str) -> None:
+    """Refuse settings that only make sense together."""
+    missing = [name for name, value in values.items() if not value]
+    if missing and len(missing) < len(values):
+        raise ImproperlyConfigured(f"Set {' and '.join(missing)}, too, or none of them")
+
+
+def web_address(name: str, *, default: str) -> str:
+    """An https URL without a slash at its end; http only to this machine."""
+    value = text(name, default=default).rstrip("/")
+    parts = urlsplit(value)
+    is_here = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}
+    if not parts.hostname or not (parts.scheme == "https" or is_here) or parts.query:
+        raise ImproperlyConfigured(f"{name} must be an https:// address")
+    return value
 
 
 def items(name: str, *, default: str = "") -> list[str]:

@@ -11,7 +11,20 @@ import structlog
 from csp.constants import NONE, SELF
 
 from config.beat import SCHEDULE
-from config.env import broker_url, count, encryption_keys, env, flag, items, limit, secret, text
+from config.env import (
+    all_or_none,
+    broker_url,
+    choice,
+    count,
+    encryption_keys,
+    env,
+    flag,
+    items,
+    limit,
+    secret,
+    text,
+    web_address,
+)
 from config.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -359,6 +372,19 @@ PAYMENT_WAIT_DAYS = count("PAYMENT_WAIT_DAYS", default=7, minimum=1)
 # Networks that webhooks may reach although they are not public, e.g. `127.0.0.0/8,::1/128`.
 WEBHOOK_ALLOWED_NETWORKS = items("WEBHOOK_ALLOWED_NETWORKS")
 WEBHOOK_ALLOW_HTTP = flag("WEBHOOK_ALLOW_HTTP", default=False)
+
+# --- Bank linking of live tenants: Plaid, connected when it has an id and a secret ----------------
+
+PLAID_CLIENT_ID = text("PLAID_CLIENT_ID", default="")
+PLAID_SECRET = text("PLAID_SECRET", default="")
+all_or_none(PLAID_CLIENT_ID=PLAID_CLIENT_ID, PLAID_SECRET=PLAID_SECRET)
+PLAID_ENVIRONMENT = choice("PLAID_ENVIRONMENT", of=("production", "sandbox"))
+PLAID_HOST = web_address("PLAID_HOST", default=f"https://{PLAID_ENVIRONMENT}.plaid.com")
+PLAID_LINK_SCRIPT = web_address(
+    "PLAID_LINK_SCRIPT", default="https://cdn.plaid.com/link/v2/stable/link-initialize.js"
+)
+# True once the address of our link page is entered at Plaid, which refuses any other.
+PLAID_RETURN = flag("PLAID_RETURN", default=False)
 
 # --- Mail -----------------------------------------------------------------------------------------
 

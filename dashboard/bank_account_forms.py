@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 from django import forms
 
+from common.errors import DomainError
+from dashboard import refusals
+from dashboard.form_tokens import OnceForm
+from funding import errors
 from networks.bank_details import HOLDER_NAME_MAX
 from networks.base import AccountType, HolderType
 
@@ -17,8 +22,30 @@ FIELDS = {
 }
 
 
+# Refusals of a provider for people, who chose an account and never saw a token.
+_LINK_REFUSALS = MappingProxyType[type[DomainError], str](
+    {
+        errors.InvalidLinkToken: "The bank gave us no account that money can be asked from. "
+        "Connect it again, and choose a checking or savings account.",
+        errors.LinkAccountMismatch: "This account was not among those you let us see. "
+        "Connect the bank again.",
+        errors.LinkNeedsRepair: "Your bank wants you to sign in there first. "
+        "Then connect it again.",
+        errors.LinkProviderUnavailable: "Plaid did not answer, and nothing was added. "
+        "Connect the bank again in a minute, or add the account by hand.",
+    }
+)
+
+
 class _Unrepeated(forms.TextInput):
     """A text field that starts empty, also after an error."""
+
+    def format_value(self, value: Any) -> None:
+        return None
+
+
+class _UsedUp(forms.HiddenInput):
+    """What a script fills in, for one sending: never shown again."""
 
     def format_value(self, value: Any) -> None:
         return None
@@ -78,6 +105,36 @@ class PickerForm(forms.Form):
     @property
     def token(self) -> str:
         return f"processor-sandbox-{self.cleaned_data['outcome']}"
+
+
+class LinkForm(OnceForm):
+    """What the provider's module hands over, and whose account it is."""
+
+    purpose = "bank-link"
+    seconds = 4 * 60 * 60  # as long as the module's own token
+
+    public_token = forms.CharField(widget=_UsedUp, max_length=200, required=False)
+    account_id = forms.CharField(widget=_UsedUp, max_length=128, required=False)
+    holder_name = forms.CharField(
+        label="Account holder",
+        max_length=HOLDER_NAME_MAX,
+        help_text="The name on the account.",
+        error_messages={"required": "Type the name on the account."},
+    )
+
+    def clean(self) -> dict[str, Any] | None:
+        found = super().clean()
+        if not (self.cleaned_data.get("public_token") and self.cleaned_data.get("account_id")):
+            self.add_error(None, "Connect a bank first: nothing was chosen yet.")
+        return found
+
+    def refuse(self, refusal: DomainError) -> None:
+        """Show this form again with what went wrong."""
+        self.renew()
+        if words := _LINK_REFUSALS.get(type(refusal)):
+            self.add_error(None, words)
+        else:
+            refusals.add_to(self, refusal, fields=FIELDS)
 
 
 class DepositsForm(forms.Form):

@@ -58,14 +58,18 @@ class OnceForm(forms.Form):
         token = self.cleaned_data.pop("token", "")
         what = what_of(token, purpose=self._use, tenant_id=self._tenant_id, seconds=self.seconds)
         if what is None:
-            data = cast("QueryDict", self.data).copy()
-            data["token"] = self._fresh
-            self.data = data
+            self.renew()
             raise forms.ValidationError(
                 "This form was open for too long. Check it and send it again."
             )
         self.what = what
         return self.cleaned_data
+
+    def renew(self) -> None:
+        """Show this form with a fresh token next: the one that was sent is used up or too old."""
+        data = cast("QueryDict", self.data).copy()
+        data["token"] = self._fresh
+        self.data = data
 
     def claim(self) -> bool:
         """Whether this valid form is here for the first time. For what does no harm when it is

@@ -11,6 +11,7 @@ from dashboard.views import (
     audit_log,
     auto_funding,
     bank_accounts,
+    bank_links,
     confirmations,
     dev_inbox,
     docs,
@@ -67,6 +68,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("bank-accounts/enter", bank_accounts.enter, name="bank_account_enter"),
     path("bank-accounts/routing", bank_accounts.routing, name="bank_account_routing"),
     path("bank-accounts/pick", bank_accounts.pick, name="bank_account_pick"),
+    path("bank-accounts/link", bank_links.link, name="bank_account_link"),
     path(
         "bank-accounts/<str:source_id>/default",
         bank_accounts.make_default,

@@ -40,13 +40,17 @@ class StoredAccount(models.Model):
     def encryption_context(self) -> str:
         return f"{self.sealed_as}.account_number:{self.pk}"
 
-    def seal(self, account: BankAccount) -> None:
-        """Fill the columns of an unsaved row that has its id."""
+    def seal(self, account: BankAccount, *, shown_as: str = "", lasting_id: str = "") -> None:
+        """Fill the columns of an unsaved row that has its id.
+
+        For a number that the bank makes anew at every linking: `shown_as` are the digits people
+        know, and `lasting_id` is what the account is recognised by.
+        """
         number = account.account_number
         self.routing_number = account.routing_number
-        self.last4 = last4(number)
+        self.last4 = shown_as or last4(number)
         self.fingerprint = crypto.fingerprint(
-            f"{account.routing_number}:{number}", purpose=self.sealed_as
+            lasting_id or f"{account.routing_number}:{number}", purpose=self.sealed_as
         )
         self.account_number_token = crypto.encrypt(number, context=self.encryption_context)
         self.account_holder_name = account.holder_name

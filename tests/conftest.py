@@ -6,12 +6,14 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from pytest_django.fixtures import Settings
 
 from balance import invariants
 from tenants.models import Tenant
 from tests import servers
 from tests.builders import ApiClient, make_key, make_tenant
 from tests.logs import WrittenLog
+from tests.plaid import CLIENT_ID, SECRET, FakePlaid, playing
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,6 +57,16 @@ def log() -> Iterator[WrittenLog]:
     """What the test makes the product write to its log."""
     with WrittenLog().recording() as written:
         yield written
+
+
+@pytest.fixture
+def plaid(settings: Settings) -> Iterator[FakePlaid]:
+    """Plaid on loopback, connected."""
+    with playing() as server:
+        settings.PLAID_CLIENT_ID, settings.PLAID_SECRET = CLIENT_ID, SECRET
+        settings.PLAID_ENVIRONMENT, settings.PLAID_HOST = "sandbox", server.url
+        settings.PLAID_LINK_SCRIPT = f"{server.url}/link-initialize.js"
+        yield server
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
-"""Requests to servers that our tenants name: where they may go, and a client that keeps to it.
+"""Requests to servers of others, most of them named by our tenants: where they may go, and a client
+that keeps to it.
 
 `addresses` says which addresses are public, `urls` which URLs may be used, `client` sends.
 """

@@ -201,12 +201,18 @@ def _failure_of(error: Exception) -> Failure:
 
 
 def post_once(
-    policy: Policy, url: str, *, body: bytes, headers: Mapping[str, str], allow_http: bool
+    policy: Policy,
+    url: str,
+    *,
+    body: bytes,
+    headers: Mapping[str, str],
+    allow_http: bool,
+    total_seconds: float = TOTAL_SECONDS,
 ) -> Answer:
-    """One request from synchronous code. Blocks for up to 15 s; hold no transaction."""
+    """One request from synchronous code. Blocks that long; hold no transaction."""
 
     async def send() -> Answer:
-        async with Client(policy) as client:
+        async with Client(policy, total_seconds=total_seconds) as client:
             return await client.post(url, body=body, headers=headers, allow_http=allow_http)
 
     return asyncio.run(send())

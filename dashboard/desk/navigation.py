@@ -25,7 +25,8 @@ _PAGES = (
 _LISTS = (
     ("Money in", ("funding.fundingtransaction", "funding.fundingsource", "funding.confirmation",
                   "funding.autofundingconfig", "funding.autofundingdecision",
-                  "funding.sourceverification", "funding.confirmationlink")),
+                  "funding.sourceverification", "funding.linkconsent",
+                  "funding.confirmationlink")),
     ("Money out", ("payments.payment", "payments.recipient", "payments.paymentconfirmation",
                    "payments.paymentsettings", "payments.paymentconfirmationlink")),
     ("Books", ("balance.adjustmentproposal", "balance.adjustment",

@@ -10,6 +10,7 @@ from common import queues
 LATE_AFTER = timedelta(minutes=2)
 _NAMES = {
     "funding.fundingtransaction": "Funding to submit",
+    "funding.linkconsent": "Bank consents to revoke",
     "funding.sourceverification": "Micro-deposits",
     "network_inbox.inboundevent": "Messages to apply",
     "payments.payment": "Payments to submit",

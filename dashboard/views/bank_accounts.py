@@ -22,7 +22,7 @@ from funding.errors import (
     VerificationNotPending,
 )
 from funding.models import FundingSource
-from funding.services import drafts, linking, sources, verifications
+from funding.services import drafts, hosted_links, linking, sources, verifications
 from funding.services.drafts import Draft
 from funding.states import SourceStatus
 from tenants import actors
@@ -36,7 +36,8 @@ def bank_accounts(request: PageRequest) -> HttpResponse:
     rows = selectors.sources(tenant_id=request.seat.tenant.pk)
     kept = rows.exclude(status=SourceStatus.REMOVED).order_by("-is_default", "-created_at")
     lines = [context.bank_account_line(row) for row in kept]
-    return render(request, "dashboard/bank_accounts.html", {"lines": lines})
+    can_link = hosted_links.is_offered(mode=request.seat.tenant.mode)
+    return render(request, "dashboard/bank_accounts.html", {"lines": lines, "can_link": can_link})
 
 
 @sensitive_post_parameters("account_number")

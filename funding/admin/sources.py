@@ -1,11 +1,11 @@
-"""Bank accounts and their verification, to look at: neither numbers nor deposit amounts."""
+"""Bank accounts and what proves them, to look at: no numbers, no deposit amounts, no secrets."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 
 from common.admin import AccountNumberAdmin, ReadOnlyAdmin
-from funding.models import FundingSource, SourceVerification
+from funding.models import FundingSource, LinkConsent, SourceVerification
 
 
 @admin.register(FundingSource)
@@ -45,3 +45,22 @@ class SourceVerificationAdmin(ReadOnlyAdmin):
     search_fields = ("id__exact", "source__id__exact")
     search_help_text = "The id of the verification or its account"
     exclude = ("amounts",)
+
+
+@admin.register(LinkConsent)
+class LinkConsentAdmin(ReadOnlyAdmin):
+    list_display = (
+        "id",
+        "tenant",
+        "source",
+        "provider",
+        "created_at",
+        "next_attempt_at",
+        "attempts",
+        "revoked_at",
+    )
+    list_filter = ("tenant__mode",)
+    list_select_related = ("tenant", "source")
+    search_fields = ("id__exact", "source__id__exact", "tenant__id__exact")
+    search_help_text = "The id of the consent, its account or its tenant"
+    exclude = ("secret_token",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from funding.models.auto_funding import AutoFundingConfig, AutoFundingDecision, DecisionOutcome
 from funding.models.confirmations import Confirmation, ConfirmationLink
+from funding.models.consents import LinkConsent
 from funding.models.limits import FundingLimit
 from funding.models.sources import (
     FundingMethod,
@@ -25,6 +26,7 @@ __all__ = [
     "FundingMethod",
     "FundingSource",
     "FundingTransaction",
+    "LinkConsent",
     "SourceType",
     "SourceVerification",
     "Trigger",

@@ -6,6 +6,8 @@ What they return is given to `linking.add`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Unpack
@@ -29,6 +31,10 @@ _REFUSAL_OF = MappingProxyType[type[providers.LinkError], tuple[type[DomainError
             errors.LinkAccountMismatch,
             "This token does not open the account named by linkAccountId.",
         ),
+        providers.LinkAccountUnusable: (
+            errors.InvalidLinkToken,
+            "The account behind this token cannot be debited.",
+        ),
         providers.LinkNeedsRepair: (
             errors.LinkNeedsRepair,
             "The bank asks the account holder to sign in again.",
@@ -45,7 +51,9 @@ _REFUSAL_OF = MappingProxyType[type[providers.LinkError], tuple[type[DomainError
 class Draft:
     """A bank account that passed every check outside the database and is not stored yet.
 
-    `deposits` are the amounts (cents) of its two micro-deposits; None until a network chose them.
+    `linked` is what the provider said, `consent_id` the consent that keeps the account open, if
+    there is one. `deposits` are the amounts (cents) of the two micro-deposits; None until a network
+    chose them.
     """
 
     type: SourceType
@@ -53,7 +61,8 @@ class Draft:
     bank_name: str
     verification_method: VerificationMethod
     supported_methods: list[FundingMethod]
-    link_account_id: str = ""
+    linked: providers.LinkedAccount | None = None
+    consent_id: str = ""
     deposits: tuple[int, int] | None = None
 
     @property
@@ -68,7 +77,27 @@ def exchange(*, mode: str, token: str, account_id: str, holder_name: str) -> Dra
     LinkProviderUnavailable.
     """
     bank_details.checked_holder_name(holder_name)
-    linked = _ask_provider(mode, token, account_id)
+    provider = links.for_mode(mode)
+    if provider is None:
+        raise errors.LinkProviderUnavailable("No bank-linking provider is connected yet.")
+    with refusals():
+        linked = provider.exchange(token, account_id)
+    return of_linked(linked, mode=mode, account_id=account_id, holder_name=holder_name)
+
+
+def of_linked(
+    linked: providers.LinkedAccount,
+    *,
+    mode: str,
+    account_id: str,
+    holder_name: str,
+    consent_id: str = "",
+) -> Draft:
+    """What a provider opened, checked. Raises InvalidLinkToken, LinkAccountMismatch."""
+    if linked.account_id != account_id:
+        raise errors.LinkAccountMismatch("The provider opened another account.")
+    if not bank_details.can_be_debited(linked.routing_number, linked.account_number):
+        raise errors.InvalidLinkToken("The account behind this token cannot be debited.")
     return Draft(
         type=SourceType.LINKED,
         account=BankAccount(
@@ -81,8 +110,19 @@ def exchange(*, mode: str, token: str, account_id: str, holder_name: str) -> Dra
         bank_name=linked.bank_name[: bank_details.BANK_NAME_MAX],
         verification_method=VerificationMethod.BANK_LINK,
         supported_methods=methods_of(registry.for_mode(mode)),
-        link_account_id=account_id,
+        linked=linked,
+        consent_id=consent_id,
     )
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Tells what a provider refuses in the words of CONTRACT § 6."""
+    try:
+        yield
+    except providers.LinkError as error:
+        refusal, detail = _REFUSAL_OF[type(error)]
+        raise refusal(detail) from error
 
 
 def enter(*, mode: str, **details: Unpack[BankDetails]) -> Draft:
@@ -113,19 +153,3 @@ def methods_of(network: PaymentNetwork | None) -> list[FundingMethod]:
     return [
         method for method in FundingMethod if NETWORK_METHOD[method] in network.capabilities.methods
     ]
-
-
-def _ask_provider(mode: str, token: str, account_id: str) -> providers.LinkedAccount:
-    provider = links.for_mode(mode)
-    if provider is None:
-        raise errors.LinkProviderUnavailable("No bank-linking provider is connected yet.")
-    try:
-        linked = provider.exchange(token, account_id)
-    except providers.LinkError as error:
-        refusal, detail = _REFUSAL_OF[type(error)]
-        raise refusal(detail) from error
-    if linked.account_id != account_id:
-        raise errors.LinkAccountMismatch("The provider opened another account.")
-    if not bank_details.can_be_debited(linked.routing_number, linked.account_number):
-        raise errors.InvalidLinkToken("The account behind this token cannot be debited.")
-    return linked

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from funding.errors import DuplicateFundingSource, TooManyFundingSources
 from funding.models import FundingSource
-from funding.services import sources, verifications
+from funding.services import consents, sources, verifications
 from funding.services.drafts import Draft
 from funding.states import SourceStatus
 from tenants.actors import Actor
@@ -32,6 +32,8 @@ def add(*, tenant_id: str, draft: Draft, actor: Actor, now: datetime) -> Funding
     if not draft.is_verified:
         verifications.require_allowed(source=source, now=now)
     source.save(force_insert=True)
+    if draft.consent_id:
+        consents.attach(consent_id=draft.consent_id, source=source)
     if not draft.is_verified:
         verifications.start(source=source, amounts=draft.deposits, now=now)
     audit.record(
@@ -53,11 +55,16 @@ def _from_draft(tenant: Tenant, draft: Draft, now: datetime) -> FundingSource:
         status=SourceStatus.ACTIVE if draft.is_verified else SourceStatus.PENDING_VERIFICATION,
         verification_method=draft.verification_method,
         bank_name=draft.bank_name,
-        link_account_id=draft.link_account_id,
+        link_account_id=draft.linked.account_id if draft.linked else "",
         supported_methods=draft.supported_methods,
         created_at=now,
     )
-    source.seal(draft.account)
+    if draft.linked:
+        source.seal(
+            draft.account, shown_as=draft.linked.shown_as, lasting_id=draft.linked.lasting_id
+        )
+    else:
+        source.seal(draft.account)
     return source
 
 

@@ -22,7 +22,7 @@ from funding.errors import (
     FundingSourceUnusable,
 )
 from funding.models import FundingMethod, FundingSource, FundingTransaction
-from funding.services import pauses
+from funding.services import consents, pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
 from tenants.actors import Actor
@@ -124,6 +124,7 @@ def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> Fu
     set_status(
         source=source, status=SourceStatus.REMOVED, now=now, removed_at=now, is_default=False
     )
+    consents.release(source=source, now=now)
     audit.record(
         tenant_id=tenant_id,
         actor=actor,

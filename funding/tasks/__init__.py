@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funding.tasks import auto_funding, network, verification
+from funding.tasks import auto_funding, consents, network, verification
 
-__all__ = ["auto_funding", "network", "verification"]
+__all__ = ["auto_funding", "consents", "network", "verification"]

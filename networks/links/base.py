@@ -18,6 +18,10 @@ class LinkedAccount:
     account_type: AccountType
     holder_type: HolderType
     bank_name: str
+    # Where the bank gives out a number of its own making ("tokenized") at every linking: the
+    # digits that people know the account by, and what stays the same from one to the next.
+    shown_as: str = ""
+    lasting_id: str = field(default="", repr=False)
 
 
 class LinkError(Exception):
@@ -30,6 +34,10 @@ class InvalidLinkToken(LinkError):
 
 class LinkAccountMismatch(LinkError):
     """The token is good but does not open this account."""
+
+
+class LinkAccountUnusable(LinkError):
+    """The account is none that money can be asked from."""
 
 
 class LinkNeedsRepair(LinkError):
@@ -49,6 +57,46 @@ class LinkProvider(Protocol):
     def exchange(self, token: str, account_id: str) -> LinkedAccount:
         """The numbers behind `token`, for the one account it names.
 
-        Raises InvalidLinkToken, LinkAccountMismatch, LinkNeedsRepair, LinkUnavailable.
+        Raises InvalidLinkToken, LinkAccountMismatch, LinkAccountUnusable, LinkNeedsRepair,
+        LinkUnavailable.
         """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkModule:
+    """The provider's own script for a page of ours, and the addresses that page must allow."""
+
+    script_url: str
+    frame_source: str
+    connect_source: str
+
+
+class HostedLinks(LinkProvider, Protocol):
+    """A provider that people meet through its own module, on a page of ours.
+
+    The module hands over a `public_token`, good for one `accept` within minutes. What comes back is
+    the customer's consent: the secret that opens the account until it is revoked.
+    """
+
+    @property
+    def module(self) -> LinkModule: ...
+
+    def start(self, *, person: str, return_url: str | None) -> str:
+        """A token that opens the module, for one person. Raises LinkUnavailable.
+
+        `person` tells people apart and says nothing about them.
+        """
+        ...
+
+    def accept(self, public_token: str) -> str:
+        """The consent behind `public_token`. Raises InvalidLinkToken, LinkUnavailable."""
+        ...
+
+    def open(self, consent: str, account_id: str) -> LinkedAccount:
+        """The numbers of one account of a consent. Raises what `exchange` does."""
+        ...
+
+    def revoke(self, consent: str) -> None:
+        """End a consent; repeatable. Raises LinkUnavailable when it is not known to have ended."""
         ...

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from common import crypto
-from funding.models import FundingSource
+from funding.models import FundingSource, LinkConsent
 from tenants.models import AuditEvent, Mode
 from tests.builders import ApiClient, make_key, make_source, make_tenant
+from tests.plaid import ACCOUNT_ID, NUMBER, PROCESSOR_TOKEN
 
 PATH = "/api/v1/balance/funding-sources"
 BODY = {
@@ -70,6 +71,36 @@ class TestLink:
 
         assert (response.status_code, response["Retry-After"]) == (503, "1")
         assert response.json()["code"] == "link_provider_unavailable"
+
+    def test_asks_the_provider_of_live_tenants(self, db, plaid):
+        live = ApiClient(make_key(make_tenant(mode=Mode.LIVE)))
+        body = BODY | {"linkProcessorToken": PROCESSOR_TOKEN, "linkAccountId": ACCOUNT_ID}
+
+        response = live.post_json(PATH, body)
+
+        source = FundingSource.objects.get()
+        assert (response.status_code, response.json()["data"]["last4"]) == (201, "0000")
+        assert source.in_clear().account_number == NUMBER
+        assert not LinkConsent.objects.exists()  # the token is the tenant's own
+
+    @pytest.mark.parametrize(
+        ("refused", "status", "code"),
+        [
+            ("INVALID_PROCESSOR_TOKEN", 422, "invalid_link_token"),
+            ("NO_AUTH_ACCOUNTS", 422, "invalid_link_token"),
+            ("INVALID_ACCOUNT_ID", 422, "link_account_mismatch"),
+            ("ITEM_LOGIN_REQUIRED", 422, "link_needs_repair"),
+            ("INSTITUTION_DOWN", 503, "link_provider_unavailable"),
+        ],
+    )
+    def test_passes_on_what_that_provider_refuses(self, db, plaid, refused, status, code):
+        live = ApiClient(make_key(make_tenant(mode=Mode.LIVE)))
+        plaid.refuses("/processor/auth/get", refused)
+
+        response = live.post_json(PATH, BODY | {"linkProcessorToken": PROCESSOR_TOKEN})
+
+        assert (response.status_code, response.json()["code"]) == (status, code)
+        assert not FundingSource.objects.exists()
 
     def test_names_the_source_that_has_the_account_already(self, acme_api):
         first = acme_api.post_json(PATH, BODY).json()["data"]["id"]

@@ -29,6 +29,7 @@ SIGNED_IN = (
     "/dashboard/bank-accounts",
     "/dashboard/bank-accounts/enter",
     "/dashboard/bank-accounts/pick",
+    "/dashboard/bank-accounts/link",
     "/dashboard/topup/",
     "/dashboard/pay/",
     "/dashboard/payments",

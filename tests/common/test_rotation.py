@@ -127,6 +127,7 @@ class TestColumns:
         assert [sealed.name for sealed in rotation.columns()] == [
             "api.IdempotencyRecord.body_token",
             "funding.FundingSource.account_number_token",
+            "funding.LinkConsent.secret_token",
             "mfa.Authenticator.data.secret",
             "mfa.Authenticator.data.seed",
             "payments.Recipient.account_number_token",

@@ -18,7 +18,9 @@ from config import env
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / ".env.example"
-READERS = {"text", "flag", "secret", "encryption_keys", "count", "limit", "items"}
+READERS = {
+    "text", "flag", "secret", "encryption_keys", "count", "limit", "items", "choice", "web_address"
+}  # fmt: skip
 KEY = "k1:" + base64.b64encode(bytes(32)).decode()
 PRODUCTION = {
     "SECRET_KEY": "s3cret-" + "qwertyuiop" * 6,

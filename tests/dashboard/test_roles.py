@@ -87,6 +87,7 @@ RULES = {
     "bank_accounts": Rule(EVERYBODY),
     "bank_account_enter": Rule(MONEY, MONEY),
     "bank_account_pick": Rule(MONEY, MONEY),
+    "bank_account_link": Rule(MONEY, MONEY),
     "bank_account_routing": Rule(MONEY),
     "bank_account_default": Rule(None, MONEY),
     "bank_account_remove": Rule(MONEY, MONEY),

@@ -55,7 +55,7 @@ def test_takes_over_what_the_provider_knows(exchange):
     draft = exchange(LINKED)
 
     assert draft.is_verified
-    assert (draft.bank_name, draft.link_account_id) == ("JPMorgan Chase", "acc_1")
+    assert (draft.bank_name, draft.linked) == ("JPMorgan Chase", LINKED)
     assert draft.account.account_number == "000777000123"
     assert (draft.account.holder_type, draft.account.account_type) == ("individual", "savings")
     assert "000777000123" not in repr(draft)

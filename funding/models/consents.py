@@ -1,0 +1,66 @@
+"""What people allowed a bank-linking provider to let us see."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from common import crypto
+from common.fields import PrefixedIdField
+from common.leases import Leased
+from funding.models.sources import FundingSource
+
+
+class LinkConsent(Leased):
+    """The provider's secret for one bank sign-in, kept while a bank account rests on it.
+
+    Some banks give out numbers that work only as long as the consent does, so it is not ended after
+    the numbers were read. Due work (`next_attempt_at`) is ending it: when its account is removed,
+    and when it led to none. An ended one keeps its row and loses its secret.
+    """
+
+    id = PrefixedIdField("lc")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    source = models.OneToOneField(
+        FundingSource, on_delete=models.PROTECT, null=True, blank=True, related_name="consent"
+    )
+    provider = models.CharField(max_length=16)
+    secret_token = models.TextField(editable=False, blank=True)
+    created_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "bank consent"
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(revoked_at=None) & ~Q(secret_token="")
+                | Q(revoked_at__isnull=False, secret_token="", next_attempt_at=None),
+                name="consent_has_a_secret_until_revoked",
+            ),
+            models.CheckConstraint(
+                condition=Q(source__isnull=False) | ~Q(revoked_at=None, next_attempt_at=None),
+                name="consent_without_account_ends",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("next_attempt_at",),
+                name="consent_due",
+                condition=Q(next_attempt_at__isnull=False),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.pk}"
+
+    @property
+    def encryption_context(self) -> str:
+        return f"link_consent.secret:{self.pk}"
+
+    def seal(self, secret: str) -> None:
+        """Fill the column of an unsaved row that has its id."""
+        self.secret_token = crypto.encrypt(secret, context=self.encryption_context)
+
+    def in_clear(self) -> str:
+        """The secret for the provider. Raises common.crypto.Undecryptable."""
+        return crypto.decrypt(self.secret_token, context=self.encryption_context)

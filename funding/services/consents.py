@@ -1,0 +1,94 @@
+"""Consents of linked bank accounts: kept while an account rests on them, revoked afterwards.
+
+A consent is written down before anything else is asked of it, as due to be revoked in a while.
+Adding the account takes that back in the same transaction; so whatever breaks in between, no
+consent is left behind. The provider is called outside any transaction; revoking twice does no harm,
+so a lost answer is asked for again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import structlog
+
+from common import leases
+from common.tasks import enqueue_on_commit
+from funding.models import FundingSource, LinkConsent
+from networks import links
+from networks.links.base import LinkError
+
+log = structlog.get_logger(__name__)
+
+BATCH = 10
+# Longer than any request may take that turns a consent into a bank account.
+UNUSED_AFTER = timedelta(minutes=15)
+# A call may take as long as the provider's adapter allows, once for each row of a batch.
+LEASE = timedelta(minutes=3)
+RETRY_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 24 * 60))
+
+
+def keep(*, tenant_id: str, provider: str, secret: str, now: datetime) -> LinkConsent:
+    """Write a new consent down. It ends by itself unless an account is attached in time."""
+    consent = LinkConsent(
+        tenant_id=tenant_id,
+        provider=provider,
+        created_at=now,
+        next_attempt_at=now + UNUSED_AFTER,
+    )
+    consent.seal(secret)
+    consent.save(force_insert=True)
+    return consent
+
+
+def attach(*, consent_id: str, source: FundingSource) -> None:
+    """Keep the consent for as long as its account, in the transaction that adds the account."""
+    unclaimed = LinkConsent.objects.filter(pk=consent_id, source=None, lease_version=0)
+    if unclaimed.update(source=source, next_attempt_at=None) != 1:
+        raise RuntimeError(f"{consent_id} is being revoked already")
+
+
+def release(*, source: FundingSource, now: datetime) -> None:
+    """A removed account needs its consent no longer, if it has one."""
+    if LinkConsent.objects.filter(source=source, revoked_at=None).update(next_attempt_at=now):
+        enqueue_on_commit("funding.revoke_consents")
+
+
+def discard(*, consent_id: str, now: datetime) -> None:
+    """No account came of it: end it now instead of later."""
+    LinkConsent.objects.filter(pk=consent_id, source=None, lease_version=0).update(
+        next_attempt_at=now
+    )
+    enqueue_on_commit("funding.revoke_consents")
+
+
+def revoke_due(*, now: datetime) -> int:
+    """Revoke the consents that are due; returns how many were claimed."""
+    claimed = 0
+    while rows := leases.claim(LinkConsent.objects.all(), now=now, limit=BATCH, lease=LEASE):
+        for consent in rows:
+            _revoke_safely(consent, now)
+        claimed += len(rows)
+    return claimed
+
+
+def _revoke_safely(consent: LinkConsent, now: datetime) -> None:
+    """One consent we cannot end must not hold up the others."""
+    provider = links.named(consent.provider)
+    try:
+        if provider is None:
+            raise LinkError("the provider is not connected")
+        provider.revoke(consent.in_clear())
+    except LinkError as error:
+        _try_again_later(consent, now, type(error).__name__)
+    except Exception:
+        log.exception("consent_not_revoked", consent_id=consent.pk)
+        _try_again_later(consent, now, "unexpected")
+    else:
+        leases.settle(consent, revoked_at=now, secret_token="")
+
+
+def _try_again_later(consent: LinkConsent, now: datetime, reason: str) -> None:
+    delay = RETRY_AFTER[min(consent.attempts, len(RETRY_AFTER)) - 1]
+    log.warning("consent_kept_for_now", consent_id=consent.pk, reason=reason)
+    leases.settle(consent, next_attempt_at=now + delay)
