@@ -30,6 +30,8 @@ SELECT
     balance.sequence AS balance_sequence,
     balance.available AS balance_available,
     balance.locked AS balance_locked,
+    balance.is_low <> coalesce(balance.available + balance.pending < balance.notify_below, false)
+        AS is_low_wrong,
     last.available_after AS last_available,
     last.locked_after AS last_locked,
     proven.sequence AS proven_sequence,
@@ -116,6 +118,7 @@ class Audited:
     balance_sequence: int | None
     balance_available: int | None
     balance_locked: int | None
+    is_low_wrong: bool | None
     last_available: int | None
     last_locked: int | None
     proven_sequence: int | None
@@ -200,6 +203,8 @@ def _judge_balance(row: Audited) -> Iterator[Finding]:
     if stands != (row.last_available or 0, row.last_locked or 0):
         message = f"is {stands}, its last row left {row.last_available, row.last_locked}"
         yield _finding("last_row", row, "balance", message)
+    if row.is_low_wrong:
+        yield _finding("low_flag", row, "balance", "is not marked as what it is: low, or not low")
     if stands != sums:
         message = f"is {stands}, the rows sum to {sums}"
         yield _finding("sum", row, "balance", message)

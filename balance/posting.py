@@ -54,6 +54,9 @@ UPDATE balance
 SET available = posted.available_after,
     locked = posted.locked_after,
     pending = balance.pending + %(pending_delta)s,
+    is_low = coalesce(
+        posted.available_after + balance.pending + %(pending_delta)s < balance.notify_below, false
+    ),
     sequence = posted.sequence,
     posted_at = posted.created_at
 FROM posted

@@ -38,14 +38,16 @@ FOR NO KEY UPDATE
 
 CHANGE_PENDING = """
 UPDATE balance
-SET pending = pending + %(delta)s
+SET pending = pending + %(delta)s,
+    is_low = coalesce(available + pending + %(delta)s < notify_below, false)
 WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
 RETURNING available, pending, locked, currency, notify_below
 """
 
 SET_NOTIFY_BELOW = """
 UPDATE balance
-SET notify_below = %(amount)s
+SET notify_below = %(amount)s,
+    is_low = coalesce(available + pending < %(amount)s, false)
 WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
 RETURNING available, pending, locked, currency, notify_below
 """
@@ -56,6 +58,19 @@ UPDATE balance
 SET notify_rise = %(wanted)s
 WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
 RETURNING available, pending, locked, currency, notify_below
+"""
+
+NOTE_LOW = """
+UPDATE balance
+SET low_noted_until = %(until)s
+WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
+RETURNING available, pending, locked, currency, notify_below
+"""
+
+END_OF_WAIT = """
+UPDATE balance
+SET low_noted_until = %(now)s
+WHERE tenant_id = %(tenant_id)s AND low_noted_until > %(now)s
 """
 
 
@@ -123,6 +138,17 @@ def set_notify_below(*, tenant_id: str, amount: int | None) -> Funds:
 def set_notify_rise(*, tenant_id: str, wanted: bool) -> Funds:
     """Announce (`available_balance_rose`) postings that raise what is available, or stop it."""
     return _on_balance_row(SET_NOTIFY_RISE, tenant_id, wanted=wanted)
+
+
+def note_low(*, tenant_id: str, until: datetime | None) -> None:
+    """The balance is known to be low: until then `selectors.low_tenants` leaves it out. None: it is
+    not low any more."""
+    _on_balance_row(NOTE_LOW, tenant_id, until=until)
+
+
+def look_at_low_again(*, tenant_id: str, now: datetime) -> None:
+    """End the wait that `note_low` asked for: what it was for is over."""
+    sql.rows(END_OF_WAIT, {"tenant_id": tenant_id, "now": now})
 
 
 @transaction.atomic
@@ -194,7 +220,7 @@ def _post(kind: PostingType, movement: Movement) -> Posting:
     return posted
 
 
-def _on_balance_row(statement: str, tenant_id: str, **values: int | None) -> Funds:
+def _on_balance_row(statement: str, tenant_id: str, **values: int | datetime | None) -> Funds:
     """Run `statement` on the tenant's balance row, which is made if it is missing."""
     parameters = {"tenant_id": tenant_id, "currency": CURRENCY, **values}
     row = sql.first(statement, parameters)

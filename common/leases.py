@@ -6,13 +6,25 @@ still the claimed one, so a worker that slept past its lease cannot overwrite it
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet
 
+from common import sql
+
 LEASE = timedelta(seconds=60)
+PAGE = 200
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+_DUE = """
+SELECT next_attempt_at, id FROM {table}
+WHERE next_attempt_at <= %(now)s AND (leased_until IS NULL OR leased_until <= %(now)s)
+    AND (next_attempt_at, id) > (%(time)s, %(id)s)
+ORDER BY next_attempt_at, id LIMIT {limit}
+"""
 
 
 class Leased(models.Model):
@@ -31,6 +43,19 @@ class Leased(models.Model):
 
 
 Row = TypeVar("Row", bound=Leased)
+
+
+def due(model: type[Row], *, now: datetime) -> Iterator[list[str]]:
+    """The ids of due rows, oldest first, in pages of at most `PAGE`: what a sweep asks every few
+    seconds and mostly in vain, so it locks nothing and knows nothing but the queue. A claim of
+    these rows asks the rest."""
+    statement = _DUE.format(table=model._meta.db_table, limit=PAGE)
+    last = (_LONG_AGO, "")
+    while page := sql.rows(statement, {"now": now, "time": last[0], "id": last[1]}):
+        yield [pk for _, pk in page]
+        if len(page) < PAGE:
+            break
+        last = page[-1][0], page[-1][1]
 
 
 def claim(

@@ -36,11 +36,12 @@ Row = TypeVar("Row", bound=Leased)
 
 @dataclass(frozen=True, kw_only=True)
 class Desk(Generic[Row]):
-    """What one app hands over. Rows have a `network`.
+    """What one app hands over. Rows have a `network`. `due`: those that nothing keeps back.
 
     `record_acceptance` and `record_refusal` run in the transaction that gives the lease back.
     """
 
+    model: type[Row]
     due: Callable[[], QuerySet[Row]]
     instruction: Callable[[Row], Instruction]
     record_acceptance: Callable[[Row, Accepted, datetime], None]
@@ -50,8 +51,18 @@ class Desk(Generic[Row]):
 def submit_due(desk: Desk[Row], *, now: datetime, limit: int = 200) -> int:
     """Submit up to `limit` rows that are due; returns how many were claimed."""
     claimed = 0
+    for page in leases.due(desk.model, now=now):
+        claimed += _submit_page(desk, page, now=now, limit=limit - claimed)
+        if claimed >= limit:
+            break
+    return claimed
+
+
+def _submit_page(desk: Desk[Row], page: list[str], *, now: datetime, limit: int) -> int:
+    """Claim and submit the rows of a page, batch by batch: a lease must outlast its batch."""
+    claimed = 0
     while claimed < limit:
-        rows = leases.claim(desk.due(), now=now, limit=BATCH, lease=LEASE)
+        rows = leases.claim(desk.due().filter(pk__in=page), now=now, limit=BATCH, lease=LEASE)
         for row in rows:
             _submit(desk, row, now)
         claimed += len(rows)

@@ -16,8 +16,9 @@ DESCRIPTION_LENGTH_MAX = 200
 class Balance(models.Model):
     """What a tenant has, in cents. Changed by `balance.posting` and nothing else.
 
-    No mutable column has an index and pages are kept half empty (migration 0002), so that each
-    update stays on its page. Domains bound `available`, `pending` and `locked` in the database
+    No column that a posting usually changes has an index, and pages are kept half empty (migration
+    0002), so that each update stays on its page. `is_low` changes when `notify_below` is crossed,
+    and only then. Domains bound `available`, `pending` and `locked` in the database
     (migrations/sql/cheaper_checks.sql).
     """
 
@@ -37,6 +38,13 @@ class Balance(models.Model):
     notify_rise = models.BooleanField(
         db_default=False, help_text="announce postings that raise what is available"
     )
+    is_low = models.BooleanField(
+        db_default=False, help_text="with what is on its way, below `notify_below`"
+    )
+    low_noted_until = models.DateTimeField(
+        null=True,
+        help_text="noted as low; until then no sweep has to look again; empty: not noted",
+    )
 
     class Meta:
         db_table = "balance"
@@ -44,6 +52,14 @@ class Balance(models.Model):
             models.UniqueConstraint(fields=("tenant", "currency"), name="one_balance_per_tenant"),
             # (tenant, sequence) numbers one chain; a second currency needs a wider key first.
             models.CheckConstraint(condition=Q(currency=CURRENCY), name="balance_in_one_currency"),
+        )
+        indexes = (
+            models.Index(
+                fields=("is_low", "low_noted_until"),
+                include=("tenant",),
+                name="balance_low",
+                condition=Q(is_low=True) | Q(low_noted_until__isnull=False),
+            ),
         )
 
     def __str__(self) -> str:

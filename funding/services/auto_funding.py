@@ -7,14 +7,14 @@ Whoever holds it waits for no other row.
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 
 import structlog
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from balance import selectors as balances
 from balance import services as ledger
-from common import sql
+from common import sql, sweeps
 from common.errors import DomainError
 from common.money import format_cents
 from funding.methods import NETWORK_METHOD
@@ -33,7 +33,6 @@ from funding.states import FundingStatus
 from networks import calendar
 from networks.base import PaymentNetwork
 from tenants.actors import SYSTEM
-from tenants.models import TenantStatus
 
 log = structlog.get_logger(__name__)
 
@@ -94,17 +93,37 @@ def after_outcome(*, funding: FundingTransaction, now: datetime) -> None:
 
 def sweep(*, now: datetime) -> int:
     """Evaluate every tenant that is low and might fire; returns how many did."""
-    below = balances.tenants_below()
-    recovered = AutoFundingConfig.objects.filter(low_since__isnull=False)
-    recovered.exclude(tenant_id__in=below).update(low_since=None, last_decline_reason="")
-    due = _awake(now).filter(tenant_id__in=below).values_list("tenant_id", flat=True)
-    return sum(evaluate_safely(tenant_id=tenant_id, now=now) for tenant_id in list(due))
+    sweeps.each(balances.recovered_tenants(), _look_after_recovery, failure="auto_funding_failed")
+    low = balances.low_tenants(now=now)
+    return sweeps.each(low, partial(_evaluate_unless_idle, now=now), failure="auto_funding_failed")
 
 
 def confirmation_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
     """Until when a top-up of `amount` cents waits for approval; None if it needs none."""
     row = sql.first(_TOPUP_THRESHOLD, {"tenant_id": tenant_id})
     return _deadline(row[0], amount, now) if row else None
+
+
+@transaction.atomic
+def _look_after_recovery(tenant_id: str) -> int:
+    """The balance rose without us, or nobody wants to know any more whether it is low."""
+    funds = ledger.lock_row(tenant_id=tenant_id)
+    if funds.notify_below is None or funds.available + funds.pending >= funds.notify_below:
+        configs = AutoFundingConfig.objects.filter(tenant_id=tenant_id)
+        configs.update(low_since=None, last_decline_reason="")
+        ledger.note_low(tenant_id=tenant_id, until=None)
+    return 1
+
+
+@transaction.atomic
+def _evaluate_unless_idle(tenant_id: str, *, now: datetime) -> int:
+    """1 if it fired. One that cannot fire for now is not looked at again before that may end."""
+    ledger.lock_row(tenant_id=tenant_id)
+    until = checks.idle_until(tenant_id=tenant_id, now=now)
+    if until is not None:
+        ledger.note_low(tenant_id=tenant_id, until=until)
+        return 0
+    return int(evaluate_safely(tenant_id=tenant_id, now=now))
 
 
 def _situation(tenant_id: str, now: datetime) -> Situation | None:
@@ -200,6 +219,7 @@ def _note_low(situation: Situation) -> None:
     config = situation.config
     if config.low_since is None:
         _update(config, low_since=situation.now)
+        ledger.note_low(tenant_id=config.tenant_id, until=situation.now)
         notices.low(
             config=config,
             available=situation.funds.available,
@@ -211,6 +231,7 @@ def _note_low(situation: Situation) -> None:
 def _note_recovery(config: AutoFundingConfig) -> None:
     if config.low_since is not None:
         _update(config, low_since=None, last_decline_reason="")
+        ledger.note_low(tenant_id=config.tenant_id, until=None)
 
 
 def _update(config: AutoFundingConfig, **columns: object) -> None:
@@ -221,12 +242,3 @@ def _update(config: AutoFundingConfig, **columns: object) -> None:
 
 def _deadline(threshold: int | None, amount: int, now: datetime) -> datetime | None:
     return now + confirmations.VALID_FOR if threshold is not None and amount > threshold else None
-
-
-def _awake(now: datetime) -> QuerySet[AutoFundingConfig]:
-    """The settings that would fire if the balance were low, as far as one query can tell."""
-    unpaused = Q(paused_reason="") | Q(paused_until__lte=now)
-    busy = checks.in_flight().filter(tenant_id=OuterRef("tenant_id"))
-    return AutoFundingConfig.objects.filter(
-        unpaused, ~Exists(busy), enabled=True, tenant__status=TenantStatus.ACTIVE
-    )

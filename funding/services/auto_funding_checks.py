@@ -30,6 +30,7 @@ from tenants.models import TenantStatus
 RUNAWAY = "too_many_firings"
 RUNAWAY_FIRINGS = 3
 RUNAWAY_WITHIN = timedelta(minutes=10)
+LOOK_AGAIN_AFTER = timedelta(minutes=10)
 
 
 class Declined(Exception):
@@ -64,6 +65,21 @@ class Situation:
 def in_flight() -> QuerySet[FundingTransaction]:
     """Automatic funding that has neither completed nor failed."""
     return FundingTransaction.objects.filter(trigger=Trigger.AUTO_FUNDING, status__in=IN_FLIGHT)
+
+
+def idle_until(*, tenant_id: str, now: datetime) -> datetime | None:
+    """Until when looking is of no use: nothing is enabled, or paused, suspended or under way. None
+    if it may fire. For a caller who holds the balance row.
+
+    Never long: whoever ends the pause or the funding says so, and if not, this does.
+    """
+    config = AutoFundingConfig.objects.select_related("tenant").filter(tenant_id=tenant_id).first()
+    later = now + LOOK_AGAIN_AFTER
+    if config is None or not config.enabled or config.tenant.status != TenantStatus.ACTIVE:
+        return later
+    if pauses.is_paused(config, now):
+        return min(config.paused_until or later, later)
+    return later if in_flight().filter(tenant_id=tenant_id).exists() else None
 
 
 def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:

@@ -170,3 +170,5 @@ def _post(funding: FundingTransaction, *, source: FundingStatus, now: datetime) 
         ledger.debit(**posting)
     elif funding.status == FundingStatus.FAILED and source in IN_FLIGHT:
         ledger.change_pending(tenant_id=funding.tenant_id, delta=-funding.amount)
+    if funding.trigger == Trigger.AUTO_FUNDING and funding.status not in IN_FLIGHT:
+        ledger.look_at_low_again(tenant_id=funding.tenant_id, now=now)

@@ -70,6 +70,7 @@ def _record_refusal(
 
 
 DESK = Desk(
+    model=FundingTransaction,
     due=_due,
     instruction=_instruction,
     record_acceptance=_record_acceptance,

@@ -66,6 +66,7 @@ def _record_refusal(payment: Payment, refusal: InstructionRefused, now: datetime
 
 
 DESK = Desk(
+    model=Payment,
     due=_due,
     instruction=_instruction,
     record_acceptance=_record_acceptance,

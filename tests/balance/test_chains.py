@@ -159,6 +159,20 @@ class TestCorruption:
                 id="locked is changed",
             ),
             pytest.param(
+                "UPDATE balance SET is_low = true",
+                4,
+                [],
+                {("low_flag", "balance")},
+                id="a balance is marked as low that is not",
+            ),
+            pytest.param(
+                "UPDATE balance SET notify_below = available + 1",
+                4,
+                [],
+                {("low_flag", "balance")},
+                id="a low balance is not marked",
+            ),
+            pytest.param(
                 "UPDATE balance SET sequence = 3",
                 4,
                 [],

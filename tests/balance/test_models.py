@@ -7,9 +7,10 @@ import pytest
 from django.apps import apps
 from django.db import DatabaseError, IntegrityError, connection, transaction
 
+from balance import services as ledger
 from balance.models import Adjustment, Balance, BalanceTransaction, JournalLeg, LedgerCheck
 from common.money import AMOUNT_MAX
-from tests.balance.builders import balance_of, fund, statement_of
+from tests.balance.builders import balance_of, fund, movement, statement_of
 from tests.builders import NOW
 
 ROW = {
@@ -44,7 +45,33 @@ def refused_by(act):
     return cause.diag.constraint_name or cause.diag.message_primary
 
 
+def updates():
+    """How many rows of `balance` this transaction updated, and how many of them in place."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables"
+            " WHERE relname = 'balance'"
+        )
+        return cursor.fetchone()
+
+
 class TestBalance:
+    def test_is_updated_in_place_unless_the_mark_is_crossed(self, acme):
+        """HOT: an update that changes no indexed value writes no index."""
+        fund(acme, 10_000)
+        ledger.set_notify_below(tenant_id=acme.pk, amount=5_000)
+        before = updates()
+
+        for _ in range(4):
+            ledger.debit(**movement(acme, 1_000))
+        ledger.change_pending(tenant_id=acme.pk, delta=500)
+        assert updates() == (before[0] + 5, before[1] + 5)
+
+        ledger.debit(**movement(acme, 2_000))
+        assert updates() == (before[0] + 6, before[1] + 5)
+        ledger.debit(**movement(acme, 2_000))
+        assert updates() == (before[0] + 7, before[1] + 6)
+
     @pytest.mark.parametrize(
         ("column", "value", "constraint"),
         [
@@ -77,7 +104,7 @@ class TestBalance:
                 "SELECT count(*) FROM pg_index, unnest(indkey) AS key"
                 " JOIN pg_attribute ON attrelid = 'balance'::regclass AND attnum = key"
                 " WHERE indrelid = 'balance'::regclass"
-                " AND attname NOT IN ('id', 'tenant_id', 'currency')"
+                " AND attname NOT IN ('id', 'tenant_id', 'currency', 'is_low', 'low_noted_until')"
             )
             assert cursor.fetchone() == (0,)
 

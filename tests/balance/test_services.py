@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import transaction
 from django.db.transaction import TransactionManagementError
 
+from balance import selectors
 from balance import services as ledger
 from balance.errors import (
     BalanceOutOfRange,
@@ -20,6 +22,8 @@ from tenants import actors
 from tenants.models import AuditEvent
 from tests.balance.builders import balance_of, fund, movement
 from tests.builders import NOW
+
+SECOND = timedelta(seconds=1)
 
 
 @contextmanager
@@ -73,6 +77,52 @@ class TestBalanceRow:
     def test_locking_a_row_needs_a_transaction(self, acme):
         with pytest.raises(TransactionManagementError):
             ledger.lock_row(tenant_id=acme.pk)
+
+
+class TestLowBalances:
+    @pytest.fixture
+    def low(self, acme):
+        fund(acme, 49)
+        ledger.set_notify_below(tenant_id=acme.pk, amount=50)
+        return acme.pk
+
+    def test_are_below_the_mark_with_what_is_on_its_way(self, low, rival):
+        fund(rival, 10)
+        assert selectors.low_tenants(now=NOW) == [low]
+
+        ledger.change_pending(tenant_id=low, delta=1)
+
+        assert selectors.low_tenants(now=NOW) == []
+
+    def test_are_left_out_until_the_time_noted(self, low):
+        ledger.note_low(tenant_id=low, until=NOW + SECOND)
+
+        assert selectors.low_tenants(now=NOW) == []
+        assert selectors.low_tenants(now=NOW + SECOND) == [low]
+
+    def test_are_due_again_when_the_wait_is_over_early(self, low):
+        ledger.note_low(tenant_id=low, until=NOW + SECOND)
+
+        ledger.look_at_low_again(tenant_id=low, now=NOW)
+
+        assert selectors.low_tenants(now=NOW) == [low]
+
+    def test_the_end_of_no_wait_changes_nothing(self, acme):
+        fund(acme, 1)
+
+        ledger.look_at_low_again(tenant_id=acme.pk, now=NOW)
+
+        assert Balance.objects.get().low_noted_until is None
+
+    def test_have_recovered_when_they_were_noted_and_are_not_low(self, low):
+        ledger.note_low(tenant_id=low, until=NOW)
+        assert selectors.recovered_tenants() == []
+
+        ledger.change_pending(tenant_id=low, delta=1)
+        assert selectors.recovered_tenants() == [low]
+
+        ledger.note_low(tenant_id=low, until=None)
+        assert selectors.recovered_tenants() == []
 
 
 class TestAnnouncements:

@@ -8,6 +8,7 @@ import pytest
 from django.db import transaction
 from django.test import override_settings
 
+from balance import selectors as balances
 from balance import services as ledger
 from common.money import AMOUNT_MAX
 from funding.models import (
@@ -20,7 +21,7 @@ from funding.models import (
 from funding.services import auto_funding, lifecycle, pauses, sources
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM, api_key
-from tenants.models import Mode, OutgoingEmail
+from tenants.models import Mode, OutgoingEmail, Tenant
 from tenants.services import accounts
 from tests.balance.builders import balance_of, fund, movement
 from tests.builders import (
@@ -513,6 +514,57 @@ class TestSweep:
         assert auto_funding.sweep(now=NOW) == 0
 
         assert log_of(acme) == log_of(rival) == []
+
+    def test_asks_about_who_cannot_fire_only_now_and_then(
+        self, acme, rival, source, config, django_assert_num_queries
+    ):
+        make_funding(acme, source, trigger=Trigger.AUTO_FUNDING)
+        make_auto_funding(rival, paused_reason="too_many_firings")
+        auto_funding.sweep(now=NOW)
+
+        with django_assert_num_queries(2):  # recoveries, then who is due
+            auto_funding.sweep(now=NOW + 9 * MINUTE)
+        assert {*balances.low_tenants(now=NOW + 10 * MINUTE)} == {acme.pk, rival.pk}
+
+    def test_looks_at_once_when_the_pause_is_over(self, acme, source):
+        make_auto_funding(acme, paused_reason="waiting_after_failure", paused_until=NOW + MINUTE)
+
+        assert auto_funding.sweep(now=NOW) == 0
+        assert auto_funding.sweep(now=NOW + MINUTE) == 1
+
+    def test_looks_at_once_when_a_person_resumes(self, acme, source):
+        make_auto_funding(acme, paused_reason="too_many_firings")
+        auto_funding.sweep(now=NOW)
+
+        pauses.resume(tenant_id=acme.pk, actor=SYSTEM, now=NOW)
+
+        assert auto_funding.sweep(now=NOW) == 1
+
+    def test_looks_at_once_when_the_one_under_way_is_over(self, acme, source, config):
+        under_way = make_funding(acme, source, trigger=Trigger.AUTO_FUNDING, amount=1)
+        ledger.change_pending(tenant_id=acme.pk, delta=1)
+        assert auto_funding.sweep(now=NOW) == 0
+
+        lifecycle.move(funding=under_way, target=FundingStatus.FAILED, actor=SYSTEM, now=NOW)
+
+        assert auto_funding.sweep(now=NOW) == 1
+
+    def test_looks_again_at_who_is_suspended(self, acme, config):
+        Tenant.objects.filter(pk=acme.pk).update(status="suspended")
+        assert auto_funding.sweep(now=NOW) == 0
+        Tenant.objects.filter(pk=acme.pk).update(status="active")
+
+        assert auto_funding.sweep(now=NOW + 10 * MINUTE) == 1
+
+    def test_forgets_who_was_low_when_it_is_switched_off(self, acme):
+        make_auto_funding(acme)
+        evaluate(acme)
+        ledger.set_notify_below(tenant_id=acme.pk, amount=None)
+
+        auto_funding.sweep(now=NOW)
+
+        assert AutoFundingConfig.objects.get().low_since is None
+        assert balances.recovered_tenants() == []
 
     def test_resumes_what_waited_long_enough(self, acme, source):
         make_auto_funding(acme, paused_reason="waiting_after_failure", paused_until=NOW)

@@ -184,7 +184,7 @@ class World:
     def _end_if(self, does_end: bool, out: Out, status: str) -> None:
         if does_end:
             self.available += out.amount if out.status == "created" else 0
-            out.status = status
+            out.status, out.is_held = status, False
 
     def cancel(self, pick: int) -> None:
         if out := self._pick(self.outs, pick):
