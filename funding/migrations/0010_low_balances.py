@@ -13,7 +13,7 @@ WHERE config.tenant_id = balance.tenant_id AND config.low_since IS NOT NULL
 class Migration(migrations.Migration):
     dependencies = [
         ("balance", "0008_low_balances"),
-        ("funding", "0008_labels"),
+        ("funding", "0009_link_consents"),
     ]
 
     operations = [migrations.RunSQL(NOTE, reverse_sql=migrations.RunSQL.noop)]
