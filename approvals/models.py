@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -61,6 +63,9 @@ class Question(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pk} {self.decision}"
+
+    # Where the money would go, in the contract's word: `in` or `out`.
+    direction: ClassVar[str]
 
     @property
     def subject_id(self) -> str:

@@ -79,12 +79,20 @@ def audited(
     question: Question, action: str, *, by: Actor, now: datetime, **details: object
 ) -> None:
     """Write down that a person did something about the question."""
+    account = question.account
     audit.record(
         tenant_id=question.tenant_id,
         actor=by,
         action=f"confirmation.{action}",
         subject_id=question.subject_id,
-        details={"confirmationId": question.pk, **details},
+        details={
+            "confirmationId": question.pk,
+            "amount": question.amount,
+            "direction": question.direction,
+            "bankName": account.bank_name,
+            "last4": account.last4,
+            **details,
+        },
         now=now,
     )
 

@@ -28,11 +28,21 @@ CSV_HEADER = (
     "address",
     "request_id",
 )
+_PAGES = {"ftx": "funding_detail", "pay": "payment_detail"}
+_KNOWN_IN_API = {"adj", "fs", "rcp", "wh"}
 _ACTORS = {
     ActorType.STAFF: "Ballast support",
     ActorType.NETWORK: "Bank network",
     ActorType.SYSTEM: "Ballast",
 }
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The id of what an event is about, and the page of it if there is one."""
+
+    id: str
+    view: str
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,7 @@ class AuditLine:
     what: str
     address: str
     at: datetime
+    subject: Subject
 
 
 class AuditFilter(DaysFilter):
@@ -79,9 +90,18 @@ def lines(rows: Iterable[AuditEvent]) -> list[AuditLine]:
             what=sentence(row.action, row.details, names.get(row.subject_id, row.subject_id)),
             address=row.address,
             at=row.created_at,
+            subject=_subject(row.subject_id),
         )
         for row in found
     ]
+
+
+def _subject(id: str) -> Subject:
+    """Only what has a page or occurs in the API is worth an id beside its name."""
+    prefix = id.partition("_")[0]
+    if prefix in _PAGES:
+        return Subject(id, f"dashboard:{_PAGES[prefix]}")
+    return Subject(id if prefix in _KNOWN_IN_API else "", "")
 
 
 def csv_rows(rows: Iterable[AuditEvent]) -> Iterator[tuple[str, ...]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from string import Formatter
 from typing import Any
 
 from common.money import format_cents
+from funding.models import FundingMethod
 from tenants.models import Role
 
 # By area, as the filter offers them: the beginnings of its actions.
@@ -21,7 +23,7 @@ AREAS = {
     "balance": ("Adjustments", ("balance.", "adjustment.", "funding.")),
 }
 
-_SENTENCES = {
+_SENTENCES: dict[str, str | tuple[str, ...]] = {
     "sign_in.succeeded": "Signed in with {how}",
     "sign_in.failed": "Somebody tried to sign in as {subject}: wrong {how}",
     "second_factor.added": "Added {kind} to sign in",
@@ -47,7 +49,10 @@ _SENTENCES = {
     "tenant.renamed": "Renamed the tenant from {before} to {name}",
     "tenant.suspended": "Suspended this tenant",
     "tenant.released": "Lifted the suspension",
-    "tenant.limits_changed": "Changed the limits of this tenant",
+    "tenant.limits_changed": (
+        "Changed the limits of this tenant: {changes}",
+        "Changed the limits of this tenant",
+    ),
     "tenant.viewed_by_staff": "Looked at the dashboard to help, read only",
     "tenant.view_by_staff_ended": "Stopped looking at the dashboard",
     "api_key.issued": "Created the API key {name}",
@@ -55,39 +60,96 @@ _SENTENCES = {
     "api_key.revoked": "Revoked the API key {subject}",
     "api_key.pace_set": "Set the rate limits of the API key {subject}",
     "webhook.registered": "Added the webhook endpoint {url}",
-    "webhook.updated": "Changed a webhook endpoint",
-    "webhook.removed": "Removed a webhook endpoint",
-    "webhook.secret_rotated": "Rotated the secret of a webhook endpoint",
-    "webhook.enabled": "Switched a webhook endpoint on",
-    "webhook.disabled": "Switched a webhook endpoint off",
-    "webhook.replayed": "Sent {queued} deliveries of a webhook endpoint again",
-    "funding_source.number_revealed": "Looked at the full number of the account ··{last4}",
-    "recipient.number_revealed": "Looked at the full number of the recipient ··{last4}",
-    "funding_source.added": "Added {bankName} ··{last4}",
-    "funding_source.removed": "Removed {bankName} ··{last4}",
-    "funding_source.default_set": "Chose another default bank account",
-    "funding_source.verified": "Verified a bank account",
-    "funding_source.verification_tried": "Typed wrong deposits; {attemptsRemaining} tries left",
-    "auto_funding.configured": "Changed auto-funding",
+    "webhook.updated": ("Changed the webhook endpoint {url}", "Changed a webhook endpoint"),
+    "webhook.removed": ("Removed the webhook endpoint {url}", "Removed a webhook endpoint"),
+    "webhook.secret_rotated": (
+        "Rotated the secret of {url}",
+        "Rotated the secret of a webhook endpoint",
+    ),
+    "webhook.enabled": ("Switched {url} on", "Switched a webhook endpoint on"),
+    "webhook.disabled": ("Switched {url} off", "Switched a webhook endpoint off"),
+    "webhook.replayed": (
+        "Sent {queued} deliveries to {url} again",
+        "Sent {queued} deliveries of a webhook endpoint again",
+    ),
+    "funding_source.number_revealed": "Looked at the full number of the account {account}",
+    "recipient.number_revealed": "Looked at the full number of the recipient {account}",
+    "funding_source.added": "Added {account}",
+    "funding_source.removed": "Removed {account}",
+    "funding_source.default_set": (
+        "Made {account} the default",
+        "Chose another default bank account",
+    ),
+    "funding_source.verified": ("Verified {account}", "Verified a bank account"),
+    "funding_source.verification_tried": (
+        "Typed wrong deposits of {account}; {attemptsRemaining} tries left",
+        "Typed wrong deposits; {attemptsRemaining} tries left",
+    ),
+    "auto_funding.configured": ("Changed auto-funding: {changes}", "Changed auto-funding"),
     "auto_funding.paused": "Paused auto-funding",
     "auto_funding.resumed": "Resumed auto-funding",
-    "confirmation.approved": "Approved {subject}",
-    "confirmation.declined": "Declined {subject}: {reason}",
-    "confirmation.resent": "Asked the approvers of {subject} again",
+    "confirmation.approved": ("Approved {amount} {route}", "Approved {subject}"),
+    "confirmation.declined": (
+        "Declined {amount} {route}: {reason}",
+        "Declined {subject}: {reason}",
+    ),
+    "confirmation.resent": (
+        "Asked the approvers of {amount} {route} again",
+        "Asked the approvers of {subject} again",
+    ),
     "payments.approval_threshold_changed": "Changed the approval limit of payments {from_to}",
     "payments.approval_threshold_asked": "Asked to change the approval limit of payments {from_to}",
     "payments.approval_threshold_kept": "Kept the approval limit of payments, not {from_to}",
-    "recipient.saved": "Saved the recipient ··{last4}",
-    "recipient.removed": "Removed the recipient ··{last4}",
-    "payment.held": "Held a payment for review",
-    "payment.released": "Released a payment from review",
-    "payment.stopped": "Stopped a payment after a review",
-    "funding.held": "Held funding for review",
-    "funding.released": "Released funding from review",
-    "funding.stopped": "Stopped funding after a review",
+    "recipient.saved": ("Saved the recipient {name}, {account}", "Saved the recipient {account}"),
+    "recipient.removed": (
+        "Removed the recipient {name}, {account}",
+        "Removed the recipient {account}",
+    ),
+    "payment.held": ("Held {amount} {route} for review", "Held a payment for review"),
+    "payment.released": ("Released {amount} {route} from review", "Released a payment from review"),
+    "payment.stopped": (
+        "Stopped {amount} {route} after a review",
+        "Stopped a payment after a review",
+    ),
+    "funding.held": ("Held {amount} {route} for review", "Held funding for review"),
+    "funding.released": ("Released {amount} {route} from review", "Released funding from review"),
+    "funding.stopped": (
+        "Stopped {amount} {route} after a review",
+        "Stopped funding after a review",
+    ),
     "switch.engaged": "Stopped a part of the service for this tenant",
     "switch.released": "Let a stopped part of the service go on",
-    "balance.adjustment": "Adjusted the balance by {amount}: {reason}",
+    "balance.credit": "Credited {amount}: {reason}",
+    "balance.debit": "Debited {amount}: {reason}",
+    "recipient.renamed": ("Renamed the recipient {account} to {name}", "Renamed a recipient"),
+}
+# What no tenant reads.
+_AMONG_STAFF = {
+    "adjustment.proposed": "Proposed to {type} {amount}",
+    "adjustment.approved": "Approved to {type} {amount}",
+    "adjustment.rejected": "Rejected to {type} {amount}",
+    "journal.exported": "Exported the journal from {since} to {until}",
+    "ledger_check.requested": "Asked for a ledger check",
+    "network_event.resolved": "Resolved the message {eventId} of {network}",
+    "network_event.retried": "Tried the message {eventId} of {network} again",
+    "second_factor.reset": "Removed the second factor of {email}: {reason}",
+    "user.changed": "Changed {email}",
+    "user.created": "Created {email}",
+}
+_SETTINGS = {
+    "ach_transaction_max": "each ACH debit",
+    "confirm_topups": "top-ups need approval, too",
+    "confirmation_emails": "approvers",
+    "confirmation_threshold": "approval above",
+    "daily_max": "a day",
+    "enabled": "switched on",
+    "funding_amount": "amount",
+    "funding_method": "method",
+    "low_balance_threshold": "when below",
+    "monthly_limit": "a month",
+    "monthly_max": "a month",
+    "rtp_transaction_max": "each request for payment",
+    "source_id": "bank account",
 }
 _FACTORS = {
     "password": "password",
@@ -98,31 +160,89 @@ _FACTORS = {
 
 
 def sentence(action: str, details: Mapping[str, Any], subject: str) -> str:
-    """One event in words; `subject` is what to call what it is about."""
-    known = _SENTENCES.get(action)
+    """One event in words; `subject` is what to call what it is about.
+
+    Of several sentences the first is taken for which the row has all details: old ones have fewer.
+    """
+    known = _SENTENCES.get(action) or _AMONG_STAFF.get(action)
     if known is None:
         area, _, verb = action.partition(".")
         return f"{area} {verb}".replace("_", " ").strip().capitalize()
-    return known.format_map(_Words({**details, "subject": subject}))
+    words = _Words(details, subject)
+    choices = (known,) if isinstance(known, str) else known
+    return next(filter(words.suffice_for, choices), choices[-1]).format_map(words)
 
 
-class _Words(dict[str, Any]):
-    """Details in words; one that an old row does not have leaves a dash."""
+class _Words(dict[str, str]):
+    """Details as people say them; one that the row does not have leaves a dash."""
 
-    def __getitem__(self, name: str) -> str:
-        if name == "from_to":
-            return f"from {_limit(self.get('from'))} to {_limit(self.get('to'))}"
-        value = self.get(name)
+    def __init__(self, details: Mapping[str, Any], subject: str) -> None:
+        self._details: dict[str, Any] = {**details, "subject": subject}
+
+    def __missing__(self, name: str) -> str:
+        return self._text(name) or "–"
+
+    def suffice_for(self, template: str) -> bool:
+        fields = (field for _text, field, _spec, _conversion in Formatter().parse(template))
+        return all(self._text(field) for field in fields if field)
+
+    def _text(self, name: str) -> str:
+        if compose := _COMPOSED.get(name):
+            return compose(self._details)
+        value = self._details.get(name)
         if value in (None, ""):
-            return "–"
+            return ""
         if name == "role" and value in Role.values:
             return Role(value).label.lower()
         if name in ("how", "kind"):
             return " and ".join(_FACTORS.get(part, part) for part in str(value).split(" + "))
-        if name == "amount":
-            return format_cents(int(value))
-        return str(value)
+        return format_cents(int(value)) if name == "amount" else str(value)
 
 
-def _limit(cents: Any) -> str:
-    return "none" if cents is None else format_cents(int(cents))
+def _account(details: Mapping[str, Any]) -> str:
+    """`Chase ··6789`."""
+    last4 = details.get("last4")
+    return f"{details.get('bankName', '')} ··{last4}".strip() if last4 else ""
+
+
+def _route(details: Mapping[str, Any]) -> str:
+    """`from Chase ··6789` of money in, `to …` of money out."""
+    word, account = {"in": "from", "out": "to"}.get(details.get("direction", "")), _account(details)
+    return f"{word} {account}" if word and account else ""
+
+
+def _from_to(details: Mapping[str, Any]) -> str:
+    return f"from {_value(details.get('from'))} to {_value(details.get('to'))}"
+
+
+def _changes(details: Mapping[str, Any]) -> str:
+    """`amount $500.00 → $800.00, …` of what differs."""
+    if "from" in details:
+        before, after = details["from"], details["to"]
+        pairs = {name: (before.get(name), after.get(name)) for name in after}
+    else:
+        pairs = {name: pair for name, pair in details.items() if name in _SETTINGS}
+    return ", ".join(
+        f"{_SETTINGS.get(name, name)} {_value(old)} → {_value(new)}"
+        for name, (old, new) in pairs.items()
+        if old != new
+    )
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return format_cents(value)
+    if isinstance(value, list):
+        return ", ".join(value) or "owners and approvers"
+    return str(_METHODS.get(value, value)) if value else "none"
+
+
+_METHODS = dict(FundingMethod.choices)
+_COMPOSED: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "account": _account,
+    "changes": _changes,
+    "from_to": _from_to,
+    "route": _route,
+}

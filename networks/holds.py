@@ -159,15 +159,21 @@ def _record(
     shelf: Shelf[Row], row: Any, what: str, reason: str, actor: Actor, now: datetime
 ) -> None:
     """For us with the reason; for the tenant's people without."""
+    account = shelf.account(row)
     audit.record(
         tenant_id=row.tenant_id,
         actor=actor,
         action=f"{shelf.noun}.{what}",
         subject_id=row.pk,
+        details={
+            "amount": row.amount,
+            "direction": "in" if shelf.noun == "funding" else "out",
+            "bankName": account.bank_name,
+            "last4": account.last4,
+        },
         staff_note=reason,
         now=now,
     )
-    account = shelf.account(row)
     facts = {
         "tenant_name": tenants.tenant(row.tenant_id).name,
         "noun": shelf.noun,

@@ -11,6 +11,7 @@ from dashboard import auto_funding, context
 from dashboard.auto_funding import State
 from dashboard.context import BankAccountLine, FundingLine, TransactionLine
 from dashboard.desk import returns
+from dashboard.desk.audit import name_all
 from dashboard.desk.returns import TenantMeters
 from dashboard.webhook_lines import EndpointLine, endpoint_line
 from funding import figures
@@ -56,13 +57,13 @@ class TenantFile:
     keys: list[ApiKey]
     people: list[Membership]
     audit: list[AuditEvent]
-    names: dict[str, str]
 
 
 def tenant_file(*, tenant_id: str, now: datetime) -> TenantFile:
     """Raises NotFound. Some twenty queries, however busy the tenant is."""
     tenant = selectors.found_tenant(tenant_id)
     audit = list(selectors.audit_events(tenant_id=tenant_id)[:SHOWN])
+    name_all(audit)
     config = funding.auto_funding(tenant_id=tenant_id, now=now).config
     postings = ledger.transactions(tenant_id).order_by("-sequence")[:SHOWN]
     sources = funding.sources(tenant_id=tenant_id).order_by("-created_at", "-pk")[:SHOWN]
@@ -83,7 +84,6 @@ def tenant_file(*, tenant_id: str, now: datetime) -> TenantFile:
         keys=list(selectors.api_keys(tenant_id=tenant_id)[:SHOWN]),
         people=list(selectors.members(tenant_id=tenant_id)[:SHOWN]),
         audit=audit,
-        names=selectors.people_and_keys({event.actor_id for event in audit}),
     )
 
 

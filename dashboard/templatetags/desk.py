@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from django import template
 
 register = template.Library()
@@ -20,12 +18,6 @@ def duration(seconds: int) -> str:
         if count:
             parts.append(f"{count} {unit}")
     return " ".join(parts[:2]) or "0 s"
-
-
-@register.filter
-def get(names: Mapping[str, str], key: str) -> str:
-    """The entry of `key`, or nothing."""
-    return names.get(key, "")
 
 
 @register.filter

@@ -17,6 +17,8 @@ class Confirmation(Question):
     )
     source = models.ForeignKey(FundingSource, on_delete=models.PROTECT)
 
+    direction = "in"
+
     class Meta(Question.Meta):
         verbose_name = "funding approval"
 

@@ -20,7 +20,7 @@ def account_number(*, source_id: str, reason: str, actor: Actor, now: datetime) 
         actor=actor,
         action="funding_source.number_revealed",
         subject_id=source.pk,
-        details={"last4": source.last4},
+        details={"bankName": source.bank_name, "last4": source.last4},
         staff_note=reason,
         now=now,
     )

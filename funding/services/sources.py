@@ -100,6 +100,7 @@ def make_default(*, tenant_id: str, source_id: str, actor: Actor, now: datetime)
         actor=actor,
         action="funding_source.default_set",
         subject_id=source.pk,
+        details=description(source),
         now=now,
     )
     return source

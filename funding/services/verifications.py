@@ -133,6 +133,7 @@ def _succeed(
         actor=actor,
         action="funding_source.verified",
         subject_id=source.pk,
+        details=sources.description(source),
         now=now,
     )
 
@@ -154,7 +155,7 @@ def _count_try(
         actor=actor,
         action="funding_source.verification_tried",
         subject_id=source.pk,
-        details={"attemptsRemaining": remaining},
+        details={**sources.description(source), "attemptsRemaining": remaining},
         now=now,
     )
     if remaining == 0:

@@ -57,6 +57,8 @@ class PaymentConfirmation(Question):
 
     payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="confirmation")
 
+    direction = "out"
+
     class Meta(Question.Meta):
         verbose_name = "payment approval"
 

@@ -20,7 +20,7 @@ def account_number(*, recipient_id: str, reason: str, actor: Actor, now: datetim
         actor=actor,
         action="recipient.number_revealed",
         subject_id=recipient.pk,
-        details={"last4": recipient.last4},
+        details={"bankName": recipient.bank_name, "last4": recipient.last4},
         staff_note=reason,
         now=now,
     )

@@ -113,6 +113,11 @@ def _audit(action: str, recipient: Recipient, actor: Actor, now: datetime) -> No
         actor=actor,
         action=action,
         subject_id=recipient.pk,
-        details={"last4": recipient.last4, "routingNumber": recipient.routing_number},
+        details={
+            "name": recipient.display_name,
+            "bankName": recipient.bank_name,
+            "last4": recipient.last4,
+            "routingNumber": recipient.routing_number,
+        },
         now=now,
     )

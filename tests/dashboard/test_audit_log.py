@@ -8,12 +8,17 @@ from datetime import timedelta
 import pytest
 
 from dashboard.audit_words import sentence
+from funding.services.holds import SHELF
+from funding.states import FundingStatus
+from networks import holds
 from tenants import actors
 from tenants.models import Role
 from tenants.services import audit, keys
-from tests.builders import NOW, make_member
+from tests.builders import NOW, make_funding, make_member, make_source
 
 PATH = "/dashboard/audit-log"
+
+CHASE = {"bankName": "Chase", "last4": "6789"}
 
 
 def record(tenant, action="member.removed", *, actor=actors.SYSTEM, at=NOW, **details):
@@ -38,9 +43,33 @@ class TestWords:
             ("sign_in.failed", {"how": "password"},
              "Somebody tried to sign in as it: wrong password"),
             ("second_factor.added", {"kind": "webauthn"}, "Added passkey to sign in"),
-            ("balance.adjustment", {"amount": -5_000, "reason": "Fee"},
-             "Adjusted the balance by -$50.00: Fee"),
-            ("funding_source.added", {}, "Added – ··–"),
+            ("balance.debit", {"amount": 5_000, "reason": "Fee"}, "Debited $50.00: Fee"),
+            ("funding_source.added", {"bankName": "Chase", "last4": "6789"}, "Added Chase ··6789"),
+            ("funding_source.added", {"bankName": "", "last4": "6789"}, "Added ··6789"),
+            ("funding_source.added", {}, "Added –"),
+            ("confirmation.approved", {"amount": 50_000, "direction": "in", **CHASE},
+             "Approved $500.00 from Chase ··6789"),
+            ("confirmation.declined", {"amount": 1, "direction": "out", "reason": "No", **CHASE},
+             "Declined $0.01 to Chase ··6789: No"),
+            ("confirmation.declined", {"reason": "No"}, "Declined it: No"),
+            ("payment.held", {"amount": 50_000, "direction": "out", **CHASE},
+             "Held $500.00 to Chase ··6789 for review"),
+            ("payment.held", {}, "Held a payment for review"),
+            ("webhook.disabled", {"url": "https://a.example/"}, "Switched https://a.example/ off"),
+            ("webhook.disabled", {}, "Switched a webhook endpoint off"),
+            ("auto_funding.configured",
+             {"enabled": [False, True], "funding_amount": [None, 50_000], "funding_method":
+              ["", "ach_debit"], "confirmation_emails": [[], ["a@b.example"]]},
+             "Changed auto-funding: switched on no → yes, amount none → $500.00, "
+             "method none → ACH debit, approvers owners and approvers → a@b.example"),
+            ("auto_funding.configured", {}, "Changed auto-funding"),
+            ("tenant.limits_changed",
+             {"from": {"daily_max": None, "monthly_max": 5}, "to": {"daily_max": 100,
+              "monthly_max": 5}},
+             "Changed the limits of this tenant: a day none → $1.00"),
+            ("payments.approval_threshold_changed", {"from": None, "to": 0},
+             "Changed the approval limit of payments from none to $0.00"),
+            ("user.changed", {"email": "a@b.example"}, "Changed a@b.example"),
             ("thing.that_is_new", {}, "Thing that is new"),
             ("odd", {}, "Odd"),
         ],
@@ -50,6 +79,17 @@ class TestWords:
 
 
 class TestPage:
+    def test_names_the_amount_and_the_account_and_links_to_the_money(self, acme, dana_browser):
+        funding = make_funding(acme, make_source(acme), status=FundingStatus.RESERVED)
+        staff = actors.staff(make_member(acme, email="sue@ballast.example").pk)
+        holds.hold(SHELF, funding.pk, reason="Odd", actor=staff, now=NOW)
+
+        content = dana_browser.get(PATH).content.decode()
+
+        assert "Held $250.00 from JPMorgan Chase ··6789 for review" in content
+        assert f'href="/dashboard/funding/{funding.pk}"' in content
+        assert "Odd" not in content
+
     def test_says_who_what_and_from_where(self, acme, dana, dana_browser):
         dana_browser.post("/dashboard/settings", {"acting_for": acme.pk, "name": "Acme & Sons"})
 

@@ -21,6 +21,8 @@ from tenants.models import AuditEvent, Role
 from tests.builders import NOW, mails_of, make_auto_funding, make_member, make_source
 from tests.funding.builders import run_due, top_up
 
+MONEY = {"amount": 25_000, "direction": "in", "bankName": "JPMorgan Chase", "last4": "6789"}
+
 
 def hold(funding):
     holds.hold(funding_id=funding.pk, reason="odd amount", actor=SYSTEM, now=NOW)
@@ -78,8 +80,8 @@ def test_both_can_be_repeated_and_are_audited_once(funding):
 
     audited = AuditEvent.objects.filter(subject_id=funding.pk).order_by("created_at", "pk")
     assert [(event.action, event.staff_note, event.details) for event in audited] == [
-        ("funding.held", "odd amount", {}),
-        ("funding.released", "all right", {}),
+        ("funding.held", "odd amount", MONEY),
+        ("funding.released", "all right", MONEY),
     ]
 
 

@@ -12,6 +12,13 @@ from tenants.models import AuditEvent, OutgoingEmail, Role
 from tests.builders import NOW, make_member
 from tests.payments.builders import events_of, fund, funds_of, pay, run_due, status_of
 
+MONEY = {
+    "amount": 10_000,
+    "direction": "out",
+    "bankName": "JPMorgan Chase",
+    "last4": "6789",
+}
+
 
 @pytest.fixture
 def payment(acme):
@@ -49,8 +56,8 @@ def test_both_can_be_repeated_and_are_audited_once(payment):
 
     audited = AuditEvent.objects.filter(subject_id=payment.pk).order_by("created_at", "pk")
     assert [(event.action, event.staff_note, event.details) for event in audited] == [
-        ("payment.held", "odd amount", {}),
-        ("payment.released", "all right", {}),
+        ("payment.held", "odd amount", MONEY),
+        ("payment.released", "all right", MONEY),
     ]
 
 

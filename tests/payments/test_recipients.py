@@ -62,7 +62,12 @@ class TestSaving:
 
         event = AuditEvent.objects.get(action="recipient.saved")
         assert event.subject_id == recipient.pk
-        assert event.details == {"last4": "6789", "routingNumber": "021000021"}
+        assert event.details == {
+            "name": "Supplier LLC",
+            "bankName": "JPMorgan Chase",
+            "last4": "6789",
+            "routingNumber": "021000021",
+        }
 
 
 class TestSecrecy:

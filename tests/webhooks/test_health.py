@@ -64,7 +64,10 @@ class TestReview:
         assert WebhookDelivery.objects.get().status == DeliveryStatus.SKIPPED
         assert told() == [(owner, "webhook_disabled")]
         event = AuditEvent.objects.get(action="webhook.disabled")
-        assert (event.actor_type, event.details) == ("system", {"reason": "failing"})
+        assert (event.actor_type, event.details) == (
+            "system",
+            {"url": "https://hooks.example.com/in", "reason": "failing"},
+        )
 
     def test_leaves_healthy_endpoints_alone(self, acme, owner):
         make_endpoint(acme, last_success_at=NOW - 30 * DAY)

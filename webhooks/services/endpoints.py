@@ -273,6 +273,7 @@ def _audit(
         actor=actor,
         action=f"webhook.{verb}",
         subject_id=endpoint.pk,
-        details=details,
+        # A query may hold the receiver's own key.
+        details={**details, "url": endpoint.url.partition("?")[0]},
         now=now,
     )

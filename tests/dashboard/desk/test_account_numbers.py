@@ -45,7 +45,10 @@ class TestNumber:
         assert "no-store" in response["Cache-Control"]
         (event,) = reveals()
         assert (event.tenant_id, event.actor_id, event.subject_id) == (acme.pk, sam.pk, row.pk)
-        assert (event.details, event.staff_note) == ({"last4": "6789"}, REASON)
+        assert (event.details, event.staff_note) == (
+            {"bankName": "JPMorgan Chase", "last4": "6789"},
+            REASON,
+        )
         assert NUMBER not in desk.get(address(row)).content.decode()
 
     def test_stays_hidden_without_a_reason(self, desk, source):

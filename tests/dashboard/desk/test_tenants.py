@@ -43,7 +43,7 @@ class TestFile:
             "Opening balance",
             "https://hooks.example.com/in",
             "dana@acme.example",
-            "tenant.created",
+            "Opened this tenant",
             "Supplier LLC",
         ):
             assert text in content
