@@ -1,8 +1,9 @@
 """`Idempotency-Key`: the same request twice has one effect and one answer.
 
 The record is written in the database transaction of the effect, so there is no moment at which
-one exists without the other. While the first request runs, an advisory lock of that transaction
-makes a second one answer 409 at once instead of waiting.
+one exists without the other. While the first request runs, an advisory lock makes a second one
+answer 409 at once instead of waiting; where somebody else's server is asked before the transaction
+begins, the connection holds it from then on.
 
 Answers are kept encrypted: some hold what is shown only once, such as a webhook's secret.
 """
@@ -53,11 +54,11 @@ def idempotent(view: View) -> View:
     def wrapper(self: Any, request: TenantRequest, **kwargs: Any) -> HttpResponse:
         key = _key_of(request)
         run: Callable[..., HttpResponse] = functools.partial(view, self, request, **kwargs)
-        if prepare := getattr(self, f"prepare_{view.__name__}", None):
-            if key and (replay := _replay(request, key)):
-                return replay
-            run = _prepared(run, functools.partial(prepare, request, **kwargs))
-        return _run_once(request, key, run) if key else _run(run)
+        prepare = getattr(self, f"prepare_{view.__name__}", None)
+        if prepare is None:
+            return _run_once(request, key, run) if key else _run(run)
+        ask = functools.partial(prepare, request, **kwargs)
+        return _prepare_once(request, key, run, ask) if key else _run(_prepared(run, ask))
 
     wrapper.is_idempotent = True  # type: ignore[attr-defined]  # a test looks for it on every write
     return wrapper
@@ -90,15 +91,26 @@ def _run(run: Run) -> HttpResponse:
         return run()
 
 
+def _prepare_once(
+    request: TenantRequest, key: str, run: View, prepare: Callable[[], Any]
+) -> HttpResponse:
+    """`_run_once` for a view that asks others first: they are asked once, too."""
+    number = _number_of(request.auth.tenant_id, key)
+    is_ours = _try_lock("pg_try_advisory_lock", number)
+    try:
+        return _replay_unless(request, key, is_ours=is_ours) or _run_once(
+            request, key, _prepared(run, prepare)
+        )
+    finally:
+        if is_ours:
+            sql.rows("SELECT pg_advisory_unlock(%(number)s)", {"number": Int8(number)})
+
+
 def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
     with transaction.atomic():
         is_ours = _lock(request.auth.tenant_id, key)
-        if replay := _replay(request, key):
+        if replay := _replay_unless(request, key, is_ours=is_ours):
             return replay
-        if not is_ours:
-            raise errors.IdempotencyInProgress(
-                "A request with this Idempotency-Key is running.", headers={"Retry-After": "1"}
-            )
         response = _answer(run)
         if response.status_code < 500 and response.status_code not in _NOT_KEPT:
             _keep(request, key, response)
@@ -135,12 +147,30 @@ def _fingerprint(request: TenantRequest) -> str:
 
 
 def _lock(tenant_id: str, key: str) -> bool:
-    digest = hashlib.sha256(f"{tenant_id}\0{key}".encode()).digest()
-    number = int.from_bytes(digest[:8], signed=True)
-    ((is_ours,),) = sql.rows(
-        "SELECT pg_try_advisory_xact_lock(%(number)s)", {"number": Int8(number)}
-    )
+    return _try_lock("pg_try_advisory_xact_lock", _number_of(tenant_id, key))
+
+
+def _try_lock(function: str, number: int) -> bool:
+    """Both functions take the same lock: until the transaction ends, or until it is given back or
+    the connection ends."""
+    ((is_ours,),) = sql.rows(f"SELECT {function}(%(number)s)", {"number": Int8(number)})
     return bool(is_ours)
+
+
+def _number_of(tenant_id: str, key: str) -> int:
+    digest = hashlib.sha256(f"{tenant_id}\0{key}".encode()).digest()
+    return int.from_bytes(digest[:8], signed=True)
+
+
+def _replay_unless(request: TenantRequest, key: str, *, is_ours: bool) -> HttpResponse | None:
+    """The answer that was kept, or None when this request may run. Raises IdempotencyInProgress."""
+    if replay := _replay(request, key):
+        return replay
+    if not is_ours:
+        raise errors.IdempotencyInProgress(
+            "A request with this Idempotency-Key is running.", headers={"Retry-After": "1"}
+        )
+    return None
 
 
 def _replay(request: TenantRequest, key: str) -> HttpResponse | None:

@@ -82,11 +82,11 @@ def present(note: AuditEvent) -> dict[str, Any]:
     return {"id": note.pk, "action": note.action}
 
 
-def take_note(request: TenantRequest, body: dict[str, Any]) -> AuditEvent:
+def take_note(request: TenantRequest, body: dict[str, Any], *, action: str = "note") -> AuditEvent:
     return audit.record(
         tenant_id=request.auth.tenant_id,
         actor=request.auth.actor,
-        action="note",
+        action=action,
         details={"amount": body["amount"]},
         now=utc_now(),
     )
@@ -146,6 +146,7 @@ class NoteViewSet(ApiViewSet):
         assert not connection.in_atomic_block or connection.savepoint_ids == []
         if body.get("outcome") in REFUSALS:
             raise REFUSALS[body["outcome"]]
+        take_note(request, body, action="asked")
         return f"prepared {body['amount']}"
 
     @idempotent

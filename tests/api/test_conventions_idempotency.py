@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.db import close_old_connections, transaction
+from django.db import close_old_connections, connection, transaction
 
 from api import idempotency
 from api.models import IdempotencyRecord
@@ -23,8 +23,8 @@ def post(api, body, key="k1", path=NOTES):
     return api.post_json(path, body, **{"Idempotency-Key": key})
 
 
-def notes() -> int:
-    return AuditEvent.objects.filter(action="note").count()
+def notes(action="note") -> int:
+    return AuditEvent.objects.filter(action=action).count()
 
 
 class TestRepeat:
@@ -162,7 +162,7 @@ class TestPrepare:
         first = post(acme_api, {"amount": 7}, path=f"{NOTES}/link")
 
         assert post(acme_api, {"amount": 7}, path=f"{NOTES}/link").content == first.content
-        assert notes() == 1
+        assert (notes("asked"), notes()) == (1, 1)
 
     def test_a_server_that_is_down_is_not_an_answer(self, acme_api):
         body = {"amount": 7, "outcome": "unavailable"}
@@ -205,6 +205,21 @@ class TestInProgress:
         assert waiting["Retry-After"] == "1"
         assert notes() == 0
         assert post(acme_api, {"amount": 1}).status_code == 201
+
+    def test_begins_with_the_question_to_somebody_elses_server(self, acme, acme_api):
+        number = idempotency._number_of(acme.pk, "k1")
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [number])  # the first request asks
+            path = f"{NOTES}/link"
+            waiting = _in_another_thread(lambda: post(acme_api, {"amount": 1}, path=path))
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [number])
+
+        problem(waiting, 409, "idempotency_in_progress")
+        assert notes("asked") == 0
+        assert post(acme_api, {"amount": 1}, path=path).status_code == 201
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+            assert cursor.fetchone() == (0,)
 
     def test_concerns_only_that_key_of_that_tenant(self, acme, acme_api, rival_api):
         with transaction.atomic():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import pytest
 
@@ -22,8 +23,8 @@ def post(key, idempotency_key, amount=100, path=NOTES):
     return api.post_json(path, {"amount": amount}, **{"Idempotency-Key": idempotency_key})
 
 
-def notes() -> int:
-    return AuditEvent.objects.filter(action="note").count()
+def notes(action="note") -> int:
+    return AuditEvent.objects.filter(action=action).count()
 
 
 @pytest.mark.parametrize("path", [NOTES, f"{NOTES}/link"])
@@ -44,6 +45,18 @@ def test_32_identical_requests_have_one_effect(acme, idempotency_key, path):
             assert answer["Retry-After"] == "1"
     (stored,) = IdempotencyRecord.objects.all()
     assert stored.status == 201
+
+
+def test_32_identical_requests_ask_somebody_elses_server_once(acme):
+    key = make_key(acme)
+
+    def ask(idempotency_key, _worker):
+        return post(key, idempotency_key, path=f"{NOTES}/link")
+
+    for number in range(5):
+        together(partial(ask, f"k{number}"), workers=WORKERS)
+
+    assert notes("asked") == 5
 
 
 def test_32_different_bodies_under_one_key_have_one_effect(acme):
