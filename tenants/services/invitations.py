@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from common import clock
@@ -126,13 +126,21 @@ def join(*, token: str, name: str, password: str, now: datetime) -> User:
     Raises InvitationClosed, AccountExists, InvalidName.
     """
     invitation = _find_locked(token, now)
-    if has_account(invitation):
-        raise AccountExists(f"{invitation.email} has an account: sign in, then join.")
-    user = User.objects.create_user(
-        email=invitation.email, password=password, name=names.checked(name)
-    )
+    user = _new_user(invitation.email, password, names.checked(name))
     _accept(invitation, user, now)
     return user
+
+
+def _new_user(email: str, password: str, name: str) -> User:
+    """Also where another tenant's invitation makes the same account at this moment."""
+    refusal = AccountExists(f"{email} has an account: sign in, then join.")
+    if User.objects.filter(email=email).exists():
+        raise refusal
+    try:
+        with transaction.atomic():
+            return User.objects.create_user(email=email, password=password, name=name)
+    except IntegrityError as error:
+        raise refusal from error
 
 
 def _find_locked(token: str, now: datetime) -> Invitation:

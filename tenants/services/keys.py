@@ -18,6 +18,8 @@ from tenants.models import ApiKey, Mode, Tenant
 from tenants.services import audit, names
 
 KEYS_PER_TENANT_MAX = 20
+# With those whose successor was issued already: each may be in its overlap once.
+KEYS_WITH_OVERLAP_MAX = 2 * KEYS_PER_TENANT_MAX
 ALLOWED_NETWORKS_MAX = 50
 OVERLAP_MAX = timedelta(days=7)
 
@@ -73,7 +75,8 @@ def rotate(
     """Replace `key` by one with the same rights; the old one works for `overlap` longer.
     `text` as for `issue`: the same text rotates once.
 
-    Raises InvalidKeySettings when the overlap is not within 0–7 days or the key is not usable.
+    Raises InvalidKeySettings when the overlap is not within 0–7 days or the key is not usable, and
+    TooManyKeys when too many old keys still work.
     """
     if not timedelta(0) <= overlap <= OVERLAP_MAX:
         raise InvalidKeySettings("The overlap must be between 0 and 7 days.")
@@ -83,6 +86,8 @@ def rotate(
     old = _usable(key.tenant_id, now).select_related("tenant").filter(pk=key.pk).first()
     if old is None:
         raise InvalidKeySettings("This key is revoked or expired; create a new one.")
+    if overlap and _usable(key.tenant_id, now).count() >= KEYS_WITH_OVERLAP_MAX:
+        raise TooManyKeys("Too many old keys still work. Rotate without overlap, or revoke some.")
     ends = min(now + overlap, old.expires_at or now + overlap)
     ApiKey.objects.filter(pk=old.pk).update(expires_at=ends)
     audit.record(

@@ -75,6 +75,25 @@ def test_of_8_sign_ups_one_makes_the_account(acme):
     assert User.objects.count() == Membership.objects.filter(tenant=acme).count() == 1
 
 
+def test_of_two_invitations_used_at_once_one_makes_the_account(acme, rival):
+    secrets = []
+    for tenant in (acme, rival):
+        invite(tenant)
+        secrets.append(token())
+
+    outcomes = together(
+        lambda worker: invitations.join(
+            token=secrets[worker], name="Nell", password="correct horse", now=NOW
+        ),
+        workers=2,
+    )
+
+    assert kinds(outcomes) == {"User": 1, "AccountExists": 1}
+    nell = User.objects.get()
+    left = secrets[next(n for n, made in enumerate(outcomes) if made != nell)]
+    assert invitations.accept(token=left, user=nell, now=NOW).user_id == nell.pk
+
+
 def test_of_two_owners_who_remove_each_other_one_stays(acme):
     pair = [
         make_member(acme, email=f"{name}@acme.example", role=Role.OWNER) for name in ("dana", "lee")

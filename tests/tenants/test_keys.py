@@ -162,10 +162,16 @@ class TestRotate:
 
         assert ApiKey.objects.get(pk=old.key.pk).expires_at == NOW + timedelta(hours=1)
 
-    def test_works_at_the_limit_of_keys(self, acme):
+    def test_works_at_the_limit_of_keys_once_for_each(self, acme):
         issued = [issue(acme) for _ in range(keys.KEYS_PER_TENANT_MAX)]
+        for old in issued:
+            assert holder(self.rotate(old.key).text) is not None
 
-        assert holder(self.rotate(issued[0].key).text) is not None
+        with pytest.raises(TooManyKeys):
+            self.rotate(issued[0].key)
+
+        assert holder(self.rotate(issued[0].key, overlap=timedelta(0)).text) is not None
+        assert holder(issued[0].text) is None
 
     def test_is_audited(self, acme):
         old = issue(acme)
