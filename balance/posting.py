@@ -201,12 +201,12 @@ def _execute(values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     try:
         return sql.rows(POST, values)
     except IntegrityError as error:
-        if _violated(error) == "balance_available_in_range":
+        if violated(error) == "balance_available_in_range":
             raise BalanceOutOfRange("The balance would leave its range.") from error
         raise
 
 
-def _violated(error: IntegrityError) -> str | None:
+def violated(error: IntegrityError) -> str | None:
     """The name of the constraint that refused."""
     return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
 

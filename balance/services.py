@@ -11,12 +11,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.transaction import TransactionManagementError
 from psycopg.types.numeric import Int8
 
 from balance import posting
-from balance.errors import InvalidAdjustment
+from balance.errors import BalanceOutOfRange, InvalidAdjustment
 from balance.kinds import PostingType
 from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
 from balance.posting import Order, Posting
@@ -116,8 +116,13 @@ def settle(**movement: Unpack[Movement]) -> Posting:
 
 def change_pending(*, tenant_id: str, delta: int) -> Funds:
     """Funding set out (`delta` > 0) or ended without a posting (`delta` < 0). Not repeatable:
-    belongs into the transaction of the status change that causes it."""
-    return _on_balance_row(CHANGE_PENDING, tenant_id, delta=Int8(delta))
+    belongs into the transaction of the status change that causes it. Raises BalanceOutOfRange."""
+    try:
+        return _on_balance_row(CHANGE_PENDING, tenant_id, delta=Int8(delta))
+    except IntegrityError as error:
+        if delta > 0 and posting.violated(error) == "balance_pending_in_range":
+            raise BalanceOutOfRange("More would be on its way than a balance holds.") from error
+        raise
 
 
 def lock_row(*, tenant_id: str) -> Funds:

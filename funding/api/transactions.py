@@ -15,6 +15,7 @@ from api.idempotency import idempotent
 from api.pagination import paginate
 from api.schema import PAGE_PARAMETERS, envelope, page, refuses
 from api.views import ApiViewSet
+from balance.errors import BalanceOutOfRange
 from common.clock import utc_now
 from common.errors import NotFound
 from funding import errors, selectors
@@ -39,6 +40,7 @@ class TopUpViewSet(ApiViewSet):
             errors.DailyLimitExceeded,
             errors.MonthlyLimitExceeded,
             AmountAboveLimit,
+            BalanceOutOfRange,
         ),
     )
     @idempotent

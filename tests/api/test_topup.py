@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from balance import selectors as ledger
+from balance import services
 from common.clock import utc_now
+from common.money import AMOUNT_MAX
 from funding.models import FundingLimit, FundingTransaction
 from networks.sandbox.models import SandboxInstruction
 from tenants.models import Mode
@@ -112,6 +114,14 @@ class TestRefusing:
 
         assert (response.status_code, response.json()["code"]) == (422, "daily_limit_exceeded")
         assert FundingTransaction.objects.count() == 1
+
+    def test_more_than_may_be_on_its_way(self, acme, acme_api, source):
+        services.change_pending(tenant_id=acme.pk, delta=AMOUNT_MAX)
+
+        response = acme_api.post_json(PATH, body(source, amount=1))
+
+        assert (response.status_code, response.json()["code"]) == (422, "balance_out_of_range")
+        assert not FundingTransaction.objects.exists()
 
     def test_a_live_tenant_while_no_live_network_is_connected(self, db):
         tenant = make_tenant(mode=Mode.LIVE)
