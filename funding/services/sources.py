@@ -49,7 +49,7 @@ def require_usable(*, source: FundingSource, method: str) -> None:
             "This bank account waits for its two deposits to be verified.", field="fundingSourceId"
         )
     if source.status != SourceStatus.ACTIVE:
-        raise FundingSourceUnusable(_why_unusable(source), field="fundingSourceId")
+        raise FundingSourceUnusable(why_unusable(source), field="fundingSourceId")
     if method not in source.supported_methods:
         raise FundingMethodNotSupported(
             f"This bank account does not support {FundingMethod(method).words}.",
@@ -214,7 +214,8 @@ def _require_idle(source: FundingSource) -> None:
         raise FundingSourceInUse("Funding from this bank account is still on its way.")
 
 
-def _why_unusable(source: FundingSource) -> str:
+def why_unusable(source: FundingSource) -> str:
+    """In a sentence, of a source that is not active."""
     match source.status:
         case SourceStatus.REMOVED:
             return "This bank account was removed."

@@ -6,10 +6,11 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
+from funding.errors import FundingSourceUnusable
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingTransaction
 from funding.services import auto_funding, lifecycle, sources
-from funding.states import FundingStatus
+from funding.states import FundingStatus, SourceStatus
 from networks import submission
 from networks.base import Accepted, Instruction, InstructionRefused
 from networks.submission import Desk
@@ -32,6 +33,13 @@ def _due() -> QuerySet[FundingTransaction]:
 
 
 def _instruction(funding: FundingTransaction) -> Instruction:
+    """Raises InstructionRefused for an account that its bank has ended since this was reserved.
+
+    Only before the first try: after it the network may have the instruction, and has to say.
+    """
+    if funding.attempts == 1 and funding.source.status != SourceStatus.ACTIVE:
+        reason = sources.why_unusable(funding.source)
+        raise InstructionRefused(code=FundingSourceUnusable.code, reason=reason)
     return Instruction(
         id=funding.pk,
         method=NETWORK_METHOD[funding.method],

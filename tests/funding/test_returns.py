@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from funding.models import FundingMethod
+from balance import selectors as ledger
+from common import leases
+from funding.models import FundingMethod, FundingTransaction
+from funding.services import network_events, sources, submission
+from networks.sandbox.bank import SandboxBank
 from tenants.models import OutgoingEmail, Role
 from tests.builders import NOW, mails_of, make_member, make_source
 from tests.funding.builders import run_due, top_up
@@ -72,3 +76,39 @@ class TestRejectedRequest:
         source = bring(acme, "41004", FundingMethod.RTP).source
 
         assert (source.status, source.last_return_code) == ("active", "")
+
+
+class TestEndedAccount:
+    def test_is_not_debited_for_what_was_reserved_before(self, acme):
+        source = make_source(acme, account_number="10002")
+        sent = top_up(acme, source=source)
+        submission.submit_due(now=NOW)
+        later = top_up(acme, source=source, amount=70_000)
+
+        network_events.process(now=NOW)
+        submission.submit_due(now=NOW)
+
+        sent.refresh_from_db()
+        later.refresh_from_db()
+        assert (sent.return_code, sent.source.status) == ("R02", "errored")
+        assert (later.status, later.failure_code, later.returned) == (
+            "failed",
+            "funding_source_unusable",
+            False,
+        )
+        assert later.failure_message == "The bank no longer lets us use this account (R02)."
+        assert SandboxBank().find(later.pk) is None
+        assert ledger.summary(acme.pk).pending == 0
+
+    def test_is_asked_again_where_the_bank_may_know_of_it_already(self, acme):
+        """Its answer to the first try was lost, so only the bank can say what became of it."""
+        funding = top_up(acme)
+        bank = SandboxBank()
+        leases.claim(FundingTransaction.objects.all(), now=NOW, limit=1)
+        bank.submit(submission.DESK.instruction(funding), now=NOW)
+        sources.note_return(source=funding.source, return_code="R02", now=NOW)
+
+        submission.submit_due(now=NOW + leases.LEASE)
+
+        funding.refresh_from_db()
+        assert (funding.status, funding.attempts) == ("pending", 2)
