@@ -198,7 +198,7 @@ class TestRefusedRow:
         """The first half is written, then the connection is lost: the rest waits, once."""
         for number in range(4):
             acme_api.get(SUMMARY, headers={"X-Request-Id": f"r{number}"})
-        request_log._held[1] = request_log._held[1]._replace(tenant_id=None)
+        request_log._held[1] = request_log._held[1]._replace(status=99_999)
         copy, tries = request_log._copy, []
 
         def once_lost(batch):
