@@ -11,7 +11,11 @@ from dashboard.context import account_name
 from dashboard.fields import AddressesField, DollarsField, dollars_text
 from dashboard.topup_form import MethodChoice
 from funding.models import AutoFundingConfig, FundingMethod, FundingSource
-from funding.services.auto_funding_config import CONFIRMATION_EMAILS_MAX, Changes
+from funding.services.auto_funding_config import (
+    CONFIRMATION_EMAILS_MAX,
+    Changes,
+    version_of,
+)
 
 # What the refusals of the service call our fields.
 FIELDS = {
@@ -29,8 +33,9 @@ _AMOUNTS = (
 
 
 class AutoFundingForm(forms.Form):
-    """All settings, each named like the column it changes."""
+    """All settings, each named like the column it changes, and which ones it was filled with."""
 
+    seen = forms.CharField(widget=forms.HiddenInput, max_length=40, required=False)
     enabled = forms.BooleanField(label="Add money automatically", required=False)
     low_balance_threshold = DollarsField(
         label="When the balance drops below",
@@ -88,7 +93,7 @@ class AutoFundingForm(forms.Form):
 
     def changes(self, saved: AutoFundingConfig) -> Changes:
         """What differs from the saved settings: only that is asked of the service."""
-        wanted = {name: self.cleaned_data[name] for name in self.fields}
+        wanted = {name: self.cleaned_data[name] for name in self.fields if name != "seen"}
         changed = {name: value for name, value in wanted.items() if value != getattr(saved, name)}
         return cast("Changes", changed)
 
@@ -98,6 +103,7 @@ def initial(saved: AutoFundingConfig) -> dict[str, Any]:
     values = {name: dollars_text(getattr(saved, name)) for name in _AMOUNTS}
     return {
         **values,
+        "seen": version_of(saved),
         "enabled": saved.enabled or not saved.updated_at,
         "source_id": saved.source_id or "",
         "funding_method": saved.funding_method or FundingMethod.ACH_DEBIT,

@@ -105,3 +105,10 @@ class IncompleteAutoFunding(RuleViolation):
     code = "auto_funding_incomplete"
     title = "Auto-funding settings incomplete"
     advice = "To enable it, set threshold, amount and method, and link a bank account."
+
+
+class AutoFundingChanged(Conflict):
+    """What only people with a form are told. Without a code: no API answers it."""
+
+    title = "Changed meanwhile"
+    advice = "Look at the settings as they are now."

@@ -19,6 +19,7 @@ from dashboard.decisions import decision_line
 from dashboard.paging import page
 from dashboard.topup_form import method_choices
 from funding import selectors
+from funding.errors import AutoFundingChanged
 from funding.models import AutoFundingConfig, DecisionOutcome
 from funding.services import auto_funding_config, limits, pauses
 from tenants import actors
@@ -65,9 +66,13 @@ def settings(request: PageRequest) -> HttpResponse:
         auto_funding_config.configure(
             tenant_id=request.seat.tenant.pk,
             changes=form.changes(config),
+            seen=form.cleaned_data["seen"] or None,
             actor=actors.user(request.user.pk),
             now=now,
         )
+    except AutoFundingChanged as refusal:
+        messages.error(request, f"{refusal.detail} Nothing was saved: these are the ones of now.")
+        return redirect("dashboard:auto_funding_settings")
     except DomainError as refusal:
         refusals.add_to(form, refusal, fields=FIELDS)
         return _ask(request, form, _preview(request, form, now))

@@ -12,9 +12,11 @@ from typing import TypedDict
 from django.db import transaction
 
 from balance import services as ledger
+from common import clock
 from common.errors import RuleViolation
 from funding import selectors
 from funding.errors import (
+    AutoFundingChanged,
     FundingMethodNotSupported,
     FundingSourceUnusable,
     IncompleteAutoFunding,
@@ -58,17 +60,22 @@ class Changes(TypedDict, total=False):
 
 
 @transaction.atomic
-def configure(*, tenant_id: str, changes: Changes, actor: Actor, now: datetime) -> None:
+def configure(
+    *, tenant_id: str, changes: Changes, seen: str | None = None, actor: Actor, now: datetime
+) -> None:
     """Change the settings, then add money at once if the balance is low.
 
-    `enabled: True` is a person acting: it also ends any pause. Raises IncompleteAutoFunding,
-    FundingMethodNotSupported, FundingSourceUnusable, AmountAboveLimit, and NotFound for an unknown
-    source.
+    `enabled: True` is a person acting: it also ends any pause. `seen` is the `version_of` the
+    settings that the changes were made to; None: whatever is saved. Raises IncompleteAutoFunding,
+    FundingMethodNotSupported, FundingSourceUnusable, AmountAboveLimit, NotFound for an unknown
+    source, and AutoFundingChanged when others than `seen` are saved.
     """
     ledger.lock_row(tenant_id=tenant_id)
     asked_until_now = confirmations.approvers(tenant_id=tenant_id)
     saved = AutoFundingConfig.objects.filter(tenant_id=tenant_id).first()
     config = saved or AutoFundingConfig(tenant_id=tenant_id)
+    if seen not in {None, version_of(config)}:
+        raise AutoFundingChanged("Somebody has changed the settings meanwhile.")
     before = copy(config)
     for name, value in changes.items():
         setattr(config, name, value)
@@ -85,6 +92,11 @@ def configure(*, tenant_id: str, changes: Changes, actor: Actor, now: datetime) 
     if not changed.keys().isdisjoint(TERMS):
         confirmation_outcomes.void_open(tenant_id=tenant_id, by=actor, now=now)
     auto_funding.evaluate_safely(tenant_id=tenant_id, now=now)
+
+
+def version_of(config: AutoFundingConfig) -> str:
+    """Which settings these are: every change makes others."""
+    return clock.text_of(config.updated_at) if config.updated_at else "never saved"
 
 
 def _check(config: AutoFundingConfig, changes: Changes) -> None:

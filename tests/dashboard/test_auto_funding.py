@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,9 @@ from balance import services as ledger
 from common.clock import utc_now
 from dashboard import auto_funding, decisions
 from funding.models import AutoFundingConfig, AutoFundingDecision, FundingTransaction, Trigger
+from funding.services import auto_funding_config
 from funding.simulation import Simulation
+from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Role
 from tests.balance.builders import fund, movement
 from tests.builders import (
@@ -40,6 +43,11 @@ def filled(tenant, **fields):
         "funding_method": "ach_debit",
         **fields,
     }
+
+
+def seen(page):
+    """Which settings the form on `page` was filled with."""
+    return re.search(r'name="seen" value="([^"]*)"', page.content.decode())[1]
 
 
 def make_decision(tenant, **fields):
@@ -108,6 +116,42 @@ class TestSaving:
 
         assert AutoFundingConfig.objects.get().paused_reason == "too_many_firings"
         assert not FundingTransaction.objects.exists()
+
+    def test_takes_nothing_back_that_somebody_else_set_meanwhile(self, acme, dana_browser):
+        """Else a form that was open loosens the safeguard that a colleague has just tightened."""
+        make_source(acme)
+        fund(acme, 100_000)
+        make_auto_funding(acme, confirmation_threshold=500_000)
+        opened = seen(dana_browser.get(SETTINGS))
+        auto_funding_config.configure(
+            tenant_id=acme.pk,
+            changes={"confirmation_threshold": 1_000},
+            actor=SYSTEM,
+            now=utc_now(),
+        )
+        stale = filled(acme, confirmation_threshold="5000", funding_amount="600", seen=opened)
+
+        response = dana_browser.post(SETTINGS, stale)
+
+        assert response["Location"] == SETTINGS
+        config = AutoFundingConfig.objects.get()
+        assert (config.confirmation_threshold, config.funding_amount) == (1_000, 50_000)
+        shown = dana_browser.get(SETTINGS)
+        assert "Nothing was saved" in shown.content.decode()
+        fresh = stale | {"confirmation_threshold": "10", "seen": seen(shown)}
+        assert dana_browser.post(SETTINGS, fresh)["Location"] == PAGE
+        assert AutoFundingConfig.objects.get().funding_amount == 60_000
+
+    def test_is_for_one_of_two_who_open_it_for_the_first_time(self, acme, dana_browser):
+        make_source(acme)
+        fund(acme, 100_000)
+        opened = seen(dana_browser.get(SETTINGS))
+        dana_browser.post(SETTINGS, filled(acme, seen=opened))
+
+        response = dana_browser.post(SETTINGS, filled(acme, funding_amount="600", seen=opened))
+
+        assert response["Location"] == SETTINGS
+        assert AutoFundingConfig.objects.get().funding_amount == 50_000
 
     @pytest.mark.parametrize(
         ("fields", "field"),
