@@ -13,6 +13,7 @@ from django.contrib.auth import middleware as auth
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
 from django.http import HttpRequest
+from django.middleware import gzip
 from django_htmx import middleware as htmx
 
 INTERFACE = "/api/v1/"
@@ -25,6 +26,10 @@ class _ForPages:
         if request.path_info.startswith(INTERFACE):
             return self.get_response(request)
         return super().__call__(request)  # type: ignore[misc]  # the class beside this one has it
+
+
+class Compression(_ForPages, gzip.GZipMiddleware):
+    """Pages in a quarter of their bytes; why that tells no secret: decision 0074."""
 
 
 class ContentSecurityPolicy(_ForPages, csp.CSPMiddleware):

@@ -88,6 +88,7 @@ MIDDLEWARE = [
     "api.middleware.AuthorityMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.middleware.Compression",
     "config.middleware.ContentSecurityPolicy",
     "config.csp.AdminPolicyMiddleware",
     "config.private.AccountPagesMiddleware",
