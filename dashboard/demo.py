@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from dashboard import demo_history
+from dashboard import demo_history, demo_requests
 from funding import selectors as funding
 from tenants import selectors
 from tenants.actors import SYSTEM
@@ -35,9 +35,13 @@ class Demo:
 def ensure(*, now: datetime) -> Demo:
     """Make what is missing; replace the API key. Not inside a transaction."""
     tenant = _ensure_people(now)
-    if not funding.sources(tenant_id=tenant.pk).exists():
+    is_new = not funding.sources(tenant_id=tenant.pk).exists()
+    if is_new:
         demo_history.live(tenant=tenant, approver=EMAIL, now=now)
-    return Demo(tenant_id=tenant.pk, api_key=_new_key(tenant, now))
+    demo = Demo(tenant_id=tenant.pk, api_key=_new_key(tenant, now))
+    if is_new:
+        demo_requests.send(api_key=demo.api_key)
+    return demo
 
 
 @transaction.atomic

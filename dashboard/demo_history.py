@@ -29,7 +29,7 @@ _BANK_TAKES = (timedelta(0), timedelta(minutes=1), timedelta(minutes=2))
 
 # Routing number, account number (what the sandbox bank does with it), name.
 _PAYEES = (
-    ("011000015", "7734001", "Blue Ridge Roasters"),
+    ("121000248", "7734001", "Blue Ridge Roasters"),
     ("021000021", "7734002", "Harbor Freight Lines"),
     ("071000013", "7734003", "Cedar Street Studio"),
 )

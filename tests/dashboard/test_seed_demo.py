@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from api import request_log
+from api.models import ApiRequest
 from dashboard import demo_history
 from funding.models import FundingSource, FundingTransaction
 from payments.models import Payment
@@ -43,6 +46,24 @@ class TestSeedDemo:
         admin = {"login": made["adminEmail"], "password": made["adminPassword"]}
         client.post("/accounts/login/", admin)
         assert client.get("/admin/").status_code == 200
+
+    @pytest.mark.usefixtures("_two_days")
+    def test_has_called_the_api_once_and_was_refused_twice(self, settings, monkeypatch):
+        settings.REQUEST_LOG_SECONDS = 60
+        monkeypatch.setattr(request_log._writer, "_pid", os.getpid())  # no thread of its own
+
+        seed()
+        seed()
+
+        answers = ApiRequest.objects.order_by("pk").values_list("status", "error_code")
+        assert list(answers) == [
+            (200, ""),
+            (200, ""),
+            (200, ""),
+            (200, ""),
+            (404, "not_found"),
+            (400, "invalid_request"),
+        ]
 
     def test_has_lived_for_thirty_days(self):
         seed()
