@@ -53,6 +53,13 @@ def last_check() -> CheckRun | None:
     return next(iter(last_checks(limit=1)), None)
 
 
+def last_verdict() -> CheckRun | None:
+    """The newest audit of all tenants that ended. One indexed query."""
+    ended = LedgerCheck.objects.filter(tenant=None, finished_at__isnull=False)
+    row = ended.order_by("-started_at").first()
+    return None if row is None else _run(row)
+
+
 def last_checks(*, limit: int) -> list[CheckRun]:
     """The newest audits of all tenants, newest first. One indexed query."""
     rows = LedgerCheck.objects.filter(tenant=None).order_by("-started_at")[:limit]

@@ -1,9 +1,10 @@
-"""`/metrics` for Prometheus: Django's own figures, and how long due work has been waiting."""
+"""`/metrics` for Prometheus: Django's own figures, and what somebody on call is woken for."""
 
 from __future__ import annotations
 
 import hmac
 from collections.abc import Iterator
+from datetime import datetime
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
@@ -13,8 +14,12 @@ from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from balance import figures
 from common import queues
 from common.clock import utc_now
+from networks.inbox import reviews
+from tenants.services import switches
+from webhooks.dispatcher import heartbeats
 
 
 class QueueAges(Collector):
@@ -33,6 +38,38 @@ class QueueAges(Collector):
         yield ages
 
 
+class Alarms(Collector):
+    """What a person must look at, one small query each (docs/operations.md, What to watch)."""
+
+    def collect(self) -> Iterator[Metric]:
+        now = utc_now()
+        yield from _ledger(now)
+        for name, words, value in (
+            ("inbound_review", "Messages of networks that wait for staff", reviews.waiting()),
+            ("switches_engaged", "What staff have stopped", switches.engaged_now().count()),
+            (
+                "dispatcher_alive",
+                "1 while a webhook dispatcher is at work",
+                heartbeats.is_dispatcher_alive(now=now),
+            ),
+        ):
+            yield GaugeMetricFamily(f"ballast_{name}", words, value=float(value))
+
+
+def _ledger(now: datetime) -> Iterator[Metric]:
+    """Nothing before the first check has ended: absence is to be alerted on, too."""
+    check = figures.last_verdict()
+    if check is None or check.finished_at is None:
+        return
+    age = (now - check.finished_at).total_seconds()
+    yield GaugeMetricFamily(
+        "ballast_ledger_findings", "Findings of the last ledger check", value=check.findings
+    )
+    yield GaugeMetricFamily(
+        "ballast_ledger_check_age_seconds", "Since the last ledger check ended", value=age
+    )
+
+
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """404 for whoever does not hold `METRICS_TOKEN`; open to all only in DEBUG without a token."""
@@ -40,6 +77,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         return HttpResponseNotFound()
     registry = CollectorRegistry()
     registry.register(QueueAges())
+    registry.register(Alarms())
     response: HttpResponse = ExportToDjangoView(request)
     response.content += generate_latest(registry)
     return response

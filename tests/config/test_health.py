@@ -1,14 +1,25 @@
 from __future__ import annotations
 
+import json
 import time
 from datetime import timedelta
 
 import pytest
 from django.db import connection
 
+from balance.models import LedgerCheck
 from common.clock import utc_now
+from funding.services.network_events import INBOX
+from networks.base import EventKind
+from networks.inbox import arrivals, messages
+from tenants.actors import SYSTEM
 from tenants.models import OutgoingEmail
-from tests.builders import ApiClient
+from tenants.services import switches
+from tenants.switches import SwitchKind
+from tests.builders import NOW, ApiClient
+from tests.funding.builders import top_up
+from tests.networks.scripted import ScriptedNetwork, message
+from webhooks.dispatcher import heartbeats
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +44,27 @@ class TestHealth:
         response = ApiClient().get("/readyz")
 
         assert (response.status_code, response.json()) == (200, {"status": "ok", "database": "ok"})
+
+    @pytest.mark.parametrize(
+        ("paths", "expected"),
+        [
+            (None, (503, {"status": "unavailable", "static": "not collected"})),
+            ({"a.css": "a.1.css"}, (200, {"status": "ok", "database": "ok"})),
+        ],
+    )
+    def test_a_deployment_is_ready_with_its_static_files(self, settings, tmp_path, paths, expected):
+        if paths:
+            manifest = {"version": "1.1", "hash": "", "paths": paths}
+            (tmp_path / "staticfiles.json").write_text(json.dumps(manifest))
+        settings.STATIC_ROOT = tmp_path
+        settings.STORAGES = {
+            **settings.STORAGES,
+            "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+        }
+
+        response = ApiClient().get("/readyz")
+
+        assert (response.status_code, response.json()) == expected
 
     @pytest.mark.django_db(transaction=True)
     def test_it_is_not_ready_without_postgresql(self):
@@ -117,3 +149,54 @@ class TestMetrics:
         settings.DEBUG = True
 
         assert ApiClient().post("/metrics").status_code == 405
+
+
+class TestAlarms:
+    """What wakes somebody up: docs/operations.md, What to watch."""
+
+    def value(self, name):
+        return float(line_of(metrics("Bearer t0ken"), f"ballast_{name} ").split()[-1])
+
+    @pytest.fixture(autouse=True)
+    def token(self, settings):
+        settings.METRICS_TOKEN = "t0ken"
+
+    def test_nothing_is_said_of_a_ledger_that_was_never_checked(self):
+        assert b"ballast_ledger" not in metrics("Bearer t0ken").content
+
+    def test_the_last_ledger_check_that_ended_counts(self, acme):
+        now = utc_now()
+        for minutes, finished, findings in ((60, True, []), (30, True, [{}, {}]), (1, False, [])):
+            started_at = now - timedelta(minutes=minutes)
+            LedgerCheck.objects.create(
+                started_at=started_at,
+                finished_at=started_at + timedelta(minutes=1) if finished else None,
+                is_full=False,
+                ok=not findings if finished else None,
+                findings=findings,
+            )
+        LedgerCheck.objects.create(
+            started_at=now, finished_at=now, is_full=True, tenant=acme, ok=True
+        )
+
+        assert self.value("ledger_findings") == 2
+        assert 29 * 60 <= self.value("ledger_check_age_seconds") < 30 * 60
+
+    def test_a_dispatcher_that_stops_is_seen(self):
+        assert self.value("dispatcher_alive") == 0
+
+        heartbeats.beat(name="one", now=utc_now())
+        assert self.value("dispatcher_alive") == 1
+
+        heartbeats.beat(name="one", now=utc_now() - timedelta(minutes=1))
+        assert self.value("dispatcher_alive") == 0
+
+    def test_what_is_stopped_and_what_waits_for_staff_is_counted(self, acme):
+        assert (self.value("switches_engaged"), self.value("inbound_review")) == (0, 0)
+
+        switches.engage(kind=SwitchKind.FUNDING, reason="drill", actor=SYSTEM, now=utc_now())
+        early = message(top_up(acme), EventKind.ACCEPTED)
+        arrivals.collect(network=ScriptedNetwork(early), id_prefix="ftx_", now=NOW)
+        messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
+
+        assert (self.value("switches_engaged"), self.value("inbound_review")) == (1, 1)
