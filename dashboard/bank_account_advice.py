@@ -35,9 +35,16 @@ def routing_advice(text: str) -> RoutingAdvice:
 
 
 def removal(
-    source: FundingSource, *, config: AutoFundingConfig, moving: Sequence[FundingTransaction]
+    source: FundingSource,
+    *,
+    config: AutoFundingConfig,
+    moving: Sequence[FundingTransaction],
+    is_seen: bool,
 ) -> list[str]:
-    """What removing it does, a sentence each. While money moves from it, only why it must wait."""
+    """What removing it does, a sentence each. While money moves from it, only why it must wait.
+
+    `is_seen`: a consent at the bank-linking provider lets us see the account.
+    """
     if moving:
         total = format_cents(sum(row.amount for row in moving))
         last = max(row.expected_availability_date for row in moving)
@@ -52,4 +59,6 @@ def removal(
         )
     if source.is_default:
         found.append("It is the default: no other account takes its place until you choose one.")
+    if is_seen:
+        found.append("Plaid is told to end our access to it at the bank.")
     return [*found, "Past transactions keep its name."]

@@ -31,8 +31,8 @@ _LINK_REFUSALS = MappingProxyType[type[DomainError], str](
         "Connect the bank again.",
         errors.LinkNeedsRepair: "Your bank wants you to sign in there first. "
         "Then connect it again.",
-        errors.LinkProviderUnavailable: "Plaid did not answer, and nothing was added. "
-        "Connect the bank again in a minute, or add the account by hand.",
+        errors.LinkProviderUnavailable: "The bank-linking provider did not answer, "
+        "and nothing was added. Connect the bank again in a minute, or add the account by hand.",
     }
 )
 
@@ -128,13 +128,13 @@ class LinkForm(OnceForm):
             self.add_error(None, "Connect a bank first: nothing was chosen yet.")
         return found
 
-    def refuse(self, refusal: DomainError) -> None:
-        """Show this form again with what went wrong."""
-        self.renew()
-        if words := _LINK_REFUSALS.get(type(refusal)):
-            self.add_error(None, words)
-        else:
-            refusals.add_to(self, refusal, fields=FIELDS)
+
+def add_link_refusal(form: PickerForm | LinkForm, refusal: DomainError) -> None:
+    """Show what the provider refused, in words for people."""
+    if words := _LINK_REFUSALS.get(type(refusal)):
+        form.add_error(None, words)
+    else:
+        refusals.add_to(form, refusal, fields=FIELDS)
 
 
 class DepositsForm(forms.Form):

@@ -12,6 +12,7 @@ from django.urls import reverse
 from balance.kinds import PostingType
 from funding.models import FundingMethod, FundingSource, FundingTransaction, Trigger
 from funding.states import FundingStatus, SourceStatus
+from networks import return_codes
 from networks.accounts import StoredAccount
 
 
@@ -155,6 +156,7 @@ class BankAccountLine:
     is_default: bool
     may_be_default: bool
     waits_for_deposits: bool
+    advice: str
     added_at: datetime
 
 
@@ -169,8 +171,19 @@ def bank_account_line(row: FundingSource) -> BankAccountLine:
         is_default=row.is_default,
         may_be_default=row.status == SourceStatus.ACTIVE and not row.is_default,
         waits_for_deposits=row.status == SourceStatus.PENDING_VERIFICATION,
+        advice=_source_advice(row),
         added_at=row.created_at,
     )
+
+
+def _source_advice(row: FundingSource) -> str:
+    """Why an account that cannot be used is not, and what to do."""
+    if row.status == SourceStatus.VERIFICATION_FAILED:
+        return "The two deposits were not proven. Remove it, then add it again."
+    if row.status == SourceStatus.ERRORED and row.last_return_code:
+        found = return_codes.lookup(row.last_return_code)
+        return f"{found.title} ({found.code}). {found.advice}"
+    return ""
 
 
 def account_name(account: StoredAccount) -> str:

@@ -19,6 +19,7 @@ from funding.models import (
     FundingEvent,
     FundingSource,
     FundingTransaction,
+    LinkConsent,
     SourceVerification,
     Trigger,
 )
@@ -82,6 +83,11 @@ def verification(source: FundingSource) -> tuple[int, datetime | None]:
     rows = SourceVerification.objects.filter(source=source)
     used, expires_at = rows.values_list("tries_used", "expires_at").first() or (0, None)
     return VERIFICATION_TRIES_MAX - used, expires_at
+
+
+def has_consent(source: FundingSource) -> bool:
+    """Whether a bank-linking provider still lets us see this account."""
+    return LinkConsent.objects.filter(source=source, revoked_at=None).exists()
 
 
 def newest_first(

@@ -13,7 +13,13 @@ from common.errors import DomainError
 from dashboard import context, refusals
 from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.bank_account_advice import removal, routing_advice
-from dashboard.bank_account_forms import FIELDS, BankAccountForm, DepositsForm, PickerForm
+from dashboard.bank_account_forms import (
+    FIELDS,
+    BankAccountForm,
+    DepositsForm,
+    PickerForm,
+    add_link_refusal,
+)
 from funding import selectors
 from funding.errors import (
     FundingSourceInUse,
@@ -70,7 +76,10 @@ def pick(request: PageRequest) -> HttpResponse:
     """The sandbox's stand-in for the bank-linking provider. Live tenants have no such page."""
     if request.seat.tenant.mode != Mode.SANDBOX:
         raise Http404
-    form = PickerForm(request.POST if request.method == "POST" else None)
+    form = PickerForm(
+        request.POST if request.method == "POST" else None,
+        initial={"holder_name": request.seat.tenant.name},
+    )
     if form.is_valid():
         try:
             draft = drafts.exchange(
@@ -81,7 +90,7 @@ def pick(request: PageRequest) -> HttpResponse:
             )
             return _added(request, draft)
         except DomainError as refusal:
-            refusals.add_to(form, refusal, fields=FIELDS)
+            add_link_refusal(form, refusal)
     return _form_page(request, "bank_account_pick", form)
 
 
@@ -135,6 +144,7 @@ def verify(request: PageRequest, source_id: str) -> HttpResponse:
             messages.success(request, f"{context.account_name(source)} is verified.")
             return redirect("dashboard:bank_accounts")
         refusals.add_to(form, refusal, fields={})
+        source = _kept(request, source_id)
     left, until = selectors.verification(source)
     line = context.bank_account_line(source)
     return _form_page(
@@ -148,7 +158,9 @@ def _ask_removal(request: PageRequest, source: FundingSource) -> HttpResponse:
     config = selectors.auto_funding_config(tenant_id=tenant_id)
     values = {
         "line": context.bank_account_line(source),
-        "consequences": removal(source, config=config, moving=moving),
+        "consequences": removal(
+            source, config=config, moving=moving, is_seen=selectors.has_consent(source)
+        ),
         "is_blocked": bool(moving),
     }
     return render(request, "dashboard/bank_account_remove.html", values)

@@ -16,7 +16,7 @@ from common.clock import utc_now
 from common.errors import DomainError
 from dashboard import context
 from dashboard.access import MONEY, PageRequest, tenant_form
-from dashboard.bank_account_forms import LinkForm
+from dashboard.bank_account_forms import LinkForm, add_link_refusal
 from funding.errors import LinkProviderUnavailable
 from funding.services import hosted_links
 from funding.services.hosted_links import LinkSession
@@ -47,7 +47,8 @@ def link(request: PageRequest) -> HttpResponse:
         try:
             return _add(request, form)
         except DomainError as refusal:
-            form.refuse(refusal)
+            form.renew()
+            add_link_refusal(form, refusal)
     return _page(request, form)
 
 

@@ -41,7 +41,8 @@ function leave(error) {
   if (error?.error_code === "INVALID_LINK_TOKEN") {
     say("This page was open for too long. Reload it, and connect the bank.");
   } else if (!error) {
-    say("Closed before an account was chosen. Nothing was added.");
+    say("");
+    progress.textContent = "Closed before an account was chosen. Nothing was added.";
   } else {
     say(`${error.display_message || "The bank could not be connected."} Try again, or add it by hand.`);
   }

@@ -101,7 +101,6 @@ def test_from_the_list_to_the_linked_account(visitor):
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        ("cancelled", "Closed before an account was chosen. Nothing was added."),
         ("failed", "This bank is down. Try again, or add it by hand."),
         ("old", "This page was open for too long. Reload it, and connect the bank."),
         ("two", "Choose exactly one account."),
@@ -115,6 +114,18 @@ def test_says_why_nothing_was_linked_and_can_be_tried_again(visitor, what, said)
 
     expect(page.get_by_role("alert")).to_contain_text(said)
     assert visitor.barriers() == []
+    choose(page, "chosen")
+    expect(page.get_by_text("was linked.")).to_be_visible()
+
+
+def test_takes_a_closed_window_for_no_error(visitor):
+    page = visitor.page
+    visitor.goto(PAGE)
+
+    choose(page, "cancelled")
+
+    expect(page.get_by_role("status")).to_contain_text("Nothing was added.")
+    expect(page.get_by_role("alert")).to_have_count(0)
     choose(page, "chosen")
     expect(page.get_by_text("was linked.")).to_be_visible()
 

@@ -117,7 +117,7 @@ class TestPicker:
 
     @pytest.mark.parametrize(
         ("outcome", "words"),
-        [("login-required", "sign in again"), ("invalid", "does not accept this token")],
+        [("login-required", "sign in there first"), ("invalid", "choose a checking or savings")],
     )
     def test_shows_what_the_provider_refuses(self, acme, dana_browser, outcome, words):
         response = dana_browser.post(f"{ROOT}/pick", self.choice(acme, outcome))
@@ -215,6 +215,17 @@ class TestVerification:
         assert response.status_code == 422
         assert b"Tries left: 2." in response.content
         assert FundingSource.objects.get().status == "pending_verification"
+
+    def test_ends_with_what_to_do_when_no_try_is_left(self, acme, path, dana_browser):
+        wrong = {"acting_for": acme.pk, "first": "1", "second": "2"}
+        for _ in range(3):
+            response = dana_browser.post(path, wrong)
+
+        content = response.content.decode()
+        assert response.status_code == 422
+        assert "Remove it, then add it again." in content
+        assert 'name="first"' not in content
+        assert dana_browser.get(path).status_code == 200
 
     def test_a_slip_costs_no_try(self, acme, path, dana_browser):
         response = dana_browser.post(path, {"acting_for": acme.pk, "first": "", "second": "100"})

@@ -13,7 +13,7 @@ class TestBankAccounts:
 
         assert "··6789" in content
         assert "Active" in content
-        assert "default" in content
+        assert ">Default<" in content
         assert "000123456789" not in content
 
     def test_leaves_removed_ones_out(self, acme, dana_browser):
@@ -35,3 +35,11 @@ class TestBankAccounts:
 
         with django_assert_max_num_queries(5):
             dana_browser.get("/dashboard/bank-accounts")
+
+    def test_says_why_an_account_is_of_no_use_and_what_to_do(self, acme, dana_browser):
+        closed = make_source(acme)
+        sources.note_return(source=closed, return_code="R02", now=NOW)
+
+        content = dana_browser.get("/dashboard/bank-accounts").content.decode()
+
+        assert "Account closed (R02). Use another bank account." in content

@@ -306,11 +306,11 @@ class TestWayBack:
         assert 'data-token="link-sandbox-2"' in page
 
 
-def test_removing_the_account_ends_the_consent(
-    plaid, acme, dana_browser, sent, django_capture_on_commit_callbacks
-):
+def test_removing_the_account_ends_the_consent(plaid, acme, dana_browser, sent):
     dana_browser.post(PAGE, sent())
     source = FundingSource.objects.get()
+    asked = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
+    assert b"Plaid is told to end our access" in asked
 
     dana_browser.post(f"{ROOT}/{source.pk}/remove", {"acting_for": acme.pk})
 
