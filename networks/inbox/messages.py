@@ -46,9 +46,9 @@ class Rule:
 class Inbox(Generic[Row]):
     """One app's share of the messages: those about ids with its prefix.
 
-    Rows have `network`, `amount`, `currency` and `status`. `lock(id)` returns one, locked until the
-    end of the transaction. `move(row, target, event, now)` is called for what the rules allow.
-    `noun` names a row in the notes for staff.
+    Rows are `Leased` and have `network`, `amount`, `currency` and `status`. `lock(id)` returns one,
+    locked until the end of the transaction. `move(row, target, event, now)` is called for what the
+    rules allow. `noun` names a row in the notes for staff.
     """
 
     id_prefix: str
@@ -145,8 +145,7 @@ def _note_failure(inbox: Inbox[Row], event_id: int, error: str, now: datetime) -
 def _judge(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> bool:
     """Move `row`, leave the message for later, or put it aside."""
     source, rule = row.status, inbox.rules[EventKind(event.kind)]
-    is_early = source in rule.too_early_in or _has_predecessor(inbox, event, source)
-    if is_early and now - event.received_at < WAITS_AT_MOST:
+    if _must_wait(inbox, row, event, now):
         return _put_off(event, now)
     if (target := rule.moves.get(source)) is None:
         return _close(event, InboundOutcome.REVIEW, f"{inbox.noun} is {source}", now)
@@ -155,14 +154,33 @@ def _judge(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> b
     return _close(event, InboundOutcome.APPLIED, "", now)
 
 
-def _has_predecessor(inbox: Inbox[Row], event: InboundEvent, status: str) -> bool:
-    """Whether an older message would move the row now: another worker has it in hand.
+def _must_wait(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> bool:
+    """Whether something comes first: an older message that another worker has in hand, or, for one
+    that is too early, whatever would make it fit.
 
     A settlement and the return after it may apply to one status; only order tells which is first.
     """
-    applicable = [kind for kind, rule in inbox.rules.items() if status in rule.moves]
-    older = InboundEvent.objects.filter(instruction_id=event.instruction_id, pk__lt=event.pk)
-    return older.filter(outcome=InboundOutcome.NEW, kind__in=applicable).exists()
+    first = _applicable(inbox, event, row.status)
+    if row.status not in inbox.rules[EventKind(event.kind)].too_early_in:
+        return _is_young(event, now) and first.filter(pk__lt=event.pk).exists()
+    return _is_young(event, now) or _answer_is_unknown(row) or first.exists()
+
+
+def _applicable(inbox: Inbox[Row], event: InboundEvent, status: str) -> QuerySet[InboundEvent]:
+    """Other messages about the row of `event` that would move it now."""
+    kinds = [kind for kind, rule in inbox.rules.items() if status in rule.moves]
+    others = InboundEvent.objects.filter(instruction_id=event.instruction_id).exclude(pk=event.pk)
+    return others.filter(outcome=InboundOutcome.NEW, kind__in=kinds)
+
+
+def _answer_is_unknown(row: Any) -> bool:
+    """Whether the network may have the row without our having noted it: submitted again, with the
+    same id, it says so. Switches and suspensions may put that off for long."""
+    return row.attempts > 0 and row.next_attempt_at is not None
+
+
+def _is_young(event: InboundEvent, now: datetime) -> bool:
+    return now - event.received_at < WAITS_AT_MOST
 
 
 def _objection(event: InboundEvent, row: Any, noun: str) -> str:

@@ -7,6 +7,8 @@ from datetime import timedelta
 import pytest
 
 from balance import selectors as ledger
+from common import leases
+from funding.models import FundingTransaction
 from funding.services import submission
 from funding.services.network_events import INBOX
 from funding.states import FundingStatus
@@ -89,6 +91,36 @@ def test_a_message_that_waited_an_hour_goes_to_a_person(acme):
 
     event = InboundEvent.objects.get()
     assert (event.outcome, event.note) == (InboundOutcome.REVIEW, "funding is reserved")
+
+
+def test_a_message_waits_as_long_as_the_answer_to_the_submission_is_unknown(acme):
+    """The bank took it, the worker died before it could say so, and staff stopped submissions."""
+    funding = top_up(acme)
+    leases.claim(FundingTransaction.objects.all(), now=NOW, limit=1)
+    deliver(message(funding, EventKind.ACCEPTED, id="accepted"))
+    deliver(message(funding, EventKind.SETTLED, id="settled"))
+    released = NOW + 2 * messages.WAITS_AT_MOST
+    messages.apply_new(INBOX, now=released)
+
+    submission.submit_due(now=released)
+    messages.apply_new(INBOX, now=released)
+
+    funding.refresh_from_db()
+    assert funding.status == FundingStatus.COMPLETED
+    assert ledger.summary(acme.pk).available == funding.amount
+
+
+def test_messages_that_came_in_the_wrong_order_are_sorted_out_after_a_long_stop(acme):
+    funding = top_up(acme)
+    submission.submit_due(now=NOW)
+    deliver(message(funding, EventKind.SETTLED, id="settled"))
+
+    later = NOW + 2 * messages.WAITS_AT_MOST
+    deliver(message(funding, EventKind.ACCEPTED, id="accepted"), now=later)
+    messages.apply_new(INBOX, now=later)
+
+    funding.refresh_from_db()
+    assert funding.status == FundingStatus.COMPLETED
 
 
 def test_nothing_moves_a_funding_nobody_approved(acme):
