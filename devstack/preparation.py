@@ -75,7 +75,7 @@ def _manage(profile: Profile, variables: Mapping[str, str], *arguments: str) -> 
     result = subprocess.run(
         death_bound(programs.manage(*arguments), death_signal=signal.SIGTERM),
         cwd=ROOT,
-        env=dict(variables),
+        env=_without_metrics(variables),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -88,3 +88,8 @@ def _manage(profile: Profile, variables: Mapping[str, str], *arguments: str) -> 
             f"If the data comes from other code, `rm -r {profile.home}` starts afresh."
         )
     return result.stdout
+
+
+def _without_metrics(variables: Mapping[str, str]) -> dict[str, str]:
+    """A command counts for itself: the folder is of the processes that serve, and not there yet."""
+    return {name: text for name, text in variables.items() if name != "PROMETHEUS_MULTIPROC_DIR"}
