@@ -128,7 +128,7 @@ _AMONG_STAFF = {
     "adjustment.proposed": "Proposed to {type} {amount}",
     "adjustment.approved": "Approved to {type} {amount}",
     "adjustment.rejected": "Rejected to {type} {amount}",
-    "journal.exported": "Exported the journal from {since} to {until}",
+    "journal.exported": "Exported the journal from {since} up to {until}",
     "ledger_check.requested": "Asked for a ledger check",
     "network_event.resolved": "Resolved the message {eventId} of {network}",
     "network_event.retried": "Tried the message {eventId} of {network} again",
@@ -196,6 +196,8 @@ class _Words(dict[str, str]):
             return Role(value).label.lower()
         if name in ("how", "kind"):
             return " and ".join(_FACTORS.get(part, part) for part in str(value).split(" + "))
+        if name in ("since", "until"):
+            return str(value)[: len("2026-11-20")]
         return format_cents(int(value)) if name == "amount" else str(value)
 
 
@@ -216,17 +218,24 @@ def _from_to(details: Mapping[str, Any]) -> str:
 
 
 def _changes(details: Mapping[str, Any]) -> str:
-    """`amount $500.00 → $800.00, …` of what differs."""
+    """`amount $500.00 → $800.00, switched on: yes` of what differs."""
     if "from" in details:
         before, after = details["from"], details["to"]
         pairs = {name: (before.get(name), after.get(name)) for name in after}
     else:
         pairs = {name: pair for name, pair in details.items() if name in _SETTINGS}
     return ", ".join(
-        f"{_SETTINGS.get(name, name)} {_value(old)} → {_value(new)}"
-        for name, (old, new) in pairs.items()
-        if old != new
+        _change(name, old, new) for name, (old, new) in sorted(pairs.items()) if old != new
     )
+
+
+def _change(name: str, old: Any, new: Any) -> str:
+    label = _SETTINGS.get(name, name)
+    if name == "source_id":
+        return f"another {label}" if new else f"no {label}"
+    if isinstance(new, bool):
+        return f"{label}: {_value(new)}"
+    return f"{label} {_value(old)} → {_value(new)}" if old else f"{label} {_value(new)}"
 
 
 def _value(value: Any) -> str:

@@ -227,7 +227,7 @@ class AuditEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.action} by {self.actor_type} {self.actor_id}"
+        return self.action.replace("_", " ").replace(".", " ")
 
 
 class OutgoingEmail(Leased):

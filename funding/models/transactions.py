@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from common.fields import PrefixedIdField
-from common.money import AMOUNT_MAX, CURRENCY
+from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from funding.models.sources import FundingMethod, FundingSource
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks.holds import Holdable, has_a_reason, held_first
@@ -135,7 +135,8 @@ class FundingTransaction(Holdable):
         )
 
     def __str__(self) -> str:
-        return f"{self.pk} {self.status}"
+        status = FundingStatus(self.status).label.lower()
+        return f"{format_cents(self.amount)}, {status}: {self.pk}"
 
 
 @pgtrigger.register(APPEND_ONLY)

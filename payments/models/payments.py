@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from common.fields import PrefixedIdField
-from common.money import AMOUNT_MAX, CURRENCY
+from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from networks.holds import Holdable, has_a_reason, held_first
 from payments.models.recipients import Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, UNSENT, PaymentStatus
@@ -188,7 +188,8 @@ class Payment(Holdable):
         )
 
     def __str__(self) -> str:
-        return f"{self.pk} {self.status}"
+        status = PaymentStatus(self.status).label.lower()
+        return f"{format_cents(self.amount)}, {status}: {self.pk}"
 
     @property
     def balance_transaction_ids(self) -> list[str]:

@@ -36,6 +36,28 @@ def chosen(desk, rows, **more):
     return desk.post(LIST, form)
 
 
+def test_a_row_shows_what_people_ask_for_first(desk, three):
+    page = desk.get(f"/admin/funding/fundingtransaction/{three[0].pk}/change/").content.decode()
+
+    assert page.index("Expected availability date") < page.index("Leased until")
+    assert f"$250.00, reserved: {three[0].pk}" in page
+
+
+def test_history_is_the_audit_log_about_the_row(desk, three):
+    chosen(desk, three[:1], reason="A look at the day")
+
+    answer = desk.get(
+        f"/admin/funding/fundingtransaction/{three[0].pk}/history/", follow=True
+    ).content.decode()
+
+    assert "Held $250.00 from JPMorgan Chase" in answer
+    assert "Opened this tenant" not in answer
+
+
+def test_moments_look_as_in_the_dashboard(desk, three):
+    assert b"Nov 20, 2026, 3:00 PM" in desk.get(LIST).content
+
+
 def test_a_filter_asks_whether_as_people_do(desk, three):
     chosen(desk, three[:1], reason="A look at the day")
 

@@ -59,14 +59,18 @@ class TestWords:
             ("webhook.disabled", {}, "Switched a webhook endpoint off"),
             ("auto_funding.configured",
              {"enabled": [False, True], "funding_amount": [None, 50_000], "funding_method":
-              ["", "ach_debit"], "confirmation_emails": [[], ["a@b.example"]]},
-             "Changed auto-funding: switched on no → yes, amount none → $500.00, "
-             "method none → ACH debit, approvers owners and approvers → a@b.example"),
+              ["", "ach_debit"], "confirmation_emails": [["a@b.example"], []],
+              "source_id": [None, "fs_1"], "monthly_limit": [500, None]},
+             "Changed auto-funding: approvers a@b.example → owners and approvers, "
+             "switched on: yes, amount $500.00, method ACH debit, a month $5.00 → none, "
+             "another bank account"),
+            ("journal.exported", {"since": "2026-11-01T04:00:00Z", "until": "2026-11-21T05:00:00Z"},
+             "Exported the journal from 2026-11-01 up to 2026-11-21"),
             ("auto_funding.configured", {}, "Changed auto-funding"),
             ("tenant.limits_changed",
              {"from": {"daily_max": None, "monthly_max": 5}, "to": {"daily_max": 100,
               "monthly_max": 5}},
-             "Changed the limits of this tenant: a day none → $1.00"),
+             "Changed the limits of this tenant: a day $1.00"),
             ("payments.approval_threshold_changed", {"from": None, "to": 0},
              "Changed the approval limit of payments from none to $0.00"),
             ("user.changed", {"email": "a@b.example"}, "Changed a@b.example"),

@@ -1,0 +1,3 @@
+"""How values look where Django writes them: at the staff desk."""
+
+from __future__ import annotations

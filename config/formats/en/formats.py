@@ -1,0 +1,6 @@
+"""Dates as the dashboard writes them (`moment`), in UTC."""
+
+from __future__ import annotations
+
+DATE_FORMAT = "M j, Y"
+DATETIME_FORMAT = "M j, Y, g:i A"
