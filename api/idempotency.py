@@ -13,7 +13,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -107,25 +108,56 @@ def _prepare_once(
 
 
 def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
-    with transaction.atomic():
-        is_ours = _lock(request.auth.tenant_id, key)
-        if replay := _replay_unless(request, key, is_ours=is_ours):
-            return replay
-        response = _answer(run)
-        if response.status_code < 500 and response.status_code not in _NOT_KEPT:
-            _keep(request, key, response)
-        return response
+    """The view's answer, kept in the transaction of its effect.
 
-
-def _answer(run: Run) -> HttpResponse:
-    """The view's answer. A refusal undoes what the view did, and is an answer too."""
+    A refusal undoes what the view did, and is an answer too: without an effect, it is kept in a
+    transaction of its own. That spares every other request a savepoint.
+    """
     try:
-        with transaction.atomic():
-            return run()
+        with _alone(request, key) as replay:
+            return replay or _kept(request, key, _refusing(run))
+    except _Refused as refused:
+        answer = problems.response(refused.refusal)
+    if answer.status_code in _NOT_KEPT:
+        return answer
+    with _alone(request, key) as replay:
+        return replay or _kept(request, key, answer)
+
+
+class _Refused(Exception):
+    """What the view refused, on its way out of the transaction."""
+
+    def __init__(self, refusal: DomainError) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
+
+
+def _refusing(run: Run) -> HttpResponse:
+    try:
+        return run()
     except DomainError as refusal:
         if errors.status_of(type(refusal)) >= 500:
             raise
-        return problems.response(refusal)
+        raise _Refused(refusal) from refusal
+
+
+@contextmanager
+def _alone(request: TenantRequest, key: str) -> Iterator[HttpResponse | None]:
+    """A transaction that no other request with this key shares, and the answer that one left."""
+    with transaction.atomic():
+        is_ours = _lock(request.auth.tenant_id, key)
+        replay = _replay(request, key)
+        if not (is_ours or replay):
+            raise errors.IdempotencyInProgress(
+                "A request with this Idempotency-Key is running.", headers={"Retry-After": "1"}
+            )
+        yield replay
+
+
+def _kept(request: TenantRequest, key: str, response: HttpResponse) -> HttpResponse:
+    if response.status_code < 500 and response.status_code not in _NOT_KEPT:
+        _keep(request, key, response)
+    return response
 
 
 def _key_of(request: TenantRequest) -> str | None:
