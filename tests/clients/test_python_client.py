@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import re
 import socket
 import time
+from pathlib import Path
 
 import pytest
+import yaml
 from ballast_client import (
     AsyncBallast,
     Ballast,
@@ -33,6 +37,7 @@ from tests.payments.builders import fund
 from tests.payments.builders import run_due as pay_due
 from webhooks import signing
 
+ROOT = Path(__file__).resolve().parents[2]
 SUPPLIER: BankAccountIn = {
     "accountNumber": "000123456789",
     "routingNumber": "021000021",
@@ -57,6 +62,31 @@ def source(tenant):
 def ballast(live_server, tenant):
     with Ballast(make_key(tenant), base_url=live_server.url) as client:
         yield client
+
+
+def operations():
+    """Method and path of what the API can be asked, but for downloads; ids as `_`."""
+    paths = yaml.safe_load((ROOT / "openapi.yaml").read_text())["paths"]
+    return {
+        (method.upper(), re.sub(r"{[^}]+}", "_", path.removeprefix("/api/v1")))
+        for path, methods in paths.items()
+        for method in methods
+        if not path.endswith(".csv")
+    }
+
+
+def test_there_is_a_call_for_every_operation():
+    asked = set()
+    for call in vars(calls).values():
+        if inspect.isfunction(call) and not call.__name__.startswith("_"):
+            needed = [
+                p for p in inspect.signature(call).parameters.values() if p.default is p.empty
+            ]
+            arguments = {p.name: "_" for p in needed if p.kind is not p.VAR_KEYWORD}
+            made = call(**arguments)
+            asked.add((made.method, made.path))
+
+    assert asked == operations()
 
 
 class TestCalls:

@@ -24,8 +24,9 @@ BODY = re.compile(r"-d '(\{.*?\})'", re.DOTALL)
 def bodies(page):
     """Path and body of every POST that a page prints."""
     for call in CALL.findall(html.unescape((ROOT / page).read_text())):
-        if body := BODY.search(call):
-            yield PATH.search(call)[1], body[1]
+        path, body = PATH.search(call), BODY.search(call)
+        if path and body:
+            yield path[1], body[1]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -37,7 +38,7 @@ def test_every_printed_body_is_accepted(page, acme, acme_api):
     for path, body in sent:
         document = json.loads(body.replace("fs_…", source.pk))
         response = acme_api.post_json(f"/api/v1{path}", document)
-        assert response.status_code == 201, (path, response.json())
+        assert response.status_code in {200, 201}, (path, response.json())
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")

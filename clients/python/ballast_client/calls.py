@@ -39,6 +39,10 @@ def balance_transactions(
     return ListCall(method="GET", path="/balance/transactions", parameters=parameters)
 
 
+def balance_transaction(transaction_id: str) -> Call[BalanceTransaction]:
+    return Call(method="GET", path=f"/balance/transactions/{transaction_id}")
+
+
 def top_up(
     amount: int,
     *,
@@ -209,6 +213,10 @@ def webhooks() -> ListCall[Webhook]:
     return ListCall(method="GET", path="/webhooks")
 
 
+def webhook(webhook_id: str) -> Call[Webhook]:
+    return Call(method="GET", path=f"/webhooks/{webhook_id}")
+
+
 def change_webhook(webhook_id: str, **changes: Any) -> Call[Webhook]:
     return _write("PATCH", f"/webhooks/{webhook_id}", changes)
 
@@ -225,6 +233,31 @@ def test_webhook(webhook_id: str) -> Call[Json]:
     return _write("POST", f"/webhooks/{webhook_id}/test")
 
 
+def deliveries(webhook_id: str) -> ListCall[Json]:
+    return ListCall(method="GET", path=f"/webhooks/{webhook_id}/deliveries")
+
+
+def delivery(delivery_id: str) -> Call[Json]:
+    """With its tries: what was sent, and what came back."""
+    return Call(method="GET", path=f"/webhooks/deliveries/{delivery_id}")
+
+
+def resend_delivery(delivery_id: str) -> Call[Json]:
+    return _write("POST", f"/webhooks/deliveries/{delivery_id}/resend")
+
+
+def replay_webhook(
+    webhook_id: str, *, since: str, until: str, only_failed: bool = True
+) -> Call[Json]:
+    """Send the events of a window again; its ends are times such as 2026-11-20T15:00:00Z."""
+    body = {"from": since, "to": until, "onlyFailed": only_failed}
+    return _write("POST", f"/webhooks/{webhook_id}/replay", body)
+
+
+def event(event_id: str) -> Call[Event]:
+    return Call(method="GET", path=f"/events/{event_id}")
+
+
 def events() -> ListCall[Event]:
     return ListCall(method="GET", path="/events")
 
@@ -237,6 +270,11 @@ def sandbox_step(funding_id: str, step: str) -> Call[FundingTransaction]:
 def sandbox_payment_step(payment_id: str, step: str) -> Call[Payment]:
     """`step`: advance, complete, fail, return. Sandbox tenants only."""
     return _write("POST", f"/sandbox/payments/{payment_id}/{step}")
+
+
+def sandbox_confirmation(funding_id: str) -> Call[Json]:
+    """The magic links of those who are asked to approve it. Sandbox tenants only."""
+    return Call(method="GET", path=f"/sandbox/confirmations/{funding_id}")
 
 
 def sandbox_payment_confirmation(payment_id: str) -> Call[Json]:
