@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from hypothesis import Phase, given, note, settings
+from hypothesis import Phase, example, given, note, settings
 from hypothesis import strategies as st
 
 from approvals import decisions, links
@@ -49,6 +49,8 @@ from tests.payments.builders import fund, pay, take
 # What becomes of money sent to (or asked from) each test account, once a network has it.
 FATES = {"123456": "completed", "10001": "failed", "20001": "returned", "30001": "processing"}
 NUMBERS = sorted(FATES)
+# A history is one number: there is nothing to shrink.
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 REJECTED = "40004"
 FLYING = {"reserved", "pending"}
 STEPS_MAX = 60
@@ -364,11 +366,23 @@ def forgotten():
 
 
 @pytest.mark.django_db
-@pytest.mark.timeout(300)
-@settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@example(seed=1357650)  # holds a payment that was canceled while held
 @given(seed=st.integers(0, 2**32))
+@settings(max_examples=4, deadline=None, phases=PHASES)
 def test_any_history_of_money_in_and_out_is_explained(seed):
-    dice = Random(seed)
+    live_and_audit(Random(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.django_db
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=20, deadline=None, phases=PHASES)
+def test_many_histories_of_money_in_and_out_are_explained(seed):
+    live_and_audit(Random(seed))
+
+
+def live_and_audit(dice: Random) -> None:
     with forgotten():
         world = new_world()
         for _ in range(STEPS_MAX):
