@@ -25,7 +25,7 @@ DAYS = 30
 OPENING = 900_000
 LARGE = 750_000
 _HOUR_OF_BUSINESS = 15
-_BANK_TAKES = (timedelta(0), timedelta(minutes=1), timedelta(minutes=2))
+_BANK_TAKES = (timedelta(0), timedelta(minutes=1))
 
 # Routing number, account number (what the sandbox bank does with it), name.
 _PAYEES = (

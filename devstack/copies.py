@@ -8,7 +8,7 @@ import select
 import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from devstack import environment, preparation, programs
@@ -24,14 +24,18 @@ HEALTHY_SECONDS = 120
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What runs on the servers, and what must be done before."""
+    """What runs on the servers: the web server first, so that it loads while `seed` works.
 
-    prepare: Callable[[Profile, Mapping[str, str], Sink], Mapping[str, str]]
+    The others follow: sweeps must not meet the demo tenant's past half made.
+    """
+
+    prepare: Callable[[Profile, Mapping[str, str], Sink], None]
     programs: Callable[[Profile, int, Mapping[str, str]], list[Program]]
+    seed: Callable[[Profile, Mapping[str, str], Sink], Mapping[str, str]] = preparation.no_seed
 
 
-PRODUCT = Recipe(prepare=preparation.migrate_and_seed, programs=programs.of_product)
 PRODUCT_WITHOUT_DEMO_TENANT = Recipe(prepare=preparation.migrate, programs=programs.of_product)
+PRODUCT = replace(PRODUCT_WITHOUT_DEMO_TENANT, seed=preparation.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +64,14 @@ def running(
     try:
         sink("ballast", f"starting PostgreSQL and Valkey in {profile.home}")
         pair.start()
-        demo = recipe.prepare(profile, variables, sink)
+        recipe.prepare(profile, variables, sink)
         _empty_metrics_folder(variables)
-        with _supervised(pair, recipe.programs(profile, port, variables), sink) as supervisor:
+        web, *others = recipe.programs(profile, port, variables)
+        with _supervised(pair, sink) as supervisor:
+            supervisor.start(web)
+            demo = recipe.seed(profile, variables, sink)
+            for program in others:
+                supervisor.start(program)
             _await_health(supervisor, port)
             yield Copy(
                 address=environment.address(port),
@@ -97,13 +106,11 @@ def require_free_port(port: int) -> None:
 
 
 @contextlib.contextmanager
-def _supervised(pair: Pair, product: list[Program], sink: Sink) -> Iterator[Supervisor]:
+def _supervised(pair: Pair, sink: Sink) -> Iterator[Supervisor]:
     supervisor = Supervisor(sink)
     try:
         for child in pair.children:
             supervisor.watch(child)
-        for program in product:
-            supervisor.start(program)
         yield supervisor
     finally:
         supervisor.stop()

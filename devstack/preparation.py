@@ -19,11 +19,21 @@ SCHEMA_FILES = ("requirements.txt", "config/settings.py")
 MIGRATIONS = ("[a-z]*/migrations/**/*", "[a-z]*/*/migrations/**/*")
 
 
-def migrate_and_seed(
-    profile: Profile, variables: Mapping[str, str], sink: Sink
-) -> Mapping[str, str]:
-    """Migrate, then make the demo tenant or recall the one made before."""
-    migrate(profile, variables, sink)
+def migrate(profile: Profile, variables: Mapping[str, str], sink: Sink) -> None:
+    """Apply the migrations when they, the settings or the packages changed."""
+    stamp = profile.state / "schema"
+    wanted = schema_fingerprint(ROOT)
+    is_done = stamp.exists() and stamp.read_text() == wanted
+    if is_done and not _is_foreign_database(profile, variables):
+        return
+    sink("ballast", "applying the migrations")
+    _manage(profile, variables, "migrate", "--no-input", "--verbosity=0")
+    profile.state.mkdir(mode=0o700, exist_ok=True)
+    stamp.write_text(wanted)
+
+
+def seed(profile: Profile, variables: Mapping[str, str], sink: Sink) -> Mapping[str, str]:
+    """Make the demo tenant, or recall the one made before; gives its logins."""
     kept = profile.state / "demo.json"
     if not kept.exists() or _is_foreign_database(profile, variables):
         sink("ballast", "making the demo tenant")
@@ -34,17 +44,8 @@ def migrate_and_seed(
     return demo
 
 
-def migrate(profile: Profile, variables: Mapping[str, str], sink: Sink) -> Mapping[str, str]:
-    """Apply the migrations when they, the settings or the packages changed. Gives no logins."""
-    stamp = profile.state / "schema"
-    wanted = schema_fingerprint(ROOT)
-    is_done = stamp.exists() and stamp.read_text() == wanted
-    if is_done and not _is_foreign_database(profile, variables):
-        return {}
-    sink("ballast", "applying the migrations")
-    _manage(profile, variables, "migrate", "--no-input", "--verbosity=0")
-    profile.state.mkdir(mode=0o700, exist_ok=True)
-    stamp.write_text(wanted)
+def no_seed(_profile: Profile, _variables: Mapping[str, str], _sink: Sink) -> Mapping[str, str]:
+    """For a copy without a demo tenant."""
     return {}
 
 

@@ -32,8 +32,8 @@ time.sleep(600)
 """
 
 
-def prepare(_profile: Profile, _variables: Mapping[str, str], _sink: object) -> dict[str, str]:
-    return {}
+def prepare(_profile: Profile, _variables: Mapping[str, str], _sink: object) -> None:
+    pass
 
 
 def programs(profile: Profile, port: int, variables: Mapping[str, str]) -> list[Program]:
