@@ -58,6 +58,7 @@ class BalanceAdmin(ReadOnlyAdmin):
     list_filter = (BelowZero,)
     list_select_related = ("tenant",)
     search_fields = ("tenant__id__exact",)
+    search_help_text = "The id of the tenant"
 
 
 @admin.register(BalanceTransaction)
@@ -85,6 +86,7 @@ class AdjustmentAdmin(ReadOnlyAdmin):
     list_filter = ("type", "actor_type")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
+    search_help_text = "The id of the adjustment or its tenant"
 
 
 if TYPE_CHECKING:
@@ -128,6 +130,7 @@ class ProposalAdmin(ServiceAdmin):
     list_filter = ("decision", "type")
     list_select_related = ("tenant", "proposed_by", "decided_by")
     search_fields = ("id__exact", "tenant__id__exact")
+    search_help_text = "The id of the proposal or its tenant"
     autocomplete_fields = ("tenant",)
     actions_detail = ("approve", "reject")
 
@@ -232,6 +235,7 @@ class LedgerCheckAdmin(ReadOnlyAdmin):
     list_filter = ("ok", "is_full")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
+    search_help_text = "The id of the check or its tenant"
     fields = ("id", "started_at", "finished_at", "took", "is_full", "tenant", "ok", "what")
     readonly_fields = ("took", "what")
 
@@ -256,4 +260,5 @@ class LedgerCheckpointAdmin(ReadOnlyAdmin):
     list_display = ("tenant", "sequence", dollars("available"), dollars("locked"), "proven_at")
     list_select_related = ("tenant",)
     search_fields = ("tenant__id__exact",)
+    search_help_text = "The id of the tenant"
     ordering = ("tenant",)

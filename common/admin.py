@@ -40,6 +40,9 @@ _MACHINERY = frozenset(
     }
 )
 
+# First where somebody holds a row, and else of no interest.
+_HOLD = frozenset({"held_at", "hold_reason"})
+
 
 def dollars(column: str) -> Callable[[Any], str]:
     """A column of cents for `list_display`, as people read it."""
@@ -131,7 +134,8 @@ class ReadOnlyAdmin(FastAdmin):
             for field in self.opts.get_fields()
             if isinstance(field, models.BigIntegerField) and field.name != "sequence"
         }
-        names = sorted(super().get_fields(request, obj), key=_MACHINERY.__contains__)
+        later = _MACHINERY if getattr(obj, "held_at", None) else _MACHINERY | _HOLD
+        names = sorted(super().get_fields(request, obj), key=later.__contains__)
         return [dollars(name) if name in cents else name for name in names]
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -28,6 +28,7 @@ class AutoFundingConfigAdmin(ReadOnlyAdmin):
     list_filter = ("enabled", whether("paused_reason", "paused"), "funding_method")
     list_select_related = ("tenant",)
     search_fields = ("tenant__id__exact",)
+    search_help_text = "The id of the tenant"
 
 
 @admin.register(AutoFundingDecision)
@@ -44,6 +45,7 @@ class AutoFundingDecisionAdmin(ReadOnlyAdmin):
     list_filter = ("outcome",)
     list_select_related = ("tenant", "funding")
     search_fields = ("id__exact", "tenant__id__exact", "funding__id__exact")
+    search_help_text = "The id of the decision, its tenant or its funding"
 
 
 @admin.register(Confirmation)
@@ -52,6 +54,7 @@ class ConfirmationAdmin(ReadOnlyAdmin):
     list_filter = ("decision",)
     list_select_related = ("tenant", "funding")
     search_fields = ("id__exact", "funding__id__exact", "tenant__id__exact")
+    search_help_text = "The id of the approval, its funding or its tenant"
 
 
 @admin.register(ConfirmationLink)
@@ -59,4 +62,5 @@ class ConfirmationLinkAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "approver_email", "confirmation")
     list_select_related = ("confirmation",)
     search_fields = ("id__exact", "confirmation__id__exact")
+    search_help_text = "The id of the link or its approval"
     exclude = ("digest",)

@@ -13,6 +13,7 @@ class SandboxInstructionAdmin(ReadOnlyAdmin):
     list_display = ("external_id", "method", dollars("amount"), "submissions", "accepted_at")
     list_filter = ("method",)
     search_fields = ("external_id__exact",)
+    search_help_text = "The id of the funding or payment"
     ordering = ("-number",)
 
 
@@ -22,3 +23,4 @@ class SandboxEventAdmin(ReadOnlyAdmin):
     list_filter = ("kind", "acknowledged")
     list_select_related = ("instruction",)
     search_fields = ("id__exact", "instruction__external_id__exact")
+    search_help_text = "The id of the event, or of the funding or payment"

@@ -61,6 +61,7 @@ class PaymentConfirmationAdmin(ReadOnlyAdmin):
     list_filter = ("decision",)
     list_select_related = ("tenant", "payment")
     search_fields = ("id__exact", "payment__id__exact", "tenant__id__exact")
+    search_help_text = "The id of the approval, its payment or its tenant"
 
 
 @admin.register(PaymentConfirmationLink)
@@ -68,6 +69,7 @@ class PaymentConfirmationLinkAdmin(ReadOnlyAdmin):
     list_display = ("created_at", "approver_email", "confirmation")
     list_select_related = ("confirmation",)
     search_fields = ("id__exact", "confirmation__id__exact")
+    search_help_text = "The id of the link or its approval"
     exclude = ("digest",)
 
 
@@ -76,6 +78,7 @@ class PaymentSettingsAdmin(ServiceAdmin):
     list_display = ("tenant", dollars("approval_threshold"), "updated_at")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
+    search_help_text = "The id of the settings or their tenant"
     autocomplete_fields = ("tenant",)
 
     form = LimitForm

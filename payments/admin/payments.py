@@ -48,3 +48,4 @@ class RecipientAdmin(AccountNumberAdmin):
     list_filter = ("is_saved", "account_holder_type")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
+    search_help_text = "The id of the recipient or its tenant"

@@ -70,6 +70,7 @@ class UserAdmin(AccountAdmin, FastAdmin):
     list_display = ("email", "name", "is_active", "is_staff", "last_login", "created_at")
     list_filter = ("is_active", "is_staff", "is_superuser")
     search_fields = ("id__exact", "email__startswith")
+    search_help_text = "The id of the person, or how the address begins"
     ordering = ("email",)
     readonly_fields = ("last_login", "created_at")
     filter_horizontal = ("groups",)
@@ -135,6 +136,8 @@ class UserAdmin(AccountAdmin, FastAdmin):
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
     """Sets of permissions for staff."""
 
+    search_help_text = "Name"
+
 
 @admin.register(Membership)
 class MembershipAdmin(ServiceAdmin):
@@ -142,6 +145,7 @@ class MembershipAdmin(ServiceAdmin):
     list_filter = ("role", "tenant__mode")
     list_select_related = ("user", "tenant")
     search_fields = ("id__exact", "tenant__id__exact", "user__id__exact")
+    search_help_text = "The id of the membership, its tenant or its person"
     autocomplete_fields = ("tenant", "user")
     fields = ("tenant", "user", "role")
 

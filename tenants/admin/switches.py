@@ -56,6 +56,7 @@ class SwitchAdmin(ServiceAdmin):
     list_filter = (whether("released_at", "released"), "kind", "network")
     list_select_related = ("tenant", "engaged_by", "released_by")
     search_fields = ("id__exact", "tenant__id__exact")
+    search_help_text = "The id of the switch or its tenant"
     autocomplete_fields = ("tenant",)
     actions_detail = ("release",)
 

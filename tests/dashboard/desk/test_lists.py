@@ -85,6 +85,11 @@ class TestLongList:
         for spec in list_of(model, sam).filter_specs:
             assert not isinstance(spec, AllValuesFieldListFilter | RelatedFieldListFilter), spec
 
+    def test_says_what_can_be_searched_for(self, model):
+        desk = admin.site._registry[model]
+
+        assert bool(desk.search_help_text) == bool(desk.search_fields)
+
     def test_is_not_counted(self, sam, model):
         desk = admin.site._registry[model]
 
