@@ -107,6 +107,11 @@ class TestStart:
             ("DEBUG", "true", "DEBUG must be True or False, not 'true'"),
             ("API_READS_PER_SECOND", "0", "must be a whole number from 1, not '0'"),
             ("ENCRYPTION_KEYS", f"{KEY},{KEY}", "each key needs an id of its own"),
+            ("PLAID_SECRET", KEY, "Set PLAID_CLIENT_ID, too, or none of them"),
+            ("PLAID_CLIENT_ID", "x", "Set PLAID_SECRET, too, or none of them"),
+            ("PLAID_ENVIRONMENT", "live", "must be one of production, sandbox, not 'live'"),
+            ("PLAID_HOST", "http://plaid.example", "PLAID_HOST must be an https:// address"),
+            ("PLAID_LINK_SCRIPT", "//cdn.example/x.js", "must be an https:// address"),
         ],
     )
     def test_stops_at_a_malformed_value_without_telling_secrets(self, name, value, complaint):
@@ -129,6 +134,30 @@ class TestStart:
 
 
 class TestReaders:
+    @pytest.mark.parametrize(
+        ("given", "read"),
+        [
+            ("https://plaid.example", "https://plaid.example"),
+            ("https://plaid.example:8443/v1/", "https://plaid.example:8443/v1"),
+            ("http://127.0.0.1:9000", "http://127.0.0.1:9000"),
+            ("http://localhost", "http://localhost"),
+        ],
+    )
+    def test_an_address_is_https_or_this_machine(self, monkeypatch, given, read):
+        monkeypatch.setenv("X", given)
+
+        assert env.web_address("X", default="") == read
+
+    @pytest.mark.parametrize(
+        "given",
+        ["plaid.example", "http://127.0.0.1.example", "https://", "https://a/?x=1", "ftp://a"],
+    )
+    def test_anything_else_is_none(self, monkeypatch, given):
+        monkeypatch.setenv("X", given)
+
+        with pytest.raises(ImproperlyConfigured):
+            env.web_address("X", default="")
+
     def test_a_list_has_no_blanks(self, monkeypatch):
         monkeypatch.setenv("X", " a, ,b ,")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from funding.models import SourceVerification
-from funding.services import deposits
+from funding.models import LinkConsent, SourceVerification
+from funding.services import consents, deposits
 from tenants.models import User
 from tests.builders import NOW, make_source
 
@@ -54,3 +54,15 @@ class TestSourceVerification:
             assert page.status_code == 200
             assert "[47, 39]" not in page.content.decode()
             assert "47, 39" not in page.content.decode()
+
+
+class TestLinkConsent:
+    def test_is_shown_without_its_secret(self, acme, staff):
+        consents.keep(tenant_id=acme.pk, provider="plaid", secret=CANARY, now=NOW)
+        consent = LinkConsent.objects.get()
+
+        for page in pages(staff, "linkconsent", consent.pk):
+            text = page.content.decode()
+            assert (page.status_code, consent.pk in text) == (200, True)
+            assert consent.secret_token not in text
+            assert CANARY not in text
