@@ -9,7 +9,7 @@ from balance import services as ledger
 from common.clock import utc_now
 from funding.states import FundingStatus
 from payments.services import approval_settings, orders, recipients
-from tenants.actors import SYSTEM
+from tenants.actors import SYSTEM, staff
 from tests.balance.builders import fund, movement
 from tests.browser.conftest import DESK, PHONE
 from tests.builders import NOW, make_auto_funding, make_endpoint, make_funding, make_source
@@ -83,6 +83,9 @@ def make_payments(tenant):
     approval_settings.set_threshold(tenant_id=tenant.pk, threshold=0, actor=SYSTEM, now=NOW)
     order = orders.Order(amount=99_999_999, recipient=supplier.pk, wait_for_funds=True)
     orders.place(tenant_id=tenant.pk, mode=tenant.mode, order=order, actor=SYSTEM, now=utc_now())
+    approval_settings.set_threshold(  # the tenant has an owner: it waits
+        tenant_id=tenant.pk, threshold=None, actor=staff("usr_support"), now=utc_now()
+    )
 
 
 def looked_at(visitor, paths):
