@@ -452,6 +452,7 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG
+WHITENOISE_IMMUTABLE_FILE_TEST = r"\.[0-9a-f]{12}\.\w+$|\.woff2$"  # a font never changes
 
 # --- Logs -----------------------------------------------------------------------------------------
 

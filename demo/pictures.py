@@ -77,8 +77,9 @@ def _take(browser: Browser, picture: Picture, cookies: StorageState) -> None:
     with _window(
         browser, color_scheme=picture.scheme, viewport=viewport, storage_state=cookies
     ) as page:
-        page.goto(picture.path)
-        page.wait_for_load_state("networkidle")
+        for _ in range(2):  # the second time the font is at hand
+            page.goto(picture.path)
+            page.wait_for_load_state("networkidle")
         page.screenshot(path=FOLDER / f"{picture.name}.png")
 
 
