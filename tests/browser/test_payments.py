@@ -27,7 +27,8 @@ def money(acme):
 
 def add_recipient(page):
     """From the empty form of paying to the one with the new recipient chosen."""
-    page.get_by_role("link", name="Payments").click()
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Payments").click()
+    page.wait_for_url("**/dashboard/payments")
     page.get_by_role("link", name="Pay", exact=True).click()
     page.get_by_role("link", name="Add a recipient").click()
     page.get_by_label("Account holder").fill("Paper Mill Inc")
