@@ -136,19 +136,46 @@ class TestFairness:
 
         assert sorted(job.failures for job in jobs) == [0, 0, 0, 0, 2]
 
-    def test_the_walk_goes_on_where_it_stopped(self, acme, rival, monkeypatch):
-        monkeypatch.setattr(claims, "_WALK_MIN", 2)
+    def test_the_walk_goes_on_where_it_stopped(self, acme):
         endpoints = sorted(make_endpoint(acme).pk for _ in range(5))
         publish(acme)
 
         seen, after = [], ""
         for _ in range(3):
-            claimed = claims.claim(slots=1, retry_slots=1, after=after, now=NOW)
+            claimed = claims.claim(slots=2, retry_slots=1, after=after, now=NOW)
             seen += [job.endpoint_id for job in claimed.jobs]
             after = claimed.resume_after
 
-        assert seen == [endpoints[0], endpoints[2], endpoints[4]]
+        assert seen == endpoints
         assert after == ""
+
+    def test_the_walk_is_bounded_where_nothing_is_ready(self, acme, monkeypatch):
+        monkeypatch.setattr(claims, "_WALK_MIN", 2)
+        endpoints = sorted(make_endpoint(acme).pk for _ in range(3))
+        publish(acme)
+
+        steps, after = [], ""
+        for _ in range(2):
+            claimed = claims.claim(
+                slots=1, retry_slots=1, after=after, now=NOW - timedelta(seconds=1)
+            )
+            after = claimed.resume_after
+            steps.append((claimed.jobs, after))
+
+        assert steps == [([], endpoints[1]), ([], "")]
+
+    def test_what_waits_for_one_in_flight_takes_no_turn(self, acme):
+        make_endpoint(acme)
+        payment = ids.new("ftx")
+        publish(acme, payment_id=payment)
+        assert len(claim()) == 1
+        for sequence in (2, 3):
+            publish(acme, payment_id=payment, sequence=sequence)
+        other = publish(acme)
+
+        (job,) = claim(slots=1)
+
+        assert job.event_id == other
 
 
 class TestBreaker:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import connection
+from common import sql
 
 LEASE = timedelta(seconds=60)
 IN_FLIGHT_PER_ENDPOINT = 10
@@ -21,6 +21,8 @@ BREAKER_FAILURES = 5
 ORDER_WAIT = timedelta(hours=1)
 # Tries after this many failures use only part of the slots, so that first tries find some free.
 RETRY_FROM_FAILURES = 2
+# Rows of one endpoint lie beside each other in every index. The next claim takes the next ones.
+ENDPOINTS_PER_CLAIM = 64
 _WALK_MIN = 64
 
 _CLAIM = """
@@ -34,9 +36,9 @@ WITH RECURSIVE step AS (
         WHERE status = 'pending' AND endpoint_id > step.endpoint_id
         ORDER BY endpoint_id, next_attempt_at, id LIMIT 1
     ) AS next
-), walk AS MATERIALIZED (
+), walk AS (
     SELECT * FROM step LIMIT %(walk)s
-), ready AS (
+), ready AS MATERIALIZED (
     SELECT endpoint.* FROM walk CROSS JOIN LATERAL (
         SELECT e.id, e.status = 'enabled' AS is_enabled, CASE
                 WHEN e.consecutive_failures >= %(breaker)s
@@ -55,31 +57,36 @@ WITH RECURSIVE step AS (
         ) LIMIT 1
     ) AS endpoint
     WHERE walk.next_attempt_at <= %(now)s AND endpoint.allowance > 0
-    LIMIT %(slots)s
+    LIMIT %(endpoints)s
 ), share AS (
     -- Two rounds of turns for everybody, no more than each may have in flight.
     SELECT id, is_enabled, least(allowance, ceil(
         2 * %(slots)s::float / count(*) OVER ()
     ))::int AS size FROM ready
 ), due AS MATERIALIZED (
-    SELECT share.id AS endpoint_id, share.size, d.id, d.payment_id, d.sequence,
-        d.next_attempt_at, d.failures, d.is_reclaimed,
-        d.queued_at > %(order_since)s AND older.is_retrying IS NOT NULL AS must_wait,
-        d.queued_at > %(order_since)s AND older.is_retrying AS must_wait_long
+    -- Of the oldest rows, as many as may be sent or parked; what waits for one that is in flight
+    -- is passed over, up to a bound.
+    SELECT share.id AS endpoint_id, share.size, d.*
     FROM share CROSS JOIN LATERAL (
-        SELECT id, payment_id, sequence, next_attempt_at, failures, queued_at,
-            leased_until IS NOT NULL AS is_reclaimed
-        FROM webhooks_webhookdelivery AS q
-        WHERE q.endpoint_id = share.id AND q.status = 'pending'
-            AND q.next_attempt_at <= %(now)s AND (share.is_enabled OR q.is_manual)
-        ORDER BY q.next_attempt_at, q.id LIMIT 4 * share.size
-    ) AS d LEFT JOIN LATERAL (
-        SELECT q.next_attempt_at > %(now)s AND q.leased_until IS NULL AS is_retrying
-        FROM webhooks_webhookdelivery AS q
-        WHERE q.endpoint_id = share.id AND q.payment_id = d.payment_id AND q.payment_id <> ''
-            AND q.sequence < d.sequence AND q.status = 'pending'
-        ORDER BY q.sequence LIMIT 1
-    ) AS older ON true
+        SELECT q.id, q.payment_id, q.sequence, q.next_attempt_at, q.failures, q.is_reclaimed,
+            q.queued_at > %(order_since)s AND older.is_retrying IS NOT NULL AS must_wait
+        FROM (
+            SELECT id, payment_id, sequence, next_attempt_at, failures, queued_at,
+                leased_until IS NOT NULL AS is_reclaimed
+            FROM webhooks_webhookdelivery AS w
+            WHERE w.endpoint_id = share.id AND w.status = 'pending'
+                AND w.next_attempt_at <= %(now)s AND (share.is_enabled OR w.is_manual)
+            ORDER BY w.next_attempt_at, w.id LIMIT 4 * share.size
+        ) AS q LEFT JOIN LATERAL (
+            SELECT o.next_attempt_at > %(now)s AND o.leased_until IS NULL AS is_retrying
+            FROM webhooks_webhookdelivery AS o
+            WHERE o.endpoint_id = share.id AND o.payment_id = q.payment_id AND o.payment_id <> ''
+                AND o.sequence < q.sequence AND o.status = 'pending'
+            ORDER BY o.sequence LIMIT 1
+        ) AS older ON true
+        WHERE q.queued_at <= %(order_since)s OR coalesce(older.is_retrying, true)
+        ORDER BY q.next_attempt_at, q.id LIMIT share.size
+    ) AS d
 ), parked AS (
     -- The earlier delivery is locked as well: nobody may finish it in this very moment, and its
     -- finish is what brings the parked ones back.
@@ -92,7 +99,7 @@ WITH RECURSIVE step AS (
                 AND q.payment_id <> '' AND q.sequence < due.sequence AND q.status = 'pending'
             ORDER BY q.sequence LIMIT 1 FOR SHARE SKIP LOCKED
         ) AS older
-        WHERE due.must_wait_long AND w.status = 'pending' AND w.leased_until IS NULL
+        WHERE due.must_wait AND w.status = 'pending' AND w.leased_until IS NULL
         FOR NO KEY UPDATE OF w SKIP LOCKED
     ) AS waiting
     WHERE d.id = waiting.id RETURNING d.id
@@ -120,20 +127,23 @@ WITH RECURSIVE step AS (
         d.endpoint_id, d.queued_at, chosen.is_reclaimed
 ), job AS (
     SELECT c.*, event.body, e.url, e.secret_token, e.previous_secret_token,
-        e.previous_secret_expires_at, tenant.mode
+        e.previous_secret_expires_at,
+        (SELECT mode FROM tenants_tenant WHERE id = e.tenant_id) AS mode
     FROM claimed AS c
     JOIN webhooks_webhookevent AS event ON event.id = c.event_id
     JOIN webhooks_webhookendpoint AS e ON e.id = c.endpoint_id
-    JOIN tenants_tenant AS tenant ON tenant.id = e.tenant_id
 )
-SELECT walked.until, walked.steps, (SELECT count(*) FROM parked), job.*
-FROM (SELECT max(endpoint_id) AS until, count(*) AS steps FROM walk) AS walked
-LEFT JOIN job ON true
+SELECT walked.until, (SELECT count(*) FROM parked), job.*
+FROM (
+    SELECT CASE
+        WHEN (SELECT count(*) FROM ready) >= %(endpoints)s THEN (SELECT max(id) FROM ready)
+        WHEN (SELECT count(*) FROM walk) >= %(walk)s THEN (SELECT max(endpoint_id) FROM walk)
+        ELSE '' END AS until
+) AS walked LEFT JOIN job ON true
 """
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """One try that is ours to make, until the lease ends."""
 
     delivery_id: str
@@ -170,11 +180,11 @@ def claim(*, slots: int, retry_slots: int, after: str = "", now: datetime) -> Cl
 
     Disjoint between dispatchers; a row whose lease ran out is due again. One statement.
     """
-    walk = max(2 * slots, _WALK_MIN)
     values: dict[str, Any] = {
         "after": after,
-        "walk": walk,
+        "walk": max(2 * slots, _WALK_MIN),
         "slots": slots,
+        "endpoints": min(slots, ENDPOINTS_PER_CLAIM),
         "retry_slots": retry_slots,
         "retry_from": RETRY_FROM_FAILURES,
         "cap": IN_FLIGHT_PER_ENDPOINT,
@@ -184,14 +194,7 @@ def claim(*, slots: int, retry_slots: int, after: str = "", now: datetime) -> Cl
         "until": now + LEASE,
         "now": now,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, values)
-        rows = cursor.fetchall()
-    walked_until, steps, parked = rows[0][:3]
-    jobs = [_job(row[3:]) for row in rows if row[3] is not None]
-    return Claim(jobs=jobs, resume_after=walked_until if steps == walk else "", parked=parked)
-
-
-def _job(row: tuple[Any, ...]) -> Job:
-    job = Job(*row)
-    return Job(**{**vars(job), "body": bytes(job.body)})
+    rows = sql.rows(_CLAIM, values)
+    resume_after, parked = rows[0][:2]
+    jobs = [Job._make(row[2:]) for row in rows if row[2] is not None]
+    return Claim(jobs=jobs, resume_after=resume_after, parked=parked)
