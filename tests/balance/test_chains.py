@@ -3,8 +3,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
-from balance import chains, invariants
+from balance import chains, invariants, proofs
 from balance import services as ledger
 from balance.models import LedgerCheckpoint
 from tests.balance.builders import fund
@@ -14,6 +15,16 @@ from tests.builders import NOW
 pytestmark = pytest.mark.usefixtures("ledger_only")
 
 SOUND = "balance_transaction_is_sound"
+
+
+def digest_of(tenant):
+    """Of all rows of the tenant, as a checkpoint keeps it."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT sum({proofs.DIGEST}) FROM balance_transaction AS posted WHERE tenant_id = %s",
+            [tenant.pk],
+        )
+        return cursor.fetchone()[0]
 
 
 def found(**options):
@@ -211,8 +222,14 @@ class TestCorruption:
         assert not LedgerCheckpoint.objects.filter(tenant=books).exists()
 
 
+@pytest.mark.parametrize("long_from", [1, 100])
 class TestProvenRows:
-    """After an audit only new rows are read again, unless the audit is a full one."""
+    """After an audit only new rows are judged again, unless the audit is a full one and they are
+    not what was proven, in a long history or in a short one."""
+
+    @pytest.fixture(autouse=True)
+    def _bound(self, long_from, monkeypatch):
+        monkeypatch.setattr("balance.proofs.LONG_FROM", long_from)
 
     @pytest.fixture
     def proven(self, books):
@@ -265,3 +282,80 @@ class TestProvenRows:
 
         after = LedgerCheckpoint.objects.get(tenant=proven)
         assert (after.sequence, after.digest) == (before.sequence, before.digest)
+
+    @pytest.mark.parametrize(
+        ("change", "findings"),
+        [
+            pytest.param(
+                "UPDATE balance_transaction SET amount = 5, available_delta = 5"
+                " WHERE {mine} AND sequence = 1",
+                {("unchained", "row 1"), ("sum", "balance"), ("rewritten", "history")},
+                id="an amount",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction AS one SET source_id = other.source_id || 'x'"
+                " FROM balance_transaction AS other WHERE one.{mine} AND other.{mine}"
+                " AND one.sequence + other.sequence = 3",
+                {("rewritten", "history")},
+                id="two causes swapped",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET available_after = available_after"
+                " + CASE sequence WHEN 1 THEN 7 ELSE -7 END WHERE {mine} AND sequence IN (1, 3)",
+                {("unchained", "row 1"), ("rewritten", "history")},
+                id="two balances that compensate",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET created_at = created_at + interval '1 microsecond'"
+                " WHERE {mine} AND sequence = 4",
+                {("rewritten", "history")},
+                id="a microsecond",
+            ),
+            pytest.param(
+                "UPDATE balance_transaction SET created_at = created_at + interval '1 day'"
+                " WHERE {mine} AND sequence = 2",
+                {("backwards", "row 3"), ("rewritten", "history")},
+                id="a date",
+            ),
+            pytest.param(
+                "DELETE FROM balance_transaction WHERE {mine} AND sequence = 2",
+                {("gap", "row 3"), ("unchained", "row 3"), ("sum", "balance")}
+                | {("rewritten", "history")},
+                id="a row is gone",
+            ),
+        ],
+    )
+    def test_what_happened_to_old_rows_is_named_by_the_full_audit(self, proven, change, findings):
+        tamper(change.format(mine=f"tenant_id = '{proven.pk}'"))
+
+        assert found(full=True) == {(f"ledger_{code}", subject) for code, subject in findings}
+
+    @pytest.mark.parametrize("column", ["available", "locked"])
+    def test_numbers_that_share_half_their_bits_differ(self, proven, column):
+        """PostgreSQL's hash of a bigint folds its halves into one: 1 and 2^32 look the same."""
+        values = [1, 2**32]
+        digests = set()
+        for value in values:
+            tamper(
+                f"UPDATE balance_transaction SET {column}_after = {value}"
+                f" WHERE tenant_id = '{proven.pk}' AND sequence = 4"
+            )
+            digests.add(digest_of(proven))
+
+        assert len(digests) == 2
+
+    def test_a_forged_digest_does_not_hide_a_broken_chain(self, proven):
+        tamper(
+            "UPDATE balance_transaction SET available_after = available_after + 1"
+            f" WHERE tenant_id = '{proven.pk}' AND sequence = 2"
+        )
+        LedgerCheckpoint.objects.filter(tenant=proven).update(digest=digest_of(proven))
+
+        assert found(full=True) == {("ledger_unchained", "row 2")}
+
+    def test_what_is_sound_is_not_judged_again(self, proven, rival):
+        fund(proven, 1)
+
+        assert proofs.sound([proven.pk, rival.pk]) == {proven.pk, rival.pk}
+        assert found(full=True) == set()
+        assert LedgerCheckpoint.objects.get(tenant=proven).sequence == 5
