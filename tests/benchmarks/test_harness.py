@@ -84,7 +84,7 @@ def test_pgbench_runs_exactly_the_statement_of_the_services():
 
     assert "%(" not in script
     assert "FOR NO KEY UPDATE" in script
-    assert "ON CONFLICT (tenant_id, source_id, source_type, type) DO NOTHING" in script
+    assert "ON CONFLICT DO NOTHING" in script
 
 
 def test_without_pgbench_there_is_no_figure(monkeypatch, tmp_path):
