@@ -146,12 +146,7 @@ def _alone(request: TenantRequest, key: str) -> Iterator[HttpResponse | None]:
     """A transaction that no other request with this key shares, and the answer that one left."""
     with transaction.atomic():
         is_ours = _lock(request.auth.tenant_id, key)
-        replay = _replay(request, key)
-        if not (is_ours or replay):
-            raise errors.IdempotencyInProgress(
-                "A request with this Idempotency-Key is running.", headers={"Retry-After": "1"}
-            )
-        yield replay
+        yield _replay_unless(request, key, is_ours=is_ours)
 
 
 def _kept(request: TenantRequest, key: str, response: HttpResponse) -> HttpResponse:
