@@ -47,7 +47,7 @@ class AlreadyMember(TeamRefusal):
 
 
 class TooManyInvitations(TeamRefusal):
-    """So many are open that somebody must be collecting addresses."""
+    """So many are open, or were mailed, that somebody must be collecting addresses."""
 
 
 class InvitationClosed(TeamRefusal):

@@ -14,7 +14,7 @@ from dashboard.access import PageRequest, tenant_form, tenant_page
 from dashboard.team import invitation_line, member_lines
 from dashboard.team_forms import ROLE_MEANINGS, InviteForm, RoleForm
 from tenants import actors, selectors
-from tenants.errors import TeamRefusal
+from tenants.errors import TeamRefusal, TooManyInvitations
 from tenants.models import Role
 from tenants.services import invitations, members
 
@@ -57,13 +57,17 @@ def invite(request: PageRequest) -> HttpResponse:
 @require_POST
 @tenant_form(Role.OWNER)
 def resend(request: PageRequest, invitation_id: str) -> HttpResponse:
-    sent = invitations.resend(
-        tenant_id=request.seat.tenant.pk,
-        invitation_id=invitation_id,
-        actor=actors.user(request.user.pk),
-        now=utc_now(),
-    )
-    messages.success(request, f"{sent.email} gets a new link. The older one no longer works.")
+    try:
+        sent = invitations.resend(
+            tenant_id=request.seat.tenant.pk,
+            invitation_id=invitation_id,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except TooManyInvitations as refusal:
+        messages.error(request, refusal.detail)
+    else:
+        messages.success(request, f"{sent.email} gets a new link. The older one no longer works.")
     return redirect("dashboard:team")
 
 

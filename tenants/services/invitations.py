@@ -43,6 +43,8 @@ VALID_FOR = timedelta(days=7)
 # The same question again so soon is a double click, and sends no second mail.
 _ONCE_IN = timedelta(minutes=1)
 OPEN_MAX = 100
+# Mails in our name, to addresses that somebody typed: revoking and inviting again sends more.
+MAILS_A_DAY_MAX = 200
 _TOKEN_BYTES = 32
 _TOKEN = re.compile(r"[0-9A-Za-z_-]{43}")
 
@@ -70,7 +72,8 @@ def invite(*, tenant_id: str, email: str, role: Role, actor: Actor, now: datetim
 
 @transaction.atomic
 def resend(*, tenant_id: str, invitation_id: str, actor: Actor, now: datetime) -> Invitation:
-    """Mail a new link, good for seven days; the older one ends. Raises NotFound."""
+    """Mail a new link, good for seven days; the older one ends. Raises NotFound,
+    TooManyInvitations."""
     _lock_tenant(tenant_id)
     invitation = _one(tenant_id, invitation_id)
     if _is_fresh(invitation, now):
@@ -170,6 +173,7 @@ def _accept(invitation: Invitation, user: User, now: datetime) -> Membership:
 
 
 def _send(invitation: Invitation, action: str, actor: Actor, now: datetime) -> Invitation:
+    _require_pace(invitation.tenant_id, now)
     invitation.expires_at = now + VALID_FOR
     invitation.digest = ""
     invitation.save()
@@ -182,6 +186,17 @@ def _send(invitation: Invitation, action: str, actor: Actor, now: datetime) -> I
     )
     _audit(invitation, action, actor, now)
     return invitation
+
+
+def _require_pace(tenant_id: str, now: datetime) -> None:
+    """Raises TooManyInvitations."""
+    mails = OutgoingEmail.objects.filter(
+        tenant_id=tenant_id, template=MAIL, created_at__gt=now - timedelta(days=1)
+    )
+    if mails.count() >= MAILS_A_DAY_MAX:
+        raise TooManyInvitations(
+            f"{MAILS_A_DAY_MAX} invitations were mailed within a day. Go on tomorrow."
+        )
 
 
 @emails.builds_context(MAIL)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP
 
 from common.clock import utc_now
 from tenants import actors
-from tenants.models import Invitation, Membership, Role
+from tenants.models import Invitation, Membership, OutgoingEmail, Role
 from tenants.services import invitations
 from tests.builders import make_member, make_tenant
 
@@ -95,6 +97,25 @@ class TestInviting:
         page = post(dana_browser, acme, f"/invitations/{asked.pk}/resend")
 
         assert "gets a new link" in page.content.decode()
+
+    def test_is_sent_a_limited_number_of_times_a_day(self, acme, dana_browser, asked):
+        mailed = OutgoingEmail.objects.get()
+        OutgoingEmail.objects.bulk_create(
+            OutgoingEmail(
+                tenant=acme,
+                to=mailed.to,
+                template=mailed.template,
+                context={},
+                created_at=mailed.created_at,
+            )
+            for _ in range(invitations.MAILS_A_DAY_MAX - 1)
+        )
+        Invitation.objects.update(expires_at=utc_now() + timedelta(days=1))
+
+        page = post(dana_browser, acme, f"/invitations/{asked.pk}/resend")
+
+        assert "200 invitations were mailed within a day" in page.content.decode()
+        assert OutgoingEmail.objects.count() == invitations.MAILS_A_DAY_MAX
 
     @pytest.mark.parametrize("act", ["revoke", "resend"])
     def test_of_another_tenant_is_not_found(self, rival, ravi, sign_in, asked, act):

@@ -98,6 +98,20 @@ class TestInviting:
         with pytest.raises(TooManyInvitations):
             invite(acme)
 
+    def test_of_one_address_again_and_again_ends_for_the_day(self, acme, rival):
+        for _ in range(invitations.MAILS_A_DAY_MAX):
+            asked = invite(acme)
+            invitations.revoke(
+                tenant_id=acme.pk, invitation_id=asked.pk, actor=actors.SYSTEM, now=NOW
+            )
+
+        with pytest.raises(TooManyInvitations):
+            invite(acme)
+
+        assert OutgoingEmail.objects.count() == invitations.MAILS_A_DAY_MAX
+        invite(rival)
+        invite(acme, now=NOW + timedelta(days=1))
+
 
 class TestTheLink:
     def test_makes_the_account_and_the_membership(self, acme):
