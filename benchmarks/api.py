@@ -22,10 +22,11 @@ AIMS = {"summary": 0.8, "transactions": 0.8, "topup": 0.5}
 
 @dataclass(frozen=True)
 class Sample:
-    """One slice: requests per second, and CPU milliseconds of the server per request."""
+    """One slice: requests per second, CPU of the server per request, what 99 % waited at most."""
 
     rate: float
     cpu_ms: float
+    p99_ms: float
 
 
 def measure(options: Options) -> Section:
@@ -75,23 +76,30 @@ def requests(customer: Customer) -> dict[str, Request]:
     }
 
 
-def in_turns(servers: Sequence[Server], request: Request, options: Options) -> list[list[Sample]]:
+def in_turns(
+    servers: Sequence[Server],
+    request: Request,
+    options: Options,
+    *,
+    connections: int = CONNECTIONS,
+) -> list[list[Sample]]:
     """Samples of each server, each round in the other order, after all are warm."""
     for server in servers:
-        load.run(server.port, request, connections=CONNECTIONS, seconds=WARM_SECONDS)
+        load.run(server.port, request, connections=connections, seconds=WARM_SECONDS)
     samples: list[list[Sample]] = [[] for _ in servers]
     for number in range(options.pairs):
         turns = list(zip(servers, samples, strict=True))
         for server, mine in turns if number % 2 == 0 else reversed(turns):
-            mine.append(_slice(server, request, options.seconds))
+            mine.append(_slice(server, request, connections, options.seconds))
     return samples
 
 
-def _slice(server: Server, request: Request, seconds: float) -> Sample:
+def _slice(server: Server, request: Request, connections: int, seconds: float) -> Sample:
     before = server.cpu_seconds()
-    done = load.run(server.port, request, connections=CONNECTIONS, seconds=seconds)
+    done = load.run(server.port, request, connections=connections, seconds=seconds)
     spent = server.cpu_seconds() - before
-    return Sample(rate=done.rate, cpu_ms=spent / len(done.times) * 1000)
+    slowest = sorted(done.times)[int(len(done.times) * 0.99)]
+    return Sample(done.rate, cpu_ms=spent / len(done.times) * 1000, p99_ms=slowest * 1000)
 
 
 def _figures(name: str, ours: Sequence[Sample], peers: Sequence[Sample]) -> list[Figure]:

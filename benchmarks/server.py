@@ -8,6 +8,9 @@ from benchmarks import api, processes, seeding
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
 from benchmarks.peers import installation
+from benchmarks.processes import Server
+
+CONNECTIONS = 16
 
 
 def measure(options: Options) -> Section:
@@ -22,12 +25,13 @@ def measure(options: Options) -> Section:
         processes.program(_granian(other), name="granian", port=other) as granian,
     ):
         for name, request in api.requests(customer).items():
-            ours, theirs = api.in_turns([web, granian], request, options)
+            ours, theirs = api.in_turns([web, granian], request, options, connections=CONNECTIONS)
             figures += _figures(name, ours, theirs)
+        figures += [_memory("gunicorn", web), _memory("granian", granian)]
     return Section("Server", _TEXT.format(pairs=options.pairs, seconds=options.seconds), figures)
 
 
-_TEXT = """{pairs} interleaved pairs of {seconds} s, 8 kept connections, the product on either
+_TEXT = """{pairs} interleaved pairs of {seconds} s, 16 kept connections, the product on either
 side: gunicorn with its worker class of ours, granian over WSGI, each 2 workers of 4 threads. Which
 one is kept, and why, is in decision 0065."""
 
@@ -42,16 +46,15 @@ def _granian(port: int) -> Sequence[str]:
 
 def _figures(name: str, ours: Sequence[api.Sample], theirs: Sequence[api.Sample]) -> list[Figure]:
     shares = ratios([item.rate for item in ours], [item.rate for item in theirs])
-    return [
-        Figure(name=f"{name}: gunicorn ÷ granian, requests/s", values=shares),
-        Figure(
-            name=f"{name}: CPU per request, gunicorn",
-            unit="ms",
-            values=[item.cpu_ms for item in ours],
-        ),
-        Figure(
-            name=f"{name}: CPU per request, granian",
-            unit="ms",
-            values=[item.cpu_ms for item in theirs],
-        ),
-    ]
+    figures = [Figure(name=f"{name}: gunicorn ÷ granian, requests/s", values=shares)]
+    for server, samples in (("gunicorn", ours), ("granian", theirs)):
+        cpu, slow = [item.cpu_ms for item in samples], [item.p99_ms for item in samples]
+        figures += [
+            Figure(name=f"{name}: CPU per request, {server}", unit="ms", values=cpu),
+            Figure(name=f"{name}: p99, {server}", unit="ms", values=slow),
+        ]
+    return figures
+
+
+def _memory(name: str, server: Server) -> Figure:
+    return Figure(name=f"memory of a process, {name}", unit="MiB", values=server.resident_mib())
