@@ -90,7 +90,7 @@ def free_port() -> int:
         return port
 
 
-def require_free_port(port: int) -> None:
+def require_free_port(port: int, *, profile: Profile) -> None:
     """Raise DevstackError with the next step when something listens there already."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -101,7 +101,8 @@ def require_free_port(port: int) -> None:
         except OSError:
             raise DevstackError(
                 f"Port {port} is taken by another program: stop that, "
-                f"or choose another port, for example `./run up --port {free_port()}`."
+                f"or choose another port, for example "
+                f"`./run up --profile {profile.name} --port {free_port()}`."
             ) from None
 
 

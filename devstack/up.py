@@ -13,6 +13,7 @@ from devstack.signals import Stopped, stop_once
 BANNER_WIDTH = 72
 PLACES = {
     "Dashboard": "/dashboard/",
+    "Guide": "/docs/guide",
     "API reference": "/api/docs",
     "Mail inbox": "/dev/inbox/",
     "Admin": "/admin/",
@@ -39,7 +40,7 @@ def _run(pair: Pair, *, port: int, recipe: copies.Recipe) -> None:
     if not pair.claim(purpose="`./run up`", address=address):
         raise AlreadyRunning(already_running_sentence(pair.profile))
     try:
-        copies.require_free_port(port)
+        copies.require_free_port(port, profile=pair.profile)
         with copies.running(pair, port=port, sink=_show, recipe=recipe) as copy:
             console.write_line(banner(copy, pair.profile.name))
             try:

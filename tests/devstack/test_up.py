@@ -114,7 +114,7 @@ class TestStartingAgain:
 
         assert refused.returncode == 1
         assert f"Port {stack.port} is taken by another program" in refused.stderr
-        assert "./run up --port" in refused.stderr
+        assert "`./run up --profile dev --port " in refused.stderr
         assert other.processes() == {}
 
 
