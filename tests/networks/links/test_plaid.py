@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -282,6 +283,22 @@ class TestSilence:
 
         with pytest.raises(LinkUnavailable, match="timeout"):
             provider.exchange(PROCESSOR_TOKEN, ACCOUNT_ID)
+
+    def test_takes_two_threads_of_a_process_at_most(self, plaid, provider, monkeypatch):
+        monkeypatch.setattr(adapter, "_TURN_SECONDS", 0.1)
+        for _ in range(3):
+            plaid.answers(AUTH, Reply(b"{}", seconds=1))
+
+        def ask(_number):
+            with pytest.raises(LinkUnavailable) as told:
+                provider.exchange(PROCESSOR_TOKEN, ACCOUNT_ID)
+            return str(told.value)
+
+        with ThreadPoolExecutor(3) as pool:
+            said = sorted(pool.map(ask, range(3)))
+
+        assert said == ["account", "account", "too many calls at once"]
+        assert len(plaid.requests) == 2
 
     def test_is_what_a_closed_port_and_a_hang_up_are(self, plaid, provider):
         plaid.answers(AUTH, Reply())
