@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
-from django.db import DataError, IntegrityError, connection, transaction
+from django.db import DataError, IntegrityError, connection, connections, transaction
 
 from common import sql
 from common.clock import utc_now
+from common.postgresql.base import DatabaseWrapper
 from common.transactions import joined
 from tenants.models import Mode, Tenant, TenantStatus
 
@@ -47,8 +50,11 @@ class TestRows:
         assert len(sql.rows(many, {"n": sql.KEPT_ROWS_MAX + 1})) == sql.KEPT_ROWS_MAX + 1
         assert sql.rows(few, {"n": 5}) == [(5,)]
 
-        assert connection.cursor_of(many).pgresult is None
-        assert connection.cursor_of(few).pgresult.ntuples == 1
+        database = cast("DatabaseWrapper", connections["default"])
+        assert database.cursor_of(many).pgresult is None
+        kept = database.cursor_of(few).pgresult
+        assert kept is not None
+        assert kept.ntuples == 1
 
     @pytest.mark.django_db(transaction=True)
     def test_a_new_connection_has_cursors_of_its_own(self):

@@ -166,7 +166,9 @@ class TestAlarms:
 
     def test_the_last_ledger_check_that_ended_counts(self, acme):
         now = utc_now()
-        for minutes, finished, findings in ((60, True, []), (30, True, [{}, {}]), (1, False, [])):
+        checks: list[tuple[int, bool, list[dict[str, str]]]]
+        checks = [(60, True, []), (30, True, [{}, {}]), (1, False, [])]
+        for minutes, finished, findings in checks:
             started_at = now - timedelta(minutes=minutes)
             LedgerCheck.objects.create(
                 started_at=started_at,

@@ -40,7 +40,9 @@ def filled(tenant, **fields):
 
 def seen(page):
     """Which settings the form on `page` was filled with."""
-    return re.search(r'name="seen" value="([^"]*)"', page.content.decode())[1]
+    found = re.search(r'name="seen" value="([^"]*)"', page.content.decode())
+    assert found is not None
+    return found[1]
 
 
 class TestSaving:
