@@ -26,9 +26,10 @@ from common import ids, sql
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 
 # The inner select waits for the balance row and reads its newest version; the two other steps build
-# on it. A lock that is not covered and a posting made before insert nothing, and then nothing is
-# updated. ON CONFLICT names no index: with a name, PostgreSQL looks up which index of the partition
-# is meant for every posting (a tenth of its work).
+# on it. What available or locked does not cover and a posting made before insert nothing, and then
+# nothing is updated: the CHECKs of a line come before ON CONFLICT, so no line may be tried that
+# they refuse. ON CONFLICT names no index: with a name, PostgreSQL looks up which index of the
+# partition is meant for every posting (a tenth of its work).
 POST = """
 WITH posted AS (
     INSERT INTO balance_transaction (
@@ -45,6 +46,7 @@ WITH posted AS (
         FROM balance
         WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
             AND (%(type)s::text <> 'lock' OR available >= %(amount)s)
+            AND locked >= -%(locked_delta)s
         FOR NO KEY UPDATE
     ) AS held
     ON CONFLICT DO NOTHING
@@ -240,11 +242,16 @@ def _prepare(order: Order) -> None:
 
     Neither: money arrived in between, or somebody else made the row. It is worth another try.
     """
-    balance = Balance.objects.filter(tenant_id=order.tenant_id, currency=CURRENCY)
-    available = balance.values_list("available", flat=True).first()
-    if available is None:
+    balances = Balance.objects.filter(tenant_id=order.tenant_id, currency=CURRENCY)
+    balance = balances.values("available", "locked").first()
+    if balance is None:
         create_row(tenant_id=order.tenant_id)
-    elif order.type is PostingType.LOCK and available < order.amount:
+    elif balance["locked"] < -kinds.locked_delta(order.type, order.amount):
+        raise IntegrityError(
+            f"{order.type} of {order.source_id}: {order.amount} cents are not locked"
+        )
+    elif order.type is PostingType.LOCK and balance["available"] < order.amount:
+        available = balance["available"]
         shortfall = order.amount - available
         raise InsufficientBalance(
             f"{format_cents(order.amount)} is {format_cents(shortfall)} more than is available.",

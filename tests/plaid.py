@@ -203,7 +203,9 @@ def playing() -> Iterator[FakePlaid]:
         server.daemon_threads = True
         server.block_on_close = False
         plaid.url = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         yield plaid
         server.shutdown()
 

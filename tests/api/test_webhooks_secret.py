@@ -85,7 +85,7 @@ class TestRotation:
         acme_api.post_json(path(endpoint))
 
         event = AuditEvent.objects.get(action="webhook.secret_rotated")
-        assert event.details == {"overlapSeconds": 86_400}
+        assert event.details == {"url": "https://hooks.example.com/in", "overlapSeconds": 86_400}
 
     def test_a_repeat_with_its_key_rotates_once(self, acme_api, endpoint):
         first = acme_api.post_json(path(endpoint), **{"Idempotency-Key": "r"})

@@ -220,6 +220,27 @@ class TestRepeats:
 
         assert ledger.lock(**order).id == first.id
 
+    @pytest.mark.parametrize("release", [ledger.unlock, ledger.settle])
+    def test_a_repeat_of_a_release_succeeds_although_nothing_is_locked(self, acme, release):
+        fund(acme, 100)
+        order = movement(acme, 100)
+        ledger.lock(**order)
+        first = release(**order)
+
+        assert release(**order).id == first.id
+
+    @pytest.mark.parametrize("release", [ledger.unlock, ledger.settle])
+    def test_a_release_of_more_than_is_locked_is_a_bug_and_leaves_all_usable(self, acme, release):
+        fund(acme, 100)
+        ledger.lock(**movement(acme, 40))
+
+        with transaction.atomic():
+            with pytest.raises(IntegrityError, match="41 cents are not locked"):
+                release(**movement(acme, 41))
+            fund(acme, 1)
+
+        assert balance_of(acme) == (61, 0, 40)
+
     def test_a_repeat_inside_a_transaction_leaves_it_usable(self, acme):
         order = movement(acme, 100)
 

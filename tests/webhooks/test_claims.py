@@ -143,7 +143,7 @@ class TestFairness:
         seen, after = [], ""
         for _ in range(3):
             claimed = claims.claim(slots=2, retry_slots=1, after=after, now=NOW)
-            seen += [job.endpoint_id for job in claimed.jobs]
+            seen += sorted(job.endpoint_id for job in claimed.jobs)
             after = claimed.resume_after
 
         assert seen == endpoints
