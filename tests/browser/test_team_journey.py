@@ -163,5 +163,5 @@ class TestPasskeys:
 
         press(visitor.page, "Sign in with a passkey")
 
-        visitor.page.get_by_text("That did not work, or was cancelled.").wait_for()
+        visitor.page.get_by_text("That did not work, or was canceled.").wait_for()
         assert visitor.complaints == []
