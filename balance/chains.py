@@ -17,7 +17,7 @@ from typing import Any
 from django.db import connection
 
 from balance import proofs
-from balance.findings import Finding, Scope, snapshot
+from balance.findings import Finding, Scope, by_index, snapshot
 from balance.kinds import MOVES, Account
 from balance.proofs import DIGEST
 from common.money import CURRENCY
@@ -159,7 +159,7 @@ def _batches(scope: Scope) -> Iterator[Sequence[str]]:
 
 def _audit(tenant_ids: Sequence[str], *, full: bool) -> list[Audited]:
     moves = MOVES.items()
-    with connection.cursor() as cursor:
+    with connection.cursor() as cursor, by_index():
         cursor.execute(
             AUDIT,
             {

@@ -12,6 +12,8 @@ from typing import Any
 
 from django.db import connection
 
+from balance.findings import by_index
+
 # A row as 64 bits, for rows named `posted`: PostgreSQL's hash of each text, seeded with the next
 # number mixed into the hash before. Its hash of a bigint would fold 64 bits into 32.
 DIGEST = """hashfloat8extended(date_part('epoch', posted.created_at),
@@ -77,7 +79,8 @@ def sound(tenant_ids: Collection[str]) -> set[str]:
     """Those of the tenants whose rows up to their checkpoint are what was proven."""
     with connection.cursor() as cursor:
         values: dict[str, Any] = {"tenant_ids": list(tenant_ids), "long": LONG_FROM}
-        cursor.execute(SOUND, values)
+        with by_index():
+            cursor.execute(SOUND, values)
         found = {tenant_id for (tenant_id,) in cursor.fetchall()}
         cursor.execute(LONG, values)
         for tenant_id, sequence in cursor.fetchall():

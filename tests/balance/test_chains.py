@@ -3,10 +3,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from balance import chains, invariants, proofs
 from balance import services as ledger
+from balance.findings import Scope
 from balance.models import LedgerCheckpoint
 from tests.balance.builders import fund
 from tests.balance.corruption import tamper
@@ -37,6 +38,18 @@ class TestCleanBooks:
     @pytest.mark.parametrize("full", [False, True])
     def test_nothing_is_found(self, books, full):
         assert invariants.check(now=NOW, full=full).ok
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("full", [False, True])
+    def test_no_partition_is_read_whole_for_each_tenant(self, books, full):
+        invariants.check(now=NOW)  # there are checkpoints, as there mostly are
+        with transaction.atomic(), connection.cursor() as cursor:
+            chains.check(Scope(full=full), now=NOW)
+            cursor.execute(
+                "SELECT sum(seq_scan), sum(idx_scan) > 0 FROM pg_stat_xact_user_tables"
+                " WHERE relname LIKE 'balance_transaction%%'"
+            )
+            assert cursor.fetchone() == (0, True)
 
     def test_nothing_is_found_where_nothing_happened(self, acme):
         ledger.change_pending(tenant_id=acme.pk, delta=100)
