@@ -8,6 +8,8 @@ from statistics import median
 
 from benchmarks.errors import CannotMeasure
 
+WHY_MISSED = "(why, and what is next: PROFILE.md)"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
@@ -72,7 +74,8 @@ def _line(figure: Figure) -> str:
     aim = "–" if figure.aim is None else f"{sign} {_number(figure.aim)}"
     verdict = "" if figure.aim is None else ("met" if figure.is_met else "**missed**")
     unit = f" ({figure.unit})" if figure.unit else ""
-    remark = " ".join(filter(None, (verdict, figure.note)))
+    note = figure.note or ("" if figure.is_met else WHY_MISSED)
+    remark = " ".join(filter(None, (verdict, note)))
     return f"| {figure.name}{unit} | {low} | **{middle}** | {high} | {aim} | {remark} |"
 
 

@@ -54,7 +54,7 @@ def test_a_table_shows_spread_aims_and_verdicts():
     )
 
     assert shown.splitlines()[2:] == [
-        "| rate | 1,000 | **1,500** | 2,000 | ≥ 1,600 | **missed** |",
+        f"| rate | 1,000 | **1,500** | 2,000 | ≥ 1,600 | **missed** {figures.WHY_MISSED} |",
         "| wait (ms) | 0.0500 | **0.0500** | 0.0500 | ≤ 1.00 | met |",
     ]
 
