@@ -64,7 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("part", nargs="*", help=f"all of them, or some of: {', '.join(PARTS)}")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="small sizes; writes no RESULTS.md")
-    size.add_argument("--full", action="store_true", help="the sizes of the aims; takes an hour")
+    size.add_argument("--full", action="store_true", help="the sizes of the aims; no time limit")
     parser.add_argument("--pairs", type=int, help="interleaved pairs (7)")
     parser.add_argument("--seconds", type=float, default=1.0, help="of a slice (1)")
     parser.add_argument("--rows", type=int, help="of history for pages and audits")
