@@ -12,6 +12,7 @@ from dashboard.templatetags.ballast import moment
 from funding.models import AutoFundingConfig
 from funding.services import notices, pauses
 from funding.simulation import Simulation
+from networks import return_codes
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,12 @@ def state(config: AutoFundingConfig, *, now: datetime) -> State:
     if pauses.is_paused(config, now):
         return State(_pause(config), Badge("Paused", "warn"), _way_out(config))
     return State(_summary(config), Badge("On", "good"), Step(_PAGE, "Details"))
+
+
+def waits_for_agreement(config: AutoFundingConfig) -> bool:
+    """Whether the account holder has to agree again before anything more is debited."""
+    code = config.paused_reason.removeprefix(notices.RETURNED)
+    return code != config.paused_reason and return_codes.lookup(code).ends_authorization
 
 
 def plan(

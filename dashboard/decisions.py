@@ -27,6 +27,9 @@ _REASONS = {
     "daily_limit_exceeded": "It would have gone over the daily limit of your tenant.",
     "monthly_limit_exceeded": "It would have gone over the monthly limit of your tenant.",
     "funding_source_not_verified": "The bank account was not verified yet.",
+    "funding_source_not_authorized": (
+        "The account holder's authorization has ended. Resume auto-funding when it is given again."
+    ),
     "funding_source_unusable": "The bank account could not be used. Choose another one.",
     "funding_method_not_supported": "The bank account does not support the method.",
 }

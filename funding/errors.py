@@ -17,6 +17,15 @@ class FundingSourceUnusable(RuleViolation):
     advice = "It was removed or the bank refused it. Remove it and link it again, or use another."
 
 
+class FundingSourceNotAuthorized(RuleViolation):
+    code = "funding_source_not_authorized"
+    title = "Authorization ended"
+    advice = (
+        "Get the account holder's agreement again, then let a person resume auto-funding in the"
+        " dashboard, or use another bank account. An API key cannot do it."
+    )
+
+
 class FundingMethodNotSupported(RuleViolation):
     code = "funding_method_not_supported"
     title = "Funding method not supported"

@@ -43,6 +43,8 @@ def rule(request: PageRequest) -> HttpResponse:
         "funded_this_month": found.funded_this_month,
         "state": auto_funding.state(found.config, now=now),
         "is_paused": found.config.enabled and pauses.is_paused(found.config, now),
+        "standing": auto_funding_config.standing_of(found.config),
+        "asks_for_agreement": auto_funding.waits_for_agreement(found.config),
         "preview": of_settings(found.config, now=now),
         "lines": [decision_line(row) for row in decisions.rows],
         "page": decisions,
@@ -104,11 +106,11 @@ def pause(request: PageRequest) -> HttpResponse:
 @require_POST
 @tenant_form(*MONEY)
 def resume(request: PageRequest) -> HttpResponse:
-    """End a pause, as `enabled: true` does in the API."""
+    """End the pause that the page showed."""
     try:
-        auto_funding_config.configure(
+        auto_funding_config.resume(
             tenant_id=request.seat.tenant.pk,
-            changes={"enabled": True},
+            seen=request.POST.get("seen", ""),
             actor=actors.user(request.user.pk),
             now=utc_now(),
         )

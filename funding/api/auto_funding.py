@@ -45,13 +45,15 @@ class AutoFundingViewSet(ApiViewSet):
             errors.IncompleteAutoFunding,
             errors.FundingSourceNotVerified,
             errors.FundingSourceUnusable,
+            errors.FundingSourceNotAuthorized,
             errors.FundingMethodNotSupported,
             AmountAboveLimit,
         ),
     )
     @idempotent
     def configure(self, request: TenantRequest) -> HttpResponse:
-        """Change the settings that are sent. `enabled: true` also ends a pause."""
+        """Change the settings that are sent. `enabled: true` also ends a pause, but not after the
+        bank said that debits are not authorized: that takes a person in the dashboard."""
         changes = validated(bodies.AutoFundingConfigIn, request.data)
         auto_funding_config.configure(
             tenant_id=request.auth.tenant_id,

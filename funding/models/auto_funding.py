@@ -39,6 +39,9 @@ class AutoFundingConfig(models.Model):
     resumed_at = models.DateTimeField(
         null=True, blank=True, help_text="when a person last ended a pause"
     )
+    authorized_at = models.DateTimeField(
+        null=True, blank=True, help_text="when a person last had it draw on its bank account"
+    )
     updated_at = models.DateTimeField()
 
     class Meta:

@@ -51,6 +51,9 @@ class FundingSource(StoredAccount):
     supported_methods = ArrayField(models.CharField(max_length=9, choices=FundingMethod))
     is_default = models.BooleanField(default=False)
     last_return_code = models.CharField(max_length=8, blank=True)
+    authorization_ended_at = models.DateTimeField(
+        null=True, blank=True, help_text="when the bank last said that debits are not authorized"
+    )
     created_at = models.DateTimeField()
     removed_at = models.DateTimeField(null=True, blank=True)
 

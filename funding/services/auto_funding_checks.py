@@ -20,7 +20,7 @@ from funding.models import (
     FundingTransaction,
     Trigger,
 )
-from funding.services import limits, pauses, sources
+from funding.services import authorizations, limits, pauses, sources
 from funding.services.confirmation_outcomes import SUPERSEDED
 from funding.states import IN_FLIGHT
 from networks import registry
@@ -117,6 +117,7 @@ def _lock_source(config: AutoFundingConfig) -> FundingSource:
     if source is None:
         raise Undecidable
     sources.require_usable(source=source, method=config.funding_method)
+    authorizations.require(source=source, config=config)
     return source
 
 

@@ -18,11 +18,13 @@ from funding import selectors
 from funding.errors import (
     AutoFundingChanged,
     FundingMethodNotSupported,
+    FundingSourceNotAuthorized,
     FundingSourceUnusable,
     IncompleteAutoFunding,
 )
 from funding.models import AutoFundingConfig, FundingSource
 from funding.services import (
+    authorizations,
     auto_funding,
     confirmation_outcomes,
     confirmations,
@@ -65,10 +67,10 @@ def configure(
 ) -> None:
     """Change the settings, then add money at once if the balance is low.
 
-    `enabled: True` is a person acting: it also ends any pause. `seen` is the `version_of` the
-    settings that the changes were made to; None: whatever is saved. Raises IncompleteAutoFunding,
-    FundingMethodNotSupported, FundingSourceUnusable, AmountAboveLimit, NotFound for an unknown
-    source, and AutoFundingChanged when others than `seen` are saved.
+    `enabled: True` also ends any pause. `seen` is the `version_of` the settings that the changes
+    were made to; None: whatever is saved. Raises IncompleteAutoFunding, FundingMethodNotSupported,
+    FundingSourceUnusable, AmountAboveLimit, NotFound for an unknown source, AutoFundingChanged when
+    others than `seen` are saved, and FundingSourceNotAuthorized where it takes a person.
     """
     ledger.lock_row(tenant_id=tenant_id)
     asked_until_now = confirmations.approvers(tenant_id=tenant_id)
@@ -77,12 +79,13 @@ def configure(
     if seen not in {None, version_of(config)}:
         raise AutoFundingChanged("Somebody has changed the settings meanwhile.")
     before = copy(config)
-    for name, value in changes.items():
-        setattr(config, name, value)
+    _apply(changes, config, actor, now)
     _check(config, changes)
     changed = _difference(before, config)
     if changed or saved is None:
         _save(config, changed, actor, now)
+    elif config.authorized_at != before.authorized_at:
+        config.save(update_fields=("authorized_at",))
     if saved is not None:
         safeguards.warn(
             before=before, after=config, approvers=asked_until_now, actor=actor, now=now
@@ -94,9 +97,37 @@ def configure(
     auto_funding.evaluate_safely(tenant_id=tenant_id, now=now)
 
 
+@transaction.atomic
+def resume(*, tenant_id: str, seen: str, actor: Actor, now: datetime) -> None:
+    """A person ends the pause that `seen`, a `standing_of`, showed; nothing where it runs already.
+
+    Raises AutoFundingChanged when it stands otherwise by now, and what `configure` raises.
+    """
+    ledger.lock_row(tenant_id=tenant_id)
+    config = selectors.auto_funding_config(tenant_id=tenant_id)
+    if config.enabled and not pauses.is_paused(config, now):
+        return
+    if seen != standing_of(config):
+        raise AutoFundingChanged("Auto-funding was changed meanwhile.")
+    configure(tenant_id=tenant_id, changes={"enabled": True}, actor=actor, now=now)
+
+
+def standing_of(config: AutoFundingConfig) -> str:
+    """Which settings these are and why they wait."""
+    until = clock.text_of(config.paused_until) if config.paused_until else ""
+    return " ".join((version_of(config), config.paused_reason, until))
+
+
 def version_of(config: AutoFundingConfig) -> str:
     """Which settings these are: every change makes others."""
     return clock.text_of(config.updated_at) if config.updated_at else "never saved"
+
+
+def _apply(changes: Changes, config: AutoFundingConfig, actor: Actor, now: datetime) -> None:
+    for name, value in changes.items():
+        setattr(config, name, value)
+    if _chooses_account(changes) and authorizations.speaks_for_the_holder(actor):
+        config.authorized_at = now
 
 
 def _check(config: AutoFundingConfig, changes: Changes) -> None:
@@ -107,12 +138,17 @@ def _check(config: AutoFundingConfig, changes: Changes) -> None:
         for column, field in _REQUIRED.items():
             if getattr(config, column) in {None, ""}:
                 raise IncompleteAutoFunding(f"To enable it, set {field}.", field=field)
-        if changes.get("enabled") or not changes.keys().isdisjoint({"source_id", "funding_method"}):
+        if _chooses_account(changes) or "funding_method" in changes:
             _require_source(config)
     if changes.get("enabled") or not changes.keys().isdisjoint(
         {"funding_amount", "funding_method"}
     ):
         _require_amount_within_limit(config)
+
+
+def _chooses_account(changes: Changes) -> bool:
+    """Whether this says which account to draw on from now."""
+    return bool(changes.get("enabled")) or "source_id" in changes
 
 
 def _require_source(config: AutoFundingConfig) -> None:
@@ -124,7 +160,8 @@ def _require_source(config: AutoFundingConfig) -> None:
     source = _hold(config, source_id)
     try:
         sources.require_usable(source=source, method=config.funding_method)
-    except FundingMethodNotSupported:
+        authorizations.require(source=source, config=config)
+    except (FundingMethodNotSupported, FundingSourceNotAuthorized):
         raise
     except RuleViolation as refusal:
         raise IncompleteAutoFunding(refusal.detail, field="fundingSourceId") from refusal

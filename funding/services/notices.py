@@ -59,6 +59,8 @@ def explain_pause(reason: str) -> tuple[str, str]:
         return _PAUSES.get(reason, _UNKNOWN_PAUSE)
     code = return_codes.lookup(reason.removeprefix(RETURNED))
     sentence = f"The bank answered {code.code}, {code.title.lower()}: {code.meaning}"
+    if code.ends_authorization:
+        return sentence, f"{code.advice} Then resume it in the dashboard: an API key cannot."
     return sentence, f"{code.advice} Then switch auto-funding on again."
 
 

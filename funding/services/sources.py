@@ -138,8 +138,10 @@ def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> Fu
 
 
 def note_rejection(*, source: FundingSource, code: str, now: datetime) -> None:
-    """A network refused to move money. Only a code that ends the account says anything about it."""
-    if return_codes.lookup(code).ends_account:
+    """A network refused to move money. Only a code that ends the account, or the authorization to
+    debit it, says anything about it."""
+    known = return_codes.ALL.get(code)
+    if known is not None and (known.ends_account or known.ends_authorization):
         note_return(source=source, return_code=code, now=now)
 
 
@@ -150,11 +152,13 @@ def note_return(*, source: FundingSource, return_code: str, now: datetime) -> No
     Any return of the two deposits ends a verification. `source` is brought up to date.
     """
     source.refresh_from_db(from_queryset=FundingSource.objects.select_for_update(no_key=True))
-    source.last_return_code = return_code
-    source.save(update_fields=("last_return_code",))
+    answer, source.last_return_code = return_codes.lookup(return_code), return_code
+    if answer.ends_authorization:
+        source.authorization_ended_at = now
+    source.save(update_fields=("last_return_code", "authorization_ended_at"))
     if source.status == SourceStatus.PENDING_VERIFICATION:
         set_status(source=source, status=SourceStatus.VERIFICATION_FAILED, now=now)
-    elif source.status == SourceStatus.ACTIVE and return_codes.lookup(return_code).ends_account:
+    elif source.status == SourceStatus.ACTIVE and answer.ends_account:
         set_status(source=source, status=SourceStatus.ERRORED, now=now)
 
 

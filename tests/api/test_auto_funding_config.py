@@ -9,7 +9,7 @@ import pytest
 from balance import services as ledger
 from common.clock import utc_now
 from funding.models import AutoFundingConfig, FundingTransaction, Trigger
-from funding.services import pauses
+from funding.services import pauses, sources
 from funding.states import FundingStatus
 from tenants.models import AuditEvent
 from tests.balance.builders import fund
@@ -201,9 +201,24 @@ class TestPost:
     def test_enabled_true_ends_a_pause(self, acme, acme_api, source):
         fund(acme, 1_000_000)
         acme_api.post_json(PATH, COMPLETE)
-        pauses.pause(tenant_id=acme.pk, reason="bank_returned_R10", now=utc_now())
+        pauses.pause(tenant_id=acme.pk, reason="too_many_firings", now=utc_now())
 
         assert acme_api.post_json(PATH, {"enabled": True}).json()["data"]["status"] == "active"
+
+    def test_enabled_true_does_not_speak_for_the_account_holder(self, acme, acme_api, source):
+        fund(acme, 1_000_000)
+        acme_api.post_json(PATH, COMPLETE)
+        sources.note_return(source=source, return_code="R10", now=utc_now())
+        pauses.pause(tenant_id=acme.pk, reason="bank_returned_R10", now=utc_now())
+
+        response = acme_api.post_json(PATH, {"enabled": True})
+
+        assert (response.status_code, response.json()["code"]) == (
+            422,
+            "funding_source_not_authorized",
+        )
+        assert [error["field"] for error in response.json()["errors"]] == ["fundingSourceId"]
+        assert settings_of(acme_api)["status"] == "paused"
 
     def test_the_same_idempotency_key_answers_the_same(self, acme_api, source):
         first, second = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -36,6 +38,14 @@ def make_decision(tenant, **fields):
     return AutoFundingDecision.objects.create(tenant=tenant, **(values | fields))
 
 
+def resume(browser, tenant, *, page=None):
+    """Press Resume on `page`, or on the one of now."""
+    found = re.search(r'name="seen" value="([^"]*)"', (page or browser.get(PAGE)).content.decode())
+    assert found is not None
+    values = {"acting_for": tenant.pk, "seen": html.unescape(found.group(1))}
+    return browser.post(f"{PAGE}/resume", values, follow=True)
+
+
 class TestPausing:
     def test_stops_it_until_somebody_resumes_it(self, acme, dana, dana_browser):
         make_source(acme)
@@ -66,7 +76,7 @@ class TestPausing:
         make_source(acme)
         make_auto_funding(acme, paused_reason="too_many_firings")
 
-        dana_browser.post(f"{PAGE}/resume", {"acting_for": acme.pk})
+        resume(dana_browser, acme)
 
         assert AutoFundingConfig.objects.get().paused_reason == ""
         assert FundingTransaction.objects.get().amount == 50_000
@@ -75,10 +85,49 @@ class TestPausing:
     def test_cannot_be_resumed_without_a_bank_account_and_says_so(self, acme, dana_browser):
         make_auto_funding(acme, paused_reason="funding_source_removed")
 
-        response = dana_browser.post(f"{PAGE}/resume", {"acting_for": acme.pk}, follow=True)
+        response = resume(dana_browser, acme)
 
         assert b"Name a bank account, or make one the default." in response.content
         assert AutoFundingConfig.objects.get().paused_reason == "funding_source_removed"
+
+    @pytest.mark.parametrize(
+        "meanwhile",
+        [
+            {"paused_reason": "bank_returned_R07"},
+            {"enabled": False, "paused_reason": "", "updated_at": NOW + timedelta(hours=1)},
+            {"funding_amount": 900_000, "updated_at": NOW + timedelta(hours=1)},
+        ],
+    )
+    def test_is_not_ended_by_a_page_that_showed_something_else(self, acme, dana_browser, meanwhile):
+        make_source(acme)
+        make_auto_funding(acme, paused_reason="too_many_firings")
+        opened = dana_browser.get(PAGE)
+        AutoFundingConfig.objects.update(**meanwhile)
+
+        response = resume(dana_browser, acme, page=opened)
+
+        assert b"Auto-funding was changed meanwhile." in response.content
+        assert AutoFundingConfig.objects.filter(**meanwhile).exists()
+        assert not FundingTransaction.objects.exists()
+
+    def test_is_ended_once_by_a_double_click(self, acme, dana_browser):
+        make_source(acme)
+        make_auto_funding(acme, paused_reason="too_many_firings")
+        opened = dana_browser.get(PAGE)
+
+        answers = [resume(dana_browser, acme, page=opened) for _ in range(2)]
+
+        assert all(b"Auto-funding is on." in answer.content for answer in answers)
+        assert AuditEvent.objects.filter(action="auto_funding.resumed").count() == 1
+
+    def test_says_what_resuming_means_where_debits_were_not_authorized(self, acme, dana_browser):
+        config = make_auto_funding(acme, paused_reason="bank_returned_R10")
+        words = b"By resuming you say that the account holder agrees to these debits."
+        assert words in dana_browser.get(PAGE).content
+
+        AutoFundingConfig.objects.filter(pk=config.pk).update(paused_reason="bank_returned_R02")
+
+        assert words not in dana_browser.get(PAGE).content
 
     def test_shows_reason_and_back_off(self, acme, dana_browser):
         make_auto_funding(

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from funding.models import AutoFundingConfig, Trigger
-from funding.services import pauses
+from funding.services import notices, pauses
 from funding.states import FundingStatus
 from tenants.actors import api_key
 from tenants.models import AuditEvent, OutgoingEmail, Role
@@ -76,6 +76,11 @@ class TestPause:
         assert context["reason"].startswith("The bank answered R03, no account")
         assert context["advice"].endswith("Then switch auto-funding on again.")
         assert context["paused_until"] is None
+
+    def test_asks_for_a_person_where_debits_are_not_authorized(self):
+        _, advice = notices.explain_pause("bank_returned_R07")
+
+        assert advice.endswith("Then resume it in the dashboard: an API key cannot.")
 
     def test_of_disabled_settings_changes_and_says_nothing(self, acme):
         make_auto_funding(acme, enabled=False)

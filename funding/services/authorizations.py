@@ -1,0 +1,28 @@
+"""Whether an account may be debited automatically: the bank's word, and a person's after it.
+
+A return that ends the authorization (Nacha R05, R07, R10, R29 and their like) holds until a person
+says that the account holder agrees again. An API key is not a person: it only repeats what it was
+written to send.
+"""
+
+from __future__ import annotations
+
+from funding.errors import FundingSourceNotAuthorized
+from funding.models import AutoFundingConfig, FundingSource
+from tenants.actors import Actor
+from tenants.models import ActorType
+
+
+def speaks_for_the_holder(actor: Actor) -> bool:
+    return actor.type != ActorType.API_KEY
+
+
+def require(*, source: FundingSource, config: AutoFundingConfig) -> None:
+    """Raises FundingSourceNotAuthorized where nobody has agreed since the bank's last word."""
+    ended = source.authorization_ended_at
+    if ended is None or (config.authorized_at is not None and ended <= config.authorized_at):
+        return
+    raise FundingSourceNotAuthorized(
+        f"The account holder's authorization has ended ({source.last_return_code}).",
+        field="fundingSourceId",
+    )
