@@ -17,6 +17,7 @@ class FundingConfig(AppConfig):
         from funding.api import presenters
         from funding.services import confirmation_outcomes, sandbox
         from networks.sandbox import due
+        from tenants.signals import tenant_released
 
         audit.register(invariants.MOVEMENTS.check)
         audit.register(invariants.check_confirmations)
@@ -26,3 +27,4 @@ class FundingConfig(AppConfig):
         available_balance_fell.connect(
             receivers.on_available_balance_fell, dispatch_uid="funding.auto_funding"
         )
+        tenant_released.connect(receivers.on_tenant_released, dispatch_uid="funding.auto_funding")

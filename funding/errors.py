@@ -116,6 +116,12 @@ class IncompleteAutoFunding(RuleViolation):
     advice = "To enable it, set threshold, amount and method, and link a bank account."
 
 
+class TooManySafeguardChanges(RuleViolation):
+    code = "too_many_safeguard_changes"
+    title = "Safeguards changed too often"
+    advice = "Wait a day, or let a person change them in the dashboard."
+
+
 class AutoFundingChanged(Conflict):
     """What only people with a form are told. Without a code: no API answers it."""
 

@@ -1,9 +1,10 @@
-"""The one signal we listen to: the ledger says that a balance fell below its mark."""
+"""The signals we listen to: a balance fell below its mark, a suspension was lifted."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from balance import services as ledger
 from funding.services import auto_funding, lifecycle
 
 
@@ -17,3 +18,8 @@ def on_available_balance_fell(
     """
     if source_type != lifecycle.SOURCE_TYPE:
         auto_funding.evaluate_safely(tenant_id=tenant_id, now=now)
+
+
+def on_tenant_released(*, tenant_id: str, now: datetime, **_more: object) -> None:
+    """The next sweep looks at the balance, which it left alone while nothing could fire."""
+    ledger.look_at_low_again(tenant_id=tenant_id, now=now)

@@ -10,12 +10,14 @@ from allauth.account.forms import default_token_generator
 from django.conf import settings
 from django.urls import reverse
 
-from tenants.models import OutgoingEmail, User
+from tenants import selectors
+from tenants.models import OutgoingEmail, Role, User
 from tenants.services import emails
 
 PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
 ACCOUNT_CHANGED = "account_changed"
 ADDRESS_CHANGED = "address_changed"
+TEAM_CHANGED = "team_changed_by_support"
 # What django-allauth calls a change, in our words.
 _CHANGES = {
     "totp_activated": "An authenticator app was added",
@@ -61,6 +63,28 @@ def queue_address_notices(*, before: str, after: str, now: datetime) -> None:
     for address in (before, after):
         context = {"before": before, "at": now.isoformat(), "email": address}
         emails.queue(tenant_id=None, to=address, template=ADDRESS_CHANGED, context=context, now=now)
+
+
+def queue_team_notices(*, tenant_id: str, user: User, role: str, now: datetime) -> None:
+    """Tell each owner of the tenant that our staff are about to make `user` its `role`."""
+    team = selectors.members(tenant_id=tenant_id).select_related("tenant")
+    before = next((member.get_role_display() for member in team if member.user_id == user.pk), "")
+    for owner in team.filter(role=Role.OWNER, user__is_active=True):
+        context = {
+            "tenant_name": owner.tenant.name,
+            "person": user.email,
+            "role": Role(role).label,
+            "before": before,
+            "at": now.isoformat(),
+            "email": owner.user.email,
+        }
+        emails.queue(
+            tenant_id=tenant_id,
+            to=owner.user.email,
+            template=TEAM_CHANGED,
+            context=context,
+            now=now,
+        )
 
 
 @emails.builds_context(PASSWORD_RESET)

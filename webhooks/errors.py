@@ -26,6 +26,15 @@ class InvalidSecretOverlap(InvalidInput):
     advice = "Let the old secret sign for 0 to 604800 seconds (7 days) longer."
 
 
+class SecretsOverlap(Conflict):
+    code = "webhook_secrets_overlap"
+    title = "An older secret still signs"
+    advice = (
+        "Wait until `previousSecretExpiresAt`, or send `overlapSeconds: 0`, which ends both older"
+        " secrets at once."
+    )
+
+
 class InvalidReplayWindow(InvalidInput):
     code = "invalid_replay_window"
     title = "Invalid window"

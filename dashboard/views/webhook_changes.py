@@ -24,6 +24,7 @@ from dashboard.webhook_forms import (
 from tenants import actors
 from tenants.models import Role
 from webhooks import selectors
+from webhooks.errors import SecretsOverlap
 from webhooks.models import WebhookEndpoint
 from webhooks.services import endpoints, urls
 from webhooks.services.endpoints import WithSecret
@@ -89,15 +90,18 @@ def rotate(request: PageRequest, endpoint_id: str) -> HttpResponse:
     row = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
     form = RotateSecretForm(_sent(request), tenant_id=tenant_id, about=row.pk)
     if form.is_valid():
-        made = endpoints.rotate_secret(
-            tenant_id=tenant_id,
-            endpoint_id=row.pk,
-            overlap=form.cleaned_data["overlap"],
-            secret=form.secret,
-            actor=actors.user(request.user.pk),
-            now=utc_now(),
-        )
-        return _reveal(request, made)
+        try:
+            made = endpoints.rotate_secret(
+                tenant_id=tenant_id,
+                endpoint_id=row.pk,
+                overlap=form.cleaned_data["overlap"],
+                secret=form.secret,
+                actor=actors.user(request.user.pk),
+                now=utc_now(),
+            )
+            return _reveal(request, made)
+        except SecretsOverlap as refusal:
+            form.add_error("overlap", f"{refusal.detail} Wait until then, or choose none.")
     return _ask(request, "webhook_rotate", form, endpoint=row)
 
 

@@ -47,6 +47,7 @@ class AutoFundingViewSet(ApiViewSet):
             errors.FundingSourceUnusable,
             errors.FundingSourceNotAuthorized,
             errors.FundingMethodNotSupported,
+            errors.TooManySafeguardChanges,
             AmountAboveLimit,
         ),
     )

@@ -70,7 +70,8 @@ def configure(
     `enabled: True` also ends any pause. `seen` is the `version_of` the settings that the changes
     were made to; None: whatever is saved. Raises IncompleteAutoFunding, FundingMethodNotSupported,
     FundingSourceUnusable, AmountAboveLimit, NotFound for an unknown source, AutoFundingChanged when
-    others than `seen` are saved, and FundingSourceNotAuthorized where it takes a person.
+    others than `seen` are saved, FundingSourceNotAuthorized where it takes a person, and
+    TooManySafeguardChanges.
     """
     ledger.lock_row(tenant_id=tenant_id)
     asked_until_now = confirmations.approvers(tenant_id=tenant_id)

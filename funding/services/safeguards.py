@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from common import clock
 from common.money import format_cents
+from funding.errors import TooManySafeguardChanges
 from funding.models import AutoFundingConfig
 from tenants.actors import Actor
-from tenants.models import ActorType
+from tenants.models import ActorType, OutgoingEmail
 from tenants.services import emails
 
 MAIL = "safeguard_changed"
+# Of a tenant's API keys: each change is mailed to as many approvers as were named before.
+MAILS_A_DAY_MAX = 100
 _ACTORS = {ActorType.API_KEY: "API key", ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
 
 
@@ -24,9 +27,16 @@ def warn(
     actor: Actor,
     now: datetime,
 ) -> None:
-    """Mail what was loosened, if anything, to those who were asked until now."""
+    """Mail what was loosened, if anything, to those who were asked until now.
+
+    Raises TooManySafeguardChanges: a warning is never left out, so the change is.
+    """
     changes = list(loosened(before, after))
-    for address in approvers if changes else ():
+    if not changes or not approvers:
+        return
+    if actor.type == ActorType.API_KEY:
+        _require_pace(after.tenant_id, now)
+    for address in approvers:
         emails.queue(
             tenant_id=after.tenant_id,
             to=address,
@@ -60,6 +70,17 @@ def loosened(before: AutoFundingConfig, after: AutoFundingConfig) -> Iterator[di
         )
     if before.confirm_topups and not after.confirm_topups:
         yield _change("Top-ups need approval, too", "yes", "no")
+
+
+def _require_pace(tenant_id: str, now: datetime) -> None:
+    """Raises TooManySafeguardChanges."""
+    mails = OutgoingEmail.objects.filter(
+        tenant_id=tenant_id, template=MAIL, created_at__gt=now - timedelta(days=1)
+    )
+    if mails.count() >= MAILS_A_DAY_MAX:
+        raise TooManySafeguardChanges(
+            f"{MAILS_A_DAY_MAX} warnings about loosened safeguards were mailed within a day."
+        )
 
 
 def _is_looser(before: int | None, after: int | None) -> bool:

@@ -8,9 +8,10 @@ from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 
 from tenants.actors import Actor
-from tenants.emails import queue_account_notice, queue_address_notices
-from tenants.models import Membership, Mode, Role, Tenant, TenantStatus, User
+from tenants.emails import queue_account_notice, queue_address_notices, queue_team_notices
+from tenants.models import ActorType, Membership, Mode, Role, Tenant, TenantStatus, User
 from tenants.services import audit, names, sessions, sign_ins
+from tenants.signals import tenant_released
 
 
 @transaction.atomic
@@ -86,9 +87,13 @@ def suspend(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") ->
     return _set_status(tenant_id, TenantStatus.SUSPENDED, "tenant.suspended", actor, now, reason)
 
 
+@transaction.atomic
 def release(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") -> bool:
     """Lift a suspension. False: there was none."""
-    return _set_status(tenant_id, TenantStatus.ACTIVE, "tenant.released", actor, now, reason)
+    if not _set_status(tenant_id, TenantStatus.ACTIVE, "tenant.released", actor, now, reason):
+        return False
+    tenant_released.send(sender=None, tenant_id=tenant_id, now=now)
+    return True
 
 
 @transaction.atomic
@@ -114,9 +119,12 @@ def create_member(
 ) -> Membership:
     """Give a person a role in the tenant; the person is created if the address is new.
 
-    An existing person keeps their password: only they may change it.
+    An existing person keeps their password: only they may change it. When staff do it, those who
+    own the tenant until then are mailed.
     """
     user = _person(email, password)
+    if actor.type == ActorType.STAFF:
+        queue_team_notices(tenant_id=tenant_id, user=user, role=role, now=now)
     membership, is_new = Membership.objects.update_or_create(
         tenant_id=tenant_id, user=user, defaults={"role": role}
     )

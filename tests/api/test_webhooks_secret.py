@@ -10,6 +10,7 @@ from common import crypto
 from common.clock import parse, utc_now
 from tenants.models import AuditEvent
 from tests.builders import make_endpoint
+from webhooks.models import WebhookEndpoint
 from webhooks.services import secrets
 
 
@@ -74,8 +75,30 @@ class TestRotation:
         endpoint.refresh_from_db()
         assert endpoint.secret_token == before
 
-    def test_a_second_one_drops_the_oldest(self, acme_api, endpoint):
+    def test_a_second_one_does_not_drop_the_oldest_before_its_time(self, acme_api, endpoint):
+        old = secret_of(endpoint)
+        data = acme_api.post_json(path(endpoint)).json()["data"]
+
+        response = acme_api.post_json(path(endpoint))
+
+        assert (response.status_code, response.json()["code"]) == (409, "webhook_secrets_overlap")
+        assert response.json()["previousSecretExpiresAt"] == data["previousSecretExpiresAt"]
+        both = signing_secrets(endpoint, now=utc_now())
+        assert (both.current, both.previous) == (data["secret"], old)
+        assert AuditEvent.objects.filter(action="webhook.secret_rotated").count() == 1
+
+    def test_a_second_one_may_end_both_at_once(self, acme_api, endpoint):
+        acme_api.post_json(path(endpoint))
+
+        data = acme_api.post_json(path(endpoint), {"overlapSeconds": 0}).json()["data"]
+
+        both = signing_secrets(endpoint, now=utc_now())
+        assert (both.current, both.previous) == (data["secret"], None)
+
+    def test_a_second_one_after_the_overlap_keeps_the_first(self, acme_api, endpoint):
         first = acme_api.post_json(path(endpoint)).json()["data"]["secret"]
+        WebhookEndpoint.objects.update(previous_secret_expires_at=utc_now())
+
         second = acme_api.post_json(path(endpoint)).json()["data"]["secret"]
 
         both = signing_secrets(endpoint, now=utc_now())

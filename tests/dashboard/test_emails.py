@@ -44,6 +44,14 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "at": "2026-11-20T15:04:00Z",
         "email": "dana@acme.example",
     },
+    "team_changed_by_support": {
+        "tenant_name": TENANT,
+        "person": "lee@ballast.example",
+        "role": "Owner",
+        "before": "",
+        "at": "2026-11-20T15:04:00Z",
+        "email": "dana@acme.example",
+    },
     "auto_funding_paused": {
         "tenant_name": TENANT,
         "reason": "The bank answered R03, no account.",

@@ -177,6 +177,22 @@ class TestRotating:
             b"the old one signs as well until" in dana_browser.get(f"{ROOT}/{endpoint.pk}").content
         )
 
+    def test_again_before_the_oldest_secret_ends_says_so(self, acme, dana_browser):
+        endpoint = make_endpoint(acme)
+        path = f"{ROOT}/{endpoint.pk}/secret"
+
+        def rotate(overlap):
+            form = RotateSecretForm(tenant_id=acme.pk, about=endpoint.pk)
+            sent = {"acting_for": acme.pk, "token": form["token"].value(), "overlap": overlap}
+            return dana_browser.post(path, sent)
+
+        kept = secret_in(rotate("3600"))
+        refused = rotate("3600")
+
+        assert refused.status_code == 422
+        assert b"Wait until then, or choose none." in refused.content
+        assert secret_of(endpoint) == kept != secret_in(rotate("0"))
+
     def test_with_the_form_of_another_endpoint_changes_nothing(self, acme, dana_browser):
         endpoint, other = make_endpoint(acme), make_endpoint(acme)
         old = secret_of(endpoint)

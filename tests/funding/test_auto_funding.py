@@ -532,6 +532,15 @@ class TestSweep:
         assert auto_funding.sweep(now=NOW) == 0
         assert auto_funding.sweep(now=NOW + MINUTE) == 1
 
+    def test_looks_at_once_when_a_suspension_is_lifted(self, acme, source):
+        make_auto_funding(acme)
+        accounts.suspend(tenant_id=acme.pk, actor=SYSTEM, now=NOW)
+        assert auto_funding.sweep(now=NOW) == 0
+
+        accounts.release(tenant_id=acme.pk, actor=SYSTEM, now=NOW + MINUTE)
+
+        assert auto_funding.sweep(now=NOW + MINUTE) == 1
+
     def test_looks_at_once_when_a_person_resumes(self, acme, source):
         make_auto_funding(acme, paused_reason="too_many_firings")
         auto_funding.sweep(now=NOW)

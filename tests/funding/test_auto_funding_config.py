@@ -9,7 +9,11 @@ import pytest
 
 from balance import selectors as ledger
 from common.errors import NotFound
-from funding.errors import FundingMethodNotSupported, IncompleteAutoFunding
+from funding.errors import (
+    FundingMethodNotSupported,
+    IncompleteAutoFunding,
+    TooManySafeguardChanges,
+)
 from funding.models import (
     AutoFundingConfig,
     Confirmation,
@@ -19,7 +23,7 @@ from funding.models import (
 from funding.services import auto_funding, auto_funding_config, pauses, sources
 from funding.services.auto_funding_config import Changes
 from networks.errors import AmountAboveLimit
-from tenants.actors import SYSTEM, api_key
+from tenants.actors import SYSTEM, api_key, user
 from tenants.models import AuditEvent, OutgoingEmail, Role
 from tests.balance.builders import balance_of, fund
 from tests.builders import (
@@ -290,6 +294,42 @@ class TestSafeguards:
         assert self.warnings(acme) == [
             ("owner@acme.example", [("Who approves", "owners and approvers", "cfo@acme.example")])
         ]
+
+    def test_changed_at_the_speed_of_a_program_are_refused_before_mail_floods(self, acme):
+        make_member(acme, email="owner@acme.example")
+        configure(acme, confirmation_emails=[f"a{number}@acme.example" for number in range(10)])
+
+        def swap():
+            now = AutoFundingConfig.objects.get().confirmation_emails
+            configure(acme, confirmation_emails=[f"b{address}"[:60] for address in now])
+
+        for _ in range(10):
+            swap()
+        with pytest.raises(TooManySafeguardChanges):
+            swap()
+
+        assert OutgoingEmail.objects.filter(template="safeguard_changed").count() == 100
+        assert (
+            AutoFundingConfig.objects.get().confirmation_emails[0] == "b" * 10 + "a0@acme.example"
+        )
+
+    def test_may_still_be_tightened_switched_off_and_changed_by_people(self, acme):
+        make_member(acme, email="owner@acme.example")
+        configure(acme, confirmation_emails=["cfo@acme.example"], monthly_limit=100)
+        OutgoingEmail.objects.bulk_create(
+            OutgoingEmail(
+                tenant=acme, to="x@acme.example", template="safeguard_changed", created_at=NOW
+            )
+            for _ in range(100)
+        )
+
+        configure(acme, monthly_limit=99, enabled=False)
+        auto_funding_config.configure(
+            tenant_id=acme.pk, changes={"monthly_limit": 200}, actor=user("usr_1"), now=NOW
+        )
+        configure(acme, now=NOW + timedelta(days=1), monthly_limit=300)
+
+        assert mails_of(acme, "safeguard_changed").count("cfo@acme.example") == 2
 
     def test_tightening_is_nobodys_alarm(self, acme):
         make_member(acme, email="owner@acme.example")

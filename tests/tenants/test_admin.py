@@ -213,6 +213,35 @@ class TestPeople:
         assert Membership.objects.get().role == Role.VIEWER
         assert audited("member.added").tenant_id == acme.pk
 
+    def test_join_a_tenant_in_front_of_its_owners(self, desk, acme, rival):
+        make_member(acme, email="dana@acme.example")
+        make_member(acme, email="max@acme.example", role=Role.MEMBER)
+        make_member(acme, email="gone@acme.example")
+        User.objects.filter(email="gone@acme.example").update(is_active=False)
+        make_member(rival, email="other@rival.example")
+        person = User.objects.create_user(email="lee@ballast.example")
+
+        desk.post(
+            "/admin/tenants/membership/add/",
+            {"tenant": acme.pk, "user": person.pk, "role": "owner"},
+        )
+
+        mail = OutgoingEmail.objects.get()
+        assert (mail.template, mail.to) == ("team_changed_by_support", "dana@acme.example")
+        assert mail.context["person"] == "lee@ballast.example"
+        assert (mail.context["before"], mail.context["role"]) == ("", "Owner")
+
+    def test_get_another_role_in_front_of_its_owners(self, desk, acme):
+        make_member(acme, email="dana@acme.example")
+        person = make_member(acme, email="max@acme.example", role=Role.VIEWER)
+
+        path = f"/admin/tenants/membership/{person.memberships.get().pk}/change/"
+        desk.post(path, {"role": "owner"})
+
+        mail = OutgoingEmail.objects.get()
+        assert (mail.to, mail.context["person"]) == ("dana@acme.example", "max@acme.example")
+        assert (mail.context["before"], mail.context["role"]) == ("Viewer", "Owner")
+
     def test_change_their_role(self, desk, acme):
         person = make_member(acme, email="dana@acme.example", role=Role.VIEWER)
         membership = person.memberships.get()

@@ -107,10 +107,16 @@ class WebhookViewSet(ApiViewSet):
         )
         return responses.data(presenters.removal(row))
 
-    @extend_schema(request=bodies.RotateSecretIn, responses=envelope(bodies.WebhookWithSecretOut))
+    @extend_schema(
+        request=bodies.RotateSecretIn,
+        responses=envelope(bodies.WebhookWithSecretOut),
+        extensions=refuses(errors.SecretsOverlap),
+    )
     @idempotent
     def rotate_secret(self, request: TenantRequest, endpoint_id: str) -> HttpResponse:
-        """A new secret, shown this once; the old one signs as well for 24 hours."""
+        """A new secret, shown this once; the old one signs as well for 24 hours.
+
+        While an older one still does, only `overlapSeconds: 0` is taken: it ends both."""
         values = validated(bodies.RotateSecretIn, request.data)
         made = endpoints.rotate_secret(
             tenant_id=request.auth.tenant_id,

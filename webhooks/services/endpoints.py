@@ -9,14 +9,19 @@ from typing import Any
 
 from django.db import transaction
 
-from common import crypto, ids
+from common import clock, crypto, ids
 from common.errors import NotFound
 from tenants.actors import Actor
 from tenants.models import Tenant
 from tenants.services import audit
 from webhooks import events as names
 from webhooks import selectors, signing
-from webhooks.errors import InvalidSecretOverlap, InvalidWebhookEvents, TooManyWebhooks
+from webhooks.errors import (
+    InvalidSecretOverlap,
+    InvalidWebhookEvents,
+    SecretsOverlap,
+    TooManyWebhooks,
+)
 from webhooks.models import ENDPOINTS_PER_TENANT_MAX, DisabledReason, WebhookEndpoint
 from webhooks.services import deliveries
 from webhooks.services.urls import CheckedUrl
@@ -182,13 +187,17 @@ def rotate_secret(
     """A new secret; the old one signs as well for `overlap` longer (0 to 7 days). `secret`: the
     new one, from `signing.new_secret`; asked for again with the one in force, nothing changes.
 
-    Raises NotFound, InvalidSecretOverlap.
+    Only one older secret can sign beside the new one. While one does, SecretsOverlap is raised
+    unless `overlap` is 0: it would stop working before its time. Raises NotFound,
+    InvalidSecretOverlap.
     """
     if not timedelta(0) <= overlap <= OVERLAP_MAX:
         raise InvalidSecretOverlap("The overlap must be 0 to 7 days.", field="overlapSeconds")
     endpoint = _locked(tenant_id, endpoint_id)
     if secret and secret == _secret_of(endpoint):
         return WithSecret(endpoint, secret)
+    if overlap:
+        _require_one_secret(endpoint, now)
     secret = secret or signing.new_secret()
     _write(
         endpoint,
@@ -199,6 +208,16 @@ def rotate_secret(
     )
     _audit(endpoint, "secret_rotated", actor, now, overlapSeconds=int(overlap.total_seconds()))
     return WithSecret(endpoint, secret)
+
+
+def _require_one_secret(endpoint: WebhookEndpoint, now: datetime) -> None:
+    """Raises SecretsOverlap."""
+    until = endpoint.previous_secret_expires_at
+    if until is not None and now < until:
+        raise SecretsOverlap(
+            f"The secret before this one signs until {clock.text_of(until)}.",
+            previous_secret_expires_at=clock.text_of(until),
+        )
 
 
 def _is_removed(tenant_id: str, endpoint_id: str) -> bool:
