@@ -14,6 +14,7 @@ from api.downloads import csv_download
 from api.idempotency import idempotent
 from api.pagination import paginate
 from api.schema import PAGE_PARAMETERS, envelope, page, refuses
+from api.serializers import validated
 from api.views import ApiViewSet
 from balance.errors import BalanceOutOfRange
 from common.clock import utc_now
@@ -46,12 +47,10 @@ class TopUpViewSet(ApiViewSet):
     @idempotent
     def create(self, request: TenantRequest) -> HttpResponse:
         """Add money to the balance from a linked bank account; it arrives later."""
-        body = TopUpIn(data=request.data)
-        body.is_valid(raise_exception=True)
         funding = topups.request(
             tenant_id=request.auth.tenant_id,
             mode=request.auth.mode,
-            topup=body.validated_data,
+            topup=validated(TopUpIn, request.data),
             actor=request.auth.actor,
             now=utc_now(),
         )

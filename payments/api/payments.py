@@ -15,6 +15,7 @@ from api.idempotency import idempotent
 from api.pagination import paginate
 from api.sandbox import require_sandbox, step_parameter
 from api.schema import envelope, page, refuses
+from api.serializers import validated
 from api.views import ApiViewSet
 from approvals.api import confirmation
 from approvals.errors import UnknownConfirmation
@@ -56,12 +57,10 @@ class PaymentViewSet(ApiViewSet):
     @idempotent
     def create(self, request: TenantRequest) -> HttpResponse:
         """Pay out of the balance. The money is set aside at once and arrives later."""
-        body = PaymentIn(data=request.data)
-        body.is_valid(raise_exception=True)
         payment = orders.place(
             tenant_id=request.auth.tenant_id,
             mode=request.auth.mode,
-            order=body.validated_data,
+            order=validated(PaymentIn, request.data),
             actor=request.auth.actor,
             now=utc_now(),
         )
