@@ -13,12 +13,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.http import HttpResponse
 from psycopg.types.numeric import Int8
 
@@ -27,6 +26,7 @@ from api.authentication import TenantRequest
 from api.models import IdempotencyRecord
 from common import crypto, sql
 from common.clock import utc_now
+from common.constraints import violated
 from common.errors import DomainError
 
 KEPT_FOR = timedelta(days=30)
@@ -35,10 +35,15 @@ _KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _KEPT_HEADERS = ("Content-Type", "Location", "Cache-Control")
 # Refusals that a later, identical request may legitimately get a different answer to.
 _NOT_KEPT = {400, 401, 403, 429}
-_FIND = """
-SELECT fingerprint, id FROM api_idempotencyrecord
-WHERE tenant_id = %(tenant_id)s AND key = %(key)s
+# One round trip. Whoever ends between the look and the lock has left an answer that this does not
+# see: keeping a second one is refused then, and the look repeated.
+_LOOK = """
+SELECT locked.is_ours, record.fingerprint, record.id
+FROM (SELECT pg_try_advisory_xact_lock(%(number)s) AS is_ours) AS locked
+LEFT JOIN api_idempotencyrecord AS record
+    ON record.tenant_id = %(tenant_id)s AND record.key = %(key)s
 """
+_ONE_ANSWER = "one_answer_per_key"
 
 View = Callable[..., HttpResponse]
 Run = Callable[[], HttpResponse]
@@ -96,15 +101,16 @@ def _prepare_once(
     request: TenantRequest, key: str, run: View, prepare: Callable[[], Any]
 ) -> HttpResponse:
     """`_run_once` for a view that asks others first: they are asked once, too."""
-    number = _number_of(request.auth.tenant_id, key)
-    is_ours = _try_lock("pg_try_advisory_lock", number)
+    number = {"number": Int8(_number_of(request.auth.tenant_id, key))}
+    ((is_ours,),) = sql.rows("SELECT pg_try_advisory_lock(%(number)s)", number)
     try:
-        return _replay_unless(request, key, is_ours=is_ours) or _run_once(
-            request, key, _prepared(run, prepare)
-        )
+        replay = _replay(request, key)
+        if replay is None and not is_ours:
+            raise _in_progress()
+        return replay or _run_once(request, key, _prepared(run, prepare))
     finally:
         if is_ours:
-            sql.rows("SELECT pg_advisory_unlock(%(number)s)", {"number": Int8(number)})
+            sql.rows("SELECT pg_advisory_unlock(%(number)s)", number)
 
 
 def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
@@ -114,14 +120,21 @@ def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
     transaction of its own. That spares every other request a savepoint.
     """
     try:
-        with _alone(request, key) as replay:
-            return replay or _kept(request, key, _refusing(run))
+        return _answer_once(request, key, functools.partial(_refusing, run))
     except _Refused as refused:
         answer = problems.response(refused.refusal)
-    if answer.status_code in _NOT_KEPT:
-        return answer
-    with _alone(request, key) as replay:
-        return replay or _kept(request, key, answer)
+    return answer if answer.status_code in _NOT_KEPT else _answer_once(request, key, lambda: answer)
+
+
+def _answer_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
+    """The answer that was kept, or that of `run`, kept in the same transaction."""
+    try:
+        with transaction.atomic():
+            return _replay(request, key) or _kept(request, key, run())
+    except IntegrityError as error:
+        if violated(error) != _ONE_ANSWER:
+            raise
+        return _answer_once(request, key, run)
 
 
 class _Refused(Exception):
@@ -139,14 +152,6 @@ def _refusing(run: Run) -> HttpResponse:
         if errors.status_of(type(refusal)) >= 500:
             raise
         raise _Refused(refusal) from refusal
-
-
-@contextmanager
-def _alone(request: TenantRequest, key: str) -> Iterator[HttpResponse | None]:
-    """A transaction that no other request with this key shares, and the answer that one left."""
-    with transaction.atomic():
-        is_ours = _lock(request.auth.tenant_id, key)
-        yield _replay_unless(request, key, is_ours=is_ours)
 
 
 def _kept(request: TenantRequest, key: str, response: HttpResponse) -> HttpResponse:
@@ -173,42 +178,36 @@ def _fingerprint(request: TenantRequest) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _lock(tenant_id: str, key: str) -> bool:
-    return _try_lock("pg_try_advisory_xact_lock", _number_of(tenant_id, key))
-
-
-def _try_lock(function: str, number: int) -> bool:
-    """Both functions take the same lock: until the transaction ends, or until it is given back or
-    the connection ends."""
-    ((is_ours,),) = sql.rows(f"SELECT {function}(%(number)s)", {"number": Int8(number)})
-    return bool(is_ours)
-
-
 def _number_of(tenant_id: str, key: str) -> int:
     digest = hashlib.sha256(f"{tenant_id}\0{key}".encode()).digest()
     return int.from_bytes(digest[:8], signed=True)
 
 
-def _replay_unless(request: TenantRequest, key: str, *, is_ours: bool) -> HttpResponse | None:
-    """The answer that was kept, or None when this request may run. Raises IdempotencyInProgress."""
-    if replay := _replay(request, key):
-        return replay
-    if not is_ours:
-        raise errors.IdempotencyInProgress(
-            "A request with this Idempotency-Key is running.", headers={"Retry-After": "1"}
-        )
-    return None
-
-
 def _replay(request: TenantRequest, key: str) -> HttpResponse | None:
-    known = sql.first(_FIND, {"tenant_id": request.auth.tenant_id, "key": key})
-    if known is None:
+    """The answer that was kept, or None when this request may run: no other one with its key does
+    before the transaction ends. Raises IdempotencyInProgress, IdempotencyKeyReused."""
+    tenant_id = request.auth.tenant_id
+    number = Int8(_number_of(tenant_id, key))
+    values = {"number": number, "tenant_id": tenant_id, "key": key}
+    ((is_ours, fingerprint, record_id),) = sql.rows(_LOOK, values)
+    if record_id is None:
+        if not is_ours:
+            raise _in_progress()
         return None
-    fingerprint, record_id = known
     if fingerprint != _fingerprint(request):
         raise errors.IdempotencyKeyReused(
             "This Idempotency-Key was used for a request with another method, path or body."
         )
+    return _response(record_id)
+
+
+def _in_progress() -> DomainError:
+    return errors.IdempotencyInProgress(
+        "A request with this Idempotency-Key is running.", headers={"Retry-After": "1"}
+    )
+
+
+def _response(record_id: str) -> HttpResponse:
     record = IdempotencyRecord.objects.get(pk=record_id)
     body = crypto.decrypt(record.body_token, context=record.encryption_context)
     response = HttpResponse(body.encode(), status=record.status)

@@ -23,6 +23,7 @@ from balance.errors import BalanceOutOfRange, InsufficientBalance, PostingConfli
 from balance.kinds import PostingType
 from balance.models import Balance, BalanceTransaction
 from common import ids, sql
+from common.constraints import violated
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 
 # The inner select waits for the balance row and reads its newest version; the two other steps build
@@ -206,11 +207,6 @@ def _execute(values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         if violated(error) == "balance_available_in_range":
             raise BalanceOutOfRange("The balance would leave its range.") from error
         raise
-
-
-def violated(error: IntegrityError) -> str | None:
-    """The name of the constraint that refused."""
-    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
 
 
 def _repeat(order: Order) -> Posting | None:

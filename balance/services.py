@@ -23,6 +23,7 @@ from balance.posting import Order, Posting
 from balance.selectors import Funds
 from balance.signals import available_balance_fell, available_balance_rose
 from common import ids, sql
+from common.constraints import violated
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.actors import Actor
 from tenants.services import audit
@@ -120,7 +121,7 @@ def change_pending(*, tenant_id: str, delta: int) -> Funds:
     try:
         return _on_balance_row(CHANGE_PENDING, tenant_id, delta=Int8(delta))
     except IntegrityError as error:
-        if delta > 0 and posting.violated(error) == "balance_pending_in_range":
+        if delta > 0 and violated(error) == "balance_pending_in_range":
             raise BalanceOutOfRange("More would be on its way than a balance holds.") from error
         raise
 

@@ -7,6 +7,7 @@ tenant: the smallest row of a tenant that the product has.
 from __future__ import annotations
 
 import contextlib
+from threading import Thread
 from typing import Any, ClassVar
 
 import django_filters
@@ -15,7 +16,7 @@ from django.http import HttpResponse
 from django.urls import include, path
 from psycopg.errors import LockNotAvailable
 
-from api import responses
+from api import idempotency, responses
 from api.authentication import TenantRequest
 from api.fields import CentsField, MetadataField, StrictBooleanField, StrictChoiceField, TextField
 from api.filters import StrictFilterSet
@@ -92,6 +93,18 @@ def take_note(request: TenantRequest, body: dict[str, Any], *, action: str = "no
     )
 
 
+def answer_elsewhere(request: TenantRequest) -> None:
+    """Another connection keeps an answer to this very request, and is done."""
+
+    def keep() -> None:
+        idempotency._keep(request, "k1", responses.data({"id": "elsewhere"}, status=201))
+        connection.close()
+
+    thread = Thread(target=keep)
+    thread.start()
+    thread.join()
+
+
 class NoteViewSet(ApiViewSet):
     scopes: ClassVar = {
         "list": "funding:read",
@@ -134,6 +147,8 @@ class NoteViewSet(ApiViewSet):
             raise REFUSALS[outcome]
         if outcome == "bug":
             raise RuntimeError("a bug")
+        if outcome == "answered elsewhere":
+            answer_elsewhere(request)
         if outcome in TROUBLES:
             TROUBLES[outcome](request.auth.tenant_id)
         return responses.data(

@@ -198,7 +198,7 @@ class TestForm:
 class TestInProgress:
     def test_is_409_with_retry_after_whatever_the_body(self, acme, acme_api):
         with transaction.atomic():
-            assert idempotency._lock(acme.pk, "k1")  # the first request, still running
+            _hold(acme, "k1")  # the first request, still running
             waiting = _in_another_thread(lambda: post(acme_api, {"amount": 1}))
 
         problem(waiting, 409, "idempotency_in_progress")
@@ -223,11 +223,25 @@ class TestInProgress:
 
     def test_concerns_only_that_key_of_that_tenant(self, acme, acme_api, rival_api):
         with transaction.atomic():
-            idempotency._lock(acme.pk, "k1")
+            _hold(acme, "k1")
             same_tenant = _in_another_thread(lambda: post(acme_api, {"amount": 1}, key="k2"))
             same_key = _in_another_thread(lambda: post(rival_api, {"amount": 1}, key="k1"))
 
         assert (same_tenant.status_code, same_key.status_code) == (201, 201)
+
+    def test_one_that_ended_unseen_leaves_the_only_answer(self, acme_api):
+        """It had the lock when this one looked for an answer, and no longer when it tried it."""
+        answer = post(acme_api, {"amount": 1, "outcome": "answered elsewhere"})
+
+        assert answer.json() == {"data": {"id": "elsewhere"}}
+        assert answer["Idempotent-Replayed"] == "true"
+        assert notes() == 0
+
+
+def _hold(tenant, key):
+    with connection.cursor() as cursor:
+        number = idempotency._number_of(tenant.pk, key)
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [number])
 
 
 def _in_another_thread(act):

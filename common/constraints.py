@@ -1,0 +1,10 @@
+"""What the database refused, by name."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError
+
+
+def violated(error: IntegrityError) -> str | None:
+    """The name of the constraint that refused."""
+    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
