@@ -20,6 +20,11 @@ RESEND_AFTER = timedelta(minutes=10)
 REASON_LENGTH_MAX = 200
 
 
+def deadline(threshold: int | None, *, amount: int, now: datetime) -> datetime | None:
+    """Until when `amount` cents wait for approval; None if they are not above `threshold`."""
+    return now + VALID_FOR if threshold is not None and amount > threshold else None
+
+
 def announce(matter: Matter, question: Question, *, subject_name: str, now: datetime) -> None:
     """Tell the approvers of a new question by mail, and programs by an event.
 

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from common.errors import RuleViolation
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod
-from funding.services import auto_funding, limits
+from funding.services import limits, topup_terms
 from funding.services.confirmation_outcomes import approvers
 from funding.services.limits import Limits, Usage
 from networks import calendar
@@ -62,5 +62,5 @@ def _refusal(
 
 
 def _approvers(tenant_id: str, amount: int, now: datetime) -> tuple[str, ...]:
-    deadline = auto_funding.confirmation_deadline(tenant_id=tenant_id, amount=amount, now=now)
+    deadline = topup_terms.approval_deadline(tenant_id=tenant_id, amount=amount, now=now)
     return tuple(approvers(tenant_id=tenant_id)) if deadline else ()

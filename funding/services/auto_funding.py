@@ -12,9 +12,10 @@ from functools import partial
 import structlog
 from django.db import transaction
 
+from approvals import requests
 from balance import selectors as balances
 from balance import services as ledger
-from common import sql, sweeps
+from common import sweeps
 from common.errors import DomainError
 from common.money import format_cents
 from funding.methods import NETWORK_METHOD
@@ -35,11 +36,6 @@ from networks.base import PaymentNetwork
 from tenants.actors import SYSTEM
 
 log = structlog.get_logger(__name__)
-
-_TOPUP_THRESHOLD = """
-SELECT confirmation_threshold FROM funding_autofundingconfig
-WHERE tenant_id = %(tenant_id)s AND confirm_topups
-"""
 
 
 @transaction.atomic
@@ -98,12 +94,6 @@ def sweep(*, now: datetime) -> int:
     return sweeps.each(low, partial(_evaluate_unless_idle, now=now), failure="auto_funding_failed")
 
 
-def confirmation_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
-    """Until when a top-up of `amount` cents waits for approval; None if it needs none."""
-    row = sql.first(_TOPUP_THRESHOLD, {"tenant_id": tenant_id})
-    return _deadline(row[0], amount, now) if row else None
-
-
 @transaction.atomic
 def _look_after_recovery(tenant_id: str) -> int:
     """The balance rose without us, or nobody wants to know any more whether it is low."""
@@ -146,7 +136,7 @@ def _fire(
     situation: Situation, source: FundingSource, network: PaymentNetwork
 ) -> AutoFundingDecision:
     config, now = situation.config, situation.now
-    deadline = _deadline(config.confirmation_threshold, situation.amount, now)
+    deadline = requests.deadline(config.confirmation_threshold, amount=situation.amount, now=now)
     terms = lifecycle.NewFunding(
         source=source,
         amount=situation.amount,
@@ -238,7 +228,3 @@ def _update(config: AutoFundingConfig, **columns: object) -> None:
     for name, value in columns.items():
         setattr(config, name, value)
     config.save(update_fields=list(columns))
-
-
-def _deadline(threshold: int | None, amount: int, now: datetime) -> datetime | None:
-    return now + confirmations.VALID_FOR if threshold is not None and amount > threshold else None

@@ -123,7 +123,13 @@ def _lock_source(config: AutoFundingConfig) -> FundingSource:
 
 def _check_amount(situation: Situation) -> None:
     config, amount, now = situation.config, situation.amount, situation.now
-    limits.check(tenant_id=config.tenant_id, method=config.funding_method, amount=amount, now=now)
+    limits.check(
+        limits.of(config.tenant_id),
+        tenant_id=config.tenant_id,
+        method=config.funding_method,
+        amount=amount,
+        now=now,
+    )
     if config.monthly_limit is None:
         return
     used = selectors.funded_automatically(tenant_id=config.tenant_id, now=now)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from approvals import outcomes, requests
-from approvals.requests import VALID_FOR
 from funding.models import Confirmation, FundingTransaction
 from funding.services.confirmation_outcomes import MATTER, approvers
 from tenants.actors import Actor
 
-__all__ = ["VALID_FOR", "approvers", "request", "resend", "supersede"]
+__all__ = ["approvers", "request", "resend", "supersede"]
 
 
 def request(*, funding: FundingTransaction, reason: str, now: datetime) -> Confirmation:

@@ -20,7 +20,8 @@ from funding.models import FundingMethod, FundingTransaction
 from funding.states import FundingStatus
 from networks.errors import AmountAboveLimit
 
-_OWN = """
+# What `in_force` takes.
+OWN = """
 SELECT ach_transaction_max, rtp_transaction_max, daily_max, monthly_max
 FROM funding_fundinglimit WHERE tenant_id = %(tenant_id)s
 """
@@ -45,8 +46,16 @@ class Usage:
 
 def of(tenant_id: str) -> Limits:
     """The tenant's own limits where staff set them, the deployment's elsewhere."""
-    own = sql.first(_OWN, {"tenant_id": tenant_id}) or (None, None, None, None)
-    ach, rtp, daily, monthly = own
+    return in_force(*sql.first(OWN, {"tenant_id": tenant_id}) or ())
+
+
+def in_force(
+    ach: int | None = None,
+    rtp: int | None = None,
+    daily: int | None = None,
+    monthly: int | None = None,
+) -> Limits:
+    """The given limits, and the deployment's for those that are None."""
     return Limits(
         per_transaction={
             FundingMethod.ACH_DEBIT: ach or settings.ACH_AMOUNT_MAX,
@@ -57,12 +66,11 @@ def of(tenant_id: str) -> Limits:
     )
 
 
-def check(*, tenant_id: str, method: str, amount: int, now: datetime) -> None:
+def check(limits: Limits, *, tenant_id: str, method: str, amount: int, now: datetime) -> None:
     """Refuse an amount that goes over a limit; holds the balance row's lock when sums matter.
 
     Raises AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded.
     """
-    limits = of(tenant_id)
     check_transaction(limits, method=method, amount=amount)
     if limits.daily is None and limits.monthly is None:
         return

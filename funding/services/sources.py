@@ -8,7 +8,7 @@ nothing starts on a removed source, and nobody else waits for a top-up.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from django.db import transaction
 
@@ -30,16 +30,19 @@ from tenants.models import Tenant
 from tenants.services import audit
 from webhooks.services import events
 
-_LOCK_FOR_USE = """
+# Keeps a source from being removed until the transaction ends.
+LOCK_FOR_USE = """
 SELECT {columns} FROM funding_fundingsource
-WHERE tenant_id = %(tenant)s AND id = %(id)s FOR KEY SHARE
+WHERE tenant_id = %(tenant_id)s AND id = %(id)s FOR KEY SHARE
 """
+
+T = TypeVar("T")
 
 
 def find(*, tenant_id: str, source_id: str) -> FundingSource:
     """A source of the tenant, removed or not. Raises NotFound, also for a malformed id."""
     rows = FundingSource.objects.filter(tenant_id=tenant_id, pk=source_id)
-    return _found(is_id(source_id, "fs") and rows.first())
+    return found(is_id(source_id, "fs") and rows.first())
 
 
 def require_usable(*, source: FundingSource, method: str) -> None:
@@ -58,27 +61,14 @@ def require_usable(*, source: FundingSource, method: str) -> None:
         )
 
 
-def lock_usable(*, tenant_id: str, source_id: str, method: str) -> FundingSource:
-    """A source that stays unremoved until the end of the caller's transaction.
-
-    Raises NotFound and what `require_usable` raises.
-    """
-    source = _found(is_id(source_id, "fs") and _lock_for_use(_LOCK_FOR_USE, tenant_id, source_id))
-    require_usable(source=source, method=method)
-    return source
-
-
 def try_lock(*, tenant_id: str, source_id: str) -> FundingSource | None:
-    """The same for a caller that must not wait; None while the source is being removed.
+    """A source that stays unremoved until the end of the caller's transaction; None while it is
+    being removed, because the caller must not wait.
 
     Whoever holds the balance row needs this one: a removal holds the source and wants the balance.
     """
-    return _lock_for_use(f"{_LOCK_FOR_USE} SKIP LOCKED", tenant_id, source_id)
-
-
-def _lock_for_use(statement: str, tenant_id: str, source_id: str) -> FundingSource | None:
-    columns = sql.columns(FundingSource)
-    row = sql.first(statement.format(columns=columns), {"tenant": tenant_id, "id": source_id})
+    statement = f"{LOCK_FOR_USE} SKIP LOCKED".format(columns=sql.columns(FundingSource))
+    row = sql.first(statement, {"tenant_id": tenant_id, "id": source_id})
     return sql.instance(FundingSource, row) if row else None
 
 
@@ -167,7 +157,7 @@ def lock_for_change(*, tenant_id: str, source_id: str) -> FundingSource:
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     rows = FundingSource.objects.select_for_update(no_key=True)
     row = is_id(source_id, "fs") and rows.filter(tenant_id=tenant_id, pk=source_id).first()
-    return _found(row)
+    return found(row)
 
 
 def set_status(
@@ -207,7 +197,8 @@ def description(source: FundingSource) -> dict[str, object]:
     }
 
 
-def _found(source: FundingSource | Literal[False] | None) -> FundingSource:
+def found(source: T | Literal[False] | None) -> T:
+    """What was found. Raises NotFound where nothing was."""
     if not source:
         raise NotFound("There is no such funding source.")
     return source

@@ -8,6 +8,7 @@ from functools import partial
 
 from django.db import transaction
 
+from approvals import requests
 from common import ids
 from common.errors import NotFound
 from common.ids import is_id
@@ -15,7 +16,7 @@ from common.transactions import joined
 from funding.errors import FundingMethodNotSupported
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingTransaction, Trigger
-from funding.services import auto_funding, confirmations, lifecycle, limits, sources
+from funding.services import auto_funding, confirmations, lifecycle, limits, topup_terms
 from funding.states import FundingStatus
 from networks import calendar, registry
 from networks.errors import NotCancelable
@@ -49,13 +50,13 @@ def request(
         raise FundingMethodNotSupported(
             "No live payment network is connected yet.", field="fundingMethod"
         )
-    source = sources.lock_usable(
-        tenant_id=tenant_id, source_id=topup.source_id, method=topup.method
+    terms = topup_terms.lock(tenant_id=tenant_id, source_id=topup.source_id, method=topup.method)
+    limits.check(
+        terms.limits, tenant_id=tenant_id, method=topup.method, amount=topup.amount, now=now
     )
-    limits.check(tenant_id=tenant_id, method=topup.method, amount=topup.amount, now=now)
-    deadline = auto_funding.confirmation_deadline(tenant_id=tenant_id, amount=topup.amount, now=now)
-    terms = lifecycle.NewFunding(
-        source=source,
+    deadline = requests.deadline(terms.approved_above, amount=topup.amount, now=now)
+    new = lifecycle.NewFunding(
+        source=terms.source,
         amount=topup.amount,
         method=topup.method,
         trigger=Trigger.TOPUP,
@@ -68,7 +69,7 @@ def request(
         confirm_until=deadline,
         id=topup.id,
     )
-    funding = lifecycle.start(terms=terms, actor=actor, now=now)
+    funding = lifecycle.start(terms=new, actor=actor, now=now)
     if deadline is not None:
         confirmations.request(
             funding=funding, reason="A top-up above the amount that needs no approval.", now=now

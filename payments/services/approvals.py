@@ -30,7 +30,7 @@ VALID_FOR: timedelta = requests.VALID_FOR
 def deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
     """Until when a payment of `amount` cents waits for approval; None if it needs none."""
     threshold = approval_threshold(tenant_id=tenant_id, now=now)
-    return now + VALID_FOR if threshold is not None and amount > threshold else None
+    return requests.deadline(threshold, amount=amount, now=now)
 
 
 def approval_threshold(*, tenant_id: str, now: datetime) -> int | None:

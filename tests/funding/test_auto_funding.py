@@ -18,7 +18,7 @@ from funding.models import (
     FundingTransaction,
     Trigger,
 )
-from funding.services import auto_funding, lifecycle, pauses, sources
+from funding.services import auto_funding, lifecycle, pauses, sources, topup_terms
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM, api_key
 from tenants.models import Mode, OutgoingEmail, Tenant
@@ -612,7 +612,7 @@ class TestSweep:
 
 class TestConfirmationDeadline:
     def deadline(self, tenant, amount):
-        return auto_funding.confirmation_deadline(tenant_id=tenant.pk, amount=amount, now=NOW)
+        return topup_terms.approval_deadline(tenant_id=tenant.pk, amount=amount, now=NOW)
 
     def test_concerns_top_ups_only_where_the_tenant_wants_it(self, acme):
         config = make_auto_funding(acme, confirmation_threshold=10_000)

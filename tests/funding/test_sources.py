@@ -15,7 +15,7 @@ from funding.errors import (
     FundingSourceUnusable,
 )
 from funding.models import FundingSource
-from funding.services import sources
+from funding.services import sources, topup_terms
 from funding.states import FundingStatus, SourceStatus
 from tenants.actors import SYSTEM, api_key
 from tenants.models import AuditEvent
@@ -70,7 +70,7 @@ class TestFind:
 class TestLockUsable:
     def lock(self, source, method="ach_debit", tenant=None):
         tenant_id = tenant.pk if tenant else source.tenant_id
-        return sources.lock_usable(tenant_id=tenant_id, source_id=source.pk, method=method)
+        return topup_terms.lock(tenant_id=tenant_id, source_id=source.pk, method=method).source
 
     def test_gives_an_active_source(self, acme):
         source = make_source(acme)
@@ -109,7 +109,7 @@ class TestLockUsable:
     @pytest.mark.parametrize("source_id", ["", "nonsense", "a\0b"])
     def test_takes_a_malformed_id_for_an_unknown_one(self, acme, source_id):
         with pytest.raises(NotFound):
-            sources.lock_usable(tenant_id=acme.pk, source_id=source_id, method="ach_debit")
+            topup_terms.lock(tenant_id=acme.pk, source_id=source_id, method="ach_debit")
 
     def test_hides_other_tenants_sources(self, acme, rival):
         source = make_source(rival)

@@ -15,7 +15,7 @@ from funding.errors import (
     VerificationNotPending,
 )
 from funding.models import FundingSource, SourceVerification
-from funding.services import deposits, sources, verifications
+from funding.services import deposits, sources, topup_terms, verifications
 from tenants.actors import api_key
 from tenants.models import AuditEvent, Mode
 from tests.builders import NOW, make_linked_source, make_source, make_tenant, notices_of
@@ -142,7 +142,7 @@ class TestVerify:
         guess(source, 33, 44)
 
         with pytest.raises(FundingSourceUnusable, match="never verified"):
-            sources.lock_usable(tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit")
+            topup_terms.lock(tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit")
 
 
 class TestRepeatedDeposits:

@@ -23,7 +23,7 @@ from funding.models import (
     SourceVerification,
     Trigger,
 )
-from funding.services import auto_funding_config, lifecycle, network_events, sources
+from funding.services import auto_funding_config, lifecycle, network_events, sources, topup_terms
 from funding.states import IN_FLIGHT, FundingStatus
 from networks.inbox import messages
 from networks.inbox.models import InboundEvent
@@ -61,9 +61,8 @@ def start(source):
 
 @transaction.atomic
 def top_up(source):
-    return start(
-        sources.lock_usable(tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit")
-    )
+    terms = topup_terms.lock(tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit")
+    return start(terms.source)
 
 
 @transaction.atomic

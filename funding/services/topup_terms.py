@@ -1,0 +1,57 @@
+"""What a top-up is judged by: its bank account, the limits, above what amount somebody approves."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from typing import NamedTuple
+
+from approvals import requests
+from common import sql
+from common.ids import is_id
+from funding.models import FundingSource
+from funding.services import limits, sources
+from funding.services.limits import Limits
+
+_THRESHOLD = """
+SELECT confirmation_threshold FROM funding_autofundingconfig
+WHERE tenant_id = %(tenant_id)s AND confirm_topups
+"""
+_LOCK = """
+SELECT ({threshold}), own.*, source.*
+FROM ({source}) AS source LEFT JOIN ({own}) AS own ON true
+"""
+
+
+class Terms(NamedTuple):
+    """`approved_above` is cents; None: nobody is asked."""
+
+    source: FundingSource
+    limits: Limits
+    approved_above: int | None
+
+
+def lock(*, tenant_id: str, source_id: str, method: str) -> Terms:
+    """The terms of a top-up from this source, which stays unremoved until the end of the caller's
+    transaction. One round trip.
+
+    Raises NotFound, FundingSourceNotVerified, FundingSourceUnusable, FundingMethodNotSupported.
+    """
+    values = {"tenant_id": tenant_id, "id": source_id}
+    row = sources.found(is_id(source_id, "fs") and sql.first(_lock(), values))
+    threshold, ach, rtp, daily, monthly, *columns = row
+    source = sql.instance(FundingSource, tuple(columns))
+    sources.require_usable(source=source, method=method)
+    return Terms(source, limits.in_force(ach, rtp, daily, monthly), threshold)
+
+
+def approval_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
+    """Until when a top-up of `amount` cents would wait for approval; None if it needs none."""
+    row = sql.first(_THRESHOLD, {"tenant_id": tenant_id})
+    return requests.deadline(row[0], amount=amount, now=now) if row else None
+
+
+@cache
+def _lock() -> str:
+    source = sources.LOCK_FOR_USE.format(columns=sql.columns(FundingSource))
+    return _LOCK.format(threshold=_THRESHOLD, source=source, own=limits.OWN)
