@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client
 
 from balance import services as ledger
@@ -159,6 +162,17 @@ def make_member(tenant: Tenant, *, email: str, role: Role = Role.OWNER) -> User:
         tenant_id=tenant.pk, email=email, role=role, password=None, actor=SYSTEM, now=NOW
     )
     return membership.user
+
+
+def browser_of(user: User) -> Client:
+    """With a session as after signing in, in two statements: `Client.force_login` takes nine."""
+    client, session = Client(), SessionStore()
+    session[SESSION_KEY] = user.pk
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.create()
+    client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
+    return client
 
 
 def make_auto_funding(tenant: Tenant, **fields: Any) -> AutoFundingConfig:

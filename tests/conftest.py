@@ -6,6 +6,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from django.conf import settings
 from pytest_django.fixtures import Settings
 
 from balance import invariants
@@ -44,6 +45,15 @@ def rival_api(rival: Tenant) -> ApiClient:
 def ledger_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """For postings without a funding or payment behind them: the audit judges the ledger alone."""
     monkeypatch.setattr(invariants, "_checks", [])
+
+
+@pytest.fixture
+def machinery(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The endpoints of `tests.api.machinery` beside the product's own.
+
+    Not by `pytest.mark.urls`, which forgets every URL before and after each test.
+    """
+    monkeypatch.setattr(settings, "ROOT_URLCONF", "tests.api.machinery")
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """A view set that exists only in tests, to try the shared machinery without any domain.
 
-Mounted by `pytest.mark.urls("tests.api.machinery")`. A note is an audit event of the caller's
+Mounted by the fixture `machinery`. A note is an audit event of the caller's
 tenant: the smallest row of a tenant that the product has.
 """
 

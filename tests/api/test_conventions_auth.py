@@ -17,7 +17,7 @@ from tests.api.machinery import NOTES
 from tests.api.test_conventions_errors import problem
 from tests.builders import ApiClient, make_key, make_tenant
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.api.machinery")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
 
 CHALLENGE = 'Bearer error="invalid_token"'
 

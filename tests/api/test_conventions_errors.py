@@ -14,7 +14,7 @@ from tests.api.machinery import NOTES
 from tests.builders import ApiClient, make_key
 from tests.races.together import together
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.api.machinery")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
 
 MEMBERS = {"type", "title", "status", "detail", "code", "requestId", "errors"}
 

@@ -16,7 +16,7 @@ from tests.api.test_conventions_errors import problem
 from tests.builders import ApiClient, make_key
 from tests.races.together import together
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.api.machinery")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
 
 
 def post(api, body, key="k1", path=NOTES):

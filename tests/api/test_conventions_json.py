@@ -13,7 +13,7 @@ from api.errors import MalformedJson
 from api.parsers import DEPTH_MAX, parse_object
 from tenants.models import AuditEvent
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.api.machinery")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
 
 NOTES = "/api/v1/test/notes"
 

@@ -18,7 +18,7 @@ from tenants.models import ActorType, AuditEvent
 from tests.api.machinery import NOTES
 from tests.api.test_conventions_errors import problem
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.api.machinery")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
 
 START = datetime(2026, 11, 20, 15, 0, tzinfo=UTC)
 

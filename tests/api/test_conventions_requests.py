@@ -10,7 +10,7 @@ import pytest
 from tests.api.machinery import NOTES
 from tests.builders import ApiClient, make_key
 
-pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.api.machinery")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
 
 
 class TestRequestId:

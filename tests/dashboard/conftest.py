@@ -9,7 +9,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from tenants.models import Role, Tenant, User
-from tests.builders import make_member
+from tests.builders import browser_of, make_member
 
 SignIn = Callable[[User], Client]
 
@@ -31,12 +31,7 @@ def ravi(rival: Tenant) -> User:
 
 @pytest.fixture
 def sign_in() -> SignIn:
-    def signed_in(user: User) -> Client:
-        client = Client()
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-        return client
-
-    return signed_in
+    return browser_of
 
 
 @pytest.fixture

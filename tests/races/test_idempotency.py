@@ -13,7 +13,7 @@ from tests.api.machinery import NOTES
 from tests.builders import ApiClient, make_key
 from tests.races.together import together
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.urls("tests.api.machinery")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("machinery")]
 
 WORKERS = 32
 

@@ -15,7 +15,7 @@ from tenants.services import accounts, keys
 from tests.builders import NOW, ApiClient, make_key
 from tests.races.together import together
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.urls("tests.api.machinery")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("machinery")]
 
 
 def test_of_30_keys_issued_at_once_20_are(acme):

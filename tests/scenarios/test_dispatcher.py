@@ -19,7 +19,7 @@ from webhooks.dispatcher.claims import LEASE
 from webhooks.models import DispatcherHeartbeat, WebhookAttempt, WebhookDelivery
 from webhooks.states import DeliveryStatus
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
 SECRET = "whsec_" + "Yg" * 21 + "Y="
 
@@ -88,7 +88,6 @@ def test_kill_9_loses_nothing(receiver, tmp_path):
     assert_at_least_once(receiver, events, endpoints=1, duplicates_max=2 * 20)
 
 
-@pytest.mark.slow
 def test_20_kills_during_4000_deliveries_lose_nothing(receiver, tmp_path):
     tenant = make_tenant()
     for _ in range(10):
@@ -100,7 +99,6 @@ def test_20_kills_during_4000_deliveries_lose_nothing(receiver, tmp_path):
     assert_at_least_once(receiver, events, endpoints=10, duplicates_max=20 * 200)
 
 
-@pytest.mark.slow
 def test_without_kills_everything_arrives_once(receiver, tmp_path):
     tenant = make_tenant()
     for _ in range(3):
@@ -131,7 +129,6 @@ def test_sigterm_finishes_what_is_under_way(receiver, tmp_path):
     assert not has_started()
 
 
-@pytest.mark.slow
 class TestValkey:
     def test_wakes_the_dispatcher_within_milliseconds(self, receiver, tmp_path, settings):
         tenant = make_tenant()
@@ -165,7 +162,6 @@ class TestValkey:
             assert "wake_ups_unavailable" in product.logs("dispatcher")
 
 
-@pytest.mark.slow
 def test_the_heartbeat_goes_on(receiver, tmp_path):
     with running(tmp_path, 0, "dispatcher"):
         wait_until(has_started, seconds=20)

@@ -9,14 +9,9 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from tenants.models import User
+from tests.builders import browser_of
 
 Staff = Callable[..., Client]
-
-
-def browser_of(user: User) -> Client:
-    client = Client()
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-    return client
 
 
 @pytest.fixture

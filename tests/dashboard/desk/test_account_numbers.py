@@ -6,8 +6,7 @@ import pytest
 
 from payments.models import Recipient
 from tenants.models import AuditEvent, User
-from tests.builders import make_source
-from tests.dashboard.desk.conftest import browser_of
+from tests.builders import browser_of, make_source
 from tests.payments.builders import fund, pay
 
 NUMBER = "000123456789"

@@ -6,8 +6,7 @@ from django.core.management import call_command
 
 from dashboard.desk.roles import ROLES
 from tenants.models import AuditEvent, OutgoingEmail, User
-from tests.builders import make_member
-from tests.dashboard.desk.conftest import browser_of
+from tests.builders import browser_of, make_member
 
 
 @pytest.fixture
