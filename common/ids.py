@@ -13,12 +13,13 @@ import time
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = "abcdefghjkmnpqrstvwxyz"
 _REQUEST_ID_LENGTH = 24
-_RANDOM_BITS = 70
-_RANDOM_MASK = (1 << _RANDOM_BITS) - 1
+_RANDOM_LETTERS = 14  # 70 bits
 # Two letters at a time: an id is made for every row that is written.
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _LETTER_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
-_SHIFTS = range(120, -1, -10)
+_SHIFTS = range(50, -1, -10)
+# Each letter stands for eight of the 256 bytes.
+_LETTER_OF_BYTE = (_ALPHABET * 8).encode()
 _ULID = re.compile(r"[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 ID_LENGTH_MAX = 32
@@ -32,15 +33,11 @@ def new(prefix: str) -> str:
 def several(prefix: str, count: int) -> list[str]:
     """New ids of one moment, in no order among themselves."""
     milliseconds, microseconds = divmod(time.time_ns() // 1_000, 1_000)
-    moment = (milliseconds << 10 | microseconds) << _RANDOM_BITS
-    head = prefix + "_" + "".join([_PAIRS[moment >> shift & 1023] for shift in _SHIFTS[:5]])
-    chance = secrets.randbits(count * 80)
-    found = []
-    for _ in range(count):
-        number = moment | chance & _RANDOM_MASK
-        found.append(head + "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS[5:]]))
-        chance >>= 80
-    return found
+    moment = milliseconds << 10 | microseconds
+    head = prefix + "_" + "".join([_PAIRS[moment >> shift & 1023] for shift in _SHIFTS])
+    length = count * _RANDOM_LETTERS
+    chance = secrets.token_bytes(length).translate(_LETTER_OF_BYTE).decode()
+    return [head + chance[at : at + _RANDOM_LETTERS] for at in range(0, length, _RANDOM_LETTERS)]
 
 
 def is_id(value: object, prefix: str) -> bool:
