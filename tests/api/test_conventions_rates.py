@@ -61,6 +61,23 @@ class TestBucket:
         assert bucket.take("clock", 10) == (True, 18.0)
 
 
+class TestRestartOfValkey:
+    def test_a_closed_connection_is_opened_again(self, bucket, settings):
+        bucket.take("again", 10)
+        client = bucket._valkey.ask("CLIENT", "ID")
+        Redis.from_url(settings.REDIS_URL).client_kill_filter(_id=client)
+
+        assert 18 <= bucket.take("again", 10)[1] < 19
+        assert bucket._local._buckets == {}
+
+    def test_a_forgotten_script_is_sent_again(self, bucket, settings):
+        bucket.take("flushed", 10)
+        Redis.from_url(settings.REDIS_URL).script_flush()
+
+        assert 18 <= bucket.take("flushed", 10)[1] < 19
+        assert bucket._local._buckets == {}
+
+
 class TestWithoutValkey:
     @pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", "unix:///nowhere/valkey.sock"])
     def test_the_same_limit_holds_in_each_process(self, bucket, settings, address):
@@ -104,7 +121,7 @@ class TestWithoutValkey:
         settings.REDIS_URL = "redis://127.0.0.1:1/0"
         bucket.take("back", 5)
         settings.REDIS_URL = there
-        bucket._script = None
+        bucket._valkey = None
         bucket._valkey_down = CoolDown(seconds=1)
 
         bucket.take("back", 5)
