@@ -162,7 +162,7 @@ def _kept(request: TenantRequest, key: str, response: HttpResponse) -> HttpRespo
 
 def _key_of(request: TenantRequest) -> str | None:
     """The key, bare or as a quoted structured-field string. Raises InvalidIdempotencyKey."""
-    text = request.headers.get("Idempotency-Key")
+    text: str | None = request.META.get("HTTP_IDEMPOTENCY_KEY")
     if text is None:
         return None
     if len(text) >= 2 and text.startswith('"') and text.endswith('"'):

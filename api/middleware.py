@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django_structlog.middlewares import RequestMiddleware
 
 from api import errors, parsers, problems, request_log
 from api.addresses import client_address
@@ -38,13 +39,22 @@ class RequestIdMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         given = request.META.get("HTTP_X_REQUEST_ID", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else ids.new_request_id()
-        # django-structlog binds what `request.headers` says, which is read once and kept.
         request.META["HTTP_X_REQUEST_ID"] = request_id
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id, ip=client_address(request))
         response = self.get_response(request)
         response["X-Request-Id"] = request_id
         return response
+
+
+class RequestLineMiddleware(RequestMiddleware):
+    """A log line for each request, at its end, and for what broke it.
+
+    What the original binds at the start is bound by RequestIdMiddleware.
+    """
+
+    def prepare(self, request: HttpRequest) -> None:
+        """Nothing is left to do."""
 
 
 class AuthorityMiddleware:
@@ -143,7 +153,7 @@ def _declared_length(request: HttpRequest) -> int | None:
 
 def _stream(request: HttpRequest) -> IO[bytes]:
     """Django reads nothing without a Content-Length; a chunked body ends by itself."""
-    if request.META.get("wsgi.input_terminated") and request.headers.get("Transfer-Encoding"):
+    if request.META.get("wsgi.input_terminated") and request.META.get("HTTP_TRANSFER_ENCODING"):
         return cast("IO[bytes]", request.META["wsgi.input"])
     return cast("IO[bytes]", request)
 

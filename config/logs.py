@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -26,10 +27,11 @@ def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
 
 
 def _redacted(name: str, value: Any, *, depth: int) -> Any:
-    if _SECRET_NAMES.search(name):
+    is_secret, is_reference = _judged(name)
+    if is_secret:
         return REDACTED
     if isinstance(value, str):
-        return without_secrets(value) if _REFERENCE_NAMES.search(name) else clean_text(value)
+        return without_secrets(value) if is_reference else clean_text(value)
     if depth >= _DEPTH_MAX:
         return REDACTED
     if isinstance(value, Mapping):
@@ -39,6 +41,12 @@ def _redacted(name: str, value: Any, *, depth: int) -> Any:
     if value is None or isinstance(value, int | float):
         return value
     return clean_text(str(value))
+
+
+@lru_cache(maxsize=1000)
+def _judged(name: str) -> tuple[bool, bool]:
+    """Whether a member of this name is secret, and whether it is a reference."""
+    return bool(_SECRET_NAMES.search(name)), bool(_REFERENCE_NAMES.search(name))
 
 
 def logging_config(*, json_lines: bool) -> dict[str, Any]:

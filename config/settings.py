@@ -82,7 +82,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "api.middleware.RequestIdMiddleware",
-    "django_structlog.middlewares.RequestMiddleware",
+    "api.middleware.RequestLineMiddleware",
     "api.middleware.RequestLogMiddleware",
     "api.middleware.ApiErrorMiddleware",
     "api.middleware.AuthorityMiddleware",
@@ -457,10 +457,8 @@ WHITENOISE_IMMUTABLE_FILE_TEST = r"\.[0-9a-f]{12}\.\w+$|\.woff2$"  # a font neve
 # --- Logs -----------------------------------------------------------------------------------------
 
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
-DJANGO_STRUCTLOG_TRUST_UPSTREAM_REQUEST_ID = True  # RequestIdMiddleware checked or made it
-DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False  # RequestIdMiddleware binds the address we trust
 DJANGO_STRUCTLOG_CELERY_TASK_RETRY_LOG_LEVEL = logging.DEBUG  # also a line per expired tick
-DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # one line per request is enough
+DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # of streams: one line is enough
 LOGGING = logging_config(json_lines=flag("LOG_JSON", default=not DEBUG))
 structlog.configure(
     processors=[
