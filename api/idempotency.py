@@ -19,7 +19,6 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.http import HttpResponse
-from psycopg.types.numeric import Int8
 
 from api import errors, problems
 from api.authentication import TenantRequest
@@ -101,7 +100,7 @@ def _prepare_once(
     request: TenantRequest, key: str, run: View, prepare: Callable[[], Any]
 ) -> HttpResponse:
     """`_run_once` for a view that asks others first: they are asked once, too."""
-    number = {"number": Int8(_number_of(request.auth.tenant_id, key))}
+    number = {"number": _number_of(request.auth.tenant_id, key)}
     ((is_ours,),) = sql.rows("SELECT pg_try_advisory_lock(%(number)s)", number)
     try:
         replay = _replay(request, key)
@@ -187,7 +186,7 @@ def _replay(request: TenantRequest, key: str) -> HttpResponse | None:
     """The answer that was kept, or None when this request may run: no other one with its key does
     before the transaction ends. Raises IdempotencyInProgress, IdempotencyKeyReused."""
     tenant_id = request.auth.tenant_id
-    number = Int8(_number_of(tenant_id, key))
+    number = _number_of(tenant_id, key)
     values = {"number": number, "tenant_id": tenant_id, "key": key}
     ((is_ours, fingerprint, record_id),) = sql.rows(_LOOK, values)
     if record_id is None:

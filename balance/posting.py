@@ -16,7 +16,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError
-from psycopg.types.numeric import Int8
 
 from balance import kinds
 from balance.errors import BalanceOutOfRange, InsufficientBalance, PostingConflict
@@ -47,7 +46,7 @@ WITH posted AS (
         FROM balance
         WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
             AND (%(type)s::text <> 'lock' OR available >= %(amount)s)
-            AND locked >= -%(locked_delta)s
+            AND locked >= -%(locked_delta)s::bigint
         FOR NO KEY UPDATE
     ) AS held
     ON CONFLICT DO NOTHING
@@ -182,16 +181,16 @@ def create_row(*, tenant_id: str) -> None:
 
 
 def _values(order: Order) -> dict[str, Any]:
-    """The statement's parameters. Int8: one prepared statement for amounts of every size."""
+    """The statement's parameters."""
     return {
         "id": ids.new("btx"),
         "tenant_id": order.tenant_id,
         "type": order.type.value,
-        "amount": Int8(order.amount),
+        "amount": order.amount,
         "currency": CURRENCY,
-        "available_delta": Int8(kinds.available_delta(order.type, order.amount)),
-        "locked_delta": Int8(kinds.locked_delta(order.type, order.amount)),
-        "pending_delta": Int8(order.pending_delta),
+        "available_delta": kinds.available_delta(order.type, order.amount),
+        "locked_delta": kinds.locked_delta(order.type, order.amount),
+        "pending_delta": order.pending_delta,
         "source_type": order.source_type,
         "source_id": order.source_id,
         "description": order.description,

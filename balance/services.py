@@ -13,7 +13,6 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 
 from django.db import IntegrityError, connection, transaction
 from django.db.transaction import TransactionManagementError
-from psycopg.types.numeric import Int8
 
 from balance import posting
 from balance.errors import BalanceOutOfRange, InvalidAdjustment
@@ -119,7 +118,7 @@ def change_pending(*, tenant_id: str, delta: int) -> Funds:
     """Funding set out (`delta` > 0) or ended without a posting (`delta` < 0). Not repeatable:
     belongs into the transaction of the status change that causes it. Raises BalanceOutOfRange."""
     try:
-        return _on_balance_row(CHANGE_PENDING, tenant_id, delta=Int8(delta))
+        return _on_balance_row(CHANGE_PENDING, tenant_id, delta=delta)
     except IntegrityError as error:
         if delta > 0 and violated(error) == "balance_pending_in_range":
             raise BalanceOutOfRange("More would be on its way than a balance holds.") from error

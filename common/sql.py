@@ -1,51 +1,37 @@
-"""Statements on hot paths: prepared by the server, results in binary, no cursor of Django's.
+"""Statements on hot paths: prepared by the server, values in binary, no cursor, no compiler.
 
-Django's cursor cannot prepare, and its compiler builds the same text anew for every call; on hot
-requests those two cost more than PostgreSQL's own work. Same connection, same transaction, same
-exceptions as through the ORM. While somebody watches Django's queries (tests, DEBUG) the statement
-goes through Django's cursor, so that it is seen.
+Django's compiler builds the same text anew for every call, and psycopg's cursor finds the same
+types anew; on hot requests those two cost more than PostgreSQL's own work. Same connection, same
+transaction, same exceptions as through the ORM. While somebody watches Django's queries (tests,
+DEBUG) the statement goes through Django's cursor, so that it is seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model
-from psycopg.pq.abc import PGresult
 
 from common.postgresql.base import DatabaseWrapper
+from common.postgresql.direct import Row, Values
 
-# A kept cursor keeps what it read last.
-KEPT_ROWS_MAX = 200
-
-Row = tuple[Any, ...]
 M = TypeVar("M", bound=Model)
-Values = Mapping[str, Any] | Sequence[Any]
 
 
 def rows(statement: str, values: Values) -> list[Row]:
-    """Run `statement` and return what it gives. Raises what Django's cursor would raise."""
+    """Run `statement` and return what it gives. Raises what Django's cursor would raise.
+
+    PostgreSQL infers the types of its places; where it cannot, or would choose a smaller integer,
+    the statement says them: `%(amount)s::bigint`.
+    """
     database = cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
-    database.close_if_health_check_failed()
-    database.ensure_connection()
-    database.validate_no_broken_transaction()
     if database.queries_logged or database.execute_wrappers:
         return _watched(database, statement, values)
-    with database.wrap_database_errors:
-        cursor = database.cursor_of(statement)
-        cursor.execute(statement, values, prepare=True, binary=True)
-        found: list[Row] = cursor.fetchall() if _gives_rows(cursor.pgresult) else []
-    if len(found) > KEPT_ROWS_MAX:
-        database.forget_cursor(statement)
-    return found
-
-
-def _gives_rows(result: PGresult | None) -> bool:
-    return result is not None and result.nfields > 0
+    return database.rows(statement, values)
 
 
 def first(statement: str, values: Values) -> Row | None:

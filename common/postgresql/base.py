@@ -3,48 +3,89 @@
 from __future__ import annotations
 
 import select
-from typing import Any
+from typing import Any, Self, cast
 
+import psycopg
 from django.db.backends.postgresql import base
-from psycopg import Connection, Cursor
+from django.db.backends.utils import debug_transaction
 from psycopg.pq import TransactionStatus
 
-KEPT_CURSORS_MAX = 100
+from common.postgresql.direct import Direct, Row, Values
+
+_DIRECT = "_ballast_direct"
+# What makes psycopg send DEALLOCATE ALL.
+_CLEARING = ("DROP", "ALTER", "ROLLBACK", "DISCARD", "DEALLOCATE")
+
+
+class Cursor(base.ServerBindingCursor, psycopg.Cursor[Any]):
+    """Django's, which knows when psycopg throws away what is prepared, ours with its own."""
+
+    def execute(self, query: Any, *args: Any, **kwargs: Any) -> Self:
+        super().execute(query, *args, **kwargs)
+        is_script = isinstance(query, str) and ";" in query
+        if is_script or (self.statusmessage or "").startswith(_CLEARING):
+            _direct_of(self.connection).forget()
+        return self
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A kept connection is looked at before each request, and asked only if something is odd.
+    """Django's, with hot statements and savepoints past its cursor, and a cheap look at health."""
 
-    PostgreSQL says goodbye before it closes a connection, and a broken one is at its end: both make
-    the socket readable, which an idle healthy one never is.
-    """
+    def rows(self, statement: str, values: Values) -> list[Row]:
+        """Run `statement`, prepared. Checks and raises what Django's cursor would."""
+        self.close_if_health_check_failed()
+        self.ensure_connection()
+        self.validate_no_broken_transaction()
+        with self.wrap_database_errors:
+            return self._direct.rows(statement, values)
 
-    _cursors: dict[str, Cursor[Any]]
-    _cursors_of: Connection[Any] | None = None
+    def get_connection_params(self) -> dict[str, Any]:
+        return {**super().get_connection_params(), "cursor_factory": Cursor}
 
-    def cursor_of(self, statement: str) -> Cursor[Any]:
-        """The cursor that ran `statement` on this connection before, or a new one.
+    @property
+    def _direct(self) -> Direct:
+        return _direct_of(self.connection)
 
-        A cursor that meets its last statement again still knows how to send and read its types.
-        """
-        if self._cursors_of is not self.connection or len(self._cursors) > KEPT_CURSORS_MAX:
-            self._cursors, self._cursors_of = {}, self.connection
-        cursor = self._cursors.get(statement)
-        if cursor is None:
-            cursor = self._cursors[statement] = self.connection.cursor()
-        return cursor
+    # After psycopg's `rollback`, or a cursor's, nothing would be prepared any more; and a cursor
+    # costs more than PostgreSQL's work on a savepoint.
 
-    def forget_cursor(self, statement: str) -> None:
-        """Keep no longer what `statement` gave last."""
-        self._cursors.pop(statement, None)
+    def _rollback(self) -> None:
+        if self.connection is not None:
+            with debug_transaction(self, "ROLLBACK"), self.wrap_database_errors:
+                self._direct.rollback()
+
+    def _savepoint(self, sid: str) -> None:
+        self._command(self.ops.savepoint_create_sql(sid))
+
+    def _savepoint_rollback(self, sid: str) -> None:
+        self._command(self.ops.savepoint_rollback_sql(sid))
+
+    def _savepoint_commit(self, sid: str) -> None:
+        self._command(self.ops.savepoint_commit_sql(sid))
+
+    def _command(self, text: str) -> None:
+        with debug_transaction(self, text), self.wrap_database_errors:
+            self._direct.command(text)
 
     def is_usable(self) -> bool:
-        """Whether the connection may be used again."""
+        """Whether a kept connection may be used again. It is asked only if something is odd.
+
+        PostgreSQL says goodbye before it closes a connection, and a broken one is at its end: both
+        make the socket readable, which an idle healthy one never is.
+        """
         connection = self.connection
         if connection is None or connection.closed:
             return False
         is_at_rest = connection.info.transaction_status == TransactionStatus.IDLE
         return (is_at_rest and not _is_readable(connection.fileno())) or bool(super().is_usable())
+
+
+def _direct_of(connection: psycopg.Connection[Any]) -> Direct:
+    """Kept with the connection, so that a pool hands out both together."""
+    kept = vars(connection)
+    if _DIRECT not in kept:
+        kept[_DIRECT] = Direct(connection)
+    return cast("Direct", kept[_DIRECT])
 
 
 def _is_readable(descriptor: int) -> bool:

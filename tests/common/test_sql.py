@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import pytest
-from django.db import DataError, IntegrityError, connection, connections, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 
 from common import sql
 from common.clock import utc_now
-from common.postgresql.base import DatabaseWrapper
 from common.transactions import joined
 from tenants.models import Mode, Tenant, TenantStatus
 
@@ -42,27 +39,6 @@ class TestRows:
             transaction.set_rollback(True)
             with pytest.raises(transaction.TransactionManagementError):
                 sql.rows("SELECT 1", {})
-
-    @pytest.mark.django_db(transaction=True)
-    def test_many_are_not_kept_with_their_statement(self):
-        many, few = "SELECT generate_series(1, %(n)s::int)", "SELECT %(n)s::int"
-
-        assert len(sql.rows(many, {"n": sql.KEPT_ROWS_MAX + 1})) == sql.KEPT_ROWS_MAX + 1
-        assert sql.rows(few, {"n": 5}) == [(5,)]
-
-        database = cast("DatabaseWrapper", connections["default"])
-        assert database.cursor_of(many).pgresult is None
-        kept = database.cursor_of(few).pgresult
-        assert kept is not None
-        assert kept.ntuples == 1
-
-    @pytest.mark.django_db(transaction=True)
-    def test_a_new_connection_has_cursors_of_its_own(self):
-        statement = "SELECT pg_backend_pid()"
-        before = sql.rows(statement, {})
-        connection.close()
-
-        assert sql.rows(statement, {}) != before
 
     @pytest.mark.django_db(transaction=True)
     def test_a_refused_statement_runs_the_next_time(self):

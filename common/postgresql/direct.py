@@ -1,0 +1,152 @@
+"""Statements handed to libpq itself: no cursor, prepared once per connection, types known by then.
+
+psycopg's cursor finds out anew with every call what libpq needs to know, at three times the cost of
+libpq's own work (decision 0082). These calls wait in libpq, without the interpreter's lock: a
+signal's handler runs when the statement is over, which the timeouts of statement and lock bound.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from psycopg import Connection, errors
+from psycopg.adapt import AdaptersMap, Transformer
+from psycopg.errors import DataError, OperationalError
+from psycopg.pq import DiagnosticField, ExecStatus, Format, TransactionStatus
+from psycopg.pq.abc import PGresult
+
+Row = tuple[Any, ...]
+Values = Mapping[str, Any] | Sequence[Any]
+
+PREPARED_MAX = 200
+
+_PLACE = re.compile(r"%(?:(%)|(?:\((\w+)\))?s)")
+_OUTDATED = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
+# psycopg's own silently drop what is too large for the smaller two.
+_INTEGERS = {"int2": struct.Struct("!h"), "int4": struct.Struct("!i"), "int8": struct.Struct("!q")}
+
+
+class Direct:
+    """What one connection has prepared, and its transaction's commands."""
+
+    def __init__(self, connection: Connection[Any]) -> None:
+        self._connection = connection
+        self._pgconn = connection.pgconn
+        self._prepared: dict[str, _Prepared] = {}
+        self._made = 0
+
+    def rows(self, statement: str, values: Values) -> list[Row]:
+        """Run `statement`, in a transaction where autocommit is off. Raises psycopg's errors.
+
+        A statement whose table was changed is prepared again, as long as no transaction is open:
+        PostgreSQL has ended one that was.
+        """
+        self._begin()
+        try:
+            return (self._prepared.get(statement) or self._prepare(statement)).rows(values)
+        except _OUTDATED:
+            self.forget()
+            if self._pgconn.transaction_status != TransactionStatus.IDLE:
+                raise
+            return self._prepare(statement).rows(values)
+
+    def forget(self) -> None:
+        """Prepare every statement anew."""
+        self._prepared.clear()
+
+    def command(self, text: str) -> None:
+        """Run a command of the transaction, such as SAVEPOINT. What is prepared stays prepared."""
+        self._begin()
+        _checked(self._pgconn.exec_(text.encode()))
+
+    def rollback(self) -> None:
+        """End the transaction, if there is one. What is prepared stays prepared."""
+        if self._pgconn.transaction_status != TransactionStatus.IDLE:
+            _checked(self._pgconn.exec_(b"ROLLBACK"))
+
+    def _begin(self) -> None:
+        idle = self._pgconn.transaction_status == TransactionStatus.IDLE
+        if idle and not self._connection.autocommit:
+            _checked(self._pgconn.exec_(b"BEGIN"))
+
+    def _prepare(self, statement: str) -> _Prepared:
+        if len(self._prepared) >= PREPARED_MAX:
+            oldest = self._prepared.pop(next(iter(self._prepared)))
+            _checked(self._pgconn.close_prepared(oldest.name))
+        self._made += 1
+        name = b"ballast_%d" % self._made
+        prepared = self._prepared[statement] = _Prepared(self._connection, name, statement)
+        return prepared
+
+
+class _Prepared:
+    """A statement of one connection. PostgreSQL says which types it takes and gives."""
+
+    def __init__(self, connection: Connection[Any], name: bytes, statement: str) -> None:
+        text, self._keys = _numbered(statement)
+        self.name = name
+        self._pgconn = connection.pgconn
+        _checked(self._pgconn.prepare(name, text.encode()))
+        known = _checked(self._pgconn.describe_prepared(name))
+        types = [known.param_type(number) for number in range(known.nparams)]
+        self._dumps = [_dump_of(oid, connection) for oid in types]
+        self._formats = [Format.BINARY] * known.nparams
+        self._loads = Transformer(connection)
+        columns = [known.ftype(number) for number in range(known.nfields)]
+        self._loads.set_loader_types(columns, Format.BINARY)
+
+    def rows(self, values: Values) -> list[Row]:
+        result = _checked(
+            self._pgconn.exec_prepared(
+                self.name, self._parameters(values), self._formats, Format.BINARY
+            )
+        )
+        self._loads.set_pgresult(result, set_loaders=False)
+        found = self._loads.load_rows(0, result.ntuples, tuple)
+        self._loads.set_pgresult(None, set_loaders=False)  # rows are not kept with the statement
+        return found
+
+    def _parameters(self, values: Any) -> list[Any]:
+        try:
+            return [
+                None if (value := values[key]) is None else dump(value)
+                for key, dump in zip(self._keys, self._dumps, strict=True)
+            ]
+        except struct.error as error:
+            raise DataError(str(error)) from error
+
+
+def _numbered(statement: str) -> tuple[str, list[str | int]]:
+    """psycopg's places as PostgreSQL's, and the key of each one's value."""
+    keys: list[str | int] = []
+
+    def place(match: re.Match[str]) -> str:
+        percent, name = match.groups()
+        if percent:
+            return "%"
+        if name is None or name not in keys:
+            keys.append(len(keys) if name is None else name)
+        return f"${len(keys) if name is None else keys.index(name) + 1}"
+
+    return _PLACE.sub(place, statement), keys
+
+
+def _dump_of(oid: int, connection: Connection[Any]) -> Callable[[Any], Any]:
+    adapters: AdaptersMap = connection.adapters
+    for name, integer in _INTEGERS.items():
+        if oid == adapters.types[name].oid:
+            return integer.pack
+    dumper = adapters.get_dumper_by_oid(oid, Format.BINARY)
+    return dumper(list, connection).dump  # only arrays ask for the class
+
+
+def _checked(result: PGresult) -> PGresult:
+    """The result. Raises psycopg's error for a failure."""
+    if result.status != ExecStatus.FATAL_ERROR:
+        return result
+    if result.error_field(DiagnosticField.SQLSTATE) is None:  # libpq's own: the connection is lost
+        raise OperationalError(result.error_message.decode(errors="replace"))
+    raise errors.error_from_result(result)
