@@ -78,8 +78,12 @@ class Dispatcher:
         """One turn of the wheel. Returns whether the next one should follow at once."""
         self._kicked.clear()
         await self._beat()
-        has_recorded = await self._record()
-        return await self._claim() or has_recorded
+        # Both at once: the database need not wait for the loop in between. It takes them in this
+        # order, so what is recorded makes room for what is claimed.
+        both = await asyncio.gather(self._record(), self._claim(), return_exceptions=True)
+        if error := next((item for item in both if isinstance(item, BaseException)), None):
+            raise error
+        return True in both
 
     async def _rest(self) -> None:
         try:
@@ -168,7 +172,6 @@ class Dispatcher:
         except Exception:
             log.exception("delivery_broke", delivery_id=job.delivery_id)
             answer = Answer(failure=Failure.INTERNAL_ERROR)
-        outcome = outcomes.judge(
-            answer, failures=job.failures, jitter=_random.random(), now=self._clock()
-        )
+        jitter = 0.0 if answer.is_success else _random.random()
+        outcome = outcomes.judge(answer, failures=job.failures, jitter=jitter, now=self._clock())
         return Result(job=job, answer=answer, outcome=outcome, started_at=started_at)

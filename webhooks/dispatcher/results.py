@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from common import arrays
 from common.http.client import Answer, Headers
 from webhooks.dispatcher.claims import BREAKER_FAILURES, Job
 from webhooks.dispatcher.outcomes import Outcome
@@ -139,21 +140,21 @@ def record(results: Sequence[Result], *, now: datetime) -> set[str]:
 def _values(results: Sequence[Result], now: datetime) -> dict[str, Any]:
     health = _health_of(results)
     return {
-        "endpoint_ids": list(health),
-        "succeeded": [item.has_success for item in health.values()],
-        "trailing": [item.trailing for item in health.values()],
-        "failed_since": [item.failed_since for item in health.values()],
-        "ids": [result.job.delivery_id for result in results],
-        "versions": [result.job.lease_version for result in results],
-        "numbers": [result.job.attempt for result in results],
-        "statuses": [str(result.outcome.status) for result in results],
-        "due": [result.outcome.next_attempt_at for result in results],
-        "codes": [result.answer.status for result in results],
-        "errors": [str(result.answer.failure or "") for result in results],
-        "responses": [text_of(result.answer.body) for result in results],
-        "headers": [_json_of(result.answer.headers) for result in results],
-        "durations": [result.answer.duration_ms for result in results],
-        "started": [result.started_at for result in results],
+        "endpoint_ids": arrays.texts(health),
+        "succeeded": arrays.plain(item.has_success for item in health.values()),
+        "trailing": arrays.plain(item.trailing for item in health.values()),
+        "failed_since": arrays.plain(item.failed_since for item in health.values()),
+        "ids": arrays.texts(result.job.delivery_id for result in results),
+        "versions": arrays.plain(result.job.lease_version for result in results),
+        "numbers": arrays.plain(result.job.attempt for result in results),
+        "statuses": arrays.texts(result.outcome.status for result in results),
+        "due": arrays.plain(result.outcome.next_attempt_at for result in results),
+        "codes": arrays.plain(result.answer.status for result in results),
+        "errors": arrays.texts(result.answer.failure or "" for result in results),
+        "responses": arrays.texts(text_of(result.answer.body) for result in results),
+        "headers": arrays.texts(_json_of(result.answer.headers) for result in results),
+        "durations": arrays.plain(result.answer.duration_ms for result in results),
+        "started": arrays.plain(result.started_at for result in results),
         "breaker": BREAKER_FAILURES,
         "pause_max": PAUSE_SECONDS_MAX,
         "now": now,
@@ -178,4 +179,6 @@ def _json_of(headers: Headers) -> str:
 
 def _storable(text: str) -> str:
     """Without what PostgreSQL refuses: NUL, and bytes that were no UTF-8."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode()
+    return text.replace("\0", "\ufffd")

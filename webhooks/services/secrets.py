@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from common import crypto
 from webhooks.models import secret_context
@@ -27,6 +28,12 @@ def unseal(
     context = secret_context(endpoint_id)
     overlaps = previous_expires_at is not None and now < previous_expires_at
     return Secrets(
-        current=crypto.decrypt(token, context=context),
-        previous=crypto.decrypt(previous_token, context=context) if overlaps else None,
+        current=_decrypted(token, context),
+        previous=_decrypted(previous_token, context) if overlaps else None,
     )
+
+
+@lru_cache(maxsize=1024)
+def _decrypted(token: str, context: str) -> str:
+    """A dispatcher signs for the same endpoints over and over."""
+    return crypto.decrypt(token, context=context)
