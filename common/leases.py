@@ -6,6 +6,7 @@ still the claimed one, so a worker that slept past its lease cannot overwrite it
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
@@ -59,13 +60,23 @@ def due(model: type[Row], *, now: datetime) -> Iterator[list[str]]:
 
 
 def claim(
-    queryset: QuerySet[Row], *, now: datetime, limit: int, lease: timedelta = LEASE
+    queryset: QuerySet[Row],
+    *,
+    now: datetime,
+    limit: int,
+    lease: timedelta = LEASE,
+    since: float | None = None,
 ) -> list[Row]:
     """Lease up to `limit` due rows of `queryset`, oldest due first.
+
+    `since`: when (`time.monotonic`) a sweep that claims again and again was given its `now`. The
+    lease is longer by that much, or one that is claimed late would have run out already.
 
     Disjoint between workers (SKIP LOCKED). A row whose lease ran out is claimed again. Raises
     RuntimeError inside a transaction: the lease must be committed before anybody is called.
     """
+    if since is not None:
+        lease += timedelta(seconds=time.monotonic() - since)
     due = Q(next_attempt_at__lte=now) & (Q(leased_until=None) | Q(leased_until__lte=now))
     with transaction.atomic(durable=True):
         rows = list(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -223,6 +224,19 @@ class TestSubmitting:
         handover._record(*late[0])
 
         assert history_of(payment) == ["created", "processing"]
+
+    def test_claims_late_payments_for_as_long_as_early_ones(self, funded):
+        for _ in range(handover.BATCH + 1):
+            pay(funded, 100)
+        ends = []
+
+        def noting(payment):
+            ends.append(payment.leased_until)
+            return submission.DESK.instruction(payment)
+
+        handover.submit_due(replace(submission.DESK, instruction=noting), now=NOW)
+
+        assert ends[-1] > ends[0] > NOW + handover.LEASE
 
     def test_one_payment_we_cannot_submit_holds_up_nobody(self, funded):
         broken, fine = pay(funded, 100), pay(funded, 200)
