@@ -70,13 +70,13 @@ def claim(
     """Lease up to `limit` due rows of `queryset`, oldest due first.
 
     `since`: when (`time.monotonic`) a sweep that claims again and again was given its `now`. The
-    lease is longer by that much, or one that is claimed late would have run out already.
+    lease is longer by that many seconds, or one claimed late would have run out already.
 
     Disjoint between workers (SKIP LOCKED). A row whose lease ran out is claimed again. Raises
     RuntimeError inside a transaction: the lease must be committed before anybody is called.
     """
     if since is not None:
-        lease += timedelta(seconds=time.monotonic() - since)
+        lease += timedelta(seconds=int(time.monotonic() - since))
     due = Q(next_attempt_at__lte=now) & (Q(leased_until=None) | Q(leased_until__lte=now))
     with transaction.atomic(durable=True):
         rows = list(
