@@ -8,18 +8,30 @@ DEBUG) the statement goes through Django's cursor, so that it is seen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Field, Model
+from django.db.models import (
+    BooleanField,
+    CharField,
+    DateField,
+    ForeignKey,
+    IntegerField,
+    Model,
+    TextField,
+)
 
 from common.postgresql.base import DatabaseWrapper
 from common.postgresql.direct import Row, Values
 
 M = TypeVar("M", bound=Model)
+
+_NOTHING: Mapping[str, Any] = {}
+# Fields that would give back each value of their own type, after looking at it again.
+_PLAIN = (BooleanField, CharField, DateField, IntegerField, TextField)
 
 
 def rows(statement: str, values: Values) -> list[Row]:
@@ -42,7 +54,7 @@ def first(statement: str, values: Values) -> Row | None:
 
 def columns(model: type[Model]) -> str:
     """The columns that `instance` needs, in its order."""
-    return _plan_of(model).columns
+    return ", ".join(_quoted(str(field.column)) for field in model._meta.concrete_fields)
 
 
 def instance(model: type[M], row: Row) -> M:
@@ -51,50 +63,64 @@ def instance(model: type[M], row: Row) -> M:
     return model.from_db(DEFAULT_DB_ALIAS, names, row)
 
 
-def insert(*new: Model) -> None:
+def insert(*new: Model, then: str = "", values: Mapping[str, Any] = _NOTHING) -> list[Row]:
     """`save(force_insert=True)` of each row, in one statement and without signals.
 
+    `then` ends the statement: what would follow a `WITH`, with its values. It cannot see the rows.
     For models with a primary key made in Python. Raises IntegrityError as `save` does.
     """
-    plan = _plan_of(*map(type, new))
+    plan = _plan_of(then, *map(type, new))
     database = connections[DEFAULT_DB_ALIAS]
-    values = [
-        field.get_db_prep_save(getattr(row, field.attname), database)
-        for row, fields in zip(new, plan.fields, strict=True)
-        for field in fields
-    ]
-    rows(plan.statement, values)
+    given = dict(values)
+    for row, columns in zip(new, plan.columns, strict=True):
+        for column in columns:
+            value = getattr(row, column.attribute)
+            given[column.place] = column.convert(value, database) if column.convert else value
+    found = rows(plan.statement, given)
     for row in new:
         row._state.adding = False
         row._state.db = DEFAULT_DB_ALIAS
+    return found
+
+
+class _Column(NamedTuple):
+    """A column of a row to insert, with its place in the statement."""
+
+    place: str
+    attribute: str
+    convert: Callable[[Any, BaseDatabaseWrapper], Any] | None
 
 
 class _Plan(NamedTuple):
     """How to insert a row of each of some models."""
 
-    columns: str
     statement: str
-    fields: Sequence[Sequence[Field[Any, Any]]]
+    columns: Sequence[Sequence[_Column]]
 
 
 @cache
-def _plan_of(*models: type[Model]) -> _Plan:
-    columns = [_columns_of(model) for model in models]
-    inserts = [
-        f"INSERT INTO {_quoted(model._meta.db_table)} ({names}) VALUES ({_places(model)})"  # noqa: S608  # names of ours, quoted
-        for model, names in zip(models, columns, strict=True)
-    ]
-    parts = [f"part_{number} AS ({text})" for number, text in enumerate(inserts[:-1])]
-    head = f"WITH {', '.join(parts)} " if parts else ""
-    return _Plan(columns[0], head + inserts[-1], [model._meta.concrete_fields for model in models])
+def _plan_of(then: str, *models: type[Model]) -> _Plan:
+    columns = [_columns_of(model, number) for number, model in enumerate(models)]
+    steps = list(map(_insert_of, models, columns))
+    last = then or steps.pop()
+    steps = [f"part_{number} AS ({text})" for number, text in enumerate(steps)]
+    if then:
+        return _Plan(f"WITH {', '.join([*steps, then])}", columns)
+    return _Plan(f"WITH {', '.join(steps)} {last}" if steps else last, columns)
 
 
-def _columns_of(model: type[Model]) -> str:
-    return ", ".join(_quoted(str(field.column)) for field in model._meta.concrete_fields)
+def _columns_of(model: type[Model], number: int) -> list[_Column]:
+    found = []
+    for field in model._meta.concrete_fields:
+        target = field.target_field if isinstance(field, ForeignKey) else field
+        convert = None if isinstance(target, _PLAIN) else field.get_db_prep_save
+        found.append(_Column(f"row_{number}_{field.attname}", field.attname, convert))
+    return found
 
 
-def _places(model: type[Model]) -> str:
-    return ", ".join(["%s"] * len(model._meta.concrete_fields))
+def _insert_of(model: type[Model], into: Sequence[_Column]) -> str:
+    values = ", ".join(f"%({column.place})s" for column in into)
+    return f"INSERT INTO {_quoted(model._meta.db_table)} ({columns(model)}) VALUES ({values})"  # noqa: S608  # names of ours, quoted
 
 
 def _quoted(name: str) -> str:

@@ -6,12 +6,14 @@ posting, event to the tenant. Lock order: the funding row first, the balance row
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Model
 
 from balance import services as ledger
 from common import ids, sql
@@ -75,8 +77,8 @@ def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransacti
         updated_at=now,
         **{f"{status}_at": now},
     )
-    sql.insert(funding, _history(funding, from_status="", actor=actor, reason="", now=now))
-    _publish(funding, "payment.created", now)
+    history = _history(funding, from_status="", actor=actor, reason="", now=now)
+    _publish(funding, "payment.created", now, rows=(funding, history))
     ledger.change_pending(tenant_id=funding.tenant_id, delta=funding.amount)
     if not waits:
         enqueue_on_commit("funding.submit_due")
@@ -110,9 +112,11 @@ def move(
         **(HOLD_ENDS if target == FundingStatus.FAILED else {}),
         **changes,
     )
-    sql.insert(_history(funding, from_status=source, actor=actor, reason=reason, now=now))
-    if event is not None:
-        _publish(funding, event, now)
+    history = _history(funding, from_status=source, actor=actor, reason=reason, now=now)
+    if event is None:
+        sql.insert(history)
+    else:
+        _publish(funding, event, now, rows=(history,))
     _post(funding, source=source, now=now)
 
 
@@ -136,7 +140,9 @@ def _history(
     )
 
 
-def _publish(funding: FundingTransaction, event: str, now: datetime) -> None:
+def _publish(
+    funding: FundingTransaction, event: str, now: datetime, *, rows: Sequence[Model]
+) -> None:
     events.publish_payment(
         tenant_id=funding.tenant_id,
         type=event,
@@ -149,6 +155,7 @@ def _publish(funding: FundingTransaction, event: str, now: datetime) -> None:
         failure_code=funding.failure_code or None,
         return_code=funding.return_code or None,
         now=now,
+        rows=rows,
     )
 
 

@@ -71,6 +71,32 @@ class TestAccepting:
         assert second["Idempotent-Replayed"] == "true"
         assert FundingTransaction.objects.count() == SandboxInstruction.objects.count() == 1
 
+    def test_costs_six_statements(self, acme, acme_api, source, django_assert_num_queries):
+        acme_api.post_json(PATH, body(source))  # the first use of a key notes when it was used
+
+        with django_assert_num_queries(8) as queries:
+            acme_api.post_json(PATH, body(source), **{"Idempotency-Key": "k-1"})
+
+        texts = [" ".join(query["sql"].split()) for query in queries.captured_queries]
+        assert [text.split(" ")[0] for text in texts] == [
+            "SELECT",  # the key
+            "SAVEPOINT",  # BEGIN, outside of tests
+            "SELECT",  # the lock of the Idempotency-Key, and its answer
+            "SELECT",  # the bank account, limits, the threshold
+            "WITH",  # the funding, its history, the event and its deliveries
+            "UPDATE",  # the balance
+            "INSERT",  # the answer
+            "RELEASE",  # COMMIT
+        ]
+
+    def test_without_an_answer_to_keep_it_costs_four(
+        self, acme, acme_api, source, django_assert_num_queries
+    ):
+        acme_api.post_json(PATH, body(source))
+
+        with django_assert_num_queries(6):
+            acme_api.post_json(PATH, body(source))
+
 
 class TestRefusing:
     @pytest.mark.parametrize("amount", [0, -1, "100", 100.0, True, None, [], 10**16, 1e3])

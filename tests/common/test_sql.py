@@ -8,7 +8,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 from common import sql
 from common.clock import utc_now
 from common.transactions import joined
-from tenants.models import Mode, Tenant, TenantStatus
+from tenants.models import AuditEvent, Mode, Tenant, TenantStatus
 
 pytestmark = pytest.mark.django_db
 
@@ -62,6 +62,33 @@ class TestInsert:
         row.name = "Acme 2"
         row.save()
         assert Tenant.objects.get(pk=row.pk).name == "Acme 2"
+
+    def test_takes_a_step_of_the_caller_s_along(self, django_assert_num_queries):
+        row = new_tenant()
+        then = "other AS (SELECT %(words)s::text AS words) SELECT words, %(number)s::int FROM other"
+
+        with django_assert_num_queries(1):
+            found = sql.insert(row, then=then, values={"words": "x", "number": 5})
+
+        assert found == [("x", 5)]
+        assert Tenant.objects.get().pk == row.pk
+
+    def test_converts_what_the_database_would_not_take(self, acme):
+        event = AuditEvent(
+            tenant=acme,
+            actor_type="system",
+            actor_id="",
+            action="note",
+            details={"a": [1, None]},
+            address="",
+            staff_note="",
+            created_at=utc_now(),
+        )
+
+        sql.insert(event)
+
+        kept = AuditEvent.objects.get(pk=event.pk)
+        assert (kept.details, kept.tenant, kept.subject_id) == ({"a": [1, None]}, acme, "")
 
     def test_raises_django_s_exceptions_and_writes_nothing_then(self):
         row = new_tenant()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Model
 
 from common import clock, ids, sql
 from webhooks import events, wake
@@ -15,9 +17,10 @@ from webhooks.models import ENDPOINTS_PER_TENANT_MAX
 BODY_BYTES_MAX = 64 * 1024
 
 # One round trip. A delivery is born `skipped` while its endpoint is off, so that it can be
-# replayed; ids come in as an array because only Python makes them.
+# replayed; ids come in as an array because only Python makes them. The rows of what happened come
+# before it.
 _PUBLISH = """
-WITH event AS (
+event AS (
     INSERT INTO webhooks_webhookevent
         (id, tenant_id, type, payment_id, sequence, body, created_at)
     VALUES (%(id)s, %(tenant_id)s, %(type)s, %(payment_id)s, %(sequence)s, %(body)s, %(now)s)
@@ -55,9 +58,11 @@ def publish_payment(
     return_code: str | None = None,
     currency: str = "USD",
     now: datetime,
+    rows: Sequence[Model] = (),
 ) -> str:
     """Write a payment event into the outbox, in the caller's transaction; returns its id.
 
+    `rows`, new ones of what happened, are inserted in the same round trip.
     `amount` is cents. `sequence` counts up per payment: a second event with the same number is
     refused by the database, which is what keeps it at one event per transition.
     """
@@ -81,6 +86,7 @@ def publish_payment(
         payment_id=payment_id,
         sequence=sequence,
         wanted=[type, events.EVERY_PAYMENT],
+        rows=rows,
     )
 
 
@@ -106,6 +112,7 @@ def _publish(
     payment_id: str,
     sequence: int,
     wanted: list[str],
+    rows: Sequence[Model] = (),
 ) -> str:
     event_id = ids.new("evt")
     body = body_of(event_id=event_id, type=type, data=data, now=now)
@@ -122,7 +129,7 @@ def _publish(
         "wanted": wanted,
         "delivery_ids": ids.several("dlv", ENDPOINTS_PER_TENANT_MAX),
     }
-    ((due,),) = sql.rows(_PUBLISH, values)
+    ((due,),) = sql.insert(*rows, then=_PUBLISH, values=values)
     if due:
         transaction.on_commit(wake.dispatchers, robust=True)
     return event_id
