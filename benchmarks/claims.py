@@ -79,8 +79,6 @@ def measure(options: Options) -> Section:
                 values=took,
                 aim=5,
                 at_most=True,
-                note="(half of it writes 200 rows with six index entries each, 1 ms plans; next: "
-                "32 endpoints a claim and one kept plan, or leases in a table of their own)",
             ),
             Figure(name=f"one claim of {FEW_SLOTS}", unit="ms", values=few, aim=5, at_most=True),
             Figure(name=f"endpoints served by the claims of {SLOTS}", values=[float(served)]),

@@ -6,7 +6,6 @@ still the claimed one, so a worker that slept past its lease cannot overwrite it
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
@@ -59,28 +58,22 @@ def due(model: type[Row], *, now: datetime) -> Iterator[list[str]]:
         last = page[-1][0], page[-1][1]
 
 
+def is_due(now: datetime) -> Q:
+    """Rows to be worked on now: their time has come, and nobody holds them."""
+    return Q(next_attempt_at__lte=now) & (Q(leased_until=None) | Q(leased_until__lte=now))
+
+
 def claim(
-    queryset: QuerySet[Row],
-    *,
-    now: datetime,
-    limit: int,
-    lease: timedelta = LEASE,
-    since: float | None = None,
+    queryset: QuerySet[Row], *, now: datetime, limit: int, lease: timedelta = LEASE
 ) -> list[Row]:
     """Lease up to `limit` due rows of `queryset`, oldest due first.
-
-    `since`: when (`time.monotonic`) a sweep that claims again and again was given its `now`. The
-    lease is longer by that many seconds, or one claimed late would have run out already.
 
     Disjoint between workers (SKIP LOCKED). A row whose lease ran out is claimed again. Raises
     RuntimeError inside a transaction: the lease must be committed before anybody is called.
     """
-    if since is not None:
-        lease += timedelta(seconds=int(time.monotonic() - since))
-    due = Q(next_attempt_at__lte=now) & (Q(leased_until=None) | Q(leased_until__lte=now))
     with transaction.atomic(durable=True):
         rows = list(
-            queryset.filter(due)
+            queryset.filter(is_due(now))
             .order_by("next_attempt_at", "pk")
             .select_for_update(skip_locked=True, of=("self",), no_key=True)[:limit]
         )

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.apps import apps
 from django.db.models import Count, Max, Min, Model, Q
 
-from common.leases import Leased
+from common import leases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +34,15 @@ def states(*, now: datetime) -> list[QueueState]:
 
 
 def _state(model: type[Model], now: datetime) -> QueueState:
-    is_due = Q(next_attempt_at__lte=now)
-    is_leased = Q(leased_until__gt=now) if issubclass(model, Leased) else Q(pk__in=[])
+    has_leases = issubclass(model, leases.Leased)
+    is_later = Q(next_attempt_at__gt=now)
+    is_due = leases.is_due(now) if has_leases else ~is_later
+    is_leased = Q(leased_until__gt=now) if has_leases else Q(pk__in=[])
     rows = model._default_manager.filter(model.QUEUED)  # type: ignore[attr-defined]  # `states` asked
     found = rows.aggregate(
         due=Count("pk", filter=is_due),
         leased=Count("pk", filter=is_leased),
-        later=Count("pk", filter=~is_due),
+        later=Count("pk", filter=is_later),
         oldest_due_at=Min("next_attempt_at", filter=is_due),
         attempts_max=Max("attempts", filter=is_due, default=0),
     )

@@ -134,7 +134,7 @@ def delivery_line(row: WebhookDelivery) -> DeliveryLine:
         badge=_RETRYING if is_retrying else _DELIVERY_BADGES[status],
         answer=answer_in_words(row.last_status_code, row.last_error),
         attempts=row.attempts,
-        next_attempt_at=row.next_attempt_at if is_retrying else None,
+        next_attempt_at=row.next_attempt_at if is_retrying and row.leased_until is None else None,
         delivered_at=row.delivered_at,
         at=row.created_at,
         is_moving=status == DeliveryStatus.PENDING,

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Min, Q
 
+from common import leases
 from webhooks.dispatcher import heartbeats
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from webhooks.states import DeliveryStatus, EndpointStatus
@@ -38,7 +39,7 @@ def health(*, now: datetime) -> WebhookHealth:
     tries = recent.aggregate(
         attempts=Count("pk"), successes=Count("pk", filter=Q(status_code__range=(200, 299)))
     )
-    due = WebhookDelivery.objects.filter(status=DeliveryStatus.PENDING, next_attempt_at__lte=now)
+    due = WebhookDelivery.objects.filter(leases.is_due(now), status=DeliveryStatus.PENDING)
     waiting = due.aggregate(backlog=Count("pk"), oldest_due_at=Min("next_attempt_at"))
     endpoints = WebhookEndpoint.objects.aggregate(
         disabled=Count("pk", filter=Q(status=EndpointStatus.DISABLED)),

@@ -136,9 +136,9 @@ class WebhookEvent(models.Model):
 class WebhookDelivery(Leased):
     """One event for one endpoint. `pending` rows are the queue.
 
-    A claim moves `next_attempt_at` to the end of the lease: a row whose sender died is due again
-    without anybody looking for it. `attempts` counts every try, `failures` those of this round;
-    a round starts with the event, a resend or a replay (`queued_at`).
+    A claim changes no indexed column (decision 0088): a row stays due while it is leased, and is
+    free again when its lease ends. `attempts` counts every try, `failures` those of this round; a
+    round starts with the event, a resend or a replay (`queued_at`).
     """
 
     id = PrefixedIdField("dlv")
@@ -187,11 +187,6 @@ class WebhookDelivery(Leased):
                 fields=("endpoint", "payment_id", "sequence"),
                 name="delivery_order",
                 condition=Q(status="pending") & ~Q(payment_id=""),
-            ),
-            models.Index(
-                fields=("endpoint",),
-                name="delivery_in_flight",
-                condition=Q(leased_until__isnull=False),
             ),
             models.Index(fields=("endpoint", "-created_at", "-id"), name="delivery_by_endpoint"),
         )

@@ -173,7 +173,7 @@ class TestResend:
 
     def test_leaves_one_that_is_being_sent(self, acme_api, delivery):
         until = utc_now() + timedelta(seconds=50)
-        WebhookDelivery.objects.update(next_attempt_at=until, leased_until=until)
+        WebhookDelivery.objects.update(leased_until=until)
 
         data = acme_api.post_json(f"{PATH}/deliveries/{delivery.pk}/resend").json()["data"]
 

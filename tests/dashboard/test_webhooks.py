@@ -121,6 +121,17 @@ class TestEndpoint:
 
         assert len(rows) == 1
 
+    def test_names_the_next_try_unless_one_is_under_way(self, acme, dana_browser):
+        endpoint = make_endpoint(acme)
+        deliver(acme, status="pending")
+        times = []
+        for until in (None, NOW + timedelta(minutes=1)):
+            WebhookDelivery.objects.update(failures=1, leased_until=until)
+            (line,) = dana_browser.get(f"{ROOT}/{endpoint.pk}").context["deliveries"]
+            times.append(line.next_attempt_at)
+
+        assert times == [NOW, None]
+
     @pytest.mark.parametrize(
         "query", ["status=odd", "type=%00", "status=failed&type=payment", "status=" + "a" * 5000]
     )

@@ -37,7 +37,7 @@ def publish_many(tenant, count):
 def expire_leases():
     """What a minute of waiting would do."""
     WebhookDelivery.objects.filter(leased_until__isnull=False).update(
-        leased_until=F("leased_until") - LEASE, next_attempt_at=F("next_attempt_at") - LEASE
+        leased_until=F("leased_until") - LEASE
     )
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from common import ids
 from common.http.client import Answer, Failure
@@ -36,6 +37,16 @@ def record(jobs, answer, *, now=NOW, jitter=0.0):
     return results.record(done, now=now)
 
 
+def updates():
+    """How many deliveries this transaction updated, and how many of them in place."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables"
+            " WHERE relname = 'webhooks_webhookdelivery'"
+        )
+        return cursor.fetchone()
+
+
 def due_at(event_id):
     return WebhookDelivery.objects.get(event_id=event_id).next_attempt_at
 
@@ -64,7 +75,20 @@ class TestClaim:
         assert claim() == []
 
         delivery = WebhookDelivery.objects.get()
-        assert delivery.leased_until == delivery.next_attempt_at == NOW + LEASE
+        assert (delivery.next_attempt_at, delivery.leased_until) == (NOW, NOW + LEASE)
+
+    def test_writes_no_index(self, acme):
+        """HOT: an update that changes no indexed value writes no index."""
+        make_endpoint(acme)
+        for _ in range(5):
+            publish(acme)
+        before = updates()
+
+        jobs = claim()
+        assert updates() == (before[0] + 5, before[1] + 5)
+
+        record(jobs, OK)
+        assert updates() == (before[0] + 10, before[1] + 5)
 
     def test_takes_again_what_a_dead_dispatcher_left(self, acme):
         make_endpoint(acme)
@@ -75,6 +99,16 @@ class TestClaim:
 
         assert second.delivery_id == first.delivery_id
         assert (second.attempt, second.failures, second.lease_version) == (2, 0, 2)
+
+    def test_honors_a_lease_that_moved_the_due_time(self, acme):
+        """As the versions before migration 0006 took it."""
+        make_endpoint(acme)
+        publish(acme)
+        until = NOW + LEASE
+        WebhookDelivery.objects.update(next_attempt_at=until, leased_until=until, lease_version=1)
+
+        assert claim(now=until - timedelta(microseconds=1)) == []
+        assert [(job.lease_version, job.is_reclaimed) for job in claim(now=until)] == [(2, True)]
 
     def test_leaves_what_is_not_due_yet(self, acme):
         make_endpoint(acme)
@@ -117,6 +151,39 @@ class TestFairness:
 
         record(first[:4], OK)
         assert len(claim()) == 4
+
+    def test_finds_what_is_in_flight_behind_what_waits_for_it(self, acme):
+        make_endpoint(acme)
+        for _ in range(IN_FLIGHT_PER_ENDPOINT):
+            payment = ids.new("ftx")
+            for sequence in range(1, 5):
+                publish(acme, payment_id=payment, sequence=sequence)
+        later = NOW + timedelta(seconds=1)
+        for _ in range(5):
+            publish(acme, now=later)
+
+        assert len(claim(now=later)) == IN_FLIGHT_PER_ENDPOINT
+        assert claim(now=later) == []
+
+    def test_an_expired_lease_leaves_its_place_in_flight(self, acme):
+        make_endpoint(acme)
+        for _ in range(15):
+            publish(acme)
+        lost = {job.delivery_id for job in claim()}
+
+        again = {job.delivery_id for job in claim(now=NOW + LEASE)}
+
+        assert (again, len(lost)) == (lost, IN_FLIGHT_PER_ENDPOINT)
+
+    def test_an_endpoint_with_all_in_flight_takes_no_place(self, acme, monkeypatch):
+        monkeypatch.setattr(claims, "ENDPOINTS_PER_CLAIM", 1)
+        for _ in range(3):
+            make_endpoint(acme)
+        publish(acme)
+
+        served = [job.endpoint_id for _ in range(3) for job in claim()]
+
+        assert len(set(served)) == 3
 
     def test_the_oldest_goes_first(self, acme):
         make_endpoint(acme)

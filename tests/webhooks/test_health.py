@@ -137,7 +137,7 @@ class TestPutAside:
         make_endpoint(acme)
         publish(acme)
         until = NOW + timedelta(seconds=60)
-        WebhookDelivery.objects.update(leased_until=until, next_attempt_at=until)
+        WebhookDelivery.objects.update(leased_until=until)
         WebhookEndpoint.objects.update(status="disabled", disabled_reason="tenant")
 
         assert deliveries.put_aside(now=NOW) == 0

@@ -4,6 +4,10 @@ The walk goes from endpoint to endpoint with one index probe each, whatever the 
 queues, and remembers where it stopped. From each ready endpoint it takes the oldest rows up to
 what the endpoint may have in flight; turns are dealt round-robin. So neither a long queue nor a
 dead receiver keeps the others waiting.
+
+A lease is no column of any index, so that a claim writes rows and nothing else (decision 0088).
+Who is in flight is therefore read from the rows: they are among the oldest due ones of their
+endpoint, where the claim took them.
 """
 
 from __future__ import annotations
@@ -21,8 +25,10 @@ BREAKER_FAILURES = 5
 ORDER_WAIT = timedelta(hours=1)
 # Tries after this many failures use only part of the slots, so that first tries find some free.
 RETRY_FROM_FAILURES = 2
-# Rows of one endpoint lie beside each other in every index. The next claim takes the next ones.
-ENDPOINTS_PER_CLAIM = 64
+# Each endpoint costs a look at its queue. The next claim takes the next ones.
+ENDPOINTS_PER_CLAIM = 32
+# Candidates per turn that may be given: some wait for an earlier event of their payment.
+_LOOK_AHEAD = 4
 _WALK_MIN = 64
 
 _CLAIM = """
@@ -47,10 +53,21 @@ WITH RECURSIVE step AS (
                 ELSE %(cap)s - flight.size
             END AS allowance
         FROM webhooks_webhookendpoint AS e CROSS JOIN LATERAL (
-            SELECT count(*)::int AS size FROM webhooks_webhookdelivery AS f
-            WHERE f.endpoint_id = e.id AND f.leased_until > %(now)s
+            SELECT count(*)::int AS size FROM (
+                SELECT FROM (
+                    SELECT leased_until FROM webhooks_webhookdelivery
+                    WHERE endpoint_id = e.id AND status = 'pending' AND next_attempt_at <= %(now)s
+                    ORDER BY next_attempt_at, id LIMIT %(front)s
+                ) AS oldest WHERE leased_until > %(now)s LIMIT %(cap)s
+            ) AS leased
         ) AS flight
-        WHERE e.id = walk.endpoint_id AND e.status <> 'removed' AND NOT EXISTS (
+        WHERE e.id = walk.endpoint_id AND e.status <> 'removed' AND (
+            -- Not EXISTS, which may read the endpoint's whole history instead of its queue.
+            SELECT true FROM webhooks_webhookdelivery
+            WHERE endpoint_id = e.id AND status = 'pending' AND next_attempt_at <= %(now)s
+                AND (leased_until IS NULL OR leased_until <= %(now)s)
+            ORDER BY next_attempt_at, id LIMIT 1
+        ) AND NOT EXISTS (
             SELECT FROM tenants_switch AS s
             WHERE s.kind = 'webhooks' AND s.released_at IS NULL
                 AND (s.tenant_id IS NULL OR s.tenant_id = e.tenant_id)
@@ -59,24 +76,25 @@ WITH RECURSIVE step AS (
     WHERE walk.next_attempt_at <= %(now)s AND endpoint.allowance > 0
     LIMIT %(endpoints)s
 ), share AS (
-    -- Two rounds of turns for everybody, no more than each may have in flight.
+    -- More turns than slots, no more for anybody than may be in flight.
     SELECT id, is_enabled, least(allowance, ceil(
-        2 * %(slots)s::float / count(*) OVER ()
+        1.5 * %(slots)s::float / count(*) OVER ()
     ))::int AS size FROM ready
 ), due AS MATERIALIZED (
     -- Of the oldest rows, as many as may be sent or parked; what waits for one that is in flight
     -- is passed over, up to a bound.
     SELECT share.id AS endpoint_id, share.size, d.*
     FROM share CROSS JOIN LATERAL (
-        SELECT q.id, q.payment_id, q.sequence, q.next_attempt_at, q.failures, q.is_reclaimed,
+        SELECT q.id, q.tid, q.payment_id, q.sequence, q.next_attempt_at, q.failures, q.is_reclaimed,
             q.queued_at > %(order_since)s AND older.is_retrying IS NOT NULL AS must_wait
         FROM (
-            SELECT id, payment_id, sequence, next_attempt_at, failures, queued_at,
+            SELECT id, ctid AS tid, payment_id, sequence, next_attempt_at, failures, queued_at,
                 leased_until IS NOT NULL AS is_reclaimed
             FROM webhooks_webhookdelivery AS w
             WHERE w.endpoint_id = share.id AND w.status = 'pending'
                 AND w.next_attempt_at <= %(now)s AND (share.is_enabled OR w.is_manual)
-            ORDER BY w.next_attempt_at, w.id LIMIT 4 * share.size
+                AND (w.leased_until IS NULL OR w.leased_until <= %(now)s)
+            ORDER BY w.next_attempt_at, w.id LIMIT %(look_ahead)s * share.size
         ) AS q LEFT JOIN LATERAL (
             SELECT o.next_attempt_at > %(now)s AND o.leased_until IS NULL AS is_retrying
             FROM webhooks_webhookdelivery AS o
@@ -104,25 +122,26 @@ WITH RECURSIVE step AS (
     ) AS waiting
     WHERE d.id = waiting.id RETURNING d.id
 ), turn AS (
-    SELECT id, size, is_reclaimed, failures >= %(retry_from)s AS is_retry, row_number() OVER (
+    SELECT tid, size, is_reclaimed, failures >= %(retry_from)s AS is_retry, row_number() OVER (
         PARTITION BY endpoint_id ORDER BY next_attempt_at, id
     ) AS number FROM due WHERE NOT must_wait
 ), dealt AS (
-    SELECT id, is_reclaimed, number, is_retry, row_number() OVER (
+    SELECT tid, is_reclaimed, number, is_retry, row_number() OVER (
         PARTITION BY is_retry ORDER BY number
     ) AS place FROM turn WHERE number <= size
 ), chosen AS (
-    SELECT d.id, dealt.is_reclaimed
-    FROM dealt JOIN webhooks_webhookdelivery AS d ON d.id = dealt.id
+    -- By the place of the row: one that moved meanwhile was changed, and is left to the next claim.
+    SELECT d.ctid AS tid, dealt.is_reclaimed
+    FROM dealt JOIN webhooks_webhookdelivery AS d ON d.ctid = dealt.tid
     WHERE (NOT dealt.is_retry OR dealt.place <= %(retry_slots)s)
         AND d.status = 'pending' AND d.next_attempt_at <= %(now)s
+        AND (d.leased_until IS NULL OR d.leased_until <= %(now)s)
     ORDER BY dealt.number LIMIT %(slots)s
     FOR NO KEY UPDATE OF d SKIP LOCKED
 ), claimed AS (
     UPDATE webhooks_webhookdelivery AS d
-    SET leased_until = %(until)s, next_attempt_at = %(until)s,
-        lease_version = lease_version + 1, attempts = attempts + 1
-    FROM chosen WHERE d.id = chosen.id
+    SET leased_until = %(until)s, lease_version = lease_version + 1, attempts = attempts + 1
+    FROM chosen WHERE d.ctid = chosen.tid
     RETURNING d.id, d.lease_version, d.attempts, d.failures, d.is_manual, d.event_id,
         d.endpoint_id, d.queued_at, chosen.is_reclaimed
 ), job AS (
@@ -187,6 +206,8 @@ def claim(*, slots: int, retry_slots: int, after: str = "", now: datetime) -> Cl
         "endpoints": min(slots, ENDPOINTS_PER_CLAIM),
         "retry_slots": retry_slots,
         "retry_from": RETRY_FROM_FAILURES,
+        "look_ahead": _LOOK_AHEAD,
+        "front": _LOOK_AHEAD * IN_FLIGHT_PER_ENDPOINT,
         "cap": IN_FLIGHT_PER_ENDPOINT,
         "breaker": BREAKER_FAILURES,
         "order_wait": ORDER_WAIT,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
-from common import arrays
+from common import arrays, sql
 from common.http.client import Answer, Headers
 from webhooks.dispatcher.claims import BREAKER_FAILURES, Job
 from webhooks.dispatcher.outcomes import Outcome
@@ -24,8 +24,8 @@ PAUSE_SECONDS_MAX = 60
 _RECORD = """
 WITH change AS (
     SELECT * FROM unnest(
-        %(endpoint_ids)s::varchar[], %(succeeded)s::bool[], %(trailing)s::int[],
-        %(failed_since)s::timestamptz[]
+        %(endpoint_ids)s::text::varchar[], %(succeeded)s::text::bool[],
+        %(trailing)s::text::int[], %(failed_since)s::text::timestamptz[]
     ) AS c (endpoint_id, has_success, failures, failed_since)
 ), locked AS (
     SELECT e.id, CASE WHEN c.has_success THEN c.failures
@@ -35,7 +35,7 @@ WITH change AS (
         c.has_success
     FROM webhooks_webhookendpoint AS e JOIN change AS c ON c.endpoint_id = e.id
     WHERE c.failures > 0 OR e.consecutive_failures > 0 OR e.last_success_at IS NULL
-        OR e.last_success_at < %(now)s - interval '1 minute'
+        OR e.last_success_at < %(now)s::timestamptz - interval '1 minute'
     ORDER BY e.id FOR NO KEY UPDATE OF e
 ), health AS (
     UPDATE webhooks_webhookendpoint AS e
@@ -44,14 +44,15 @@ WITH change AS (
         last_success_at = CASE WHEN l.has_success THEN %(now)s ELSE e.last_success_at END,
         warnings_sent = CASE WHEN l.has_success THEN 0 ELSE e.warnings_sent END,
         paused_until = CASE WHEN l.failures >= %(breaker)s THEN %(now)s + least(
-            %(pause_max)s, 2 ^ least(l.failures - %(breaker)s, 10)
+            %(pause_max)s::float, 2 ^ least(l.failures - %(breaker)s, 10)
         ) * interval '1 second' END
     FROM locked AS l WHERE e.id = l.id RETURNING e.id
 ), result AS (
     SELECT r.* FROM unnest(
-        %(ids)s::varchar[], %(versions)s::int[], %(numbers)s::int[], %(statuses)s::varchar[],
-        %(due)s::timestamptz[], %(codes)s::int[], %(errors)s::varchar[], %(responses)s::text[],
-        %(headers)s::text[], %(durations)s::int[], %(started)s::timestamptz[]
+        %(ids)s::text::varchar[], %(versions)s::text::int[], %(numbers)s::text::int[],
+        %(statuses)s::text::varchar[], %(due)s::text::timestamptz[], %(codes)s::text::int[],
+        %(errors)s::text::varchar[], %(responses)s::text::text[], %(headers)s::text::text[],
+        %(durations)s::text::int[], %(started)s::text::timestamptz[]
     ) AS r (id, version, number, status, due, code, error, response, headers, duration, started)
     WHERE (SELECT count(*) FROM health) >= 0
 ), settled AS (
@@ -78,8 +79,9 @@ SELECT id, status, endpoint_id, payment_id, sequence FROM settled
 # what was parked while the first one waited for a row.
 _RELEASE = """
 UPDATE webhooks_webhookdelivery AS d SET next_attempt_at = %(now)s
-FROM unnest(%(endpoints)s::varchar[], %(payments)s::varchar[], %(sequences)s::int[])
-    AS over (endpoint_id, payment_id, sequence)
+FROM unnest(
+    %(endpoints)s::text::varchar[], %(payments)s::text::varchar[], %(sequences)s::text::int[]
+) AS over (endpoint_id, payment_id, sequence)
 WHERE d.endpoint_id = over.endpoint_id AND d.payment_id = over.payment_id
     AND d.payment_id <> '' AND d.sequence > over.sequence AND d.status = 'pending'
     AND d.leased_until IS NULL AND d.failures = 0 AND d.next_attempt_at > %(now)s
@@ -122,18 +124,16 @@ def record(results: Sequence[Result], *, now: datetime) -> set[str]:
 
     The others had lost their lease: somebody else is responsible for them by now.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_RECORD, _values(results, now))
-        settled = cursor.fetchall()
-        over = [row for row in settled if row[1] != DeliveryStatus.PENDING and row[3]]
-        if over:
-            _, _, endpoints, payments, sequences = zip(*over, strict=True)
-            values = {
-                "endpoints": list(endpoints),
-                "payments": list(payments),
-                "sequences": list(sequences),
-            }
-            cursor.execute(_RELEASE, {**values, "now": now})
+    settled = sql.rows(_RECORD, _values(results, now))
+    over = [row for row in settled if row[1] != DeliveryStatus.PENDING and row[3]]
+    if over:
+        _, _, endpoints, payments, sequences = zip(*over, strict=True)
+        values = {
+            "endpoints": arrays.texts(endpoints),
+            "payments": arrays.texts(payments),
+            "sequences": arrays.plain(sequences),
+        }
+        sql.rows(_RELEASE, {**values, "now": now})
     return {row[0] for row in settled}
 
 
