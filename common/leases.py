@@ -6,6 +6,7 @@ still the claimed one, so a worker that slept past its lease cannot overwrite it
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, TypeVar
@@ -64,13 +65,23 @@ def is_due(now: datetime) -> Q:
 
 
 def claim(
-    queryset: QuerySet[Row], *, now: datetime, limit: int, lease: timedelta = LEASE
+    queryset: QuerySet[Row],
+    *,
+    now: datetime,
+    limit: int,
+    lease: timedelta = LEASE,
+    since: float | None = None,
 ) -> list[Row]:
     """Lease up to `limit` due rows of `queryset`, oldest due first.
+
+    `since`: when (`time.monotonic`) a sweep that claims again and again was given its `now`. The
+    lease is longer by that many seconds, or one claimed late would have run out already.
 
     Disjoint between workers (SKIP LOCKED). A row whose lease ran out is claimed again. Raises
     RuntimeError inside a transaction: the lease must be committed before anybody is called.
     """
+    if since is not None:
+        lease += timedelta(seconds=int(time.monotonic() - since))
     with transaction.atomic(durable=True):
         rows = list(
             queryset.filter(is_due(now))

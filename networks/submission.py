@@ -6,6 +6,7 @@ and the next one submits again under the same id, which the network takes for th
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -50,19 +51,22 @@ class Desk(Generic[Row]):
 
 def submit_due(desk: Desk[Row], *, now: datetime, limit: int = 200) -> int:
     """Submit up to `limit` rows that are due; returns how many were claimed."""
-    claimed = 0
+    claimed, since = 0, time.monotonic()
     for page in leases.due(desk.model, now=now):
-        claimed += _submit_page(desk, page, now=now, limit=limit - claimed)
+        claimed += _submit_page(desk, page, now=now, limit=limit - claimed, since=since)
         if claimed >= limit:
             break
     return claimed
 
 
-def _submit_page(desk: Desk[Row], page: list[str], *, now: datetime, limit: int) -> int:
+def _submit_page(
+    desk: Desk[Row], page: list[str], *, now: datetime, limit: int, since: float
+) -> int:
     """Claim and submit the rows of a page, batch by batch: a lease must outlast its batch."""
     claimed = 0
     while claimed < limit:
-        rows = leases.claim(desk.due().filter(pk__in=page), now=now, limit=BATCH, lease=LEASE)
+        due = desk.due().filter(pk__in=page)
+        rows = leases.claim(due, now=now, limit=BATCH, lease=LEASE, since=since)
         for row in rows:
             _submit(desk, row, now)
         claimed += len(rows)

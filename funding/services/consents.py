@@ -8,6 +8,7 @@ so a lost answer is asked for again.
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta
 
 import structlog
@@ -64,8 +65,8 @@ def discard(*, consent_id: str, now: datetime) -> None:
 
 def revoke_due(*, now: datetime) -> int:
     """Revoke the consents that are due; returns how many were claimed."""
-    claimed = 0
-    while rows := leases.claim(LinkConsent.objects.all(), now=now, limit=BATCH, lease=LEASE):
+    claimed, since, consents = 0, time.monotonic(), LinkConsent.objects.all()
+    while rows := leases.claim(consents, now=now, limit=BATCH, lease=LEASE, since=since):
         for consent in rows:
             _revoke_safely(consent, now)
         claimed += len(rows)

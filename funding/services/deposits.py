@@ -6,6 +6,7 @@ network takes for the same instruction, so a crash in between sends nothing twic
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta
 
 import structlog
@@ -49,8 +50,8 @@ def send_due(*, now: datetime) -> int:
     A suspended tenant's, and what a switch stops, wait for their release; a live tenant's for a
     live network.
     """
-    claimed = 0
-    while rows := leases.claim(_due(), now=now, limit=BATCH):
+    claimed, since = 0, time.monotonic()
+    while rows := leases.claim(_due(), now=now, limit=BATCH, since=since):
         for verification in rows:
             _send(verification, now)
         claimed += len(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -74,9 +75,11 @@ def send_due(*, now: datetime) -> int:
     At least once: a crash after the mail server accepted means a second copy. Three failures end
     the run, so that a dead server does not hold a worker; the next sweep goes on.
     """
-    done = failed = 0
+    done, failed, since = 0, 0, time.monotonic()
     while failed < _FAILURES_PER_RUN_MAX and done < _MESSAGES_PER_RUN_MAX:
-        claimed = leases.claim(OutgoingEmail.objects.all(), now=now, limit=1, lease=_LEASE)
+        claimed = leases.claim(
+            OutgoingEmail.objects.all(), now=now, limit=1, lease=_LEASE, since=since
+        )
         if not claimed:
             break
         if _send(claimed[0], now):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -51,6 +52,20 @@ class TestDue:
 
 
 class TestClaim:
+    def test_late_in_a_sweep_is_for_as_long_as_early(self):
+        make_work()
+
+        (row,) = leases.claim(
+            OutgoingEmail.objects.all(),
+            now=NOW,
+            limit=1,
+            lease=MINUTE,
+            since=time.monotonic() - 90.5,
+        )
+
+        row.refresh_from_db()
+        assert row.leased_until == NOW + timedelta(seconds=90) + MINUTE
+
     def test_takes_what_is_due_oldest_first(self):
         later = make_work(next_attempt_at=NOW - timedelta(seconds=1))
         first = make_work(next_attempt_at=NOW - MINUTE)

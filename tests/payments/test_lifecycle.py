@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import date, timedelta
+import time
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
@@ -223,6 +225,23 @@ class TestSubmitting:
         handover._record(*late[0])
 
         assert history_of(payment) == ["created", "processing"]
+
+    def test_claims_late_payments_for_as_long_as_early_ones(self, funded, monkeypatch):
+        """Each instruction takes 3 s here."""
+        for _ in range(handover.BATCH + 1):
+            pay(funded, 100)
+        ends: list[datetime] = []
+        begun = time.monotonic()
+        monkeypatch.setattr(time, "monotonic", lambda: begun + 3 * len(ends))
+
+        def noting(payment):
+            ends.append(payment.leased_until)
+            return submission.DESK.instruction(payment)
+
+        handover.submit_due(replace(submission.DESK, instruction=noting), now=NOW)
+
+        late = timedelta(seconds=3 * handover.BATCH)
+        assert (ends[0], ends[-1]) == (NOW + handover.LEASE, NOW + late + handover.LEASE)
 
     def test_one_payment_we_cannot_submit_holds_up_nobody(self, funded):
         broken, fine = pay(funded, 100), pay(funded, 200)
