@@ -19,10 +19,10 @@ class DatabaseThread:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="webhooks-db")
 
-    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of `work`, or what it raises."""
+    def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
+        """Begin `work` after what was begun before. The result, or what it raises."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+        return loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
 
     async def forget_connection(self) -> None:
         """The next statement connects anew."""

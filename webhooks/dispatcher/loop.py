@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 import structlog
 from django.db import InterfaceError, OperationalError
@@ -20,7 +21,7 @@ from common.clock import utc_now
 from common.http.client import TOTAL_SECONDS, Answer, Client, Failure
 from webhooks import metrics
 from webhooks.dispatcher import claims, heartbeats, outcomes, results, sender
-from webhooks.dispatcher.claims import RETRY_FROM_FAILURES, Job
+from webhooks.dispatcher.claims import RETRY_FROM_FAILURES, Claim, Job
 from webhooks.dispatcher.database import DatabaseThread
 from webhooks.dispatcher.results import Result
 from webhooks.services import health
@@ -32,6 +33,11 @@ POLL_SECONDS = 1.0
 _random = random.SystemRandom()
 _FINISH_SECONDS = TOTAL_SECONDS + 1
 _DATABASE_AWAY_SECONDS = 1.0
+
+
+def _claim(**values: Any) -> Claim:
+    with metrics.CLAIM.time():
+        return claims.claim(**values)
 
 
 class Dispatcher:
@@ -78,12 +84,15 @@ class Dispatcher:
         """One turn of the wheel. Returns whether the next one should follow at once."""
         self._kicked.clear()
         await self._beat()
-        # Both at once: the database need not wait for the loop in between. It takes them in this
-        # order, so what is recorded makes room for what is claimed.
-        both = await asyncio.gather(self._record(), self._claim(), return_exceptions=True)
-        if error := next((item for item in both if isinstance(item, BaseException)), None):
-            raise error
-        return True in both
+        batch = list(self._finished)
+        # Begun together, so that the database never waits for the loop between the two. It takes
+        # them in this order: what is recorded makes room for what is claimed.
+        recording, claiming = self._begin_record(batch), self._begin_claim()
+        try:
+            await self._note(batch, recording)
+        finally:
+            goes_on = await self._start_claimed(claiming)
+        return goes_on or bool(batch)
 
     async def _rest(self) -> None:
         try:
@@ -118,36 +127,49 @@ class Dispatcher:
 
     async def _record(self) -> bool:
         batch = list(self._finished)
-        if not batch:
-            return False
-        counted = await self._database.run(results.record, batch, now=self._clock())
+        await self._note(batch, self._begin_record(batch))
+        return bool(batch)
+
+    def _begin_record(self, batch: Sequence[Result]) -> asyncio.Future[set[str]] | None:
+        return self._database.run(results.record, batch, now=self._clock()) if batch else None
+
+    async def _note(
+        self, batch: Sequence[Result], recording: asyncio.Future[set[str]] | None
+    ) -> None:
+        """Wait until `batch` is recorded; count it, and switch off what is gone."""
+        if recording is None:
+            return
+        counted = await recording
         del self._finished[: len(batch)]
         for result in batch:
             metrics.count(result, is_counted=result.job.delivery_id in counted)
             if result.answer.status == outcomes.GONE and not result.job.is_manual:
                 await self._switch_off(result.job)
-        return True
 
     async def _switch_off(self, job: Job) -> None:
         await self._database.run(
             health.switch_off_gone, endpoint_id=job.endpoint_id, url=job.url, now=self._clock()
         )
 
-    async def _claim(self) -> bool:
+    def _begin_claim(self) -> asyncio.Future[Claim] | None:
         free = self._slots - len(self._running)
         if free <= 0:
-            return False
+            return None
         retries = sum(job.failures >= RETRY_FROM_FAILURES for job in self._running.values())
-        started_after = self._resume_after
-        with metrics.CLAIM.time():
-            claimed = await self._database.run(
-                claims.claim,
-                slots=free,
-                retry_slots=max(0, self._slots // 2 - retries),
-                after=started_after,
-                now=self._clock(),
-            )
-        self._resume_after = claimed.resume_after
+        return self._database.run(
+            _claim,
+            slots=free,
+            retry_slots=max(0, self._slots // 2 - retries),
+            after=self._resume_after,
+            now=self._clock(),
+        )
+
+    async def _start_claimed(self, claiming: asyncio.Future[Claim] | None) -> bool:
+        """Start what was claimed. Returns whether more may be due."""
+        if claiming is None:
+            return False
+        claimed = await claiming
+        started_after, self._resume_after = self._resume_after, claimed.resume_after
         for job in claimed.jobs:
             self._start(job)
         return bool(claimed.jobs or claimed.parked or claimed.resume_after or started_after)
