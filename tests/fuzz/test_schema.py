@@ -35,7 +35,9 @@ class Size:
 SMALL, NIGHTLY = Size(examples=2, walks=150), Size(examples=300, walks=3_000)
 # The coverage phase does not depend on the seed: the first one runs it for all.
 PHASES = {1: "examples,coverage,fuzzing,stateful"}
-LINKS_FOLLOWED_MIN = 0
+# In all runs. A run of walks may end early: the generator asks what was answered before, and
+# Hypothesis stops where that makes it inconsistent. 9 to 23 of the 153 links in each, seen.
+LINKS_FOLLOWED_MIN = 15
 # As deployed, but for the pace, and for a receiver on this machine.
 SETTINGS = {
     "API_READS_PER_SECOND": "100000",
@@ -56,8 +58,10 @@ def write_settings(path: Path, size: Size) -> Path:
     return path
 
 
-def schemathesis(address: str, made: Stocked, settings: Path, *, seed: int, size: Size) -> str:
-    """The report of one run, empty when it found nothing."""
+def schemathesis(
+    address: str, made: Stocked, settings: Path, *, seed: int, size: Size
+) -> tuple[str, int]:
+    """The report of one run, empty when it found nothing, and how many links it followed."""
     done = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", f"--config-file={settings}"),
@@ -74,8 +78,7 @@ def schemathesis(address: str, made: Stocked, settings: Path, *, seed: int, size
     )
     links = re.search(r"API Links:\s+(\d+) covered", done.stdout)
     assert links, done.stdout + done.stderr
-    assert int(links[1]) > LINKS_FOLLOWED_MIN, done.stdout
-    return "" if done.returncode == 0 else done.stdout + done.stderr
+    return "" if done.returncode == 0 else done.stdout + done.stderr, int(links[1])
 
 
 def test_everything_the_document_says_is_true(tmp_path, request):
@@ -84,9 +87,11 @@ def test_everything_the_document_says_is_true(tmp_path, request):
     made = stock()
 
     with running(tmp_path, free_port(), "valkey", "web", **SETTINGS) as product:
-        reports = [
+        runs = [
             schemathesis(product.base_url, made, settings, seed=seed, size=size) for seed in SEEDS
         ]
 
+    reports, links = zip(*runs, strict=True)
     assert not any(reports), "\n".join(reports)
+    assert sum(links) >= LINKS_FOLLOWED_MIN
     call_command("check_ledger", "--full")
