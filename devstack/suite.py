@@ -17,8 +17,11 @@ from devstack.paths import ROOT
 from devstack.processes import death_bound
 
 PYTEST = [sys.executable, "-m", "pytest"]
+# One more than there are processors: tests wait for PostgreSQL. Each costs 5 s of CPU to start.
+WORKERS = min(1 + (os.cpu_count() or 2), 8)
+QUICK = ["-m", "not slow and not browser", "-n", str(WORKERS), "--dist=worksteal"]
 PHASES = (
-    ("quick tests", [*PYTEST, "-m", "not slow and not browser", "-n", "2", "--dist=worksteal"]),
+    ("quick tests", [*PYTEST, *QUICK]),
     ("browser and slow tests", [*PYTEST, "-m", "slow or browser"]),
 )
 NO_TESTS = 5

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
+from django.db import connection
+from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
 from balance import invariants
 from tenants.models import Tenant
 from tests import servers
 from tests.builders import ApiClient, make_key, make_tenant
+from tests.database import template
 from tests.logs import WrittenLog
 from tests.plaid import CLIENT_ID, SECRET, FakePlaid, playing
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="hours of fuzzing instead of a minute")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, django_db_blocker: DjangoDbBlocker
+) -> None:
+    """pytest-django's own step, and a copy instead of migrations on a server of our own."""
+    if "BALLAST_TEST_OWN_DATABASE" in os.environ:
+        with django_db_blocker.unblock():
+            connection.settings_dict["TEST"]["TEMPLATE"] = template.prepare()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,16 @@ OWN_TASKS = {
 }
 
 
-def calls():
+@cache
+def calls() -> list[tuple[Path, ast.Call]]:
     """Every call in our code, with its file."""
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Call):
-                    yield path.relative_to(ROOT), node
+    return [
+        (path.relative_to(ROOT), node)
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+    ]
 
 
 def name_of(call: ast.Call) -> str:

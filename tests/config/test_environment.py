@@ -80,7 +80,7 @@ class TestExample:
     def test_its_values_are_the_defaults(self):
         pairs = re.findall(r"^([A-Z_]+)=(.+)$", EXAMPLE.read_text(), re.MULTILINE)
         code = (
-            "import django, json; django.setup()\n"
+            "import json\n"
             "from django.conf import settings as s\n"
             "names = [n for n in dir(s) if n.isupper() and n not in ('RUN_DIR', 'LOGGING')]\n"
             "print(json.dumps({n: repr(getattr(s, n)) for n in names}))"
