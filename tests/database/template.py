@@ -20,6 +20,8 @@ from django.db.backends.utils import CursorWrapper
 
 _PREFIX = "ballast_template_"
 _LOCK = 8_117_251  # of this module alone
+# Whoever comes second waits for a whole migration.
+_PATIENT = "SET lock_timeout = 0; SET statement_timeout = 0"
 _LOCKED = "SELECT pg_advisory_lock(%s)"
 _NAMES = "SELECT datname FROM pg_database WHERE datname LIKE %s"
 
@@ -28,6 +30,7 @@ def prepare() -> str:
     """The name of a database with today's migrations; made where there is none."""
     name = _PREFIX + _digest()
     with connection._nodb_cursor() as cursor:
+        cursor.execute(_PATIENT)
         cursor.execute(_LOCKED, [_LOCK])  # held until the cursor's connection closes
         known = _names(cursor)
         if name not in known:
