@@ -33,7 +33,7 @@ def measure(options: Options) -> Section:
 
 _TEXT = """{pairs} interleaved pairs of {seconds} s, 16 kept connections, the product on either
 side: gunicorn with its worker class of ours, granian over WSGI, each 2 workers of 4 threads. Which
-one is kept, and why, is in decision 0065."""
+one is kept, and why, is in decision 0080."""
 
 
 def _granian(port: int) -> Sequence[str]:

@@ -1,80 +1,81 @@
-"""gunicorn's threaded worker, made to refuse malformed HTTP the way the API refuses all else."""
+"""gunicorn's threaded worker, whose threads wait for no client that is yet to begin, or done."""
 
 from __future__ import annotations
 
-from socket import SO_RCVTIMEO, SOL_SOCKET, socket
-from struct import pack
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from selectors import EVENT_READ
+from socket import SHUT_WR, socket
 from typing import Any
 
 import structlog
-from gunicorn.http.errors import (
-    InvalidResponseHeader,
-    InvalidResponseHeaderName,
-    LimitRequestHeaders,
-    LimitRequestLine,
-    ParseException,
-)
-from gunicorn.util import write_nonblock
 from gunicorn.workers.gthread import ThreadWorker
 
-from api import errors, problems
-from common import ids
-from common.errors import DomainError
-from config.env import count
+from config import gunicorn_answers
+from config.gunicorn_connections import Connection, limit_silence
+from config.gunicorn_refusals import refuse
 
 log = structlog.get_logger(__name__)
 
-# An idle client gives its thread back after this long; a proxy in front should buffer bodies.
-_READ_TIMEOUT = pack("ll", count("WEB_READ_TIMEOUT_SECONDS", default=10, minimum=1), 0)
+_GOODBYE_SECONDS = 2.0
+_DRAINED_AT_ONCE = 65_536
 
 
 class ApiWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
-    """Answers requests that never reach Django with a problem document instead of HTML.
+    """Waits in the poller for the first byte of a connection and for the client's end of it.
 
-    gunicorn's own warning would also repeat the offending header, which may hold a key.
+    gunicorn would wait for the one in a thread, and for the other in the one thread that accepts.
     """
 
     def init_process(self) -> None:
-        for listener in self.sockets:  # what is accepted inherits it
-            listener.sock.setsockopt(SOL_SOCKET, SO_RCVTIMEO, _READ_TIMEOUT)
+        for listener in self.sockets:
+            limit_silence(listener.sock)
+        gunicorn_answers.install()
         super().init_process()
 
-    def handle_error(self, req: Any, client: socket, addr: Any, exc: Exception) -> None:
-        request_id = ids.new_request_id()
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
-            if _is_clients_fault(exc):
-                log.warning("malformed_request", error=type(exc).__name__)
-            else:
-                log.error("request_not_served", exc_info=exc)
-            answer = _bytes_of(_refusal(exc), request_id)
+    def accept(self, listener: Any) -> None:
         try:
-            write_nonblock(client, answer)
+            client, address = listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return  # another process was quicker, or the client changed its mind
+        self.nr_conns += 1
+        conn = Connection(self.cfg, client, address, listener.getsockname())
+        self._park(conn, self.on_pending_socket_readable, seconds=self.cfg.keepalive)
+
+    def finish_request(self, conn: Any, fs: Future[Any]) -> None:
+        if fs.cancelled() or fs.exception() or fs.result():
+            super().finish_request(conn, fs)
+            return
+        try:
+            conn.sock.shutdown(SHUT_WR)
         except OSError:
-            log.debug("client_left", request_id=request_id)
+            self._close(conn)
+        else:
+            self._park(conn, self._drain, seconds=_GOODBYE_SECONDS)
 
+    def _park(self, conn: Any, call: Callable[[Any, socket], None], *, seconds: float) -> None:
+        """Have the poller call when the client says something; `murder_pending` ends the wait."""
+        conn.sock.setblocking(False)
+        conn.timeout = time.monotonic() + seconds
+        self.pending_conns.append(conn)
+        self.poller.register(conn.sock, EVENT_READ, partial(call, conn))
 
-def _is_clients_fault(exc: Exception) -> bool:
-    ours = isinstance(exc, InvalidResponseHeader | InvalidResponseHeaderName)
-    return isinstance(exc, ParseException) and not ours
+    def _drain(self, conn: Any, client: socket) -> None:
+        """Closing over unread bytes would take the answer back (RFC 9112, 9.6)."""
+        try:
+            if client.recv(_DRAINED_AT_ONCE):
+                return
+        except OSError:
+            log.debug("client_left")
+        self.poller.unregister(client)
+        self.pending_conns.remove(conn)
+        self._close(conn)
 
+    def _close(self, conn: Any) -> None:
+        self.nr_conns -= 1
+        conn.close()
 
-def _refusal(exc: Exception) -> DomainError:
-    if not _is_clients_fault(exc):
-        return errors.InternalError("The error was recorded.")
-    if isinstance(exc, LimitRequestLine):
-        return errors.MalformedRequest("The address is too long.")
-    if isinstance(exc, LimitRequestHeaders):
-        return errors.MalformedRequest("The headers are too long or too many.")
-    return errors.MalformedRequest("This is not well-formed HTTP/1.1.")
-
-
-def _bytes_of(refusal: DomainError, request_id: str) -> bytes:
-    response = problems.response(refusal)
-    headers = {
-        **response.headers,
-        "X-Request-Id": request_id,
-        "Connection": "close",
-    }
-    head = [f"HTTP/1.1 {response.status_code} {response.reason_phrase}"]
-    head += [f"{name}: {value}" for name, value in headers.items()]
-    return "\r\n".join([*head, "", ""]).encode("latin-1") + response.content
+    def handle_error(self, req: Any, client: socket, addr: Any, exc: Exception) -> None:
+        refuse(client, exc)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import pytest
 
 from tests.api.machinery import NOTES
 from tests.builders import make_key
-from tests.config import wire
+from tests.config import wire, wire_urls
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -25,6 +26,13 @@ def server(django_db_setup, django_db_blocker, tmp_path_factory):
 @pytest.fixture
 def key(acme):
     return make_key(acme)
+
+
+def say_bit_by_bit(client, bit, *, seconds):
+    """A byte now and then, until the server closes (OSError) or it was long enough."""
+    for _ in range(seconds * 5):
+        client.sendall(bit)
+        time.sleep(0.2)
 
 
 def assert_problem(answer, status, code):
@@ -58,9 +66,14 @@ class TestChunked:
 
         assert_problem(answer, 400, "malformed_request")
 
-    def test_body_that_breaks_off_is_400(self, server, key):
+    @pytest.mark.parametrize(
+        "body",
+        [b'5\r\n{"amo', b"e\r\n" + GOOD + b"\r\n", b"e\r\n" + GOOD + b"\r\n0\r\n"],
+        ids=["in a chunk", "after whole JSON", "before the last line"],
+    )
+    def test_body_that_breaks_off_is_400(self, server, key, body):
         head = f"{POST}\nTransfer-Encoding: chunked\nHost: testserver\nAuthorization: Bearer {key}"
-        raw = head.replace("\n", "\r\n").encode() + b'\r\n\r\n5\r\n{"amo'
+        raw = head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body
 
         assert_problem(server.send(raw, finish=True), 400, "malformed_request")
 
@@ -150,6 +163,75 @@ class TestMalformed:
         answer = server.request(f"{POST}\n{header}\nContent-Length: 14", body=GOOD, key=key)
 
         assert answer.status == 201
+
+
+class TestDawdling:
+    """Each of these is more clients than the server has threads."""
+
+    CLIENTS = 6
+
+    @pytest.fixture
+    def crowd(self, server):
+        """Clients that said so much, and stay."""
+        with contextlib.ExitStack() as stack:
+            yield lambda raw, **options: [
+                stack.enter_context(server.open(raw, **options)) for _ in range(self.CLIENTS)
+            ]
+
+    def seconds_of_a_request(self, server, key):
+        started = time.monotonic()
+        assert server.request(f"GET {NOTES} HTTP/1.1", key=key).status == 200
+        return time.monotonic() - started
+
+    def test_a_client_that_says_nothing_holds_no_thread(self, server, key, crowd):
+        crowd(b"")
+
+        assert self.seconds_of_a_request(server, key) < 0.9
+
+    def test_a_client_that_stays_after_the_last_answer_holds_no_thread(self, server, key, crowd):
+        for client in crowd(b"GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"):
+            assert client.recv(1000)
+
+        assert self.seconds_of_a_request(server, key) < 0.9
+
+    def test_it_is_let_go_after_a_while(self, server, crowd):
+        client = crowd(b"GET / HTTP/1.1\r\nHost: testserver\r\nConnection: close\r\n\r\n")[0]
+
+        assert wire.read_to_the_end(client).startswith(b"HTTP/1.1 ")
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            say_bit_by_bit(client, b"x", seconds=8)
+
+    @pytest.mark.parametrize("head", [b"GET / HTTP/1.1\r\nX: ", b"POST / HTTP/1.1\r\nHost: h\r\n"])
+    def test_a_head_that_drips_is_not_waited_for(self, server, crowd, head):
+        client = crowd(head)[0]
+
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            say_bit_by_bit(client, b"x", seconds=8)
+
+    def test_a_body_that_drips_is_not_waited_for(self, server, key):
+        head = f"{POST}\nContent-Length: 99\nHost: testserver\nAuthorization: Bearer {key}"
+        with server.open(head.replace("\n", "\r\n").encode() + b"\r\n\r\n{") as client:
+            say_bit_by_bit(client, b" ", seconds=2)
+            client.settimeout(0.5)
+
+            assert client.recv(12) == b"HTTP/1.1 400"
+
+    @pytest.mark.parametrize("path", ["/test/stream", "/test/file"])
+    def test_a_client_that_does_not_read_is_not_waited_for(self, server, key, crowd, path):
+        crowd(f"GET {path} HTTP/1.1\r\nHost: testserver\r\n\r\n".encode(), receive_buffer=4096)
+
+        assert self.seconds_of_a_request(server, key) < 10
+        log = server.log.read_text()
+        assert "client_does_not_read" in log
+        assert "Traceback" not in log
+
+    @pytest.mark.parametrize("path", ["/test/stream", "/test/file"])
+    def test_a_client_that_reads_gets_all(self, server, path):
+        request = f"GET {path} HTTP/1.1\r\nHost: testserver\r\nConnection: close\r\n\r\n"
+        with server.open(request.encode()) as client:
+            _, _, body = wire.read_to_the_end(client).partition(b"\r\n\r\n")
+
+        assert len(body) >= len(wire_urls.BLOCK) * wire_urls.BLOCKS
 
 
 class TestPipelining:

@@ -61,9 +61,11 @@ class WireServer:
         """Stop it the orderly way."""
         self._child.stop()
 
-    def open(self, raw: bytes) -> socket.socket:
+    def open(self, raw: bytes, *, receive_buffer: int = 0) -> socket.socket:
         """A connection on which these bytes were sent; the caller closes it."""
         client = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        if receive_buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         client.sendall(raw)
         return client
 
@@ -96,6 +98,11 @@ class WireServer:
             "ALLOWED_HOSTS": "testserver",
             "WEB_READ_TIMEOUT_SECONDS": str(READ_TIMEOUT_SECONDS),
         }
+
+
+def read_to_the_end(client: socket.socket) -> bytes:
+    """All that the server says until it closes its side."""
+    return b"".join(iter(lambda: client.recv(1 << 20), b""))
 
 
 def _read(client: socket.socket) -> Answer:

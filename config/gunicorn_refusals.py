@@ -1,0 +1,66 @@
+"""Answers to requests that never reach Django: a problem document instead of gunicorn's HTML."""
+
+from __future__ import annotations
+
+from socket import socket
+
+import structlog
+from gunicorn.http.errors import (
+    InvalidResponseHeader,
+    InvalidResponseHeaderName,
+    LimitRequestHeaders,
+    LimitRequestLine,
+    ParseException,
+)
+from gunicorn.util import write_nonblock
+
+from api import errors, problems
+from common import ids
+from common.errors import DomainError
+
+log = structlog.get_logger(__name__)
+
+
+def refuse(client: socket, exc: Exception) -> None:
+    """Write down what happened and tell the client, if it is still there.
+
+    gunicorn's own warning would also repeat the offending header, which may hold a key.
+    """
+    request_id = ids.new_request_id()
+    with structlog.contextvars.bound_contextvars(request_id=request_id):
+        if _is_clients_fault(exc):
+            log.warning("malformed_request", error=type(exc).__name__)
+        else:
+            log.error("request_not_served", exc_info=exc)
+        answer = _bytes_of(_refusal(exc), request_id)
+    try:
+        write_nonblock(client, answer)
+    except OSError:
+        log.debug("client_left", request_id=request_id)
+
+
+def _is_clients_fault(exc: Exception) -> bool:
+    ours = isinstance(exc, InvalidResponseHeader | InvalidResponseHeaderName)
+    return isinstance(exc, ParseException) and not ours
+
+
+def _refusal(exc: Exception) -> DomainError:
+    if not _is_clients_fault(exc):
+        return errors.InternalError("The error was recorded.")
+    if isinstance(exc, LimitRequestLine):
+        return errors.MalformedRequest("The address is too long.")
+    if isinstance(exc, LimitRequestHeaders):
+        return errors.MalformedRequest("The headers are too long or too many.")
+    return errors.MalformedRequest("This is not well-formed HTTP/1.1.")
+
+
+def _bytes_of(refusal: DomainError, request_id: str) -> bytes:
+    response = problems.response(refusal)
+    headers = {
+        **response.headers,
+        "X-Request-Id": request_id,
+        "Connection": "close",
+    }
+    head = [f"HTTP/1.1 {response.status_code} {response.reason_phrase}"]
+    head += [f"{name}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*head, "", ""]).encode("latin-1") + response.content
