@@ -1,0 +1,160 @@
+"""Who loosens a safeguard of auto-funding is seen doing it, and cannot flood mailboxes by it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from funding.errors import (
+    TooManySafeguardChanges,
+)
+from funding.models import (
+    AutoFundingConfig,
+)
+from funding.services import auto_funding_config
+from funding.services.auto_funding_config import Changes
+from tenants.actors import api_key, user
+from tenants.models import OutgoingEmail, Role
+from tests.builders import (
+    NOW,
+    mails_of,
+    make_member,
+)
+
+KEY = api_key("key_1")
+
+
+def configure(tenant, now=NOW, **changes: Any):
+    auto_funding_config.configure(
+        tenant_id=tenant.pk, changes=cast("Changes", changes), actor=KEY, now=now
+    )
+    return AutoFundingConfig.objects.get(tenant=tenant)
+
+
+def change_of(row):
+    return row["what"], row["before"], row["after"]
+
+
+class TestSafeguards:
+    def warnings(self, tenant):
+        mails = OutgoingEmail.objects.filter(template="safeguard_changed").order_by("to")
+        return [(mail.to, [change_of(row) for row in mail.context["changes"]]) for mail in mails]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "change"),
+        [
+            (
+                {"confirmation_threshold": 5_000},
+                {"confirmation_threshold": 5_001},
+                ("Approval is needed above", "$50.00", "$50.01"),
+            ),
+            (
+                {"confirmation_threshold": 0},
+                {"confirmation_threshold": None},
+                ("Approval is needed above", "$0.00", "no limit"),
+            ),
+            (
+                {"monthly_limit": 100},
+                {"monthly_limit": 101},
+                ("Monthly limit", "$1.00", "$1.01"),
+            ),
+            (
+                {"monthly_limit": 100},
+                {"monthly_limit": None},
+                ("Monthly limit", "$1.00", "no limit"),
+            ),
+            (
+                {"confirm_topups": True},
+                {"confirm_topups": False},
+                ("Top-ups need approval, too", "yes", "no"),
+            ),
+        ],
+    )
+    def test_loosening_is_mailed_to_those_who_approved(self, acme, old, new, change):
+        make_member(acme, email="owner@acme.example")
+        make_member(acme, email="approver@acme.example", role=Role.APPROVER)
+        make_member(acme, email="member@acme.example", role=Role.MEMBER)
+        configure(acme, **old)
+
+        configure(acme, **new)
+
+        assert self.warnings(acme) == [
+            ("approver@acme.example", [change]),
+            ("owner@acme.example", [change]),
+        ]
+        mail = OutgoingEmail.objects.filter(template="safeguard_changed")[0]
+        assert mail.context["changed_by"] == "API key key_1"
+        assert mail.context["changed_at"] == "2026-11-20T15:00:00.000000Z"
+
+    def test_new_approvers_are_told_to_the_old_ones(self, acme):
+        make_member(acme, email="owner@acme.example")
+        configure(acme, confirmation_emails=["cfo@acme.example"])
+
+        configure(acme, confirmation_emails=["evil@example.com"])
+
+        assert self.warnings(acme) == [
+            ("cfo@acme.example", [("Who approves", "cfo@acme.example", "evil@example.com")])
+        ]
+
+    def test_naming_approvers_for_the_first_time_is_told_to_the_owners(self, acme):
+        make_member(acme, email="owner@acme.example")
+        configure(acme, confirmation_threshold=5)
+
+        configure(acme, confirmation_emails=["cfo@acme.example"])
+
+        assert self.warnings(acme) == [
+            ("owner@acme.example", [("Who approves", "owners and approvers", "cfo@acme.example")])
+        ]
+
+    def test_changed_at_the_speed_of_a_program_are_refused_before_mail_floods(self, acme):
+        make_member(acme, email="owner@acme.example")
+        configure(acme, confirmation_emails=[f"a{number}@acme.example" for number in range(10)])
+
+        def swap():
+            now = AutoFundingConfig.objects.get().confirmation_emails
+            configure(acme, confirmation_emails=[f"b{address}"[:60] for address in now])
+
+        for _ in range(10):
+            swap()
+        with pytest.raises(TooManySafeguardChanges):
+            swap()
+
+        assert OutgoingEmail.objects.filter(template="safeguard_changed").count() == 100
+        assert (
+            AutoFundingConfig.objects.get().confirmation_emails[0] == "b" * 10 + "a0@acme.example"
+        )
+
+    def test_may_still_be_tightened_switched_off_and_changed_by_people(self, acme):
+        make_member(acme, email="owner@acme.example")
+        configure(acme, confirmation_emails=["cfo@acme.example"], monthly_limit=100)
+        OutgoingEmail.objects.bulk_create(
+            OutgoingEmail(
+                tenant=acme, to="x@acme.example", template="safeguard_changed", created_at=NOW
+            )
+            for _ in range(100)
+        )
+
+        configure(acme, monthly_limit=99, enabled=False)
+        auto_funding_config.configure(
+            tenant_id=acme.pk, changes={"monthly_limit": 200}, actor=user("usr_1"), now=NOW
+        )
+        configure(acme, now=NOW + timedelta(days=1), monthly_limit=300)
+
+        assert mails_of(acme, "safeguard_changed").count("cfo@acme.example") == 2
+
+    def test_tightening_is_nobodys_alarm(self, acme):
+        make_member(acme, email="owner@acme.example")
+        configure(acme, confirmation_threshold=5_000, monthly_limit=100)
+
+        configure(acme, confirmation_threshold=4_999, monthly_limit=99, confirm_topups=True)
+
+        assert mails_of(acme, "safeguard_changed") == []
+
+    def test_the_first_settings_loosen_nothing(self, acme):
+        make_member(acme, email="owner@acme.example")
+
+        configure(acme, confirmation_emails=["cfo@acme.example"], confirmation_threshold=5)
+
+        assert mails_of(acme, "safeguard_changed") == []
