@@ -101,7 +101,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "config.middleware.Htmx",
-    "django_prometheus.middleware.PrometheusAfterMiddleware",
+    "config.middleware.RequestMetrics",
 ]
 
 ROOT_URLCONF = "config.urls"

@@ -131,6 +131,16 @@ class TestMetrics:
         age = line_of(response, 'ballast_oldest_due_seconds{queue="tenants.outgoingemail"}')
         assert 180 <= float(age.split()[-1]) < 200
 
+    def test_count_each_answer_and_its_time_by_view(self, settings):
+        settings.METRICS_TOKEN = "t0ken"
+        figure = "django_http_requests_latency_seconds_by_view_method_count"
+        ApiClient().get("/healthz")
+
+        response = metrics("Bearer t0ken")
+
+        assert line_of(response, 'django_http_responses_total_by_status_total{status="200"}')
+        assert line_of(response, f'{figure}{{method="GET",view="')
+
     def test_work_that_is_not_due_has_no_age(self, settings):
         settings.METRICS_TOKEN = "t0ken"
         OutgoingEmail.objects.create(
