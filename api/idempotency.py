@@ -27,6 +27,7 @@ from common import crypto, sql
 from common.clock import utc_now
 from common.constraints import violated
 from common.errors import DomainError
+from common.transactions import ending
 
 KEPT_FOR = timedelta(days=30)
 _FORGOTTEN_AT_ONCE = 1000
@@ -92,7 +93,7 @@ def _refuse(refusal: DomainError) -> HttpResponse:
 
 
 def _run(run: Run) -> HttpResponse:
-    with transaction.atomic():
+    with transaction.atomic(), ending():
         return run()
 
 
@@ -119,7 +120,7 @@ def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
     transaction of its own. That spares every other request a savepoint.
     """
     try:
-        return _answer_once(request, key, functools.partial(_refusing, run))
+        return _answer_once(request, key, run)
     except _Refused as refused:
         answer = problems.response(refused.refusal)
     return answer if answer.status_code in _NOT_KEPT else _answer_once(request, key, lambda: answer)
@@ -129,7 +130,7 @@ def _answer_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
     """The answer that was kept, or that of `run`, kept in the same transaction."""
     try:
         with transaction.atomic():
-            return _replay(request, key) or _kept(request, key, run())
+            return _replay(request, key) or _kept(request, key, run)
     except IntegrityError as error:
         if violated(error) != _ONE_ANSWER:
             raise
@@ -144,18 +145,17 @@ class _Refused(Exception):
         self.refusal = refusal
 
 
-def _refusing(run: Run) -> HttpResponse:
+def _kept(request: TenantRequest, key: str, run: Run) -> HttpResponse:
+    """The answer of `run`, kept unless it may change. Raises _Refused."""
     try:
-        return run()
+        with ending():
+            response = run()
+            if response.status_code < 500 and response.status_code not in _NOT_KEPT:
+                _keep(request, key, response)
     except DomainError as refusal:
         if errors.status_of(type(refusal)) >= 500:
             raise
         raise _Refused(refusal) from refusal
-
-
-def _kept(request: TenantRequest, key: str, response: HttpResponse) -> HttpResponse:
-    if response.status_code < 500 and response.status_code not in _NOT_KEPT:
-        _keep(request, key, response)
     return response
 
 

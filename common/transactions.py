@@ -1,10 +1,12 @@
-"""Transactions of functions that are usually called inside of one."""
+"""Transactions of functions that are usually called inside of one, and what they do last."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from django.db import connection, transaction
 
@@ -27,3 +29,44 @@ def joined(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
 
     return run
+
+
+class _Ending(NamedTuple):
+    """What is put off, and how many savepoints were open when that began."""
+
+    acts: list[Callable[[], object]]
+    savepoints: int
+
+
+class _Current(threading.local):
+    ending: _Ending | None = None
+
+
+_current = _Current()
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """A block at whose end, right before its transaction's, what was put off is done."""
+    outer, mine = _current.ending, _Ending([], len(connection.savepoint_ids))
+    _current.ending = mine
+    try:
+        yield
+        _current.ending = None
+        for act in mine.acts:
+            act()
+    finally:
+        _current.ending = outer
+
+
+def at_the_end(act: Callable[[], object]) -> None:
+    """Do `act` at the end of the `ending` block around it, or now where there is none.
+
+    For what others wait for, such as a busy balance row: it is not held while an answer is built.
+    Inside a savepoint `act` is done now, because it must be undone with it.
+    """
+    block = _current.ending
+    if block is None or len(connection.savepoint_ids) != block.savepoints:
+        act()
+    else:
+        block.acts.append(act)

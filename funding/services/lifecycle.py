@@ -18,6 +18,7 @@ from django.db.models import Model
 from balance import services as ledger
 from common import ids, sql
 from common.tasks import enqueue_on_commit
+from common.transactions import at_the_end
 from funding.models import FundingEvent, FundingSource, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks.holds import HOLD_ENDS
@@ -51,7 +52,7 @@ class NewFunding:
 
 def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransaction:
     """Create a funding in the caller's transaction: `reserved`, or `awaiting_confirmation` when
-    `confirm_until` is set. Its amount counts as pending from here on."""
+    `confirm_until` is set. Its amount counts as pending from the end of it."""
     waits = terms.confirm_until is not None
     status = FundingStatus.AWAITING_CONFIRMATION if waits else FundingStatus.RESERVED
     funding = FundingTransaction(
@@ -79,7 +80,7 @@ def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransacti
     )
     history = _history(funding, from_status="", actor=actor, reason="", now=now)
     _publish(funding, "payment.created", now, rows=(funding, history))
-    ledger.change_pending(tenant_id=funding.tenant_id, delta=funding.amount)
+    at_the_end(partial(ledger.change_pending, tenant_id=funding.tenant_id, delta=funding.amount))
     if not waits:
         enqueue_on_commit("funding.submit_due")
     return funding

@@ -84,8 +84,8 @@ class TestAccepting:
             "SELECT",  # the lock of the Idempotency-Key, and its answer
             "SELECT",  # the bank account, limits, the threshold
             "WITH",  # the funding, its history, the event and its deliveries
-            "UPDATE",  # the balance
             "INSERT",  # the answer
+            "UPDATE",  # the balance, which others wait for
             "RELEASE",  # COMMIT
         ]
 
@@ -144,9 +144,11 @@ class TestRefusing:
     def test_more_than_may_be_on_its_way(self, acme, acme_api, source):
         services.change_pending(tenant_id=acme.pk, delta=AMOUNT_MAX)
 
-        response = acme_api.post_json(PATH, body(source, amount=1))
+        for headers in ({}, {"Idempotency-Key": "k-1"}, {"Idempotency-Key": "k-1"}):
+            response = acme_api.post_json(PATH, body(source, amount=1), **headers)
 
-        assert (response.status_code, response.json()["code"]) == (422, "balance_out_of_range")
+            assert (response.status_code, response.json()["code"]) == (422, "balance_out_of_range")
+        assert response["Idempotent-Replayed"] == "true"
         assert not FundingTransaction.objects.exists()
 
     def test_a_live_tenant_while_no_live_network_is_connected(self, db):
