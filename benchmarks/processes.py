@@ -127,8 +127,16 @@ def database_pid() -> int:
 
 def database_cpu_seconds(postmaster: int) -> float:
     """CPU time of PostgreSQL so far, of sessions that ended, too."""
-    ended = _stat(postmaster)
-    return sum(map(cpu_seconds, _family(postmaster))) + (int(ended[13]) + int(ended[14])) / _TICKS
+    while True:
+        ended = _ended_seconds(postmaster)
+        spent = sum(map(cpu_seconds, _family(postmaster)))
+        if _ended_seconds(postmaster) == ended:  # a session that ends meanwhile is in neither
+            return spent + ended
+
+
+def _ended_seconds(pid: int) -> float:
+    ticks = _stat(pid)
+    return (int(ticks[13]) + int(ticks[14])) / _TICKS
 
 
 def _stat(pid: int) -> list[str]:

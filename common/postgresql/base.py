@@ -49,10 +49,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
     # After psycopg's `rollback`, or a cursor's, nothing would be prepared any more; and a cursor
     # costs more than PostgreSQL's work on a savepoint.
 
+    def _commit(self) -> None:
+        self._end("COMMIT")
+
     def _rollback(self) -> None:
+        self._end("ROLLBACK")
+
+    def _end(self, command: str) -> None:
         if self.connection is not None:
-            with debug_transaction(self, "ROLLBACK"), self.wrap_database_errors:
-                self._direct.rollback()
+            with debug_transaction(self, command), self.wrap_database_errors:
+                self._direct.end(command.encode())
 
     def _savepoint(self, sid: str) -> None:
         self._command(self.ops.savepoint_create_sql(sid))

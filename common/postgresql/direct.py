@@ -62,10 +62,10 @@ class Direct:
         self._begin()
         _checked(self._pgconn.exec_(text.encode()))
 
-    def rollback(self) -> None:
-        """End the transaction, if there is one. What is prepared stays prepared."""
+    def end(self, command: bytes) -> None:
+        """COMMIT or ROLLBACK the transaction, if there is one. What is prepared stays prepared."""
         if self._pgconn.transaction_status != TransactionStatus.IDLE:
-            _checked(self._pgconn.exec_(b"ROLLBACK"))
+            _checked(self._pgconn.exec_(command))
 
     def _begin(self) -> None:
         idle = self._pgconn.transaction_status == TransactionStatus.IDLE
