@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -76,7 +75,7 @@ def _draining(tenant: Tenant, receiver: Receiver, count: int, options: Options) 
 
 def _bare(receiver: Receiver, count: int) -> tuple[float, float]:
     """Deliveries per second and CPU milliseconds of each."""
-    command = [sys.executable, "-m", "benchmarks.bare_sender", receiver.url("fast")]
+    command = [installation.python(), "-m", "benchmarks.bare_sender", receiver.url("fast")]
     done = subprocess.run(  # noqa: S603  # our own command, no shell
         [*command, str(count), str(IN_FLIGHT)],
         cwd=processes.ROOT,

@@ -165,6 +165,25 @@ async def _truncated(writer: asyncio.StreamWriter) -> None:
     await writer.drain()
 
 
+async def _until_close(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\nthe whole of it")
+    await writer.drain()
+
+
+async def _last(writer: asyncio.StreamWriter) -> None:
+    """Answer properly, and close although nothing said so."""
+    writer.write(answer(200))
+    await writer.drain()
+
+
+async def _planting(writer: asyncio.StreamWriter) -> None:
+    """Answer properly, and once more a moment later, for whoever asks next."""
+    writer.write(answer(200))
+    await asyncio.sleep(0.05)
+    writer.write(answer(299))
+    await asyncio.sleep(60)
+
+
 async def _garbage(writer: asyncio.StreamWriter) -> None:
     writer.write(b"I am not a web server\r\n\r\n")
     await writer.drain()
@@ -183,6 +202,9 @@ HOSTILE = {
     "endless-headers": _endless_headers,
     "reset": _reset,
     "truncated": _truncated,
+    "until-close": _until_close,
+    "last": _last,
+    "planting": _planting,
     "garbage": _garbage,
     "compressed": _compressed,
 }

@@ -8,27 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import enum
-import socket
 import ssl
 import time
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
-from typing import Any
 
-import aiohttp
-from yarl import URL
-
-from common.http.names import AddressRefused, CheckedResolver, check_dialled
+from common.http.connections import ConnectionFailed, Connections
+from common.http.exchange import InvalidResponse, Response
+from common.http.names import AddressRefused, NameNotResolved
 from common.http.urls import Policy, Target, UrlRefused
 
 TOTAL_SECONDS = 15.0
 CONNECT_SECONDS = 5.0
-ANSWER_BYTES_MAX = 16 * 1024
-_KEEP_ALIVE_SECONDS = 5.0
 _HEADERS_MAX = 30
 _HEADER_LENGTH_MAX = 200
 _HEADERS_LEFT_OUT = {"set-cookie", "www-authenticate", "proxy-authenticate"}
@@ -47,7 +40,20 @@ class Failure(enum.StrEnum):
     TIMEOUT = "timeout"
     DISCONNECTED = "disconnected"
     INVALID_RESPONSE = "invalid_response"
-    INTERNAL_ERROR = "internal_error"  # ours, not the receiver's; callers set it
+    INTERNAL_ERROR = "internal_error"  # ours, not the receiver's
+
+
+_FAILURES: tuple[tuple[type[Exception], Failure], ...] = (
+    (UrlRefused, Failure.URL_NOT_ALLOWED),
+    (AddressRefused, Failure.ADDRESS_NOT_ALLOWED),
+    (NameNotResolved, Failure.NAME_NOT_RESOLVED),
+    (TimeoutError, Failure.TIMEOUT),
+    (ssl.SSLError, Failure.TLS_FAILED),
+    (ConnectionFailed, Failure.CONNECTION_FAILED),
+    (OSError, Failure.DISCONNECTED),
+    (InvalidResponse, Failure.INVALID_RESPONSE),
+    (ValueError, Failure.INTERNAL_ERROR),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,19 +87,12 @@ class Client:
         connect_seconds: float = CONNECT_SECONDS,
     ) -> None:
         self._policy = policy
-        self._tls = tls or ssl.create_default_context()
-        self._timeout = aiohttp.ClientTimeout(
-            total=total_seconds,
-            connect=connect_seconds,
-            sock_connect=connect_seconds,
-            ceil_threshold=2 * total_seconds,  # no rounding up to whole seconds
+        self._total_seconds = total_seconds
+        self._connections = Connections(
+            policy, tls=tls or ssl.create_default_context(), connect_seconds=connect_seconds
         )
-        self._stack = AsyncExitStack()
-        self._sessions: dict[bool, aiohttp.ClientSession] = {}
 
     async def __aenter__(self) -> Client:
-        for exception_only in (False, True):
-            self._sessions[exception_only] = await self._open_session(exception_only)
         return self
 
     async def __aexit__(
@@ -102,7 +101,7 @@ class Client:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._stack.aclose()
+        self._connections.close()
 
     async def post(
         self, url: str, *, body: bytes, headers: Mapping[str, str], allow_http: bool
@@ -111,93 +110,52 @@ class Client:
         started = time.monotonic()
         try:
             target = self._policy.check(url, allow_http=allow_http)
-            answer = await self._send(target, body, headers)
-        except (UrlRefused, aiohttp.ClientError, OSError, ValueError) as error:
-            answer = Answer(failure=_failure_of(error))
-        return replace(answer, duration_ms=round((time.monotonic() - started) * 1000))
-
-    async def _send(self, target: Target, body: bytes, headers: Mapping[str, str]) -> Answer:
-        url = URL(target.url, encoded=True)
-        if ((url.raw_host or "").lower(), url.port) != (target.host, target.port):
-            raise UrlRefused("two readings of one URL")
-        session = self._sessions[target.needs_exception]
-        async with session.post(
-            url,
-            data=body,
-            headers={"Accept-Encoding": "identity", **headers},
-            allow_redirects=False,
-        ) as response:
-            return Answer(
-                status=response.status,
-                body=await _read(response),
-                headers=_headers_of(response),
-                retry_after=response.headers.get("Retry-After"),
-            )
-
-    async def _open_session(self, exception_only: bool) -> aiohttp.ClientSession:
-        resolver = CheckedResolver(self._policy, exception_only=exception_only)
-        self._stack.push_async_callback(resolver.close)
-        connector = aiohttp.TCPConnector(
-            ssl=self._tls,
-            limit=0,  # the caller bounds how much is in flight
-            resolver=resolver,
-            keepalive_timeout=_KEEP_ALIVE_SECONDS,
-            socket_factory=partial(self._open_socket, exception_only),
-        )
-        session = aiohttp.ClientSession(
-            connector=connector,
-            timeout=self._timeout,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            trust_env=False,
-            read_bufsize=ANSWER_BYTES_MAX,
-        )
-        return await self._stack.enter_async_context(session)
-
-    def _open_socket(self, exception_only: bool, info: Any) -> socket.socket:
-        family, kind, protocol, _name, sockaddr = info
-        check_dialled(self._policy, sockaddr, exception_only=exception_only)
-        return socket.socket(family=family, type=kind, proto=protocol)
+            request = _request(target, body, headers)
+            async with asyncio.timeout(self._total_seconds):
+                response = await self._connections.exchange(target, request)
+        except (UrlRefused, InvalidResponse, OSError, ValueError) as error:
+            return Answer(failure=_failure_of(error), duration_ms=_since(started))
+        return _answer(response, duration_ms=_since(started))
 
 
-def _headers_of(response: aiohttp.ClientResponse) -> Headers:
+def _request(target: Target, body: bytes, headers: Mapping[str, str]) -> bytes:
+    """Raises ValueError for a header that would be more than one line."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    if not lines.count("\r") == lines.count("\n") == len(headers) or "\0" in lines:
+        raise ValueError("a header holds the end of a line")
+    head = (
+        f"POST {target.path} HTTP/1.1\r\nHost: {target.authority}\r\nAccept-Encoding: identity\r\n"
+        f"{lines}Accept: */*\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def _answer(response: Response, *, duration_ms: int) -> Answer:
+    headers = [(_text(name), _text(value)) for name, value in response.headers]
     shown = (
         (name, value[:_HEADER_LENGTH_MAX])
-        for name, value in response.headers.items()
+        for name, value in headers
         if name.lower() not in _HEADERS_LEFT_OUT
     )
-    return tuple(islice(shown, _HEADERS_MAX))
+    return Answer(
+        status=response.status,
+        body=response.body,
+        headers=tuple(islice(shown, _HEADERS_MAX)),
+        retry_after=next((v for name, v in headers if name.lower() == "retry-after"), None),
+        duration_ms=duration_ms,
+    )
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """At most 16 KiB; a longer answer is cut off together with its connection."""
-    received = bytearray()
-    while len(received) < ANSWER_BYTES_MAX:
-        chunk = await response.content.read(ANSWER_BYTES_MAX - len(received))
-        if not chunk:
-            return bytes(received)
-        received += chunk
-    response.close()
-    return bytes(received)
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)
 
 
 def _failure_of(error: Exception) -> Failure:
-    if isinstance(getattr(error, "os_error", None), AddressRefused):
-        return Failure.ADDRESS_NOT_ALLOWED
-    match error:
-        case UrlRefused() | aiohttp.InvalidURL():
-            return Failure.URL_NOT_ALLOWED
-        case TimeoutError():
-            return Failure.TIMEOUT
-        case aiohttp.ClientConnectorDNSError():
-            return Failure.NAME_NOT_RESOLVED
-        case aiohttp.ClientSSLError() | ssl.SSLError():
-            return Failure.TLS_FAILED
-        case aiohttp.ClientConnectorError():
-            return Failure.CONNECTION_FAILED
-        case aiohttp.ServerDisconnectedError() | OSError():
-            return Failure.DISCONNECTED
-    return Failure.INVALID_RESPONSE
+    return next(failure for kind, failure in _FAILURES if isinstance(error, kind))
 
 
 def post_once(

@@ -6,9 +6,10 @@ import asyncio
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from ipaddress import ip_address
+from functools import partial
+from ipaddress import IPv4Address, ip_address
 
-from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohappyeyeballs import AddrInfoType
 
 from common.http.addresses import Address
 from common.http.urls import Policy, Target
@@ -17,10 +18,15 @@ _LOOKUP_SECONDS = 2.0
 # A lookup occupies a thread, and slow name servers belong to somebody: enough threads that one
 # tenant's do not hold up another's.
 _LOOKUPS_AT_ONCE = 64
+_SECONDS_KEPT = 10.0
 
 
 class AddressRefused(OSError):
     """An address that the policy does not permit was about to be dialled."""
+
+
+class NameNotResolved(OSError):
+    """The name service knows no address, or does not answer."""
 
 
 def check_now(target: Target, policy: Policy) -> None:
@@ -48,38 +54,62 @@ def _lookup(host: str, port: int) -> list[Address]:
     return list(found)
 
 
-class CheckedResolver(AbstractResolver):
-    """Refuses a name when any of its addresses is refused, so that mixed answers do not pass."""
+class CheckedNames:
+    """Looks names up in threads; answers serve for 10 s, and are checked at each use.
 
-    def __init__(self, policy: Policy, *, exception_only: bool) -> None:
+    Refuses a name when any of its addresses is refused, so that mixed answers do not pass.
+    """
+
+    def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._exception_only = exception_only
         self._threads = ThreadPoolExecutor(_LOOKUPS_AT_ONCE, thread_name_prefix="dns")
+        self._lookups: dict[tuple[str, int], asyncio.Future[list[AddrInfoType]]] = {}
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        """Raises AddressRefused, or OSError when there is no answer."""
-        loop = asyncio.get_running_loop()
-        infos = await loop.run_in_executor(
-            self._threads, socket.getaddrinfo, host, port, family, socket.SOCK_STREAM
-        )
-        for info in infos:
-            check_dialled(self._policy, info[4], exception_only=self._exception_only)
-        return [
-            ResolveResult(
-                hostname=host,
-                host=str(sockaddr[0]),
-                port=port,
-                family=found_family,
-                proto=proto,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            )
-            for found_family, _type, proto, _name, sockaddr in infos
-        ]
+    async def resolve(self, target: Target) -> list[AddrInfoType]:
+        """What may be dialled for `target`. Raises AddressRefused, NameNotResolved."""
+        if target.address is None:
+            found = await self._look_up(target.host, target.port)
+        else:
+            found = [_info(target.address, target.port)]
+        for info in found:
+            check_dialled(self._policy, info[4], exception_only=target.needs_exception)
+        return found
 
-    async def close(self) -> None:
+    def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _look_up(self, host: str, port: int) -> list[AddrInfoType]:
+        """Who asks for a name that is being looked up waits for the same answer."""
+        key = (host, port)
+        if key not in self._lookups:
+            loop = asyncio.get_running_loop()
+            lookup = loop.run_in_executor(self._threads, _found, host, port)
+            self._lookups[key] = lookup
+            lookup.add_done_callback(partial(self._keep, key))
+        try:
+            return await asyncio.shield(self._lookups[key])
+        except (OSError, UnicodeError) as error:
+            raise NameNotResolved from error
+
+    def _keep(self, key: tuple[str, int], lookup: asyncio.Future[list[AddrInfoType]]) -> None:
+        failed = lookup.cancelled() or lookup.exception() is not None
+        seconds = 0 if failed else _SECONDS_KEPT
+        asyncio.get_running_loop().call_later(seconds, self._lookups.pop, key, None)
+
+
+def _found(host: str, port: int) -> list[AddrInfoType]:
+    return [*socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+
+
+def _info(address: Address, port: int) -> AddrInfoType:
+    is_v4 = isinstance(address, IPv4Address)
+    return (
+        socket.AF_INET if is_v4 else socket.AF_INET6,
+        socket.SOCK_STREAM,
+        socket.IPPROTO_TCP,
+        "",
+        (str(address), port) if is_v4 else (str(address), port, 0, 0),
+    )
 
 
 def check_dialled(policy: Policy, sockaddr: tuple[object, ...], *, exception_only: bool) -> None:

@@ -44,12 +44,14 @@ class UrlRefused(Exception):
 class Target:
     """A URL that passed the text rule.
 
+    `authority` and `path` (with the query) are what a request says.
     `address` is set when the host is a literal address. `needs_exception`: plain http, or a name
     that is not public; only an address that the operator allowed will do.
     """
 
-    url: str
     scheme: str
+    authority: str
+    path: str
     host: str
     port: int
     address: Address | None
@@ -135,12 +137,15 @@ def _target(url: str, *, allow_http: bool) -> Target:
         raise UrlRefused("The URL may not have a fragment.")
     if _ENCODED_CONTROL.search(rest):
         raise UrlRefused("The URL may not hold encoded control characters.")
-    host, port = _host_and_port(re.split(r"[/?]", rest, maxsplit=1)[0], _DEFAULT_PORT[scheme])
+    authority = re.split(r"[/?]", rest, maxsplit=1)[0]
+    host, port = _host_and_port(authority, _DEFAULT_PORT[scheme])
     _check_port(scheme, port)
     address = _literal(host)
+    path = rest[len(authority) :]
     return Target(
-        url=url,
         scheme=scheme,
+        authority=host if port == _DEFAULT_PORT[scheme] else f"{host}:{port}",
+        path=path if path.startswith("/") else "/" + path,
         host=host.strip("[]"),
         port=port,
         address=address,

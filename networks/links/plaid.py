@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from common.http.addresses import parse_networks
-from common.http.client import ANSWER_BYTES_MAX, Answer, post_once
+from common.http.client import Answer, post_once
+from common.http.exchange import ANSWER_BYTES_MAX
 from common.http.urls import Policy
 from networks.links import plaid_answers, plaid_errors
 from networks.links.base import (

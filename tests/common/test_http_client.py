@@ -7,20 +7,30 @@ import ssl
 import time
 from ipaddress import ip_address
 
-import aiohttp
 import pytest
+import uvloop
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from common.http import addresses
-from common.http.client import ANSWER_BYTES_MAX, Client, Failure, post_once
+from common.http.client import Client, Failure, post_once
+from common.http.connections import Connections
+from common.http.exchange import ANSWER_BYTES_MAX
 from common.http.names import AddressRefused
 from common.http.urls import Policy
 from tests.receivers import ALLOWED, Receiver, answer
 
 LOOPBACK = Policy(allowed_networks=addresses.parse_networks(ALLOWED))
 PUBLIC_ONLY = Policy()
+
+
+@pytest.fixture(autouse=True, params=[None, uvloop.EventLoopPolicy()], ids=["asyncio", "uvloop"])
+def loops(request):
+    """Web and task processes run asyncio's own loop, the dispatcher runs uvloop."""
+    asyncio.set_event_loop_policy(request.param)
+    yield
+    asyncio.set_event_loop_policy(None)
 
 
 @pytest.fixture
@@ -71,6 +81,11 @@ class TestRequest:
         assert request.headers["webhook-id"] == "evt_1"
         assert request.headers["accept-encoding"] == "identity"
         assert request.headers["host"] == f"127.0.0.1:{receiver.port}"
+
+    @pytest.mark.parametrize("value", ["a\r\nX-More: b", "a\nb", "a\rb", "a\0b"])
+    def test_has_one_line_for_each_header(self, receiver, value):
+        assert post(receiver.url(), headers={"X-One": value}).failure == Failure.INTERNAL_ERROR
+        assert receiver.connections == 0
 
     def test_keeps_no_cookies(self, receiver):
         receiver.answers["/200"] = [answer(200, headers="Set-Cookie: a=b; Path=/\r\n")]
@@ -207,15 +222,24 @@ class TestDialledAddress:
         assert receiver.connections == 0
 
     def test_is_checked_when_the_socket_is_made_whatever_the_resolver_said(self, receiver):
-        async def dial():
-            async with Client(PUBLIC_ONLY) as client:
-                session = client._sessions[False]
-                with pytest.raises(aiohttp.ClientConnectorError) as refusal:
-                    await session.post(f"http://127.0.0.1:{receiver.port}/200")
-                return refusal.value.os_error
+        target = LOOPBACK.check(receiver.url(), allow_http=True)
+        found = socket.getaddrinfo("127.0.0.1", receiver.port, type=socket.SOCK_STREAM)
 
-        assert isinstance(asyncio.run(dial()), AddressRefused)
+        async def dial():
+            connections = Connections(
+                PUBLIC_ONLY, tls=ssl.create_default_context(), connect_seconds=1
+            )
+            with pytest.raises(AddressRefused):
+                connections._open_socket(target, found[0])
+
+        asyncio.run(dial())
+
         assert receiver.connections == 0
+
+    def test_is_the_next_one_when_nobody_answers_at_the_first(self, receiver, answers_of_dns):
+        answers_of_dns.append(["127.0.0.2", "::1", "127.0.0.1"])
+
+        assert post(f"http://receiver:{receiver.port}/200").status == 200
 
     def test_of_plain_http_must_be_an_exception(self, receiver, answers_of_dns):
         answers_of_dns.append(["8.8.8.8"])
@@ -284,6 +308,19 @@ class TestTls:
         trusted = ssl.create_default_context(cafile=pem)
 
         assert post(secure_receiver.url(), allow_http=False, tls=trusted).status == 200
+
+    def test_a_certificate_for_somebody_else_is_refused(self, secure_receiver, pem, answers_of_dns):
+        answers_of_dns.append(["127.0.0.1"])
+        trusted = ssl.create_default_context(cafile=pem)
+
+        got = post(f"https://other:{secure_receiver.port}/200", allow_http=False, tls=trusted)
+
+        assert (got.failure, secure_receiver.requests) == (Failure.TLS_FAILED, [])
+
+    def test_the_operators_certificates_are_trusted(self, secure_receiver, pem, monkeypatch):
+        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+
+        assert post(secure_receiver.url(), allow_http=False).status == 200
 
     def test_a_server_without_tls_gets_nothing(self, receiver):
         url = f"https://127.0.0.1:{receiver.port}/200"

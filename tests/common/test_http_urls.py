@@ -221,12 +221,28 @@ class TestNames:
             names.check_now(target, DEVELOPMENT)
 
 
+@pytest.mark.parametrize(
+    ("url", "authority", "path"),
+    [
+        ("https://Hooks.example.com", "hooks.example.com", "/"),
+        ("https://hooks.example.com:443/In", "hooks.example.com", "/In"),
+        ("https://hooks.example.com:8443?a=/b", "hooks.example.com:8443", "/?a=/b"),
+        ("https://hooks.example.com/a/../b?c=%20&d", "hooks.example.com", "/a/../b?c=%20&d"),
+        ("https://[2606:4700::1111]:8443/x", "[2606:4700::1111]:8443", "/x"),
+    ],
+)
+def test_a_request_says_host_and_path_as_they_are_written(url, authority, path):
+    target = PUBLIC_ONLY.check(url, allow_http=False)
+
+    assert (target.authority, target.path) == (authority, path)
+
+
 class TestLength:
     def test_is_2048_at_most(self):
         stem = "https://hooks.example.com/"
         longest = stem + "a" * (2048 - len(stem))
 
-        assert PUBLIC_ONLY.check(longest, allow_http=False).url == longest
+        assert PUBLIC_ONLY.check(longest, allow_http=False).host == "hooks.example.com"
         assert refuses(longest + "a") == "The URL is longer than 2048 characters."
 
 

@@ -8,12 +8,14 @@ import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime
+from typing import Any
 
 import redis.asyncio
 import structlog
+import uvloop
 from django.conf import settings
 from redis import RedisError
 
@@ -34,12 +36,17 @@ _RECONNECT_SECONDS = 1.0
 def serve(*, slots: int = SLOTS) -> None:
     """Deliver until SIGTERM or SIGINT; then finish what is under way."""
     gc.freeze()  # the product's code need not be searched for garbage at each request
-    asyncio.run(_serve(slots))
+    _run(_serve(slots))
 
 
 def burst(*, name: str | None = None, seconds: float = BURST_SECONDS) -> None:
     """Deliver what is due, for at most `seconds`, and wait for what was started by then."""
-    asyncio.run(_burst(name, seconds))
+    _run(_burst(name, seconds))
+
+
+def _run(main: Coroutine[Any, Any, None]) -> None:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main)
 
 
 def burst_if_alone(*, now: datetime) -> bool:
