@@ -156,6 +156,22 @@ async def _endless_headers(writer: asyncio.StreamWriter) -> None:
         await writer.drain()
 
 
+async def _endless_trailers(writer: asyncio.StreamWriter) -> None:
+    """A whole body, and header lines after it that never end."""
+    writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n")
+    while True:
+        writer.write(b"X-More: a\r\n" * 100)
+        await writer.drain()
+
+
+async def _endless_framing(writer: asyncio.StreamWriter) -> None:
+    """A chunk of a body, and the size of the next one that never ends."""
+    writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1;")
+    while True:
+        writer.write(b"a" * 1000)
+        await writer.drain()
+
+
 async def _reset(_writer: asyncio.StreamWriter) -> None:
     """Close without a word; `_accept` aborts the connection."""
 
@@ -200,6 +216,8 @@ HOSTILE = {
     "drip-headers": _drip_headers,
     "endless-body": _endless_body,
     "endless-headers": _endless_headers,
+    "endless-trailers": _endless_trailers,
+    "endless-framing": _endless_framing,
     "reset": _reset,
     "truncated": _truncated,
     "until-close": _until_close,

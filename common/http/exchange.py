@@ -9,6 +9,8 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 ANSWER_BYTES_MAX = 16 * 1024
 _HEAD_BYTES_MAX = 32 * 1024
+# As much as a head and a whole body in chunks of one byte.
+_BYTES_MAX = _HEAD_BYTES_MAX + 6 * ANSWER_BYTES_MAX
 _SWITCHING_PROTOCOLS = 101
 _FRAMED = {b"content-length", b"transfer-encoding"}
 _WITHOUT_BODY = {204, 304}
@@ -19,7 +21,7 @@ class Disconnected(ConnectionError):
 
 
 class InvalidResponse(Exception):
-    """What came is no HTTP, not the whole of an answer, or a head without end after 32 KiB."""
+    """What came is no HTTP, not the whole of an answer, or one that does not come to its end."""
 
 
 class Response(NamedTuple):
@@ -80,8 +82,8 @@ class Connection(asyncio.Protocol):
                 return
         if self._is_complete or len(self._body) >= ANSWER_BYTES_MAX:
             self._finish()
-        elif not self._has_head and self._bytes > _HEAD_BYTES_MAX:
-            self._fail(InvalidResponse("the head is too long"))
+        elif self._bytes > (_BYTES_MAX if self._has_head else _HEAD_BYTES_MAX):
+            self._fail(InvalidResponse("the head, or what is around the body, is too long"))
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_reusable = False
@@ -101,7 +103,8 @@ class Connection(asyncio.Protocol):
             raise InvalidResponse("a second answer")  # ends the parsing
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers.append((name, value))
+        if not self._has_head:  # what follows the body proves nothing, and is left out
+            self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         self._status = self._parser.get_status_code()

@@ -117,6 +117,20 @@ class TestFraming:
 
         assert got.failure == Failure.INVALID_RESPONSE
 
+    @pytest.mark.parametrize("behaviour", ["endless-trailers", "endless-framing"])
+    def test_is_no_answer_when_it_never_ends(self, receiver, posts, behaviour):
+        (got,) = posts(receiver.url(f"/{behaviour}"), total_seconds=5)
+
+        assert got.failure == Failure.INVALID_RESPONSE
+
+    def test_trailers_are_left_out(self, receiver, posts):
+        receiver.answers["/x"] = [CHUNKED[:-2] + b"Retry-After: 9\r\n\r\n"]
+
+        (got,) = posts(receiver.url("/x"))
+
+        assert got.headers == (("Transfer-Encoding", "chunked"),)
+        assert (got.body, got.retry_after) == (b"abcde", None)
+
 
 class TestKeptConnection:
     def test_is_used_again(self, receiver, posts):
