@@ -327,6 +327,30 @@ class TestOrder:
         record([job], OK, now=soon)
         assert (job.event_id, [job.event_id for job in claim(now=soon)]) == (second, [third])
 
+    def test_later_events_that_came_due_first_do_not_hide_the_earlier(self, acme, payment):
+        """Ten fail at once; what follows them is published while the endpoint pauses."""
+        payments = [ids.new("ftx") for _ in range(IN_FLIGHT_PER_ENDPOINT)]
+        earlier = {publish(acme, payment_id=of) for of in payments}
+        record(claim(), BROKEN)
+        for of in payments:
+            publish(acme, payment_id=of, sequence=2, now=NOW + timedelta(seconds=1))
+
+        paused_until = NOW + timedelta(seconds=32)
+        probes = [job.event_id for _ in range(20) for job in claim(now=paused_until)]
+
+        assert len(probes) == 1
+        assert probes[0] in earlier
+
+    def test_what_a_dead_dispatcher_left_makes_room_for_an_earlier_event(self, acme, payment):
+        WebhookEndpoint.objects.update(consecutive_failures=5)
+        later = publish(acme, payment_id=payment, sequence=2)
+        assert len(claim()) == 1
+        earlier = publish(acme, payment_id=payment, sequence=1, now=NOW + timedelta(seconds=1))
+
+        assert claim(now=NOW + LEASE) == []
+        assert due_at(later) == NOW + ORDER_WAIT
+        assert [job.event_id for job in claim(now=NOW + LEASE)] == [earlier]
+
     def test_passes_after_an_hour(self, acme, payment):
         first = publish(acme, payment_id=payment, sequence=1)
         second = publish(acme, payment_id=payment, sequence=2)

@@ -81,12 +81,13 @@ WITH RECURSIVE step AS (
         1.5 * %(slots)s::float / count(*) OVER ()
     ))::int AS size FROM ready
 ), due AS MATERIALIZED (
-    -- Of the oldest rows, as many as may be sent or parked; what waits for one that is in flight
-    -- is passed over, up to a bound.
+    -- Of the oldest rows, as many as may be sent or parked; what waits for one that is in flight,
+    -- or before it in the queue, is passed over, up to a bound. What waits for one behind it is
+    -- parked: enough of them would hide that one, and all would wait for each other.
     SELECT share.id AS endpoint_id, share.size, d.*
     FROM share CROSS JOIN LATERAL (
         SELECT q.id, q.tid, q.payment_id, q.sequence, q.next_attempt_at, q.failures, q.is_reclaimed,
-            q.queued_at > %(order_since)s AND older.is_retrying IS NOT NULL AS must_wait
+            q.queued_at > %(order_since)s AND older.comes_later IS NOT NULL AS must_wait
         FROM (
             SELECT id, ctid AS tid, payment_id, sequence, next_attempt_at, failures, queued_at,
                 leased_until IS NOT NULL AS is_reclaimed
@@ -96,19 +97,21 @@ WITH RECURSIVE step AS (
                 AND (w.leased_until IS NULL OR w.leased_until <= %(now)s)
             ORDER BY w.next_attempt_at, w.id LIMIT %(look_ahead)s * share.size
         ) AS q LEFT JOIN LATERAL (
-            SELECT o.next_attempt_at > %(now)s AND o.leased_until IS NULL AS is_retrying
+            SELECT o.next_attempt_at > q.next_attempt_at
+                AND (o.leased_until IS NULL OR o.leased_until <= %(now)s) AS comes_later
             FROM webhooks_webhookdelivery AS o
             WHERE o.endpoint_id = share.id AND o.payment_id = q.payment_id AND o.payment_id <> ''
                 AND o.sequence < q.sequence AND o.status = 'pending'
             ORDER BY o.sequence LIMIT 1
         ) AS older ON true
-        WHERE q.queued_at <= %(order_since)s OR coalesce(older.is_retrying, true)
+        WHERE q.queued_at <= %(order_since)s OR coalesce(older.comes_later, true)
         ORDER BY q.next_attempt_at, q.id LIMIT share.size
     ) AS d
 ), parked AS (
     -- The earlier delivery is locked as well: nobody may finish it in this very moment, and its
     -- finish is what brings the parked ones back.
-    UPDATE webhooks_webhookdelivery AS d SET next_attempt_at = d.queued_at + %(order_wait)s
+    UPDATE webhooks_webhookdelivery AS d
+    SET next_attempt_at = d.queued_at + %(order_wait)s, leased_until = NULL
     FROM (
         SELECT w.id FROM due JOIN webhooks_webhookdelivery AS w ON w.id = due.id
         CROSS JOIN LATERAL (
@@ -117,7 +120,8 @@ WITH RECURSIVE step AS (
                 AND q.payment_id <> '' AND q.sequence < due.sequence AND q.status = 'pending'
             ORDER BY q.sequence LIMIT 1 FOR SHARE SKIP LOCKED
         ) AS older
-        WHERE due.must_wait AND w.status = 'pending' AND w.leased_until IS NULL
+        WHERE due.must_wait AND w.status = 'pending'
+            AND (w.leased_until IS NULL OR w.leased_until <= %(now)s)
         FOR NO KEY UPDATE OF w SKIP LOCKED
     ) AS waiting
     WHERE d.id = waiting.id RETURNING d.id
