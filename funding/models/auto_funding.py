@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from common import ids
 from common.fields import PrefixedIdField
 from funding.models.sources import FundingMethod, FundingSource
 from funding.models.transactions import APPEND_ONLY, FundingTransaction
@@ -41,6 +42,14 @@ class AutoFundingConfig(models.Model):
     )
     authorized_at = models.DateTimeField(
         null=True, blank=True, help_text="when a person last had it draw on its bank account"
+    )
+    # No reference: saving one would wait for a removal of the account, which waits for the balance.
+    authorized_source_id = models.CharField(
+        max_length=ids.ID_LENGTH_MAX,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="which bank account that was",
     )
     updated_at = models.DateTimeField()
 

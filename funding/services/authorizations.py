@@ -19,8 +19,10 @@ def speaks_for_the_holder(actor: Actor) -> bool:
 
 def require(*, source: FundingSource, config: AutoFundingConfig) -> None:
     """Raises FundingSourceNotAuthorized where nobody has agreed since the bank's last word."""
-    ended = source.authorization_ended_at
-    if ended is None or (config.authorized_at is not None and ended <= config.authorized_at):
+    ended, agreed = source.authorization_ended_at, config.authorized_at
+    if ended is None:
+        return
+    if agreed is not None and ended <= agreed and source.pk == config.authorized_source_id:
         return
     raise FundingSourceNotAuthorized(
         f"The account holder's authorization has ended ({source.last_return_code}).",

@@ -86,7 +86,7 @@ def configure(
     if changed or saved is None:
         _save(config, changed, actor, now)
     elif config.authorized_at != before.authorized_at:
-        config.save(update_fields=("authorized_at",))
+        config.save(update_fields=("authorized_at", "authorized_source_id"))
     if saved is not None:
         safeguards.warn(
             before=before, after=config, approvers=asked_until_now, actor=actor, now=now
@@ -129,6 +129,7 @@ def _apply(changes: Changes, config: AutoFundingConfig, actor: Actor, now: datet
         setattr(config, name, value)
     if _chooses_account(changes) and authorizations.speaks_for_the_holder(actor):
         config.authorized_at = now
+        config.authorized_source_id = selectors.auto_funding_source_id(config) or ""
 
 
 def _check(config: AutoFundingConfig, changes: Changes) -> None:

@@ -94,6 +94,22 @@ class TestAnApiKey:
         with pytest.raises(FundingSourceNotAuthorized):
             configure(revoked, KEY, source_id=revoking.pk)
 
+    def test_does_not_lead_back_once_a_person_chose_another_account(self, revoked, revoking):
+        other = make_source(revoked, account_number="7777")
+        configure(revoked, DANA, enabled=True, source_id=other.pk)
+
+        with pytest.raises(FundingSourceNotAuthorized):
+            configure(revoked, KEY, enabled=True, source_id=revoking.pk)
+
+    def test_does_not_lead_back_by_the_default_either(self, revoked, revoking):
+        other = make_source(revoked, account_number="7777")
+        sources.make_default(tenant_id=revoked.pk, source_id=other.pk, actor=KEY, now=LATER)
+        configure(revoked, DANA, enabled=True, funding_amount=1)
+        sources.make_default(tenant_id=revoked.pk, source_id=revoking.pk, actor=KEY, now=LATER)
+
+        with pytest.raises(FundingSourceNotAuthorized):
+            configure(revoked, KEY, enabled=True)
+
     def test_does_not_lead_back_to_it_by_the_default(self, acme, revoking):
         top_up(acme, source=revoking)
         run_due()
