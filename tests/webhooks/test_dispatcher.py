@@ -8,7 +8,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from django.db import connections
+from django.db import OperationalError, connections
 from django.test import override_settings
 from standardwebhooks.webhooks import Webhook
 
@@ -20,7 +20,7 @@ from tenants.actors import SYSTEM
 from tests.builders import make_endpoint, publish
 from tests.receivers import ALLOWED, Receiver, answer
 from webhooks import signing
-from webhooks.dispatcher import heartbeats, runs
+from webhooks.dispatcher import heartbeats, loop, results, runs
 from webhooks.dispatcher.database import DatabaseThread
 from webhooks.dispatcher.loop import Dispatcher
 from webhooks.models import (
@@ -299,6 +299,28 @@ class TestFairness:
         arrivals = sorted(request.at for request in receiver.requests)
         assert len(arrivals) == 9
         assert arrivals[-1] - arrivals[0] > 0.7  # nine of 0.2 s, two at a time
+
+
+class TestRecording:
+    def test_that_fails_is_made_up_for_before_more_is_sent(self, acme, receiver, monkeypatch):
+        make_endpoint(acme, url=receiver.url())
+        for _ in range(12):
+            publish(acme, now=utc_now())
+        sent, record = [], results.record
+
+        def busy_for_a_while(batch, *, now):
+            sent.append(len(receiver.requests))
+            if len(sent) <= 5:
+                raise OperationalError("canceling statement due to lock timeout")
+            return record(batch, now=now)
+
+        monkeypatch.setattr(results, "record", busy_for_a_while)
+        monkeypatch.setattr(loop, "_DATABASE_AWAY_SECONDS", 0.05)
+
+        deliver(slots=2)
+
+        assert sent[5] <= 4  # what was being sent, and what was claimed meanwhile
+        assert len(receiver.requests) == WebhookAttempt.objects.count() == 12
 
 
 class TestBurst:

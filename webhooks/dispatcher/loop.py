@@ -59,6 +59,7 @@ class Dispatcher:
         self._clock = clock
         self._running: dict[asyncio.Task[Result], Job] = {}
         self._finished: list[Result] = []
+        self._is_behind = False  # the last batch could not be recorded
         self._resume_after = ""
         self._next_beat = 0.0
         self._kicked = asyncio.Event()
@@ -86,8 +87,11 @@ class Dispatcher:
         await self._beat()
         batch = list(self._finished)
         # Begun together, so that the database never waits for the loop between the two. It takes
-        # them in this order: what is recorded makes room for what is claimed.
-        recording, claiming = self._begin_record(batch), self._begin_claim()
+        # them in this order: what is recorded makes room for what is claimed. After a batch that
+        # could not be recorded nothing is claimed until it is: leases end, and all would be sent
+        # again and again.
+        recording = self._begin_record(batch)
+        claiming = None if self._is_behind else self._begin_claim()
         try:
             await self._note(batch, recording)
         finally:
@@ -139,8 +143,10 @@ class Dispatcher:
         """Wait until `batch` is recorded; count it, and switch off what is gone."""
         if recording is None:
             return
+        self._is_behind = True
         counted = await recording
         del self._finished[: len(batch)]
+        self._is_behind = False
         for result in batch:
             metrics.count(result, is_counted=result.job.delivery_id in counted)
             if result.answer.status == outcomes.GONE and not result.job.is_manual:
