@@ -57,10 +57,9 @@ class Connections:
         self._idle.clear()
 
     def _take(self, origin: _Origin) -> Connection | None:
-        kept = self._idle.get(origin, {})
-        while kept:
-            connection, expiry = kept.popitem()
-            expiry.cancel()
+        while kept := self._idle.get(origin):
+            connection = next(reversed(kept))
+            self._let_go(origin, connection)
             if connection.is_reusable:
                 return connection
         return None
@@ -71,8 +70,11 @@ class Connections:
         self._idle.setdefault(origin, {})[connection] = expiry
 
     def _expire(self, origin: _Origin, connection: Connection) -> None:
+        self._let_go(origin, connection)
         connection.abort()
-        del self._idle[origin][connection]
+
+    def _let_go(self, origin: _Origin, connection: Connection) -> None:
+        self._idle[origin].pop(connection).cancel()
         if not self._idle[origin]:
             del self._idle[origin]
 

@@ -182,6 +182,15 @@ class TestKeptConnection:
         assert [item.status for item in run(send())] == [200, 204, 404]
         assert receiver.connections == 3
 
+    def test_that_ended_leaves_nothing_behind(self, receiver, run):
+        async def send():
+            async with Client(LOOPBACK) as client:
+                for path in ("/200", "/until-close"):
+                    await client.post(receiver.url(path), body=b"", headers={}, allow_http=True)
+                return dict(client._connections._idle)
+
+        assert run(send()) == {}
+
     def test_is_closed_when_the_request_is_called_off(self, receiver, run):
         async def send():
             async with Client(LOOPBACK) as client:
