@@ -120,9 +120,12 @@ def create_member(
     """Give a person a role in the tenant; the person is created if the address is new.
 
     An existing person keeps their password: only they may change it. When staff do it, those who
-    own the tenant until then are mailed.
+    own the tenant until then are mailed. Nothing is told where the person had the role already.
     """
     user = _person(email, password)
+    unchanged = Membership.objects.filter(tenant_id=tenant_id, user=user, role=role).first()
+    if unchanged is not None:
+        return unchanged
     if actor.type == ActorType.STAFF:
         queue_team_notices(tenant_id=tenant_id, user=user, role=role, now=now)
     membership, is_new = Membership.objects.update_or_create(

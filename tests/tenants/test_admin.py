@@ -242,6 +242,17 @@ class TestPeople:
         assert (mail.to, mail.context["person"]) == ("dana@acme.example", "max@acme.example")
         assert (mail.context["before"], mail.context["role"]) == ("Viewer", "Owner")
 
+    def test_keep_their_role_without_a_word(self, desk, acme):
+        make_member(acme, email="dana@acme.example")
+        person = make_member(acme, email="max@acme.example", role=Role.VIEWER)
+        told = AuditEvent.objects.count()
+
+        path = f"/admin/tenants/membership/{person.memberships.get().pk}/change/"
+        desk.post(path, {"role": "viewer"})
+
+        assert not OutgoingEmail.objects.exists()
+        assert AuditEvent.objects.count() == told
+
     def test_change_their_role(self, desk, acme):
         person = make_member(acme, email="dana@acme.example", role=Role.VIEWER)
         membership = person.memberships.get()
