@@ -32,6 +32,10 @@ class State:
     step: Step
 
 
+AGREEMENT = (
+    "The bank said that debits are not authorized. By switching it on you say that the account "
+    "holder agrees to them again."
+)
 _SETTINGS = "dashboard:auto_funding_settings"
 _PAGE = "dashboard:auto_funding"
 
@@ -45,8 +49,13 @@ def state(config: AutoFundingConfig, *, now: datetime) -> State:
     return State(_summary(config), Badge("On", "good"), Step(_PAGE, "Details"))
 
 
-def waits_for_agreement(config: AutoFundingConfig) -> bool:
-    """Whether the account holder has to agree again before anything more is debited."""
+def waits_for_agreement(config: AutoFundingConfig, *, ended: datetime | None) -> bool:
+    """Whether the account holder has to agree again before anything more is debited.
+
+    The bank may have `ended` the authorization while it waited for another reason, which stays.
+    """
+    if ended is not None:
+        return True
     code = config.paused_reason.removeprefix(notices.RETURNED)
     return code != config.paused_reason and return_codes.lookup(code).ends_authorization
 

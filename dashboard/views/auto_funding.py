@@ -21,7 +21,7 @@ from dashboard.topup_form import method_choices
 from funding import selectors
 from funding.errors import AutoFundingChanged
 from funding.models import AutoFundingConfig, DecisionOutcome
-from funding.services import auto_funding_config, limits, pauses
+from funding.services import authorizations, auto_funding_config, limits, pauses
 from tenants import actors
 
 _SHOWN = {"fired": DecisionOutcome.FIRED, "not_fired": DecisionOutcome.DECLINED}
@@ -33,6 +33,7 @@ def rule(request: PageRequest) -> HttpResponse:
     """The rule, what it would have done, and everything it decided."""
     tenant_id, now = request.seat.tenant.pk, utc_now()
     found = selectors.auto_funding(tenant_id=tenant_id, now=now)
+    ended = authorizations.ended_at(found.config)
     shown = request.GET.get("show", "")
     rows = selectors.decisions(tenant_id=tenant_id)
     if shown in _SHOWN:
@@ -43,8 +44,8 @@ def rule(request: PageRequest) -> HttpResponse:
         "funded_this_month": found.funded_this_month,
         "state": auto_funding.state(found.config, now=now),
         "is_paused": found.config.enabled and pauses.is_paused(found.config, now),
-        "standing": auto_funding_config.standing_of(found.config),
-        "asks_for_agreement": auto_funding.waits_for_agreement(found.config),
+        "standing": auto_funding_config.standing_of(found.config, ended=ended),
+        "asks_for_agreement": auto_funding.waits_for_agreement(found.config, ended=ended),
         "preview": of_settings(found.config, now=now),
         "lines": [decision_line(row) for row in decisions.rows],
         "page": decisions,
@@ -60,6 +61,8 @@ def settings(request: PageRequest) -> HttpResponse:
     now = utc_now()
     config = _config(request, now)
     form = _form(request, config, now)
+    if auto_funding.waits_for_agreement(config, ended=authorizations.ended_at(config)):
+        form.fields["enabled"].help_text = auto_funding.AGREEMENT
     if request.method != "POST":
         return _ask(request, form, of_settings(config, now=now))
     if not form.is_valid() or request.POST.get("step") != "save":

@@ -7,6 +7,8 @@ written to send.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from funding.errors import FundingSourceNotAuthorized
 from funding.models import AutoFundingConfig, FundingSource
 from tenants.actors import Actor
@@ -19,12 +21,27 @@ def speaks_for_the_holder(actor: Actor) -> bool:
 
 def require(*, source: FundingSource, config: AutoFundingConfig) -> None:
     """Raises FundingSourceNotAuthorized where nobody has agreed since the bank's last word."""
+    if _has_ended(source, config):
+        raise FundingSourceNotAuthorized(
+            f"The account holder's authorization has ended ({source.last_return_code}).",
+            field="fundingSourceId",
+        )
+
+
+def ended_at(config: AutoFundingConfig) -> datetime | None:
+    """When the authorization of the account that `config` draws on ended; None where it stands.
+
+    One query.
+    """
+    drawn = {"pk": config.source_id} if config.source_id else {"is_default": True}
+    source = FundingSource.objects.filter(tenant_id=config.tenant_id, **drawn).first()
+    if source is None or not _has_ended(source, config):
+        return None
+    return source.authorization_ended_at
+
+
+def _has_ended(source: FundingSource, config: AutoFundingConfig) -> bool:
     ended, agreed = source.authorization_ended_at, config.authorized_at
     if ended is None:
-        return
-    if agreed is not None and ended <= agreed and source.pk == config.authorized_source_id:
-        return
-    raise FundingSourceNotAuthorized(
-        f"The account holder's authorization has ended ({source.last_return_code}).",
-        field="fundingSourceId",
-    )
+        return False
+    return agreed is None or agreed < ended or source.pk != config.authorized_source_id

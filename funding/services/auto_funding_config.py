@@ -100,23 +100,25 @@ def configure(
 
 @transaction.atomic
 def resume(*, tenant_id: str, seen: str, actor: Actor, now: datetime) -> None:
-    """A person ends the pause that `seen`, a `standing_of`, showed; nothing where it runs already.
+    """A person ends what `seen`, a `standing_of`, showed: a pause, or the bank's word against
+    debits. Nothing where it runs already.
 
     Raises AutoFundingChanged when it stands otherwise by now, and what `configure` raises.
     """
     ledger.lock_row(tenant_id=tenant_id)
     config = selectors.auto_funding_config(tenant_id=tenant_id)
-    if config.enabled and not pauses.is_paused(config, now):
+    ended = authorizations.ended_at(config)
+    if config.enabled and not pauses.is_paused(config, now) and ended is None:
         return
-    if seen != standing_of(config):
+    if seen != standing_of(config, ended=ended):
         raise AutoFundingChanged("Auto-funding was changed meanwhile.")
     configure(tenant_id=tenant_id, changes={"enabled": True}, actor=actor, now=now)
 
 
-def standing_of(config: AutoFundingConfig) -> str:
-    """Which settings these are and why they wait."""
-    until = clock.text_of(config.paused_until) if config.paused_until else ""
-    return " ".join((version_of(config), config.paused_reason, until))
+def standing_of(config: AutoFundingConfig, *, ended: datetime | None) -> str:
+    """Which settings these are, why they wait, and when the bank `ended` the authorization."""
+    times = (clock.text_of(time) if time else "" for time in (config.paused_until, ended))
+    return " ".join((version_of(config), config.paused_reason, *times))
 
 
 def version_of(config: AutoFundingConfig) -> str:

@@ -11,7 +11,13 @@ import pytest
 
 from common.clock import utc_now
 from dashboard import decisions
-from funding.models import AutoFundingConfig, AutoFundingDecision, FundingTransaction, Trigger
+from funding.models import (
+    AutoFundingConfig,
+    AutoFundingDecision,
+    FundingSource,
+    FundingTransaction,
+    Trigger,
+)
 from tenants.models import AuditEvent
 from tests.builders import (
     NOW,
@@ -23,6 +29,7 @@ from tests.builders import (
 )
 
 PAGE = "/dashboard/auto-funding"
+SETTINGS = f"{PAGE}/settings"
 
 
 def make_decision(tenant, **fields):
@@ -44,6 +51,11 @@ def resume(browser, tenant, *, page=None):
     assert found is not None
     values = {"acting_for": tenant.pk, "seen": html.unescape(found.group(1))}
     return browser.post(f"{PAGE}/resume", values, follow=True)
+
+
+def end_authorization():
+    """The bank says of every account that debits are not authorized."""
+    FundingSource.objects.update(last_return_code="R10", authorization_ended_at=utc_now())
 
 
 class TestPausing:
@@ -128,6 +140,40 @@ class TestPausing:
         AutoFundingConfig.objects.filter(pk=config.pk).update(paused_reason="bank_returned_R02")
 
         assert words not in dana_browser.get(PAGE).content
+
+    def test_says_it_too_where_the_bank_spoke_during_another_pause(self, acme, dana_browser):
+        make_source(acme)
+        make_auto_funding(acme, paused_reason="too_many_firings")
+        opened = dana_browser.get(PAGE)
+        end_authorization()
+
+        response = resume(dana_browser, acme, page=opened)
+
+        assert b"Auto-funding was changed meanwhile." in response.content
+        assert b"By resuming you say that the account holder agrees" in response.content
+        assert not FundingTransaction.objects.exists()
+
+    def test_is_ended_where_only_the_agreement_is_missing(self, acme, dana_browser):
+        make_source(acme)
+        config = make_auto_funding(acme)
+        end_authorization()
+        assert b"By resuming you say" in dana_browser.get(PAGE).content
+
+        response = resume(dana_browser, acme, page=dana_browser.get(PAGE))
+
+        config.refresh_from_db()
+        assert b"By resuming you say" not in response.content
+        assert config.authorized_at is not None
+
+    def test_the_form_says_what_switching_on_means_then(self, acme, dana_browser):
+        make_source(acme)
+        make_auto_funding(acme, enabled=False)
+        words = b"By switching it on you say that the account holder agrees to them again."
+        assert words not in dana_browser.get(SETTINGS).content
+
+        end_authorization()
+
+        assert words in dana_browser.get(SETTINGS).content
 
     def test_shows_reason_and_back_off(self, acme, dana_browser):
         make_auto_funding(

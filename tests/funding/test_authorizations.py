@@ -9,7 +9,13 @@ import pytest
 
 from funding.errors import FundingSourceNotAuthorized, IncompleteAutoFunding
 from funding.models import AutoFundingConfig, FundingTransaction
-from funding.services import auto_funding, auto_funding_config, pauses, sources
+from funding.services import (
+    authorizations,
+    auto_funding,
+    auto_funding_config,
+    pauses,
+    sources,
+)
 from funding.services.auto_funding_config import Changes
 from tenants.actors import SYSTEM, api_key, user
 from tests.builders import NOW, make_auto_funding, make_source
@@ -207,7 +213,9 @@ class TestResume:
     """What a page showed may have been settled, or changed, by somebody else."""
 
     def seen(self):
-        return auto_funding_config.standing_of(AutoFundingConfig.objects.get())
+        config = AutoFundingConfig.objects.get()
+        ended = authorizations.ended_at(config)
+        return auto_funding_config.standing_of(config, ended=ended)
 
     def resume(self, tenant, seen):
         auto_funding_config.resume(tenant_id=tenant.pk, seen=seen, actor=DANA, now=LATER)
