@@ -32,6 +32,7 @@ class State:
     step: Step
 
 
+_UNAUTHORIZED = "The bank said that debits are not authorized: no money is added."
 AGREEMENT = (
     "The bank said that debits are not authorized. By switching it on you say that the account "
     "holder agrees to them again."
@@ -40,12 +41,14 @@ _SETTINGS = "dashboard:auto_funding_settings"
 _PAGE = "dashboard:auto_funding"
 
 
-def state(config: AutoFundingConfig, *, now: datetime) -> State:
+def state(config: AutoFundingConfig, *, now: datetime, authorization_ended: bool = False) -> State:
     if not config.enabled:
         text = "Auto-funding is off: money is added only when somebody asks."
         return State(text, Badge("Off"), Step(_SETTINGS, "Set it up"))
     if pauses.is_paused(config, now):
         return State(_pause(config), Badge("Paused", "warn"), _way_out(config))
+    if authorization_ended:
+        return State(_UNAUTHORIZED, Badge("Paused", "warn"), Step(_PAGE, "See why"))
     return State(_summary(config), Badge("On", "good"), Step(_PAGE, "Details"))
 
 

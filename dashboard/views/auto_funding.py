@@ -42,8 +42,9 @@ def rule(request: PageRequest) -> HttpResponse:
     values = {
         "config": found.config,
         "funded_this_month": found.funded_this_month,
-        "state": auto_funding.state(found.config, now=now),
-        "is_paused": found.config.enabled and pauses.is_paused(found.config, now),
+        "state": auto_funding.state(found.config, now=now, authorization_ended=bool(ended)),
+        "is_paused": found.config.enabled
+        and (ended is not None or pauses.is_paused(found.config, now)),
         "standing": auto_funding_config.standing_of(found.config, ended=ended),
         "asks_for_agreement": auto_funding.waits_for_agreement(found.config, ended=ended),
         "preview": of_settings(found.config, now=now),

@@ -157,7 +157,9 @@ class TestPausing:
         make_source(acme)
         config = make_auto_funding(acme)
         end_authorization()
-        assert b"By resuming you say" in dana_browser.get(PAGE).content
+        opened = dana_browser.get(PAGE)
+        assert b"The bank said that debits are not authorized: no money is added." in opened.content
+        assert b"By resuming you say" in opened.content
 
         response = resume(dana_browser, acme, page=dana_browser.get(PAGE))
 
