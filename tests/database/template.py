@@ -18,6 +18,8 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
+from common import fields
+
 _PREFIX = "ballast_template_"
 _LOCK = 8_117_251  # of this module alone
 # Whoever comes second waits for a whole migration.
@@ -40,8 +42,9 @@ def prepare() -> str:
 
 
 def _digest() -> str:
-    """Of every migration, ours and those of packages, and of what writes their SQL."""
+    """Of every migration, ours and those of packages, of Django, and of our fields they import."""
     digest = hashlib.sha256(django.__version__.encode())
+    digest.update(Path(fields.__file__).read_bytes())
     for app in sorted(apps.get_app_configs(), key=lambda app: app.label):
         for path in sorted(Path(app.path, "migrations").rglob("*")):
             if path.suffix in {".py", ".sql"}:
