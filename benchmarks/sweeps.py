@@ -74,7 +74,9 @@ CREATE TABLE bench_due AS
 CREATE INDEX ON bench_due (due_at);
 """
 _BARE = "SELECT id FROM bench_due WHERE due_at <= %(now)s ORDER BY due_at LIMIT 200"
-_LONG_AGO = "SELECT id FROM bench_due WHERE due_at <= %(now)s::timestamptz - interval '1 year' LIMIT 200"
+_LONG_AGO = (
+    "SELECT id FROM bench_due WHERE due_at <= %(now)s::timestamptz - interval '1 year' LIMIT 200"
+)
 _TABLES = "balance, tenants_tenant, funding_autofundingconfig, funding_fundingtransaction"
 _MINE = ("balance", "funding_autofundingconfig", "funding_fundingtransaction")
 
