@@ -17,6 +17,7 @@ from typing import IO, cast
 
 from devstack.accounts import Account
 from devstack.errors import StartFailed
+from devstack.signals import put_off
 
 LOG_BYTES_MAX = 1_000_000
 
@@ -56,7 +57,8 @@ class Child:
 
     @property
     def has_ended(self) -> bool:
-        return self.process.poll() is not None
+        with put_off():
+            return self.process.poll() is not None
 
     def ask_to_stop(self) -> None:
         if not self.has_ended:
