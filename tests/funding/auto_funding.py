@@ -17,10 +17,7 @@ from funding.models import (
 from funding.services import auto_funding, lifecycle
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM, api_key
-from tests.builders import (
-    NOW,
-    make_auto_funding,
-)
+from tests.builders import NOW, make_auto_funding
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
 from django.db import transaction
 from django.test import override_settings
 
 from balance import services as ledger
-from funding.models import (
-    AutoFundingConfig,
-    FundingLimit,
-    FundingTransaction,
-    Trigger,
-)
+from funding.models import AutoFundingConfig, FundingLimit, FundingTransaction, Trigger
 from funding.services import pauses, sources
 from tenants.actors import SYSTEM
 from tenants.models import Mode, OutgoingEmail
@@ -37,16 +31,6 @@ from tests.funding.auto_funding import (
     log_of,
     make_broken_auto_funding,
 )
-
-
-@pytest.fixture
-def source(acme):
-    return make_source(acme)
-
-
-@pytest.fixture
-def config(acme, source):
-    return make_auto_funding(acme)
 
 
 class TestFires:

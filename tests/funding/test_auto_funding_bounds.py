@@ -7,10 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from balance import services as ledger
-from funding.models import (
-    AutoFundingConfig,
-    Trigger,
-)
+from funding.models import AutoFundingConfig, Trigger
 from funding.services import pauses
 from funding.states import FundingStatus
 from tests.balance.builders import balance_of, movement
@@ -20,7 +17,6 @@ from tests.builders import (
     make_auto_funding,
     make_funding,
     make_member,
-    make_source,
     notices_of,
 )
 from tests.funding.auto_funding import (
@@ -35,16 +31,6 @@ from tests.funding.auto_funding import (
     move,
     paused_until,
 )
-
-
-@pytest.fixture
-def source(acme):
-    return make_source(acme)
-
-
-@pytest.fixture
-def config(acme, source):
-    return make_auto_funding(acme)
 
 
 class TestMonthlyLimit:

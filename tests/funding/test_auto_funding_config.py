@@ -9,27 +9,15 @@ import pytest
 
 from balance import selectors as ledger
 from common.errors import NotFound
-from funding.errors import (
-    FundingMethodNotSupported,
-    IncompleteAutoFunding,
-)
-from funding.models import (
-    AutoFundingConfig,
-    Confirmation,
-    FundingLimit,
-    FundingTransaction,
-)
+from funding.errors import FundingMethodNotSupported, IncompleteAutoFunding
+from funding.models import AutoFundingConfig, Confirmation, FundingLimit, FundingTransaction
 from funding.services import auto_funding, auto_funding_config, pauses, sources
 from funding.services.auto_funding_config import Changes
 from networks.errors import AmountAboveLimit
 from tenants.actors import SYSTEM, api_key
 from tenants.models import AuditEvent
 from tests.balance.builders import balance_of, fund
-from tests.builders import (
-    NOW,
-    make_auto_funding,
-    make_source,
-)
+from tests.builders import NOW, make_auto_funding, make_source
 
 KEY = api_key("key_1")
 COMPLETE = {
@@ -52,11 +40,6 @@ def rich(acme):
     """acme with more money than any threshold here, so that nothing fires."""
     fund(acme, 1_000_000)
     return acme
-
-
-@pytest.fixture
-def source(acme):
-    return make_source(acme)
 
 
 class TestSaving:

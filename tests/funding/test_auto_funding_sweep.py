@@ -4,43 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
 from balance import selectors as balances
 from balance import services as ledger
-from funding.models import (
-    AutoFundingConfig,
-    Trigger,
-)
+from funding.models import AutoFundingConfig, Trigger
 from funding.services import auto_funding, lifecycle, pauses, topup_terms
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM
 from tenants.models import Tenant
 from tenants.services import accounts
 from tests.balance.builders import fund
-from tests.builders import (
-    NOW,
-    make_auto_funding,
-    make_funding,
-    make_source,
-)
-from tests.funding.auto_funding import (
-    MINUTE,
-    automatic,
-    evaluate,
-    log_of,
-    make_broken_auto_funding,
-)
-
-
-@pytest.fixture
-def source(acme):
-    return make_source(acme)
-
-
-@pytest.fixture
-def config(acme, source):
-    return make_auto_funding(acme)
+from tests.builders import NOW, make_auto_funding, make_funding, make_source
+from tests.funding.auto_funding import MINUTE, automatic, evaluate, log_of, make_broken_auto_funding
 
 
 class TestSweep:
