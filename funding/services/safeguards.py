@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from common import clock
 from common.money import format_cents
 from funding.errors import TooManySafeguardChanges
 from funding.models import AutoFundingConfig
 from tenants.actors import Actor
-from tenants.models import ActorType, OutgoingEmail
+from tenants.models import ActorType
 from tenants.services import emails
 
 MAIL = "safeguard_changed"
@@ -74,10 +74,7 @@ def loosened(before: AutoFundingConfig, after: AutoFundingConfig) -> Iterator[di
 
 def _require_pace(tenant_id: str, now: datetime) -> None:
     """Raises TooManySafeguardChanges."""
-    mails = OutgoingEmail.objects.filter(
-        tenant_id=tenant_id, template=MAIL, created_at__gt=now - timedelta(days=1)
-    )
-    if mails.count() >= MAILS_A_DAY_MAX:
+    if emails.queued_within_a_day(tenant_id=tenant_id, template=MAIL, now=now) >= MAILS_A_DAY_MAX:
         raise TooManySafeguardChanges(
             f"{MAILS_A_DAY_MAX} warnings about loosened safeguards were mailed within a day."
         )

@@ -62,6 +62,13 @@ def queue(
     return email
 
 
+def queued_within_a_day(*, tenant_id: str, template: str, now: datetime) -> int:
+    """How many messages of a kind a tenant caused in the last 24 hours: what bounds them asks."""
+    return OutgoingEmail.objects.filter(
+        tenant_id=tenant_id, template=template, created_at__gt=now - timedelta(days=1)
+    ).count()
+
+
 def queue_notice(*, tenant_id: str, template: str, context: dict[str, Any], now: datetime) -> None:
     """Write one of `tenants.notices` into the outbox, for each member who wants it."""
     notice = notices.of_template(template)

@@ -190,10 +190,7 @@ def _send(invitation: Invitation, action: str, actor: Actor, now: datetime) -> I
 
 def _require_pace(tenant_id: str, now: datetime) -> None:
     """Raises TooManyInvitations."""
-    mails = OutgoingEmail.objects.filter(
-        tenant_id=tenant_id, template=MAIL, created_at__gt=now - timedelta(days=1)
-    )
-    if mails.count() >= MAILS_A_DAY_MAX:
+    if emails.queued_within_a_day(tenant_id=tenant_id, template=MAIL, now=now) >= MAILS_A_DAY_MAX:
         raise TooManyInvitations(
             f"{MAILS_A_DAY_MAX} invitations were mailed within a day. Go on tomorrow."
         )
