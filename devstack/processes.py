@@ -17,9 +17,9 @@ from typing import IO, cast
 
 from devstack.accounts import Account
 from devstack.errors import StartFailed
-from devstack.signals import put_off
 
 LOG_BYTES_MAX = 1_000_000
+LOOK_SECONDS = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +57,19 @@ class Child:
 
     @property
     def has_ended(self) -> bool:
-        with put_off():
-            return self.process.poll() is not None
+        """Looks without reaping: a signal whose handler raises cannot cut it short.
+
+        `Popen.poll`, `send_signal` and `wait` with a timeout take a lock, and never give it back
+        when a handler raises in the wrong moment; whoever waits afterwards waits for ever.
+        """
+        if self.process.returncode is not None:
+            return True
+        look_only = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self.process.pid, look_only) is not None
 
     def ask_to_stop(self) -> None:
         if not self.has_ended:
-            self.process.send_signal(self.program.stop_signal)
+            os.kill(self.process.pid, self.program.stop_signal)
 
     def kill_group(self) -> None:
         """End whatever is left of the program, its own children included."""
@@ -73,13 +80,12 @@ class Child:
     def stop(self) -> bool:
         """Stop and reap it. False when it had to be killed."""
         self.ask_to_stop()
-        try:
-            self.process.wait(self.program.stop_seconds)
-        except subprocess.TimeoutExpired:
-            self.kill_group()
-            return False
+        deadline = time.monotonic() + self.program.stop_seconds
+        while not self.has_ended and time.monotonic() < deadline:
+            time.sleep(LOOK_SECONDS)
+        ended_by_itself = self.has_ended
         self.kill_group()
-        return True
+        return ended_by_itself
 
 
 def death_bound(

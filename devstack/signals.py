@@ -37,17 +37,3 @@ def stop_once() -> Iterator[None]:
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
-
-
-@contextlib.contextmanager
-def put_off() -> Iterator[None]:
-    """Keep stop signals waiting until the end of the block. For programs without threads.
-
-    `Popen.poll` takes a lock that it never gives back when a signal's handler raises right then;
-    whoever waits for the process afterwards waits for ever.
-    """
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, former)

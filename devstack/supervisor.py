@@ -135,7 +135,7 @@ class Supervisor:
 
 
 def _how_it_ended(child: Child) -> str:
-    code = child.process.returncode
-    if code is not None and code < 0:
+    code = child.process.wait()
+    if code < 0:
         return f"was killed ({signal.Signals(-code).name})"
     return f"ended with code {code}"
