@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -27,13 +28,13 @@ def start():
             stop_seconds=stop_seconds,
         )
         children.append(child := Child(program))
-        child.process.stdout.readline()
+        output_of(child).readline()
         return child
 
     yield start
     for child in children:
         child.kill_group()
-        child.process.stdout.close()
+        output_of(child).close()
 
 
 @pytest.fixture
@@ -42,12 +43,17 @@ def leave_lock_taken(start):
     locks = []
 
     def leave(child: Child) -> None:
-        locks.append(child.process._waitpid_lock)
+        locks.append(vars(child.process)["_waitpid_lock"])
         locks[-1].acquire()
 
     yield leave
     for lock in locks:
         lock.release()
+
+
+def output_of(child: Child) -> IO[bytes]:
+    assert child.process.stdout is not None
+    return child.process.stdout
 
 
 def await_end(child: Child) -> None:
