@@ -41,7 +41,9 @@ def _report(context: dict[str, Any]) -> None:
 def _translate(exception: Exception) -> DomainError | None:
     match exception:
         case exceptions.MethodNotAllowed():
-            return errors.MethodNotAllowed(f"{exception.detail}")
+            return errors.MethodNotAllowed(
+                f"{exception.detail} The Allow header names those that are."
+            )
         case exceptions.UnsupportedMediaType():
             return errors.UnsupportedMediaType(
                 "Send JSON in UTF-8, with `Content-Type: application/json`."

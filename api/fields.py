@@ -46,6 +46,12 @@ class StrictIntegerField(serializers.IntegerField):
 class CentsField(StrictIntegerField):
     """An amount in cents, at least 1 unless given another `min_value`."""
 
+    default_error_messages: ClassVar = {
+        "invalid": "Send cents as a JSON integer, without quotes or point: 25000 is $250.00.",
+        "min_value": "Send at least {min_value} (cents).",
+        "max_value": "Send at most {max_value} (cents).",
+    }
+
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": AMOUNT_MAX, **kwargs})
 
@@ -53,9 +59,11 @@ class CentsField(StrictIntegerField):
 class StrictBooleanField(serializers.BooleanField):
     """`true` or `false`, nothing that merely looks like it."""
 
+    default_error_messages: ClassVar = {"invalid": "Send true or false, without quotes."}
+
     def to_internal_value(self, data: Any) -> bool:
         if type(data) is not bool:
-            self.fail("invalid", input=data)
+            self.fail("invalid")
         return data
 
 
@@ -136,7 +144,10 @@ class StrictChoiceField(serializers.ChoiceField):
 class UniqueListField(serializers.ListField):
     """A list in which nothing appears twice."""
 
-    default_error_messages: ClassVar = {"duplicate": "Each may be given once."}
+    default_error_messages: ClassVar = {
+        "duplicate": "Each may be given once.",
+        "not_a_list": "Send a JSON list, also for one.",
+    }
 
     def to_internal_value(self, data: Any) -> list[Any]:
         items: list[Any] = super().to_internal_value(data)

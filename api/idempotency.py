@@ -167,7 +167,7 @@ def _key_of(request: TenantRequest) -> str | None:
     if len(text) >= 2 and text.startswith('"') and text.endswith('"'):
         text = text[1:-1]
     if not _KEY.fullmatch(text) or '"' in text:
-        raise errors.InvalidIdempotencyKey("The Idempotency-Key has an invalid form.")
+        raise errors.InvalidIdempotencyKey("Send 1 to 255 printable ASCII characters.")
     return text
 
 

@@ -23,6 +23,9 @@ PARAMETERS = ("limit", "cursor")
 _SALT = "api.cursor"
 _CURSOR_LENGTH_MAX = 1024
 _UNKNOWN_NAMED_MAX = 20
+_NOT_FROM_HERE = (
+    "This cursor does not belong to this list. Send it as it came, with the same filters."
+)
 
 
 Fetch = Callable[[Sequence[Any] | None, int], Sequence[Any]]
@@ -62,14 +65,14 @@ def _fetch(
 def refuse_unknown(request: TenantRequest, *, paged: bool = True) -> None:
     """Raises DRF's ValidationError for parameters that are neither a filter's nor the pages'."""
     filters: frozenset[str] = getattr(request, "known_parameters", frozenset())
-    if unknown := set(request.query_params) - filters - set(PARAMETERS if paged else ()):
+    known = filters.union(PARAMETERS if paged else ())
+    if unknown := set(request.query_params) - known:
+        detail = serializers.ErrorDetail(
+            f"Not a parameter here. Parameters: {', '.join(sorted(known)) or 'none'}.",
+            errors.UnknownParameter.code,
+        )
         raise serializers.ValidationError(
-            {
-                name: [
-                    serializers.ErrorDetail("Not a parameter here.", errors.UnknownParameter.code)
-                ]
-                for name in sorted(unknown)[:_UNKNOWN_NAMED_MAX]
-            }
+            {name: [detail] for name in sorted(unknown)[:_UNKNOWN_NAMED_MAX]}
         )
 
 
@@ -104,7 +107,7 @@ def _seal(row: Model | Mapping[str, Any], keys: Sequence[str], binding: str) -> 
 
 
 def _open(cursor: str, binding: str) -> list[Any]:
-    invalid = errors.InvalidCursor("This cursor does not belong to this list.", field="cursor")
+    invalid = errors.InvalidCursor(_NOT_FROM_HERE, field="cursor")
     if len(cursor) > _CURSOR_LENGTH_MAX or not cursor.isascii():
         raise invalid
     try:

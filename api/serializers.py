@@ -20,13 +20,14 @@ class StrictSerializer(serializers.Serializer[Any]):
     """Rules over several fields, as JSON Schema says them."""
 
     def to_internal_value(self, data: Any) -> Any:
-        writable = {name for name, field in self.fields.items() if not field.read_only}
-        if isinstance(data, dict) and (unknown := set(data) - writable):
+        writable = [name for name, field in self.fields.items() if not field.read_only]
+        if isinstance(data, dict) and (unknown := set(data).difference(writable)):
+            known = ", ".join(writable) or "none"
+            detail = serializers.ErrorDetail(
+                f"This field is not known. Fields here: {known}.", UnknownField.code
+            )
             raise serializers.ValidationError(
-                {
-                    name: [serializers.ErrorDetail("This field is not known.", UnknownField.code)]
-                    for name in sorted(unknown)[:_UNKNOWN_FIELDS_NAMED]
-                }
+                {name: [detail] for name in sorted(unknown)[:_UNKNOWN_FIELDS_NAMED]}
             )
         return super().to_internal_value(data)
 

@@ -82,7 +82,7 @@ PROBLEM_MEMBERS: dict[str, dict[str, Any]] = {
             {
                 "field": "amount",
                 "code": "min_value",
-                "message": "Ensure this value is greater than or equal to 1.",
+                "message": "Send at least 1 (cents).",
             }
         ],
     },
@@ -92,7 +92,7 @@ PROBLEM_MEMBERS: dict[str, dict[str, Any]] = {
             {
                 "field": "ammount",
                 "code": "unknown_field",
-                "message": "This field is not known.",
+                "message": "This field is not known. Fields here: amount, fundingSourceId.",
             }
         ],
     },

@@ -17,7 +17,6 @@ from api.views import ApiViewSet
 from approvals.api import QuestionOut, confirmation
 from approvals.errors import UnknownConfirmation
 from common import clock
-from common.errors import NotFound
 from funding.api import presenters
 from funding.api.serializers import FundingTransactionOut
 from funding.models import FundingTransaction
@@ -59,8 +58,7 @@ class SandboxViewSet(ApiViewSet):
         self, request: TenantRequest, funding_id: str, name: str
     ) -> FundingTransaction:
         require_sandbox(request)
-        if name not in steps.NAMES:
-            raise NotFound(f"There is no step {name[:20]}.")
+        steps.require(name)
         return sandbox.step(
             tenant_id=request.auth.tenant_id,
             funding_id=funding_id,

@@ -10,7 +10,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.bank_accounts import BankAccountIn, BankAccountOut
-from api.fields import PatternField, StrictIntegerField, TextField
+from api.fields import CentsField, PatternField, TextField
 from api.serializers import StrictSerializer
 from funding.models import FundingMethod, SourceType, VerificationMethod
 from funding.states import SourceStatus
@@ -39,7 +39,7 @@ class VerificationIn(StrictSerializer):
     """What the account holder found on the bank statement."""
 
     amounts = serializers.ListField(
-        child=StrictIntegerField(min_value=1, max_value=99),
+        child=CentsField(max_value=99),
         min_length=2,
         max_length=2,
         help_text="The two deposits in cents, in any order.",

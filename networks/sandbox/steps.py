@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from common.errors import Conflict
+from common.errors import Conflict, NotFound
 from networks import submission
 from networks.inbox import messages
 from networks.inbox.messages import Inbox
@@ -33,6 +33,12 @@ class SandboxRefused(Conflict):
     advice = "Read the object: its status does not allow this step."
 
 
+def require(name: str) -> None:
+    """Raises NotFound for a step that there is not."""
+    if name not in NAMES:
+        raise NotFound(f"There is no step {name[:20]}. Steps: {', '.join(NAMES)}.")
+
+
 def take(name: str, *, row: Any, desk: Desk[Any], inbox: Inbox[Any], now: datetime) -> None:
     """Make the bank do `name` with `row` now, and apply it; `row` itself is not brought up to date.
 
@@ -48,11 +54,14 @@ def take(name: str, *, row: Any, desk: Desk[Any], inbox: Inbox[Any], now: dateti
     try:
         _STEPS[name](row.pk, now)
     except control.ControlRefused as refusal:
-        raise SandboxRefused(_sentence(refusal), current_status=str(row.status)) from refusal
+        status = str(row.status)
+        raise SandboxRefused(_sentence(refusal, status), current_status=status) from refusal
     messages.process(inbox, now=now)
 
 
-def _sentence(refusal: control.ControlRefused) -> str:
+def _sentence(refusal: control.ControlRefused, status: str) -> str:
     """`str.capitalize` would write R01 and RTP small."""
+    if isinstance(refusal, control.UnknownInstruction):
+        return f"No bank has been handed this: it is {status}."
     words = str(refusal)
     return f"{words[0].upper()}{words[1:]}."

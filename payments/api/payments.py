@@ -111,8 +111,7 @@ class SandboxPaymentViewSet(ApiViewSet):
 
     def prepare_step(self, request: TenantRequest, payment_id: str, name: str) -> Payment:
         require_sandbox(request)
-        if name not in steps.NAMES:
-            raise NotFound(f"There is no step {name[:20]}.")
+        steps.require(name)
         return sandbox.step(
             tenant_id=request.auth.tenant_id, payment_id=payment_id, name=name, now=utc_now()
         )

@@ -64,8 +64,9 @@ class TestPathsAndMethods:
     def test_another_method_is_405_with_allow(self, acme_api, method):
         response = acme_api.generic(method, NOTES, b"{}", content_type="application/json")
 
-        problem(response, 405, "method_not_allowed")
+        body = problem(response, 405, "method_not_allowed")
         assert response["Allow"] == "GET, POST, HEAD"
+        assert body["detail"].endswith("The Allow header names those that are.")
 
     def test_a_method_override_header_changes_nothing(self, acme_api):
         response = acme_api.get(NOTES, headers={"X-HTTP-Method-Override": "DELETE"})
@@ -127,6 +128,9 @@ class TestInput:
             "kind": "invalid_choice",
             "urgent": "invalid",
         }
+        told = {error["field"]: error["message"] for error in body["errors"]}
+        assert told["amount"] == "Send at least 1 (cents)."
+        assert told["urgent"] == "Send true or false, without quotes."
 
     @pytest.mark.parametrize("amount", ["100", 100.0, True, None])
     def test_says_how_an_amount_is_sent(self, acme_api, amount):
@@ -137,7 +141,7 @@ class TestInput:
         assert error["message"] == (
             "This field may not be null."
             if amount is None
-            else "Send a JSON integer: digits only, without quotes, point or exponent."
+            else "Send cents as a JSON integer, without quotes or point: 25000 is $250.00."
         )
 
     def test_a_missing_field(self, acme_api):
@@ -155,6 +159,9 @@ class TestInput:
         assert [(error["field"], error["code"]) for error in body["errors"]] == [
             (name, "unknown_field")
         ]
+        assert body["errors"][0]["message"] == (
+            "This field is not known. Fields here: amount, text, kind, urgent, metadata, outcome."
+        )
 
     def test_a_thousand_unknown_fields_get_a_short_answer(self, acme_api):
         response = acme_api.post_json(NOTES, {f"f{number}": 1 for number in range(1000)})

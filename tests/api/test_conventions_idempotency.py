@@ -190,7 +190,9 @@ class TestForm:
         ["", " ", '""', '"', '"abc', 'abc"', 'a"b', "x" * 256, "clé", "a\tb", "a\x01", "日本"],
     )
     def test_anything_else_is_400_and_has_no_effect(self, acme_api, key):
-        problem(post(acme_api, {"amount": 1}, key=key), 400, "invalid_idempotency_key")
+        body = problem(post(acme_api, {"amount": 1}, key=key), 400, "invalid_idempotency_key")
+
+        assert body["detail"] == "Send 1 to 255 printable ASCII characters."
         assert notes() == 0
 
 

@@ -142,6 +142,11 @@ class TestUnknownParameter:
 
         assert [error["field"] for error in body["errors"]] == [query.partition("=")[0]]
 
+    def test_is_told_what_there_is(self, acme_api):
+        body = problem(acme_api.get(f"{NOTES}-plain?page=2"), 400, "unknown_parameter")
+
+        assert body["errors"][0]["message"] == "Not a parameter here. Parameters: cursor, limit."
+
 
 class TestFilter:
     def test_narrows_the_list(self, acme, acme_api):

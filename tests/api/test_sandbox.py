@@ -57,6 +57,15 @@ class TestSteps:
         assert body["detail"] == "It has been returned R01, so it cannot be settled."
         assert FundingTransaction.objects.get().status == "failed"
 
+    def test_what_no_bank_has_is_refused_with_its_status(self, acme_api, stuck):
+        acme_api.post_json(f"/api/v1/funding/transactions/{stuck.pk}/cancel")
+
+        body = step(acme_api, stuck, "complete").json()
+
+        assert body["code"] == "sandbox_refused"
+        assert body["detail"] == "No bank has been handed this: it is failed."
+        assert body["currentStatus"] == "failed"
+
     def test_the_same_key_advances_once(self, acme_api, stuck):
         first, second = (
             step(acme_api, stuck, "advance", **{"Idempotency-Key": "k"}) for _ in range(2)
@@ -66,7 +75,11 @@ class TestSteps:
         assert FundingTransaction.objects.get().status == "pending"
 
     def test_unknown_steps_and_ids_are_404(self, acme_api, stuck, rival):
-        assert step(acme_api, stuck, "explode").status_code == 404
+        unknown = step(acme_api, stuck, "explode")
+        assert unknown.status_code == 404
+        assert unknown.json()["detail"] == (
+            "There is no step explode. Steps: advance, complete, fail, return."
+        )
         assert step(acme_api, top_up(rival), "complete").status_code == 404
 
 
