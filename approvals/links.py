@@ -81,9 +81,15 @@ def find(token: str) -> tuple[Matter, MagicLink] | None:
 
 
 def queue(
-    matter: Matter, question: Question, *, to: Iterable[str], template: str, now: datetime
+    matter: Matter,
+    question: Question,
+    *,
+    to: Iterable[str],
+    template: str,
+    now: datetime,
+    send_at: datetime | None = None,
 ) -> None:
-    """Send each of these approvers a mail with a link of their own."""
+    """Send each of these approvers a mail with a link of their own, now or at `send_at`."""
     for address in to:
         emails.queue(
             tenant_id=question.tenant_id,
@@ -91,7 +97,21 @@ def queue(
             template=template,
             context={"kind": matter.kind, "confirmation_id": question.pk},
             now=now,
+            send_at=send_at,
         )
+
+
+def put_off(question: Question, *, now: datetime) -> set[str]:
+    """Whose mail about this question is yet to be sent, later than now."""
+    mails = OutgoingEmail.objects.filter(
+        tenant_id=question.tenant_id,
+        template=REQUEST_MAIL,
+        created_at__gte=question.created_at,
+        context__confirmation_id=question.pk,
+        attempts=0,
+        next_attempt_at__gt=now,
+    )
+    return set(mails.values_list("to", flat=True))
 
 
 def facts(matter: Matter, question: Question) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def decide(
     now: datetime,
     decline_reason: str = "",
 ) -> None:
-    """Close `question` and tell the other approvers. Raises ConfirmationClosed.
+    """Close `question` and tell the other approvers, if they know of it. Raises ConfirmationClosed.
 
     A person decides before the end, the clock after it; withdrawing is possible at any time.
     """
@@ -121,8 +121,9 @@ def _tell_the_others(matter: Matter, question: Question, now: datetime) -> None:
         "decline_reason": question.decline_reason,
         "subject_id": question.subject_id,
     }
+    unconcerned = {question.decided_by, *links.put_off(question, now=now)}
     for address in question.approvers:
-        if address != question.decided_by:
+        if address not in unconcerned:
             emails.queue(
                 tenant_id=question.tenant_id,
                 to=address,

@@ -9,7 +9,7 @@ from django.db import transaction
 from approvals import links, outcomes
 from approvals.errors import ConfirmationResentRecently, UnknownConfirmation
 from approvals.matters import Matter
-from approvals.models import Question
+from approvals.models import Decision, Question
 from common import clock
 from tenants.actors import Actor
 from tenants.models import OutgoingEmail
@@ -18,6 +18,9 @@ from webhooks.services import events
 VALID_FOR = timedelta(hours=72)
 RESEND_AFTER = timedelta(minutes=10)
 REASON_LENGTH_MAX = 200
+# A tenant that withdrew so many within a day has its next ones mailed only if they stay.
+WITHDRAWN_A_DAY_MAX = 20
+STAYS_FOR = timedelta(hours=1)
 
 
 def deadline(threshold: int | None, *, amount: int, now: datetime) -> datetime | None:
@@ -29,9 +32,18 @@ def announce(matter: Matter, question: Question, *, subject_name: str, now: date
     """Tell the approvers of a new question by mail, and programs by an event.
 
     `subject_name` is the event's word for what would move. With nobody to ask the question waits
-    all the same, for whoever joins before it expires.
+    all the same, for whoever joins before it expires. A program that asks and withdraws again and
+    again fills nobody's mailbox: after a while the mails wait, and are dropped when withdrawn.
     """
-    links.queue(matter, question, to=question.approvers, template=links.REQUEST_MAIL, now=now)
+    send_at = now + STAYS_FOR if _withdraws_often(matter, question.tenant_id, now) else now
+    links.queue(
+        matter,
+        question,
+        to=question.approvers,
+        template=links.REQUEST_MAIL,
+        now=now,
+        send_at=send_at,
+    )
     events.publish_notice(
         tenant_id=question.tenant_id,
         type="confirmation.requested",
@@ -61,13 +73,22 @@ def resend(
     if not question.approvers:
         question.approvers = matter.approvers(question)
         question.save(update_fields=("approvers",))
-    recently = _mailed_since(question, now - RESEND_AFTER)
+    recently = _mailed_since(question, now - RESEND_AFTER) - links.put_off(question, now=now)
     waiting = [address for address in question.approvers if address not in recently]
     if not waiting:
         raise ConfirmationResentRecently("Every approver got a link in the last ten minutes.")
     links.queue(matter, question, to=waiting, template=links.REQUEST_MAIL, now=now)
     outcomes.audited(question, "resent", by=actor, now=now, to=waiting)
     return waiting
+
+
+def _withdraws_often(matter: Matter, tenant_id: str, now: datetime) -> bool:
+    withdrawn = matter.questions().filter(
+        tenant_id=tenant_id,
+        decision=Decision.SUPERSEDED,
+        decided_at__gt=now - timedelta(days=1),
+    )
+    return withdrawn[:WITHDRAWN_A_DAY_MAX].count() == WITHDRAWN_A_DAY_MAX
 
 
 def _mailed_since(question: Question, since: datetime) -> set[str]:
