@@ -61,6 +61,10 @@ def _source(row: FundingSource) -> Item:
         text = f"{name} cannot be used before its two deposits are verified."
         return Item(text, reverse("dashboard:bank_account_verify", args=(row.pk,)), "Verify")
     code = f" ({row.last_return_code})" if row.last_return_code else ""
+    if row.status == SourceStatus.ACTIVE:
+        text = f"The bank says that debits from {name} are not authorized{code}."
+        page = reverse("dashboard:bank_account_authorize", args=(row.pk,))
+        return Item(text, page, "See what to do", "bad")
     text = f"The bank refuses {name}{code}. Remove it and link it again."
     return Item(text, reverse("dashboard:bank_accounts"), "Bank accounts", "bad")
 

@@ -80,6 +80,10 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Made {account} the default",
         "Chose another default bank account",
     ),
+    "funding_source.authorized": (
+        "Said that the holder of {account} agrees to debits again after {returnCode}",
+        "Said that the holder of {account} agrees to debits again",
+    ),
     "funding_source.verified": ("Verified {account}", "Verified a bank account"),
     "funding_source.verification_tried": (
         "Typed wrong deposits of {account}; {attemptsRemaining} tries left",

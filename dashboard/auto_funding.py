@@ -12,7 +12,6 @@ from dashboard.templatetags.ballast import moment
 from funding.models import AutoFundingConfig
 from funding.services import notices, pauses
 from funding.simulation import Simulation
-from networks import return_codes
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,6 @@ class State:
 
 
 _UNAUTHORIZED = "The bank said that debits are not authorized: no money is added."
-AGREEMENT = (
-    "The bank said that debits are not authorized. By switching it on you say that the account "
-    "holder agrees to them again."
-)
 _SETTINGS = "dashboard:auto_funding_settings"
 _PAGE = "dashboard:auto_funding"
 
@@ -50,17 +45,6 @@ def state(config: AutoFundingConfig, *, now: datetime, authorization_ended: bool
     if authorization_ended:
         return State(_UNAUTHORIZED, Badge("Paused", "warn"), Step(_PAGE, "See why"))
     return State(_summary(config), Badge("On", "good"), Step(_PAGE, "Details"))
-
-
-def waits_for_agreement(config: AutoFundingConfig, *, ended: datetime | None) -> bool:
-    """Whether the account holder has to agree again before anything more is debited.
-
-    The bank may have `ended` the authorization while it waited for another reason, which stays.
-    """
-    if ended is not None:
-        return True
-    code = config.paused_reason.removeprefix(notices.RETURNED)
-    return code != config.paused_reason and return_codes.lookup(code).ends_authorization
 
 
 def plan(

@@ -156,6 +156,7 @@ class BankAccountLine:
     is_default: bool
     may_be_default: bool
     waits_for_deposits: bool
+    is_unauthorized: bool
     advice: str
     added_at: datetime
 
@@ -167,20 +168,32 @@ def bank_account_line(row: FundingSource) -> BankAccountLine:
         holder=row.account_holder_name,
         kind=f"{row.get_account_type_display()}, {row.get_type_display().lower()}",
         methods=", ".join(METHOD_LABELS[FundingMethod(name)] for name in row.supported_methods),
-        badge=_SOURCE_BADGES[SourceStatus(row.status)],
+        badge=_source_badge(row),
         is_default=row.is_default,
         may_be_default=row.status == SourceStatus.ACTIVE and not row.is_default,
         waits_for_deposits=row.status == SourceStatus.PENDING_VERIFICATION,
+        is_unauthorized=_is_unauthorized(row),
         advice=_source_advice(row),
         added_at=row.created_at,
     )
+
+
+def _source_badge(row: FundingSource) -> Badge:
+    if _is_unauthorized(row):
+        return Badge("Not authorized", "warn")
+    return _SOURCE_BADGES[SourceStatus(row.status)]
+
+
+def _is_unauthorized(row: FundingSource) -> bool:
+    """Whether it could be debited if its holder agreed again."""
+    return row.status == SourceStatus.ACTIVE and row.authorization_ended_at is not None
 
 
 def _source_advice(row: FundingSource) -> str:
     """Why an account that cannot be used is not, and what to do."""
     if row.status == SourceStatus.VERIFICATION_FAILED:
         return "The two deposits were not proven. Remove it, then add it again."
-    if row.status == SourceStatus.ERRORED and row.last_return_code:
+    if row.last_return_code and (row.status == SourceStatus.ERRORED or _is_unauthorized(row)):
         found = return_codes.lookup(row.last_return_code)
         return f"{found.title} ({found.code}). {found.advice}"
     return ""

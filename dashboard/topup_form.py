@@ -10,7 +10,7 @@ from typing import Any
 from django import forms
 
 from common import ids
-from dashboard import form_tokens
+from dashboard import bank_authorization, form_tokens
 from dashboard.context import METHOD_LABELS, account_name
 from dashboard.fields import DollarsField
 from funding.methods import NETWORK_METHOD
@@ -72,8 +72,20 @@ class TopUpForm(forms.Form):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        self._accounts = {row.pk: row for row in sources}
         self.fields["source"].choices = [(row.pk, account_name(row)) for row in sources]  # type: ignore[attr-defined]  # a ChoiceField
         self.fields["method"].choices = methods  # type: ignore[attr-defined]
+
+    @property
+    def account(self) -> FundingSource | None:
+        """The one that is chosen, valid or not; before that, the one the form begins with."""
+        chosen = self.data.get("source") if self.is_bound else next(iter(self._accounts), None)
+        return self._accounts.get(chosen or "")
+
+    def clean_source(self) -> str:
+        if (account := self.account) is not None and account.authorization_ended_at is not None:
+            raise forms.ValidationError(bank_authorization.REFUSAL)
+        return str(self.cleaned_data["source"])
 
 
 def new_token(*, tenant_id: str) -> str:

@@ -21,8 +21,8 @@ class FundingSourceNotAuthorized(RuleViolation):
     code = "funding_source_not_authorized"
     title = "Authorization ended"
     advice = (
-        "Get the account holder's agreement again, then let a person resume auto-funding in the"
-        " dashboard, or use another bank account. An API key cannot do it."
+        "Get the account holder's agreement again and let a person confirm it in the dashboard,"
+        " under Bank accounts, or use another bank account. An API key cannot confirm it."
     )
 
 
@@ -120,6 +120,13 @@ class TooManySafeguardChanges(RuleViolation):
     code = "too_many_safeguard_changes"
     title = "Safeguards changed too often"
     advice = "Wait a day, or let a person change them in the dashboard."
+
+
+class AuthorizationChanged(Conflict):
+    """What only people with a form are told. Without a code: no API answers it."""
+
+    title = "Refused again meanwhile"
+    advice = "Look at what the bank says now."
 
 
 class AutoFundingChanged(Conflict):

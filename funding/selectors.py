@@ -122,9 +122,12 @@ def history(funding: FundingTransaction) -> QuerySet[FundingEvent]:
 
 
 def troubled_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
-    """The bank accounts that somebody has to look at: to be verified, or refused by the bank."""
-    waiting = (SourceStatus.PENDING_VERIFICATION, SourceStatus.ERRORED)
-    return sources(tenant_id=tenant_id).filter(status__in=waiting).order_by("created_at", "pk")
+    """The bank accounts that somebody has to look at: to be verified, refused by the bank, or
+    without the authorization to debit them."""
+    waits = Q(status__in=(SourceStatus.PENDING_VERIFICATION, SourceStatus.ERRORED))
+    unauthorized = Q(status=SourceStatus.ACTIVE, authorization_ended_at__isnull=False)
+    rows = sources(tenant_id=tenant_id).filter(waits | unauthorized)
+    return rows.order_by("created_at", "pk")
 
 
 def usable_sources(*, tenant_id: str) -> QuerySet[FundingSource]:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from common.clock import utc_now
 from common.errors import DomainError
-from dashboard import auto_funding, auto_funding_form, refusals
+from dashboard import auto_funding, auto_funding_form, bank_authorization, refusals
 from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.auto_funding_form import FIELDS, AutoFundingForm
 from dashboard.auto_funding_preview import Preview, of_form, of_settings
@@ -19,7 +19,7 @@ from dashboard.decisions import decision_line
 from dashboard.paging import page
 from dashboard.topup_form import method_choices
 from funding import selectors
-from funding.errors import AutoFundingChanged
+from funding.errors import AutoFundingChanged, FundingSourceNotAuthorized
 from funding.models import AutoFundingConfig, DecisionOutcome
 from funding.services import authorizations, auto_funding_config, limits, pauses
 from tenants import actors
@@ -46,7 +46,7 @@ def rule(request: PageRequest) -> HttpResponse:
         "is_paused": found.config.enabled
         and (ended is not None or pauses.is_paused(found.config, now)),
         "standing": auto_funding_config.standing_of(found.config, ended=ended),
-        "asks_for_agreement": auto_funding.waits_for_agreement(found.config, ended=ended),
+        "asks_for_agreement": ended is not None,
         "preview": of_settings(found.config, now=now),
         "lines": [decision_line(row) for row in decisions.rows],
         "page": decisions,
@@ -62,8 +62,6 @@ def settings(request: PageRequest) -> HttpResponse:
     now = utc_now()
     config = _config(request, now)
     form = _form(request, config, now)
-    if auto_funding.waits_for_agreement(config, ended=authorizations.ended_at(config)):
-        form.fields["enabled"].help_text = auto_funding.AGREEMENT
     if request.method != "POST":
         return _ask(request, form, of_settings(config, now=now))
     if not form.is_valid() or request.POST.get("step") != "save":
@@ -79,6 +77,9 @@ def settings(request: PageRequest) -> HttpResponse:
     except AutoFundingChanged as refusal:
         messages.error(request, f"{refusal.detail} Nothing was saved: these are the ones of now.")
         return redirect("dashboard:auto_funding_settings")
+    except FundingSourceNotAuthorized:
+        form.add_error("source_id", bank_authorization.REFUSAL)
+        return _ask(request, form, _preview(request, form, now))
     except DomainError as refusal:
         refusals.add_to(form, refusal, fields=FIELDS)
         return _ask(request, form, _preview(request, form, now))
@@ -147,5 +148,8 @@ def _preview(request: PageRequest, form: AutoFundingForm, now: datetime) -> Prev
 
 def _ask(request: PageRequest, form: AutoFundingForm, shown: Preview) -> HttpResponse:
     status = 422 if form.errors else 200
-    values = {"form": form, "preview": shown}
+    chosen = form.cleaned_data.get("source_id") if form.is_bound else form.initial["source_id"]
+    source = selectors.drawn_from(tenant_id=request.seat.tenant.pk, source_id=chosen)
+    notice = bank_authorization.notice(source, then="auto-funding")
+    values = {"form": form, "preview": shown, "unauthorized": notice}
     return render(request, "dashboard/auto_funding_settings.html", values, status=status)

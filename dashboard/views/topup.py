@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.clock import utc_now
 from common.errors import DomainError
-from dashboard import refusals
+from dashboard import bank_authorization, refusals
 from dashboard.access import MONEY, PageRequest, tenant_form
 from dashboard.auto_funding import people
 from dashboard.topup_form import TopUpForm, funding_id_of, method_choices, new_token
@@ -93,7 +93,8 @@ def _chosen(form: TopUpForm) -> dict[str, object]:
 
 
 def _ask(request: PageRequest, form: TopUpForm, *, status: int = 200) -> HttpResponse:
-    values = {"form": form, "quote": _quote(request, form)}
+    unauthorized = bank_authorization.notice(form.account, then="topup")
+    values = {"form": form, "quote": _quote(request, form), "unauthorized": unauthorized}
     return render(request, "dashboard/topup.html", values, status=status)
 
 

@@ -37,6 +37,7 @@ class TopUpViewSet(ApiViewSet):
             NotFound,
             errors.FundingSourceNotVerified,
             errors.FundingSourceUnusable,
+            errors.FundingSourceNotAuthorized,
             errors.FundingMethodNotSupported,
             errors.DailyLimitExceeded,
             errors.MonthlyLimitExceeded,

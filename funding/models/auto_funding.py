@@ -7,7 +7,6 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from common import ids
 from common.fields import PrefixedIdField
 from funding.models.sources import FundingMethod, FundingSource
 from funding.models.transactions import APPEND_ONLY, FundingTransaction
@@ -39,17 +38,6 @@ class AutoFundingConfig(models.Model):
     last_triggered_at = models.DateTimeField(null=True, blank=True)
     resumed_at = models.DateTimeField(
         null=True, blank=True, help_text="when a person last ended a pause"
-    )
-    authorized_at = models.DateTimeField(
-        null=True, blank=True, help_text="when a person last had it draw on its bank account"
-    )
-    # No reference: saving one would wait for a removal of the account, which waits for the balance.
-    authorized_source_id = models.CharField(
-        max_length=ids.ID_LENGTH_MAX,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="which bank account that was",
     )
     updated_at = models.DateTimeField()
 

@@ -1,31 +1,69 @@
-"""Whether an account may be debited automatically: the bank's word, and a person's after it.
+"""Whether an account may be debited: the bank's word, and a person's after it.
 
-A return that ends the authorization (Nacha R05, R07, R10, R29 and their like) holds until a person
-says that the account holder agrees again. An API key is not a person: it only repeats what it was
-written to send.
+A return that ends the authorization (Nacha R05, R07, R10, R29 and their like) stops every debit
+that no network has seen, until a person says that the account holder agrees again. An API key is
+not a person: it only repeats what it was written to send.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from funding.errors import FundingSourceNotAuthorized
+from django.db import transaction
+
+from common import clock
+from common.ids import is_id
+from common.tasks import enqueue_on_commit
+from funding import selectors
+from funding.errors import AuthorizationChanged, FundingSourceNotAuthorized
 from funding.models import AutoFundingConfig, FundingSource
+from funding.services import sources
 from tenants.actors import Actor
 from tenants.models import ActorType
+from tenants.services import audit
 
 
-def speaks_for_the_holder(actor: Actor) -> bool:
-    return actor.type != ActorType.API_KEY
+@transaction.atomic
+def renew(
+    *, tenant_id: str, source_id: str, seen: str, actor: Actor, now: datetime
+) -> FundingSource:
+    """The account holder agrees to debits again, as `actor` knows from them. Repeatable.
+
+    `seen` is the `version_of` the end that was shown. Raises NotFound, AuthorizationChanged when
+    the bank has answered so again, FundingSourceNotAuthorized to an API key.
+    """
+    source = lock(tenant_id=tenant_id, source_id=source_id)
+    if source.authorization_ended_at is None:
+        return source
+    if seen != version_of(source):
+        raise AuthorizationChanged("The bank has refused another debit meanwhile.")
+    renew_locked(source=source, actor=actor, now=now)
+    enqueue_on_commit("funding.evaluate_auto_funding", tenant_id=tenant_id)
+    return source
 
 
-def require(*, source: FundingSource, config: AutoFundingConfig) -> None:
-    """Raises FundingSourceNotAuthorized where nobody has agreed since the bank's last word."""
-    if _has_ended(source, config):
-        raise FundingSourceNotAuthorized(
-            f"The account holder's authorization has ended ({source.last_return_code}).",
-            field="fundingSourceId",
-        )
+def renew_locked(*, source: FundingSource, actor: Actor, now: datetime) -> None:
+    """The same for a source that the caller has locked. Raises FundingSourceNotAuthorized."""
+    if actor.type == ActorType.API_KEY:
+        raise FundingSourceNotAuthorized(sources.why_not_authorized(source))
+    source.authorization_ended_at = None
+    source.save(update_fields=("authorization_ended_at",))
+    audit.record(
+        tenant_id=source.tenant_id,
+        actor=actor,
+        action="funding_source.authorized",
+        subject_id=source.pk,
+        details={**sources.description(source), "returnCode": source.last_return_code},
+        now=now,
+    )
+
+
+def lock(*, tenant_id: str, source_id: str) -> FundingSource:
+    """A source whose authorization stays as it is until the caller's transaction ends. Raises
+    NotFound. To be taken before the balance row."""
+    rows = FundingSource.objects.select_for_update(no_key=True)
+    row = is_id(source_id, "fs") and rows.filter(tenant_id=tenant_id, pk=source_id).first()
+    return sources.found(row)
 
 
 def ended_at(config: AutoFundingConfig) -> datetime | None:
@@ -33,15 +71,11 @@ def ended_at(config: AutoFundingConfig) -> datetime | None:
 
     One query.
     """
-    drawn = {"pk": config.source_id} if config.source_id else {"is_default": True}
-    source = FundingSource.objects.filter(tenant_id=config.tenant_id, **drawn).first()
-    if source is None or not _has_ended(source, config):
-        return None
-    return source.authorization_ended_at
+    source = selectors.drawn_from(tenant_id=config.tenant_id, source_id=config.source_id)
+    return source.authorization_ended_at if source else None
 
 
-def _has_ended(source: FundingSource, config: AutoFundingConfig) -> bool:
-    ended, agreed = source.authorization_ended_at, config.authorized_at
-    if ended is None:
-        return False
-    return agreed is None or agreed < ended or source.pk != config.authorized_source_id
+def version_of(source: FundingSource) -> str:
+    """Which end of the authorization this is; empty where it stands."""
+    ended = source.authorization_ended_at
+    return clock.text_of(ended) if ended else ""

@@ -20,7 +20,7 @@ from funding.models import (
     FundingTransaction,
     Trigger,
 )
-from funding.services import authorizations, limits, pauses, sources
+from funding.services import limits, pauses, sources
 from funding.services.confirmation_outcomes import SUPERSEDED
 from funding.states import IN_FLIGHT
 from networks import registry
@@ -116,8 +116,7 @@ def _lock_source(config: AutoFundingConfig) -> FundingSource:
     source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
     if source is None:
         raise Undecidable
-    sources.require_usable(source=source, method=config.funding_method)
-    authorizations.require(source=source, config=config)
+    sources.require_debitable(source=source, method=config.funding_method)
     return source
 
 

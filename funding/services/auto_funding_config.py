@@ -70,8 +70,8 @@ def configure(
     `enabled: True` also ends any pause. `seen` is the `version_of` the settings that the changes
     were made to; None: whatever is saved. Raises IncompleteAutoFunding, FundingMethodNotSupported,
     FundingSourceUnusable, AmountAboveLimit, NotFound for an unknown source, AutoFundingChanged when
-    others than `seen` are saved, FundingSourceNotAuthorized where it takes a person, and
-    TooManySafeguardChanges.
+    others than `seen` are saved, FundingSourceNotAuthorized where the account holder has to agree
+    again first, and TooManySafeguardChanges.
     """
     ledger.lock_row(tenant_id=tenant_id)
     asked_until_now = confirmations.approvers(tenant_id=tenant_id)
@@ -80,13 +80,12 @@ def configure(
     if seen not in {None, version_of(config)}:
         raise AutoFundingChanged("Somebody has changed the settings meanwhile.")
     before = copy(config)
-    _apply(changes, config, actor, now)
+    for name, value in changes.items():
+        setattr(config, name, value)
     _check(config, changes)
     changed = _difference(before, config)
     if changed or saved is None:
         _save(config, changed, actor, now)
-    elif config.authorized_at != before.authorized_at:
-        config.save(update_fields=("authorized_at", "authorized_source_id"))
     if saved is not None:
         safeguards.warn(
             before=before, after=config, approvers=asked_until_now, actor=actor, now=now
@@ -100,18 +99,21 @@ def configure(
 
 @transaction.atomic
 def resume(*, tenant_id: str, seen: str, actor: Actor, now: datetime) -> None:
-    """A person ends what `seen`, a `standing_of`, showed: a pause, or the bank's word against
-    debits. Nothing where it runs already.
+    """A person ends what `seen`, a `standing_of`, showed: a pause, and the bank's word against
+    debits, which is to say that the account holder agrees again. Nothing where it runs already.
 
     Raises AutoFundingChanged when it stands otherwise by now, and what `configure` raises.
     """
+    source = _lock_drawn(tenant_id)
+    ended = source.authorization_ended_at if source else None
     ledger.lock_row(tenant_id=tenant_id)
     config = selectors.auto_funding_config(tenant_id=tenant_id)
-    ended = authorizations.ended_at(config)
     if config.enabled and not pauses.is_paused(config, now) and ended is None:
         return
     if seen != standing_of(config, ended=ended):
         raise AutoFundingChanged("Auto-funding was changed meanwhile.")
+    if source is not None and ended is not None:
+        authorizations.renew_locked(source=source, actor=actor, now=now)
     configure(tenant_id=tenant_id, changes={"enabled": True}, actor=actor, now=now)
 
 
@@ -124,14 +126,6 @@ def standing_of(config: AutoFundingConfig, *, ended: datetime | None) -> str:
 def version_of(config: AutoFundingConfig) -> str:
     """Which settings these are: every change makes others."""
     return clock.text_of(config.updated_at) if config.updated_at else "never saved"
-
-
-def _apply(changes: Changes, config: AutoFundingConfig, actor: Actor, now: datetime) -> None:
-    for name, value in changes.items():
-        setattr(config, name, value)
-    if _chooses_account(changes) and authorizations.speaks_for_the_holder(actor):
-        config.authorized_at = now
-        config.authorized_source_id = selectors.auto_funding_source_id(config) or ""
 
 
 def _check(config: AutoFundingConfig, changes: Changes) -> None:
@@ -163,12 +157,17 @@ def _require_source(config: AutoFundingConfig) -> None:
         )
     source = _hold(config, source_id)
     try:
-        sources.require_usable(source=source, method=config.funding_method)
-        authorizations.require(source=source, config=config)
+        sources.require_debitable(source=source, method=config.funding_method)
     except (FundingMethodNotSupported, FundingSourceNotAuthorized):
         raise
     except RuleViolation as refusal:
         raise IncompleteAutoFunding(refusal.detail, field="fundingSourceId") from refusal
+
+
+def _lock_drawn(tenant_id: str) -> FundingSource | None:
+    """The account that auto-funding draws on: a source is locked before the balance row."""
+    source_id = selectors.auto_funding_source_id(selectors.auto_funding_config(tenant_id=tenant_id))
+    return authorizations.lock(tenant_id=tenant_id, source_id=source_id) if source_id else None
 
 
 def _hold(config: AutoFundingConfig, source_id: str) -> FundingSource:

@@ -122,8 +122,8 @@ def _asked_now(question: Confirmation) -> list[str]:
     return approvers(tenant_id=question.tenant_id)
 
 
-def _require_usable_source(question: Confirmation, _by: Decider) -> None:
-    sources.require_usable(source=question.source, method=question.funding.method)
+def _require_debitable_source(question: Confirmation, _by: Decider) -> None:
+    sources.require_debitable(source=question.source, method=question.funding.method)
 
 
 def _reserve(question: Confirmation, by: Actor, now: datetime) -> None:
@@ -155,7 +155,7 @@ MATTER = Matter(
     links=ConfirmationLink,
     lock_subject=_lock_funding,
     approvers=_asked_now,
-    allow=_require_usable_source,
+    allow=_require_debitable_source,
     go_ahead=_reserve,
     stop=end_funding,
     withdraw_if_stale=_void_if_stale,

@@ -18,6 +18,7 @@ from common.ids import is_id
 from funding.errors import (
     FundingMethodNotSupported,
     FundingSourceInUse,
+    FundingSourceNotAuthorized,
     FundingSourceNotVerified,
     FundingSourceUnusable,
 )
@@ -59,6 +60,13 @@ def require_usable(*, source: FundingSource, method: str) -> None:
             field="fundingMethod",
             supported_methods=list(source.supported_methods),
         )
+
+
+def require_debitable(*, source: FundingSource, method: str) -> None:
+    """Raises FundingSourceNotAuthorized, and what `require_usable` raises."""
+    require_usable(source=source, method=method)
+    if source.authorization_ended_at is not None:
+        raise FundingSourceNotAuthorized(why_not_authorized(source), field="fundingSourceId")
 
 
 def try_lock(*, tenant_id: str, source_id: str) -> FundingSource | None:
@@ -217,3 +225,11 @@ def why_unusable(source: FundingSource) -> str:
         case SourceStatus.ERRORED:
             return f"The bank no longer lets us use this account ({source.last_return_code})."
     return "The deposits to this bank account were never verified."
+
+
+def why_not_authorized(source: FundingSource) -> str:
+    """And what to do, of a source whose holder does not, or no longer, agree to debits."""
+    return (
+        f"The account holder's authorization has ended ({source.last_return_code})."
+        " A person confirms a new one in the dashboard."
+    )

@@ -6,11 +6,11 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from funding.errors import FundingSourceUnusable
+from common.errors import RuleViolation
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingTransaction
 from funding.services import auto_funding, lifecycle, sources
-from funding.states import FundingStatus, SourceStatus
+from funding.states import FundingStatus
 from networks import submission
 from networks.base import Accepted, Instruction, InstructionRefused
 from networks.submission import Desk
@@ -33,13 +33,13 @@ def _due() -> QuerySet[FundingTransaction]:
 
 
 def _instruction(funding: FundingTransaction) -> Instruction:
-    """Raises InstructionRefused for an account that its bank has ended since this was reserved.
+    """Raises InstructionRefused where the bank has ended the account, or the authorization to debit
+    it, since this was reserved.
 
     Only before the first try: after it the network may have the instruction, and has to say.
     """
-    if funding.attempts == 1 and funding.source.status != SourceStatus.ACTIVE:
-        reason = sources.why_unusable(funding.source)
-        raise InstructionRefused(code=FundingSourceUnusable.code, reason=reason)
+    if funding.attempts == 1:
+        _require_debitable(funding)
     return Instruction(
         id=funding.pk,
         method=NETWORK_METHOD[funding.method],
@@ -48,6 +48,15 @@ def _instruction(funding: FundingTransaction) -> Instruction:
         account=funding.source.in_clear(),
         description=funding.description,
     )
+
+
+def _require_debitable(funding: FundingTransaction) -> None:
+    """Raises InstructionRefused. The account is read again: it was claimed with others, before."""
+    funding.source.refresh_from_db()
+    try:
+        sources.require_debitable(source=funding.source, method=funding.method)
+    except RuleViolation as refusal:
+        raise InstructionRefused(code=refusal.code, reason=refusal.detail) from refusal
 
 
 def _record_acceptance(funding: FundingTransaction, accepted: Accepted, now: datetime) -> None:

@@ -35,13 +35,14 @@ def lock(*, tenant_id: str, source_id: str, method: str) -> Terms:
     """The terms of a top-up from this source, which stays unremoved until the end of the caller's
     transaction. One round trip.
 
-    Raises NotFound, FundingSourceNotVerified, FundingSourceUnusable, FundingMethodNotSupported.
+    Raises NotFound, FundingSourceNotVerified, FundingSourceUnusable, FundingMethodNotSupported,
+    FundingSourceNotAuthorized.
     """
     values = {"tenant_id": tenant_id, "id": source_id}
     row = sources.found(is_id(source_id, "fs") and sql.first(_lock(), values))
     threshold, ach, rtp, daily, monthly, *columns = row
     source = sql.instance(FundingSource, tuple(columns))
-    sources.require_usable(source=source, method=method)
+    sources.require_debitable(source=source, method=method)
     return Terms(source, limits.in_force(ach, rtp, daily, monthly), threshold)
 
 

@@ -43,7 +43,8 @@ def request(
     """Reserve a top-up; the money moves later.
 
     Raises NotFound, FundingSourceNotVerified, FundingSourceUnusable, FundingMethodNotSupported,
-    AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded, BalanceOutOfRange.
+    FundingSourceNotAuthorized, AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded,
+    BalanceOutOfRange.
     """
     network = registry.for_mode(mode)
     if network is None:

@@ -9,10 +9,12 @@ from balance import services
 from common.clock import utc_now
 from common.money import AMOUNT_MAX
 from funding.models import FundingLimit, FundingTransaction
+from funding.services import sources
 from networks.sandbox.models import SandboxInstruction
 from tenants.models import Mode
 from tests.builders import ApiClient, make_key, make_source, make_tenant
 from tests.funding.builders import run_due
+from tests.funding.test_authorizations import REFUSAL
 
 PATH = "/api/v1/balance/topup"
 
@@ -124,6 +126,18 @@ class TestRefusing:
 
         assert (response.status_code, response.json()["code"]) == (404, "not_found")
         assert not FundingTransaction.objects.exists()
+
+    def test_an_account_whose_holder_has_to_agree_again(self, acme, acme_api, source):
+        sources.note_return(source=source, return_code="R07", now=utc_now())
+
+        response = acme_api.post_json(PATH, body(source))
+
+        assert response.status_code == 422
+        problem = response.json()
+        assert problem["code"] == "funding_source_not_authorized"
+        assert problem["detail"] == REFUSAL
+        assert [error["field"] for error in problem["errors"]] == ["fundingSourceId"]
+        assert ledger.summary(acme.pk).pending == 0
 
     def test_more_than_the_method_allows(self, acme_api, source):
         response = acme_api.post_json(PATH, body(source, amount=100_000_001))

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from balance import services as ledger
 from common.clock import utc_now
+from funding.services import sources
 from funding.states import FundingStatus
 from payments.services import approval_settings, orders, recipients
 from tenants.actors import SYSTEM, staff
@@ -108,8 +109,14 @@ class TestNothingIsWrong:
     def test_with_public_pages(self, visit, scheme, viewport):
         assert looked_at(visit(scheme=scheme, viewport=viewport), PUBLIC) == {}
 
-    def test_with_pages_of_a_busy_tenant(self, visit, dana, busy_acme, scheme, viewport):
-        paths = (*SIGNED_IN, f"/dashboard/statements/{NOW:%Y-%m}")
+    def test_with_pages_of_a_busy_tenant(self, visit, dana, acme, busy_acme, scheme, viewport):
+        revoked = make_source(acme, account_number="10007")
+        sources.note_return(source=revoked, return_code="R07", now=NOW)
+        paths = (
+            *SIGNED_IN,
+            f"/dashboard/statements/{NOW:%Y-%m}",
+            f"/dashboard/bank-accounts/{revoked.pk}/authorize",
+        )
 
         assert looked_at(visit(dana, scheme=scheme, viewport=viewport), paths) == {}
 

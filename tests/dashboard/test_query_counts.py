@@ -67,6 +67,7 @@ PAGES = {
     "bank_account_routing": 4,
     "bank_account_pick": 4,
     "bank_account_link": 4,
+    "bank_account_authorize": 6,
     "bank_account_remove": 9,
     "bank_account_verify": 6,
     "team": 7,

@@ -90,6 +90,7 @@ RULES = {
     "bank_account_link": Rule(MONEY, MONEY),
     "bank_account_routing": Rule(MONEY),
     "bank_account_default": Rule(None, MONEY),
+    "bank_account_authorize": Rule(MONEY, MONEY),
     "bank_account_remove": Rule(MONEY, MONEY),
     "bank_account_verify": Rule(MONEY, MONEY),
     "api_keys": Rule(MONEY),

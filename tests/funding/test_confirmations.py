@@ -16,7 +16,7 @@ from approvals.errors import (
     ConfirmationResentRecently,
     UnknownConfirmation,
 )
-from funding.errors import FundingSourceUnusable
+from funding.errors import FundingSourceNotAuthorized, FundingSourceUnusable
 from funding.models import (
     AutoFundingConfig,
     Confirmation,
@@ -352,6 +352,14 @@ class TestApprove:
         sources.note_return(source=question.source, return_code="R02", now=NOW)
 
         with pytest.raises(FundingSourceUnusable):
+            approve(question)
+
+        assert untouched(question)
+
+    def test_while_the_bank_says_that_debits_are_not_authorized_is_refused(self, question):
+        sources.note_return(source=question.source, return_code="R07", now=NOW)
+
+        with pytest.raises(FundingSourceNotAuthorized):
             approve(question)
 
         assert untouched(question)

@@ -7,11 +7,14 @@ import pytest
 from balance import selectors as ledger
 from common import leases
 from funding.models import FundingMethod, FundingTransaction
-from funding.services import network_events, sources, submission
+from funding.services import authorizations, network_events, sources, submission
+from networks.base import InstructionRefused
 from networks.sandbox.bank import SandboxBank
+from tenants.actors import user
 from tenants.models import OutgoingEmail, Role
-from tests.builders import NOW, mails_of, make_member, make_source
+from tests.builders import NOW, mails_of, make_member, make_source, notices_of
 from tests.funding.builders import run_due, top_up
+from tests.funding.test_authorizations import REFUSAL
 
 
 @pytest.fixture
@@ -79,8 +82,27 @@ class TestRejectedRequest:
 
 
 class TestEndedAccount:
-    def test_is_not_debited_for_what_was_reserved_before(self, acme):
-        source = make_source(acme, account_number="10002")
+    @pytest.mark.parametrize(
+        ("code", "status", "failure", "message"),
+        [
+            (
+                "R02",
+                "errored",
+                "funding_source_unusable",
+                "The bank no longer lets us use this account (R02).",
+            ),
+            (
+                "R07",
+                "active",
+                "funding_source_not_authorized",
+                REFUSAL,
+            ),
+        ],
+    )
+    def test_is_not_debited_for_what_was_reserved_before(
+        self, acme, code, status, failure, message
+    ):
+        source = make_source(acme, account_number=f"100{code[1:]}")
         sent = top_up(acme, source=source)
         submission.submit_due(now=NOW)
         later = top_up(acme, source=source, amount=70_000)
@@ -90,15 +112,47 @@ class TestEndedAccount:
 
         sent.refresh_from_db()
         later.refresh_from_db()
-        assert (sent.return_code, sent.source.status) == ("R02", "errored")
+        assert (sent.return_code, sent.source.status) == (code, status)
         assert (later.status, later.failure_code, later.returned) == (
             "failed",
-            "funding_source_unusable",
+            failure,
             False,
         )
-        assert later.failure_message == "The bank no longer lets us use this account (R02)."
+        assert later.failure_message == message
+        assert later.history.get(to_status="failed").reason == message
+        assert [notice["paymentId"] for notice in notices_of(acme, "payment.failed")] == [later.pk]
         assert SandboxBank().find(later.pk) is None
         assert ledger.summary(acme.pk).pending == 0
+
+    def test_is_not_debited_when_the_bank_speaks_after_the_claim(self, acme):
+        """Of ten that were claimed at once, the last is handed over long after the first."""
+        funding = top_up(acme)
+        (claimed,) = leases.claim(
+            FundingTransaction.objects.select_related("source"), now=NOW, limit=1
+        )
+        sources.note_return(source=funding.source, return_code="R07", now=NOW)
+
+        with pytest.raises(InstructionRefused) as refusal:
+            submission.DESK.instruction(claimed)
+
+        assert refusal.value.code == "funding_source_not_authorized"
+
+    def test_is_debited_for_them_once_the_holder_agrees_again(self, acme):
+        funding = top_up(acme)
+        source = funding.source
+        sources.note_return(source=source, return_code="R07", now=NOW)
+        authorizations.renew(
+            tenant_id=acme.pk,
+            source_id=source.pk,
+            seen=authorizations.version_of(source),
+            actor=user("usr_dana"),
+            now=NOW,
+        )
+
+        submission.submit_due(now=NOW)
+
+        funding.refresh_from_db()
+        assert funding.status == "pending"
 
     def test_is_asked_again_where_the_bank_may_know_of_it_already(self, acme):
         """Its answer to the first try was lost, so only the bank can say what became of it."""

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
+from functools import partial
+from threading import Event
+from typing import Any
 
 import pytest
+from django.db import OperationalError, transaction
 
 from balance import selectors as ledger
 from common.clock import utc_now
 from funding.models import FundingEvent, FundingLimit, FundingTransaction
-from funding.services import network_events, submission
+from funding.services import auto_funding_config, network_events, sources, submission
 from networks.sandbox.models import SandboxInstruction
-from tests.builders import ApiClient, make_key, make_source, make_tenant
+from tenants.actors import user
+from tests.builders import ApiClient, make_auto_funding, make_key, make_source, make_tenant
 from tests.funding.builders import top_up
 from tests.races.together import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PATH = "/api/v1/balance/topup"
+
+
+def _act(acts, worker):
+    """Each worker does another thing."""
+    return acts[worker]()
 
 
 @pytest.fixture
@@ -88,3 +99,50 @@ def test_cancel_races_with_submission_and_one_wins(tenant, _round):
     was_canceled = canceled.status_code == 200
     assert funding.status == ("failed" if was_canceled else "pending")
     assert SandboxInstruction.objects.exists() is not was_canceled
+
+
+def test_a_topup_beside_the_return_that_ends_its_authorization_is_never_debited(tenant):
+    """It reads the account before the bank speaks, and is reserved after."""
+    source = make_source(tenant)
+    has_read, has_spoken = Event(), Event()
+
+    def ask():
+        with transaction.atomic():
+            funding = top_up(tenant, source=source, now=utc_now())
+            has_read.set()
+            assert has_spoken.wait(10)
+        return funding
+
+    def speak():
+        assert has_read.wait(10)
+        sources.note_return(source=source, return_code="R07", now=utc_now())
+        has_spoken.set()
+
+    funding, _ = together(partial(_act, (ask, speak)), workers=2)
+    submission.submit_due(now=utc_now())
+
+    funding.refresh_from_db()
+    assert (funding.status, funding.failure_code) == ("failed", "funding_source_not_authorized")
+    assert not SandboxInstruction.objects.exists()
+    assert ledger.summary(tenant.pk).pending == 0
+
+
+def test_resuming_beside_removals_and_returns_of_the_account_never_deadlocks(db):
+    """All of them lock the account and the balance, in the same order."""
+    for _ in range(10):
+        tenant = make_tenant()
+        source = make_source(tenant)
+        config = make_auto_funding(tenant, paused_reason="too_many_firings", source=source)
+        sources.note_return(source=source, return_code="R07", now=utc_now())
+        seen = auto_funding_config.standing_of(config, ended=source.authorization_ended_at)
+        common: Any = {"tenant_id": tenant.pk, "actor": user("usr_dana"), "now": utc_now()}
+        acts = (
+            partial(auto_funding_config.resume, seen=seen, **common),
+            partial(sources.remove, source_id=source.pk, **common),
+            partial(sources.note_return, source=copy(source), return_code="R10", now=utc_now()),
+            partial(auto_funding_config.configure, changes={"enabled": True}, **common),
+        )
+
+        outcomes = together(partial(_act, acts), workers=len(acts))
+
+        assert not [each for each in outcomes if isinstance(each, OperationalError)]

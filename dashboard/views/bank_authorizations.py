@@ -1,0 +1,58 @@
+"""Saying that the holder of a bank account agrees to debits again."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from common.clock import utc_now
+from dashboard import bank_authorization, context
+from dashboard.access import MONEY, PageRequest, tenant_form
+from funding import selectors
+from funding.errors import AuthorizationChanged
+from funding.models import FundingSource
+from funding.services import authorizations, sources
+from funding.states import SourceStatus
+from tenants import actors
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+def authorize(request: PageRequest, source_id: str) -> HttpResponse:
+    """GET spells out what it means; POST says it. `then` names the page to go back to."""
+    tenant_id = request.seat.tenant.pk
+    source = sources.find(tenant_id=tenant_id, source_id=source_id)
+    if source.status == SourceStatus.REMOVED:
+        raise Http404
+    if request.method != "POST":
+        return _ask(request, source)
+    try:
+        authorizations.renew(
+            tenant_id=tenant_id,
+            source_id=source_id,
+            seen=request.POST.get("seen", ""),
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except AuthorizationChanged as refusal:
+        messages.error(request, f"{refusal.detail} This is what it says now.")
+        return redirect("dashboard:bank_account_authorize", source_id)
+    messages.success(request, f"{context.account_name(source)} may be debited again.")
+    return redirect(bank_authorization.page_of(request.POST.get("then", "")))
+
+
+def _ask(request: PageRequest, source: FundingSource) -> HttpResponse:
+    config = selectors.auto_funding_config(tenant_id=request.seat.tenant.pk)
+    then = request.GET.get("then", "")
+    values = {
+        "name": context.account_name(source),
+        "seen": authorizations.version_of(source) if source.status == SourceStatus.ACTIVE else "",
+        "answer": bank_authorization.answer(source),
+        "consequences": bank_authorization.consequences(source, config=config),
+        "then": then,
+        "back": reverse(bank_authorization.page_of(then)),
+    }
+    return render(request, "dashboard/bank_account_authorize.html", values)
