@@ -222,7 +222,7 @@ def _from_to(details: Mapping[str, Any]) -> str:
 
 
 def _changes(details: Mapping[str, Any]) -> str:
-    """`amount $500.00 → $800.00, switched on: yes` of what differs."""
+    """`amount $500.00 → $800.00, switched on` of what differs."""
     if "from" in details:
         before, after = details["from"], details["to"]
         pairs = {name: (before.get(name), after.get(name)) for name in after}
@@ -237,6 +237,8 @@ def _change(name: str, old: Any, new: Any) -> str:
     label = _SETTINGS.get(name, name)
     if name == "source_id":
         return f"another {label}" if new else f"no {label}"
+    if name == "enabled":
+        return label if new else "switched off"
     if isinstance(new, bool):
         return f"{label}: {_value(new)}"
     return f"{label} {_value(old)} → {_value(new)}" if old else f"{label} {_value(new)}"

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from balance.kinds import PostingType
 from funding.models import FundingMethod, FundingSource, FundingTransaction, Trigger
+from funding.services.topups import CANCELED_CODE
 from funding.states import FundingStatus, SourceStatus
 from networks import return_codes
 from networks.accounts import StoredAccount
@@ -128,13 +129,22 @@ def funding_line(row: FundingTransaction) -> FundingLine:
     return FundingLine(
         id=row.pk,
         amount=row.amount,
-        badge=Badge("Returned", "bad") if row.returned else _FUNDING_BADGES[status],
+        badge=_funding_badge(row),
         source=account_name(row.source),
         how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {METHOD_LABELS[FundingMethod(row.method)]}",
         note=_note(row),
         expected_on=None if is_over else row.expected_availability_date,
         at=row.created_at,
     )
+
+
+def _funding_badge(row: FundingTransaction) -> Badge:
+    """The status; of a failure also whose doing it was, where that is no bad news."""
+    if row.returned:
+        return Badge("Returned", "bad")
+    if row.failure_code == CANCELED_CODE:
+        return Badge("Canceled")
+    return _FUNDING_BADGES[FundingStatus(row.status)]
 
 
 def _note(row: FundingTransaction) -> str:

@@ -13,7 +13,9 @@ from common import sql
 from common.errors import NotFound
 from common.ids import is_id
 from tenants import key_text
+from tenants.actors import Actor
 from tenants.models import (
+    ActorType,
     ApiKey,
     AuditEvent,
     Invitation,
@@ -27,6 +29,7 @@ from tenants.switches import read_only
 
 # Compared with when the prefix is unknown, so that both refusals take the same path.
 _NO_DIGEST = "0" * 64
+_OUR_OWN: dict[str, str] = {ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
 
 _KEY_HOLDER = """
 SELECT
@@ -141,6 +144,14 @@ def people_and_keys(ids: Collection[str]) -> dict[str, str]:
     people = User.objects.filter(pk__in=ids).values_list("pk", "email")
     keys = ApiKey.objects.filter(pk__in=ids).values_list("pk", "name")
     return dict(people) | {pk: f"API key {name}" for pk, name in keys}
+
+
+def name_of(actor: Actor) -> str:
+    """What a mail calls who did something. Two queries, none for staff and the product itself."""
+    if actor.type in _OUR_OWN:
+        return _OUR_OWN[actor.type]
+    unnamed = f"API key {actor.id}" if actor.type == ActorType.API_KEY else actor.id
+    return people_and_keys([actor.id]).get(actor.id, unnamed)
 
 
 def members(*, tenant_id: str) -> QuerySet[Membership]:

@@ -27,7 +27,7 @@ MEANINGS = {
     "payment.failed": "It was declined, canceled, rejected or expired",
     "payment.returned": "A bank sent it back, perhaps after completion",
     "funding_source.updated": "A bank account was verified, refused or removed",
-    "auto_funding.paused": "Auto-funding stopped and needs somebody",
+    "auto_funding.paused": "Auto-funding is paused, for a while or until somebody acts",
     "auto_funding.skipped": "Auto-funding was due but could not add money",
     "confirmation.requested": "An approver was asked by e-mail",
     "balance.low": "The balance fell below its threshold",

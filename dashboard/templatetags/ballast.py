@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from django import template
+from django.forms import BoundField
 from django.utils.dateparse import parse_datetime
 from django.utils.html import escape
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
 
 from common.money import format_cents
 from dashboard import devices, navigation
@@ -17,6 +18,13 @@ from dashboard import devices, navigation
 register = template.Library()
 
 _BACKTICKS = re.compile("`([^`]+)`")
+
+
+@register.filter
+def control(field: BoundField) -> SafeString:
+    """The field's control; after a mistake the first wrong one has the focus."""
+    is_first_wrong = next(iter(field.form.errors), None) == field.name
+    return field.as_widget(attrs={"autofocus": True} if is_first_wrong else None)
 
 
 @register.filter

@@ -57,11 +57,19 @@ def _ask(request: PageRequest, form: PayForm, *, status: int = 200) -> HttpRespo
 
 def _review(request: PageRequest, form: PayForm) -> HttpResponse:
     """What will happen, in names and amounts, before it does."""
+    try:
+        orders.require_possible(mode=request.seat.tenant.mode, order=_order(form))
+    except DomainError as refusal:
+        return _refused(request, form, refusal)
+    return render(request, "dashboard/pay_review.html", _reviewed(request, form))
+
+
+def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
     tenant_id, amount = request.seat.tenant.pk, form.cleaned_data["amount"]
     available = ledger.summary(tenant_id).available
     shortfall = max(0, amount - available)
     threshold = approvals.approval_threshold(tenant_id=tenant_id, now=utc_now())
-    values = {
+    return {
         "form": form,
         "recipient": dict(form.fields["recipient"].choices)[form.cleaned_data["recipient"]],  # type: ignore[attr-defined]  # a ChoiceField
         "method": dict(form.fields["method"].choices)[form.cleaned_data["method"]],  # type: ignore[attr-defined]
@@ -71,12 +79,11 @@ def _review(request: PageRequest, form: PayForm) -> HttpResponse:
         "missing": dollars_text(shortfall),
         "needs_approval": threshold is not None and amount > threshold,
     }
-    return render(request, "dashboard/pay_review.html", values)
 
 
-def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
-    data, tenant = form.cleaned_data, request.seat.tenant
-    order = Order(
+def _order(form: PayForm) -> Order:
+    data = form.cleaned_data
+    return Order(
         id=form.what,
         recipient=data["recipient"],
         amount=data["amount"],
@@ -84,17 +91,25 @@ def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
         description=data["description"],
         wait_for_funds=data["wait"],
     )
+
+
+def _refused(request: PageRequest, form: PayForm, refusal: DomainError) -> HttpResponse:
+    refusals.add_to(form, refusal, fields=_FIELDS)
+    return _ask(request, form, status=422)
+
+
+def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
+    tenant = request.seat.tenant
     try:
         payment = orders.place_once(
             tenant_id=tenant.pk,
             mode=tenant.mode,
-            order=order,
+            order=_order(form),
             actor=actors.user(request.user.pk),
             now=utc_now(),
         )
     except DomainError as refusal:
-        refusals.add_to(form, refusal, fields=_FIELDS)
-        return _ask(request, form, status=422)
+        return _refused(request, form, refusal)
     messages.success(request, _said(payment))
     return redirect("dashboard:payment_detail", payment_id=payment.pk)
 

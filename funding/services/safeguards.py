@@ -9,6 +9,7 @@ from common import clock
 from common.money import format_cents
 from funding.errors import TooManySafeguardChanges
 from funding.models import AutoFundingConfig
+from tenants import selectors as tenants
 from tenants.actors import Actor
 from tenants.models import ActorType
 from tenants.services import emails
@@ -16,7 +17,6 @@ from tenants.services import emails
 MAIL = "safeguard_changed"
 # Of a tenant's API keys: each change is mailed to as many approvers as were named before.
 MAILS_A_DAY_MAX = 100
-_ACTORS = {ActorType.API_KEY: "API key", ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
 
 
 def warn(
@@ -36,6 +36,7 @@ def warn(
         return
     if actor.type == ActorType.API_KEY:
         _require_pace(after.tenant_id, now)
+    changed_by = tenants.name_of(actor)
     for address in approvers:
         emails.queue(
             tenant_id=after.tenant_id,
@@ -43,7 +44,7 @@ def warn(
             template=MAIL,
             context={
                 "tenant_name": after.tenant.name,
-                "changed_by": f"{_ACTORS.get(actor.type, '')} {actor.id}".strip(),
+                "changed_by": changed_by,
                 "changed_at": clock.text_of(now),
                 "changes": changes,
                 "approver_email": address,

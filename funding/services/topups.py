@@ -23,6 +23,8 @@ from networks.errors import NotCancelable
 from tenants.actors import Actor
 from tenants.models import Tenant
 
+CANCELED_CODE = "canceled"
+
 
 @dataclass(frozen=True, kw_only=True)
 class TopUp:
@@ -108,7 +110,7 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
         actor=actor,
         now=now,
         reason="canceled",
-        failure_code="canceled",
+        failure_code=CANCELED_CODE,
         failure_message="Canceled before it was handed to the bank.",
         next_attempt_at=None,
     )

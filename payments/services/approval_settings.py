@@ -163,7 +163,7 @@ def _mail(
     }
     context = {
         "tenant_name": tenant.name,
-        "changed_by": _name_of(actor),
+        "changed_by": tenants.name_of(actor),
         "changed_at": clock.text_of(now),
         "changes": [change],
         "counts_at": clock.text_of(now + LOOSENED_AFTER),
@@ -175,9 +175,3 @@ def _mail(
 
 def _words(threshold: int | None) -> str:
     return "never" if threshold is None else format_cents(threshold)
-
-
-def _name_of(actor: Actor) -> str:
-    if actor.type == ActorType.STAFF:
-        return "Support"
-    return tenants.people_and_keys([actor.id]).get(actor.id, actor.id)

@@ -106,6 +106,14 @@ def cancel(*, tenant_id: str, payment_id: str, actor: Actor, now: datetime) -> P
     return payment
 
 
+def require_possible(*, mode: str, order: Order) -> None:
+    """Refuse what no network takes, whatever the balance holds, before it is ordered.
+
+    Raises PaymentMethodNotSupported, AmountAboveLimit.
+    """
+    _network_for(mode, order)
+
+
 def _lock(tenant_id: str, payment_id: str) -> Payment:
     """The payment as it is once nobody else can move it. Raises NotFound."""
     seen = selectors.payment(tenant_id=tenant_id, payment_id=payment_id)

@@ -63,7 +63,7 @@ class TestWords:
               ["", "ach_debit"], "confirmation_emails": [["a@b.example"], []],
               "source_id": [None, "fs_1"], "monthly_limit": [500, None]},
              "Changed auto-funding: approvers a@b.example → owners and approvers, "
-             "switched on: yes, amount $500.00, method ACH debit, a month $5.00 → none, "
+             "switched on, amount $500.00, method ACH debit, a month $5.00 → none, "
              "another bank account"),
             ("journal.exported", {"since": "2026-11-01T04:00:00Z", "until": "2026-11-21T05:00:00Z"},
              "Exported the journal from 2026-11-01 up to 2026-11-21"),

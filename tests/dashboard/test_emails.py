@@ -212,6 +212,26 @@ class TestOutcome:
         assert "confirm/secret" not in "".join(sent("confirmation_decided"))
 
 
+class TestWayOn:
+    @pytest.mark.parametrize(
+        ("template", "changes", "path"),
+        [
+            ("auto_funding_paused", {}, "/dashboard/auto-funding"),
+            ("auto_funding_skipped", {}, "/dashboard/auto-funding"),
+            ("funding_returned", {}, "/dashboard/funding/ftx_1"),
+            ("review", {}, "/dashboard/payments/pay_1"),
+            ("review", {"noun": "funding", "reference": "ftx_1"}, "/dashboard/funding/ftx_1"),
+            ("webhook_disabled", {}, "/dashboard/webhooks/wh_1"),
+            ("webhook_failing", {}, "/dashboard/webhooks/wh_1"),
+        ],
+    )
+    def test_leads_to_the_page_where_something_can_be_done(self, template, changes, path):
+        _subject, text, html = sent(template, **changes)
+
+        assert f"{settings.BASE_URL}{path}" in text.splitlines()
+        assert f'href="{settings.BASE_URL}{path}"' in html
+
+
 class TestPause:
     def test_until_a_person_acts(self):
         _subject, text, _html = sent("auto_funding_paused")

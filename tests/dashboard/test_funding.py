@@ -7,7 +7,9 @@ import pytest
 
 from common.clock import utc_now
 from funding.models import Confirmation, Trigger
+from funding.services import topups
 from funding.states import FundingStatus
+from tenants.actors import api_key
 from tests.builders import NOW, make_auto_funding, make_funding, make_source
 from tests.funding.builders import top_up
 
@@ -68,6 +70,15 @@ class TestFunding:
         assert "Returned" in content
         assert "R01: Insufficient funds" in content
         assert "Auto-funding, ACH debit" in content
+
+    def test_calls_what_somebody_canceled_canceled(self, acme, dana_browser):
+        funding = top_up(acme)
+        topups.cancel(tenant_id=acme.pk, funding_id=funding.pk, actor=api_key("key_1"), now=NOW)
+
+        content = dana_browser.get("/dashboard/funding?show=failed").content.decode()
+
+        assert '<span class="badge badge--neutral">Canceled</span>' in content
+        assert "Canceled before it was handed to the bank." in content
 
     def test_pages_show_every_row_once_in_order(self, acme, source, dana_browser):
         for number in range(1, 31):

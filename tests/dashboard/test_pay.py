@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
@@ -116,6 +117,19 @@ class TestReview:
 
         assert "short by $150.00" in response.content.decode()
         assert says in response.content.decode()
+
+    def test_refuses_what_is_above_the_limit_before_asking_for_the_money(
+        self, acme, supplier, dana_browser
+    ):
+        response = dana_browser.post(
+            PATH, filled(acme, supplier, step="review", amount="1000000.01")
+        )
+
+        assert response.status_code == 422
+        content = response.content.decode()
+        assert "At most $1,000,000.00 per payment by ACH" in content
+        assert "id_amount_error" in content
+        assert re.search(r'<input[^>]*name="amount"[^>]*autofocus', content)
 
     def test_says_that_a_second_person_is_asked(self, acme, supplier, money, dana_browser):
         approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=NOW)

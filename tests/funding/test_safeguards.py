@@ -15,20 +15,21 @@ from funding.models import (
 )
 from funding.services import auto_funding_config
 from funding.services.auto_funding_config import Changes
-from tenants.actors import api_key, user
-from tenants.models import OutgoingEmail, Role
+from tenants.actors import api_key, staff, user
+from tenants.models import ApiKey, OutgoingEmail, Role
 from tests.builders import (
     NOW,
     mails_of,
+    make_key,
     make_member,
 )
 
 KEY = api_key("key_1")
 
 
-def configure(tenant, now=NOW, **changes: Any):
+def configure(tenant, now=NOW, actor=KEY, **changes: Any):
     auto_funding_config.configure(
-        tenant_id=tenant.pk, changes=cast("Changes", changes), actor=KEY, now=now
+        tenant_id=tenant.pk, changes=cast("Changes", changes), actor=actor, now=now
     )
     return AutoFundingConfig.objects.get(tenant=tenant)
 
@@ -87,6 +88,25 @@ class TestSafeguards:
         mail = OutgoingEmail.objects.filter(template="safeguard_changed")[0]
         assert mail.context["changed_by"] == "API key key_1"
         assert mail.context["changed_at"] == "2026-11-20T15:00:00.000000Z"
+
+    def test_says_by_name_who_did_it(self, acme):
+        dana = make_member(acme, email="dana@acme.example")
+        make_key(acme)
+        key = ApiKey.objects.get(tenant=acme)
+        configure(acme, confirmation_threshold=100)
+
+        configure(acme, actor=user(dana.pk), confirmation_threshold=200)
+        configure(acme, actor=api_key(key.pk), confirmation_threshold=300)
+        configure(acme, actor=staff("usr_1"), confirmation_threshold=400)
+
+        told = OutgoingEmail.objects.filter(template="safeguard_changed").order_by("created_at")
+        assert {
+            mail.context["changes"][0]["after"]: mail.context["changed_by"] for mail in told
+        } == {
+            "$2.00": "dana@acme.example",
+            "$3.00": "API key test",
+            "$4.00": "Support",
+        }
 
     def test_new_approvers_are_told_to_the_old_ones(self, acme):
         make_member(acme, email="owner@acme.example")
