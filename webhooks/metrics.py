@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter as Tally
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge, Histogram
@@ -27,18 +29,24 @@ CLAIM = Histogram("ballast_webhook_claim_seconds", "Length of a claim", buckets=
 IN_FLIGHT = Gauge("ballast_webhook_in_flight", "Requests running now", multiprocess_mode="livesum")
 
 
-def count(result: Result, *, is_counted: bool) -> None:
-    """Count one try. `is_counted`: its result was recorded under its lease."""
-    ATTEMPTS.labels(_class_of(result.answer)).inc()
-    SEND.observe(result.answer.duration_ms / 1000)
-    BLOCKED.inc(result.answer.failure in _BLOCKED)
-    RECLAIMED.inc(result.job.is_reclaimed)
-    if result.job.attempt == 1:
-        LAG.observe(max(0.0, (result.started_at - result.job.queued_at).total_seconds()))
-    if not is_counted:
-        FENCED.inc()
-    elif result.outcome.status != DeliveryStatus.PENDING:
-        DELIVERIES.labels(str(result.outcome.status)).inc()
+def count(results: Sequence[Result], *, recorded: Collection[str]) -> None:
+    """Count tries. `recorded`: the deliveries whose result was recorded under its lease."""
+    for answer, number in Tally(_class_of(result.answer) for result in results).items():
+        ATTEMPTS.labels(answer).inc(number)
+    BLOCKED.inc(sum(result.answer.failure in _BLOCKED for result in results))
+    RECLAIMED.inc(sum(result.job.is_reclaimed for result in results))
+    _count_ends([result for result in results if result.job.delivery_id in recorded])
+    FENCED.inc(len(results) - len(recorded))
+    for result in results:
+        SEND.observe(result.answer.duration_ms / 1000)
+        if result.job.attempt == 1:
+            LAG.observe(max(0.0, (result.started_at - result.job.queued_at).total_seconds()))
+
+
+def _count_ends(results: Sequence[Result]) -> None:
+    for status, number in Tally(result.outcome.status for result in results).items():
+        if status != DeliveryStatus.PENDING:
+            DELIVERIES.labels(str(status)).inc(number)
 
 
 def _class_of(answer: Answer) -> str:

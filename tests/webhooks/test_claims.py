@@ -327,6 +327,29 @@ class TestOrder:
         record([job], OK, now=soon)
         assert (job.event_id, [job.event_id for job in claim(now=soon)]) == (second, [third])
 
+    def test_one_that_failed_before_waits_no_longer_than_the_others(self, acme, payment):
+        publish(acme, payment_id=payment, sequence=1)
+        second = publish(acme, payment_id=payment, sequence=2)
+        WebhookDelivery.objects.filter(event_id=second).update(failures=1)
+        record(claim(), BROKEN)
+        assert claim() == []
+
+        soon = NOW + timedelta(seconds=5)
+        record(claim(now=soon), OK, now=soon)
+
+        assert [job.event_id for job in claim(now=soon)] == [second]
+
+    def test_the_end_of_an_earlier_one_hurries_no_retry(self, acme, payment):
+        first = publish(acme, payment_id=payment, sequence=1)
+        second = publish(acme, payment_id=payment, sequence=2)
+        retry_at = NOW + timedelta(minutes=5)
+        WebhookDelivery.objects.filter(event_id=second).update(failures=3, next_attempt_at=retry_at)
+
+        (job,) = claim()
+        record([job], OK)
+
+        assert (job.event_id, due_at(second)) == (first, retry_at)
+
     def test_later_events_that_came_due_first_do_not_hide_the_earlier(self, acme, payment):
         """Ten fail at once; what follows them is published while the endpoint pauses."""
         payments = [ids.new("ftx") for _ in range(IN_FLIGHT_PER_ENDPOINT)]

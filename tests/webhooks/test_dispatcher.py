@@ -11,6 +11,7 @@ import pytest
 from django.db import OperationalError, connections
 from django.test import override_settings
 from standardwebhooks.webhooks import Webhook
+from structlog.testing import capture_logs
 
 from common import crypto, ids
 from common.clock import utc_now
@@ -20,7 +21,8 @@ from tenants.actors import SYSTEM
 from tests.builders import make_endpoint, publish
 from tests.receivers import ALLOWED, Receiver, answer
 from webhooks import signing
-from webhooks.dispatcher import heartbeats, loop, results, runs
+from webhooks.dispatcher import claims, heartbeats, loop, results, runs
+from webhooks.dispatcher.claims import IN_FLIGHT_PER_ENDPOINT
 from webhooks.dispatcher.database import DatabaseThread
 from webhooks.dispatcher.loop import Dispatcher
 from webhooks.models import (
@@ -50,7 +52,7 @@ def receiver():
         yield running
 
 
-def deliver(*, clock=utc_now, total_seconds=15.0, slots=256):
+def deliver(*, clock=utc_now, total_seconds=15.0, slots=256, goes_on=lambda: True):
     """Run a dispatcher until nothing is due."""
 
     async def run():
@@ -59,7 +61,7 @@ def deliver(*, clock=utc_now, total_seconds=15.0, slots=256):
             dispatcher = Dispatcher(
                 name=None, client=client, database=database, slots=slots, clock=clock
             )
-            await dispatcher.run(goes_on=lambda: True, until_idle=True)
+            await dispatcher.run(goes_on=goes_on, until_idle=True)
         await database.close()
 
     asyncio.run(run())
@@ -268,6 +270,16 @@ class TestRetry:
         assert [d.status for d in WebhookDelivery.objects.all()] == [DeliveryStatus.SKIPPED] * 2
         assert receiver.paths() == ["/410"]
 
+    def test_gone_gets_no_more_than_what_was_in_flight(self, acme, receiver):
+        make_endpoint(acme, url=receiver.url("/410"))
+        for _ in range(6):
+            publish(acme, now=utc_now())
+
+        deliver(slots=2)
+
+        assert len(receiver.requests) <= 2
+        assert WebhookEndpoint.objects.get().disabled_reason == "gone"
+
 
 class TestFairness:
     def test_slow_receivers_do_not_delay_the_others(self, acme, rival, receiver):
@@ -321,6 +333,91 @@ class TestRecording:
 
         assert sent[5] <= 4  # what was being sent, and what was claimed meanwhile
         assert len(receiver.requests) == WebhookAttempt.objects.count() == 12
+
+    def test_takes_half_of_what_is_under_way_at_a_time(self, acme, receiver, monkeypatch):
+        for _ in range(20):
+            make_endpoint(acme, url=receiver.url())
+        for _ in range(IN_FLIGHT_PER_ENDPOINT):
+            publish(acme, now=utc_now())
+        sizes: list[int] = []
+        record = results.record
+
+        def slow_at_first(batch, *, now):
+            if not sizes:
+                while len(receiver.requests) < 200:
+                    time.sleep(0.01)
+                time.sleep(0.2)
+            sizes.append(len(batch))
+            return record(batch, now=now)
+
+        monkeypatch.setattr(results, "record", slow_at_first)
+
+        deliver()
+
+        assert sum(sizes) == 200
+        assert max(sizes) <= 100
+
+    def test_claims_half_of_its_slots_at_a_time(self, acme, receiver, monkeypatch):
+        for _ in range(3):
+            make_endpoint(acme, url=receiver.url())
+        for _ in range(5):
+            publish(acme, now=utc_now())
+        sizes: list[int] = []
+        claim = claims.claim
+
+        def noted(**values):
+            claimed = claim(**values)
+            sizes.append(len(claimed.jobs))
+            return claimed
+
+        monkeypatch.setattr(claims, "claim", noted)
+
+        deliver(slots=8)
+
+        assert sum(sizes) == 15
+        assert max(sizes) == 4
+
+
+class TestStop:
+    @pytest.fixture
+    def busy(self, monkeypatch):
+        """A database that cannot record until the list is empty."""
+        refusals: list[None] = []
+        record = results.record
+
+        def refuse(batch, *, now):
+            if refusals:
+                refusals.pop()
+                raise OperationalError("canceling statement due to lock timeout")
+            return record(batch, now=now)
+
+        monkeypatch.setattr(results, "record", refuse)
+        monkeypatch.setattr(loop, "_DATABASE_AWAY_SECONDS", 0.05)
+        return refusals
+
+    def test_tries_again_to_record_what_was_sent(self, acme, receiver, busy):
+        make_endpoint(acme, url=receiver.url("/slow/0.1"))
+        publish(acme, now=utc_now())
+        busy += [None] * 3
+
+        deliver(goes_on=lambda: not receiver.requests)
+
+        assert (busy, len(receiver.requests)) == ([], 1)
+        assert WebhookDelivery.objects.get().status == DeliveryStatus.DELIVERED
+
+    def test_ends_in_time_and_says_what_it_lost(self, acme, receiver, busy, monkeypatch):
+        monkeypatch.setattr(loop, "_FINISH_SECONDS", 0.5)
+        make_endpoint(acme, url=receiver.url("/slow/0.1"))
+        publish(acme, now=utc_now())
+        busy += [None] * 1_000
+
+        with capture_logs() as logs:
+            deliver(goes_on=lambda: not receiver.requests)
+
+        assert [(line["event"], line["count"]) for line in logs if "count" in line] == [
+            ("results_lost", 1)
+        ]
+        assert len(busy) > 900
 
 
 class TestBurst:

@@ -2,6 +2,9 @@
 
 Requests run side by side on the event loop; one coroutine turns the wheel and is the only one that
 talks to the database. While a request runs nothing is held: no transaction, no connection.
+
+A turn takes at most half of what is under way, so that loop and database always have something to
+do: one half is sent while the other is recorded and claimed anew.
 """
 
 from __future__ import annotations
@@ -24,12 +27,13 @@ from webhooks.dispatcher import claims, heartbeats, outcomes, results, sender
 from webhooks.dispatcher.claims import RETRY_FROM_FAILURES, Claim, Job
 from webhooks.dispatcher.database import DatabaseThread
 from webhooks.dispatcher.results import Result
-from webhooks.services import health
 
 log = structlog.get_logger(__name__)
 
 SLOTS = 256
 POLL_SECONDS = 1.0
+# A batch costs the database two milliseconds however small it is: fewer results are not divided.
+_BATCH_MIN = 64
 _random = random.SystemRandom()
 _FINISH_SECONDS = TOTAL_SECONDS + 1
 _DATABASE_AWAY_SECONDS = 1.0
@@ -85,7 +89,7 @@ class Dispatcher:
         """One turn of the wheel. Returns whether the next one should follow at once."""
         self._kicked.clear()
         await self._beat()
-        batch = list(self._finished)
+        batch = self._next_batch()
         # Begun together, so that the database never waits for the loop between the two. It takes
         # them in this order: what is recorded makes room for what is claimed. After a batch that
         # could not be recorded nothing is claimed until it is: leases end, and all would be sent
@@ -115,11 +119,17 @@ class Dispatcher:
             return True
 
     async def _finish(self) -> None:
+        """Wait for what is under way and record it. What cannot be recorded will be sent again."""
+        end = time.monotonic() + _FINISH_SECONDS
         if self._running:
             await asyncio.wait(self._running, timeout=_FINISH_SECONDS)
         for task in self._running:
             task.cancel()
         await self._survive(self._record)
+        while self._finished and time.monotonic() < end:
+            await self._survive(self._record)
+        if self._finished:
+            log.error("results_lost", count=len(self._finished))
         if self._name is not None:
             with suppress(OperationalError, InterfaceError):
                 await self._database.run(heartbeats.stop, name=self._name)
@@ -134,28 +144,24 @@ class Dispatcher:
         await self._note(batch, self._begin_record(batch))
         return bool(batch)
 
+    def _next_batch(self) -> list[Result]:
+        half = (len(self._running) + len(self._finished)) // 2
+        return self._finished[: max(half, _BATCH_MIN)]
+
     def _begin_record(self, batch: Sequence[Result]) -> asyncio.Future[set[str]] | None:
         return self._database.run(results.record, batch, now=self._clock()) if batch else None
 
     async def _note(
         self, batch: Sequence[Result], recording: asyncio.Future[set[str]] | None
     ) -> None:
-        """Wait until `batch` is recorded; count it, and switch off what is gone."""
+        """Wait until `batch` is recorded, and count it."""
         if recording is None:
             return
         self._is_behind = True
         counted = await recording
         del self._finished[: len(batch)]
         self._is_behind = False
-        for result in batch:
-            metrics.count(result, is_counted=result.job.delivery_id in counted)
-            if result.answer.status == outcomes.GONE and not result.job.is_manual:
-                await self._switch_off(result.job)
-
-    async def _switch_off(self, job: Job) -> None:
-        await self._database.run(
-            health.switch_off_gone, endpoint_id=job.endpoint_id, url=job.url, now=self._clock()
-        )
+        metrics.count(batch, recorded=counted)
 
     def _begin_claim(self) -> asyncio.Future[Claim] | None:
         free = self._slots - len(self._running)
@@ -164,7 +170,7 @@ class Dispatcher:
         retries = sum(job.failures >= RETRY_FROM_FAILURES for job in self._running.values())
         return self._database.run(
             _claim,
-            slots=free,
+            slots=min(free, max(self._slots // 2, 1)),
             retry_slots=max(0, self._slots // 2 - retries),
             after=self._resume_after,
             now=self._clock(),

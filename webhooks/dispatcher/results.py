@@ -12,8 +12,9 @@ from django.db import transaction
 
 from common import arrays, sql
 from common.http.client import Answer, Headers
-from webhooks.dispatcher.claims import BREAKER_FAILURES, Job
-from webhooks.dispatcher.outcomes import Outcome
+from webhooks.dispatcher.claims import BREAKER_FAILURES, ORDER_WAIT, Job
+from webhooks.dispatcher.outcomes import GONE, Outcome
+from webhooks.services.health import switch_off_gone
 from webhooks.states import DeliveryStatus
 
 RESPONSE_BYTES_KEPT = 1024
@@ -75,8 +76,9 @@ WITH change AS (
 SELECT id, status, endpoint_id, payment_id, sequence FROM settled
 """
 
-# What waited its turn behind a delivery that is over now. A statement of its own: it must see
-# what was parked while the first one waited for a row.
+# What waited its turn behind a delivery that is over now, by the time to which a claim parks it; a
+# retry has its own. A statement of its own: it must see what was parked while the first one waited
+# for a row.
 _RELEASE = """
 UPDATE webhooks_webhookdelivery AS d SET next_attempt_at = %(now)s
 FROM unnest(
@@ -84,7 +86,8 @@ FROM unnest(
 ) AS over (endpoint_id, payment_id, sequence)
 WHERE d.endpoint_id = over.endpoint_id AND d.payment_id = over.payment_id
     AND d.payment_id <> '' AND d.sequence > over.sequence AND d.status = 'pending'
-    AND d.leased_until IS NULL AND d.failures = 0 AND d.next_attempt_at > %(now)s
+    AND d.leased_until IS NULL AND d.next_attempt_at > %(now)s
+    AND d.next_attempt_at = d.queued_at + %(order_wait)s
 """
 
 
@@ -122,7 +125,8 @@ class _Health:
 def record(results: Sequence[Result], *, now: datetime) -> set[str]:
     """Record a batch in one statement; returns the deliveries whose result counted.
 
-    The others had lost their lease: somebody else is responsible for them by now.
+    The others had lost their lease: somebody else is responsible for them by now. An endpoint that
+    is gone is switched off with it, so that no claim comes between.
     """
     settled = sql.rows(_RECORD, _values(results, now))
     over = [row for row in settled if row[1] != DeliveryStatus.PENDING and row[3]]
@@ -133,8 +137,16 @@ def record(results: Sequence[Result], *, now: datetime) -> set[str]:
             "payments": arrays.texts(payments),
             "sequences": arrays.plain(sequences),
         }
-        sql.rows(_RELEASE, {**values, "now": now})
+        sql.rows(_RELEASE, {**values, "order_wait": ORDER_WAIT, "now": now})
+    for endpoint_id, url in _gone(results):
+        switch_off_gone(endpoint_id=endpoint_id, url=url, now=now)
     return {row[0] for row in settled}
+
+
+def _gone(results: Iterable[Result]) -> list[tuple[str, str]]:
+    """The endpoints that answered 410, and where. In one order, as `_RECORD` locked them."""
+    jobs = (r.job for r in results if r.answer.status == GONE and not r.job.is_manual)
+    return sorted({(job.endpoint_id, job.url) for job in jobs})
 
 
 def _values(results: Sequence[Result], now: datetime) -> dict[str, Any]:
