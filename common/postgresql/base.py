@@ -28,6 +28,14 @@ class Cursor(base.ServerBindingCursor, psycopg.Cursor[Any]):
         return self
 
 
+class PooledConnection(psycopg.Connection[Any]):
+    """One that psycopg's pool rolls back when it is handed back in the middle of a transaction."""
+
+    def rollback(self) -> None:
+        """As we do it: psycopg's would throw away what is prepared."""
+        _direct_of(self).end(b"ROLLBACK")
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     """Django's, with hot statements and savepoints past its cursor, and a cheap look at health."""
 
@@ -41,6 +49,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_connection_params(self) -> dict[str, Any]:
         return {**super().get_connection_params(), "cursor_factory": Cursor}
+
+    @property
+    def pool(self) -> Any:
+        if options := self.settings_dict["OPTIONS"].get("pool"):
+            options["connection_class"] = PooledConnection
+        return super().pool
 
     @property
     def _direct(self) -> Direct:

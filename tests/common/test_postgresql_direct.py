@@ -390,15 +390,36 @@ class TestLostConnection:
 
 
 @pytest.mark.django_db(transaction=True)
-class TestPool:
-    def test_hands_out_a_connection_with_what_is_prepared_on_it(self, settings):
-        pooled = cast("DatabaseWrapper", connection.copy())
-        pooled.settings_dict["CONN_MAX_AGE"] = 0
-        pooled.settings_dict["OPTIONS"] |= {"pool": {"min_size": 1, "max_size": 1}}
-        try:
-            assert pooled.rows("SELECT %(n)s::bigint + 105", {"n": 1}) == [(106,)]
-            pooled.close()
-            assert pooled.rows(PREPARED, {"text": "SELECT%+ 105%"}) == [(1,)]
-        finally:
-            pooled.close()
-            pooled.close_pool()
+class TestAPool:
+    """With `DATABASE_POOL=True`."""
+
+    @pytest.fixture
+    def pooled(self):
+        wrapper = cast("DatabaseWrapper", connection.copy())
+        wrapper.settings_dict["CONN_MAX_AGE"] = 0
+        wrapper.settings_dict["OPTIONS"] |= {"pool": {"min_size": 1, "max_size": 1}}
+        yield wrapper
+        wrapper.close()
+        wrapper.close_pool()
+
+    def test_hands_out_a_connection_with_what_is_prepared_on_it(self, pooled):
+        assert pooled.rows("SELECT %(n)s::bigint + 105", {"n": 1}) == [(106,)]
+        pooled.close()
+
+        assert pooled.rows(PREPARED, {"text": "SELECT%+ 105%"}) == [(1,)]
+
+    def test_keeps_what_is_prepared_on_one_that_comes_back_in_a_transaction(self, pooled, acme):
+        statement = "UPDATE tenants_tenant SET name = name || %(more)s RETURNING name"
+        pooled.set_autocommit(False)
+        for _ in range(4):  # psycopg prepares it, too: only then has it something to throw away
+            with pooled.cursor() as cursor:
+                cursor.execute("SELECT %s::text", ["x"])
+        assert pooled.rows(statement, {"more": " 1"}) == [("Acme 1",)]
+        backend = pooled.connection.info.backend_pid
+        pooled.close()
+
+        pooled.set_autocommit(False)
+        pooled.rows("SELECT 1", {})
+
+        assert pooled.rows(statement, {"more": " 2"}) == [("Acme 2",)]
+        assert pooled.connection.info.backend_pid == backend
