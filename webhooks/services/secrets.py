@@ -35,5 +35,10 @@ def unseal(
 
 @lru_cache(maxsize=1024)
 def _decrypted(token: str, context: str) -> str:
-    """A dispatcher signs for the same endpoints over and over."""
+    """A dispatcher signs for the same endpoints over and over.
+
+    A secret stays here after its overlap or its endpoint, until newer ones push it out. It signs for
+    nothing any more, as `unseal` does not ask for it, and it gives nothing away: whoever can read this
+    process's memory finds `ENCRYPTION_KEYS` there, which open every secret of every tenant.
+    """
     return crypto.decrypt(token, context=context)
