@@ -5,11 +5,11 @@ Every row is what the product writes when that day comes: only the clock is turn
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import cycle
 
 from balance import invariants
+from dashboard.demo_webhooks import Receiver
 from funding.models import FundingMethod, FundingSource
 from funding.services import auto_funding_config, drafts, linking, topups
 from funding.services.topups import TopUp
@@ -25,6 +25,8 @@ DAYS = 30
 OPENING = 900_000
 LARGE = 750_000
 _HOUR_OF_BUSINESS = 15
+_DAYS_OF_WEBHOOKS = 5  # longer than the tries of a delivery that fails for ever
+_RECEIVER_TAKES = timedelta(minutes=2)
 _BANK_TAKES = (timedelta(0), timedelta(minutes=1))
 
 # Routing number, account number (what the sandbox bank does with it), name.
@@ -44,23 +46,37 @@ def live(*, tenant: Tenant, approver: str, now: datetime) -> None:
     _top_up(tenant, source, OPENING, "Opening balance", opening)
     _bank_works(tenant, opening)
     _fund_automatically(tenant, source, approver, opening)
-    payees = [_payee(tenant, payee, opening) for payee in _PAYEES]
-    for (morning, amount), payee in zip(_bills(now), cycle(payees), strict=False):
-        _pay(tenant, payee, amount, morning)
-        _bank_works(tenant, morning)
+    receiver = _pay_bills(tenant, now)
     _mishaps(tenant, now)
+    receiver.close(now=now)
     _top_up(tenant, source, LARGE, "Season stock", now)
     _top_up(tenant, source, 120_000, "Week 47", now)
     invariants.check(now=now)
 
 
+def _pay_bills(tenant: Tenant, now: datetime) -> Receiver:
+    """One a morning. Returns whom webhooks have told of it since the last days."""
+    mornings = _mornings(now)
+    payees = [_payee(tenant, payee, mornings[0]) for payee in _PAYEES]
+    bills = list(zip(mornings, cycle(payees), cycle(_BILLS), strict=False))
+    for bill in bills[:-_DAYS_OF_WEBHOOKS]:
+        _pay_bill(tenant, *bill)
+    told = bills[-_DAYS_OF_WEBHOOKS:]
+    receiver = Receiver(tenant, now=told[0][0])
+    for bill in told:
+        _pay_bill(tenant, *bill)
+        receiver.take(now=bill[0] + _RECEIVER_TAKES)
+    return receiver
+
+
+def _pay_bill(tenant: Tenant, morning: datetime, payee: Recipient, amount: int) -> None:
+    _pay(tenant, payee, amount, morning)
+    _bank_works(tenant, morning)
+
+
 def _mornings(now: datetime) -> list[datetime]:
     days = [now - timedelta(days=ago) for ago in range(DAYS, 0, -1)]
     return [day.replace(hour=_HOUR_OF_BUSINESS, minute=5, second=0, microsecond=0) for day in days]
-
-
-def _bills(now: datetime) -> Iterator[tuple[datetime, int]]:
-    return zip(_mornings(now), cycle(_BILLS), strict=False)
 
 
 def _mishaps(tenant: Tenant, now: datetime) -> None:

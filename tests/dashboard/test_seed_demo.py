@@ -13,8 +13,9 @@ from api.models import ApiRequest
 from dashboard import demo_history
 from funding.models import FundingSource, FundingTransaction
 from payments.models import Payment
-from tenants.models import Tenant, User
+from tenants.models import OutgoingEmail, Tenant, User
 from tests.builders import ApiClient
+from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 
 
 def seed():
@@ -81,6 +82,24 @@ class TestSeedDemo:
         days = Payment.objects.dates("created_at", "day")
         assert days.count() == 30
         call_command("check_ledger", "--full")
+
+    def test_has_an_endpoint_that_was_told_of_the_last_days(self, monkeypatch):
+        monkeypatch.setattr(demo_history, "DAYS", 5)
+
+        seed()
+
+        endpoint = WebhookEndpoint.objects.get()
+        assert (endpoint.status, endpoint.consecutive_failures) == ("disabled", 0)
+        told = Counter(
+            WebhookDelivery.objects.values_list("status", "failures", "last_status_code")
+        )
+        assert told.pop(("failed", 11, 500)) == 1
+        assert told.pop(("delivered", 2, 200)) == 1
+        assert told.pop(("delivered", 0, 200)) >= 15
+        assert set(told) == {("skipped", 0, None)}  # what happened just now
+        late = WebhookAttempt.objects.filter(delivery__failures=2).order_by("number")
+        assert list(late.values_list("status_code", flat=True)) == [503, 503, 200]
+        assert not OutgoingEmail.objects.filter(template__startswith="webhook_").exists()
 
     @pytest.mark.usefixtures("_two_days")
     def test_a_second_run_only_replaces_the_key(self):

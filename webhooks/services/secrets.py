@@ -37,8 +37,8 @@ def unseal(
 def _decrypted(token: str, context: str) -> str:
     """A dispatcher signs for the same endpoints over and over.
 
-    A secret stays here after its overlap or its endpoint, until newer ones push it out. It signs for
-    nothing any more, as `unseal` does not ask for it, and it gives nothing away: whoever can read this
-    process's memory finds `ENCRYPTION_KEYS` there, which open every secret of every tenant.
+    A secret stays here after its overlap or its endpoint, until newer ones push it out. It signs
+    for nothing any more, as `unseal` does not ask for it, and it gives nothing away: whoever can
+    read this process's memory finds `ENCRYPTION_KEYS` there, which open every tenant's secrets.
     """
     return crypto.decrypt(token, context=context)
