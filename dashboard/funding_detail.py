@@ -89,10 +89,13 @@ def _question_id(row: FundingTransaction) -> str:
 def _step(event: FundingEvent, names: Mapping[str, str]) -> Step:
     kind = ActorType(event.actor_type)
     known = names.get(event.actor_id, event.actor_id)
+    is_canceled = event.reason == topups.CANCELED_CODE
     return Step(
-        what=_STEPS[FundingStatus(event.to_status)],
+        what="Canceled: nothing was sent"
+        if is_canceled
+        else _STEPS[FundingStatus(event.to_status)],
         who=_ACTORS.get(kind) or known,
-        why=event.reason,
+        why="" if is_canceled else event.reason,
         at=event.created_at,
     )
 

@@ -109,7 +109,7 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
         target=FundingStatus.FAILED,
         actor=actor,
         now=now,
-        reason="canceled",
+        reason=CANCELED_CODE,
         failure_code=CANCELED_CODE,
         failure_message="Canceled before it was handed to the bank.",
         next_attempt_at=None,

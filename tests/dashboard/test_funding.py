@@ -79,6 +79,8 @@ class TestFunding:
 
         assert '<span class="badge badge--neutral">Canceled</span>' in content
         assert "Canceled before it was handed to the bank." in content
+        timeline = dana_browser.get(f"/dashboard/funding/{funding.pk}").content.decode()
+        assert "Canceled: nothing was sent" in timeline
 
     def test_pages_show_every_row_once_in_order(self, acme, source, dana_browser):
         for number in range(1, 31):
