@@ -91,7 +91,7 @@ class WebhookEndpoint(models.Model):
         triggers = (ENDPOINT_STATES.trigger("endpoint_moves"),)
 
     def __str__(self) -> str:
-        return f"{self.pk} of {self.tenant_id}"
+        return f"endpoint {self.pk} of {self.tenant_id}"
 
     @property
     def encryption_context(self) -> str:
@@ -193,7 +193,7 @@ class WebhookDelivery(Leased):
         triggers = (DELIVERY_STATES.trigger("delivery_moves"),)
 
     def __str__(self) -> str:
-        return f"{self.pk} ({self.status})"
+        return f"delivery {self.pk} ({self.status})"
 
 
 @pgtrigger.register(pgtrigger.Protect(name="append_only", operation=pgtrigger.Update))

@@ -55,4 +55,4 @@ def job_lines(*, now: datetime) -> list[JobLine]:
 
 def _line(name: str, task: str, every: float, last: Tick | None, now: datetime) -> JobLine:
     ago = max(0, int((now - last.at).total_seconds())) if last else None
-    return JobLine(name.capitalize(), task, every, last, ago)
+    return JobLine(name[0].upper() + name[1:], task, every, last, ago)

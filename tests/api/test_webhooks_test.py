@@ -9,6 +9,9 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 
 from common.clock import utc_now
+from tenants.actors import SYSTEM
+from tenants.services import switches
+from tenants.switches import SwitchKind
 from tests.builders import make_endpoint
 from tests.receivers import ALLOWED, Receiver, answer
 from webhooks.models import DisabledReason, WebhookEndpoint, WebhookEvent
@@ -120,6 +123,15 @@ class TestOneAtATime:
         endpoint = make_endpoint(acme, url=receiver.url(), testing_until=utc_now())
 
         assert call(acme_api, endpoint).status_code == 200
+
+    def test_is_refused_while_operators_stopped_webhooks(self, acme, acme_api, receiver):
+        endpoint = make_endpoint(acme, url=receiver.url())
+        switches.engage(kind=SwitchKind.WEBHOOKS, reason="Look first", actor=SYSTEM, now=utc_now())
+
+        response = call(acme_api, endpoint)
+
+        assert (response.status_code, response.json()["code"]) == (503, "webhooks_stopped")
+        assert receiver.requests == []
 
     def test_takes_no_fields(self, acme, acme_api, receiver):
         endpoint = make_endpoint(acme, url=receiver.url())

@@ -139,7 +139,7 @@ class WebhookViewSet(ApiViewSet):
     @extend_schema(
         request=bodies.NothingIn,
         responses=envelope(bodies.WebhookTestOut),
-        extensions=refuses(errors.WebhookTestRunning),
+        extensions=refuses(errors.WebhookTestRunning, errors.WebhooksStopped),
     )
     @idempotent
     def test(self, request: TenantRequest, endpoint_id: str, prepared: Ping) -> HttpResponse:

@@ -52,6 +52,7 @@ class TestPage:
 
         assert "5 min" in content
         assert "Check the ledger" in content
+        assert "Forget old API requests" in content
 
     def test_is_for_staff_who_may_see_tenants(self, staff_with):
         assert staff_with().get("/admin/desk/queues/").status_code == 403

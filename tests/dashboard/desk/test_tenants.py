@@ -45,6 +45,7 @@ class TestFile:
             "dana@acme.example",
             "Opened this tenant",
             "Supplier LLC",
+            "Ready to send",  # in its tenant's words
         ):
             assert text in content
         for model in (
