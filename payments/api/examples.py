@@ -104,7 +104,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             ],
         }
     },
-    "RecipientRequest": {"supplier": _ACCOUNT_IN},
+    "SavedRecipientRequest": {"supplier": {**_ACCOUNT_IN, "nickname": "Packaging"}},
     "Recipient": {
         "supplier": {
             **_ACCOUNT,

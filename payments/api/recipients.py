@@ -20,7 +20,7 @@ from networks.bank_details import BankDetails
 from networks.errors import InvalidBankDetails
 from payments import selectors
 from payments.api import presenters
-from payments.api.serializers import RecipientIn, RecipientOut, RemovedRecipientOut
+from payments.api.serializers import RecipientOut, RemovedRecipientOut, SavedRecipientIn
 from payments.errors import DuplicateRecipient
 from payments.services import recipients
 
@@ -34,16 +34,18 @@ class RecipientViewSet(ApiViewSet):
     }
 
     @extend_schema(
-        request=RecipientIn,
+        request=SavedRecipientIn,
         responses={201: envelope(RecipientOut)},
         extensions=refuses(InvalidBankDetails, DuplicateRecipient),
     )
     @idempotent
     def create(self, request: TenantRequest) -> HttpResponse:
         """Save an account to pay; its number is never shown again."""
+        body = dict(validated(SavedRecipientIn, request.data))
         recipient = recipients.save(
             tenant_id=request.auth.tenant_id,
-            details=cast(BankDetails, validated(RecipientIn, request.data)),
+            nickname=body.pop("nickname", ""),
+            details=cast(BankDetails, body),
             actor=request.auth.actor,
             now=utc_now(),
         )

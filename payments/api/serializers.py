@@ -10,7 +10,7 @@ from api.bank_accounts import BankAccountIn, BankAccountOut
 from api.fields import CentsField, MetadataField, StrictBooleanField, StrictChoiceField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
 from approvals.api import QuestionOut
-from payments.models import DESCRIPTION_LENGTH_MAX, PaymentMethod
+from payments.models import DESCRIPTION_LENGTH_MAX, NICKNAME_LENGTH_MAX, PaymentMethod
 from payments.services.orders import Order
 from payments.states import PaymentStatus
 
@@ -20,6 +20,16 @@ _RECIPIENTS = {"recipient", "recipientId"}
 
 class RecipientIn(BankAccountIn):
     """Whom to pay."""
+
+
+class SavedRecipientIn(RecipientIn):
+    """Whom to pay, more than once."""
+
+    nickname = TextField(
+        required=False,
+        max_length=NICKNAME_LENGTH_MAX,
+        help_text="What you call it; the bank sees the name on the account.",
+    )
 
 
 class PaymentIn(StrictSerializer):

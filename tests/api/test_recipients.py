@@ -49,6 +49,20 @@ class TestSave:
         }.items() <= recipient.items()
         assert b"000123456789" not in response.content
 
+    def test_keeps_what_the_tenant_calls_it(self, acme_api):
+        response = acme_api.post_json(PATH, {**BODY, "nickname": "Boxes and tape"})
+
+        assert response.json()["data"]["nickname"] == "Boxes and tape"
+        assert Recipient.objects.get().nickname == "Boxes and tape"
+
+    @pytest.mark.parametrize("nickname", ["", None, 7, "x" * 61, "two\nlines"])
+    def test_refuses_what_is_no_nickname(self, acme_api, nickname):
+        response = acme_api.post_json(PATH, {**BODY, "nickname": nickname})
+
+        assert response.status_code == 400
+        assert response.json()["errors"][0]["field"] == "nickname"
+        assert not Recipient.objects.exists()
+
     def test_the_same_account_again_names_the_first(self, acme, acme_api):
         first = save(acme)
 

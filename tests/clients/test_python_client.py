@@ -124,13 +124,13 @@ class TestCalls:
 
     def test_money_out_to_a_saved_recipient(self, ballast, tenant):
         fund(tenant, 10_000, now=utc_now())
-        saved = ballast.send(calls.save_recipient(SUPPLIER))
+        saved = ballast.send(calls.save_recipient(SUPPLIER, nickname="Boxes"))
         sent = ballast.send(calls.pay(6_000, recipient=saved["id"], description="Invoice 7"))
         waits = ballast.send(calls.pay(5_000, recipient=SUPPLIER, wait_for_funds=True))
         given_up = ballast.send(calls.cancel_payment(waits["id"]))
         pay_due(now=utc_now())
 
-        assert saved["last4"] == "6789"
+        assert (saved["last4"], saved["nickname"]) == ("6789", "Boxes")
         assert (sent["status"], sent["recipientId"]) == ("created", saved["id"])
         assert (waits["status"], waits["recipientId"]) == ("waiting_for_funds", None)
         assert given_up["status"] == "canceled"

@@ -121,9 +121,10 @@ def cancel_payment(payment_id: str) -> Call[Payment]:
     return _write("POST", f"/payments/{payment_id}/cancel")
 
 
-def save_recipient(account: BankAccountIn) -> Call[Recipient]:
-    """So that a repeat payment needs no account number."""
-    return _write("POST", "/recipients", account)
+def save_recipient(account: BankAccountIn, *, nickname: str | None = None) -> Call[Recipient]:
+    """So that a repeat payment needs no account number; `nickname` is what you call it."""
+    body = account if nickname is None else {**account, "nickname": nickname}
+    return _write("POST", "/recipients", body)
 
 
 def recipients(*, include_removed: bool = False) -> ListCall[Recipient]:
