@@ -44,15 +44,13 @@ MOVES = {
 }
 
 
-_AVAILABLE_SIGNS = {kind: move.sign(Account.TENANT_AVAILABLE) for kind, move in MOVES.items()}
-_LOCKED_SIGNS = {kind: move.sign(Account.TENANT_LOCKED) for kind, move in MOVES.items()}
+_SIGNS = {
+    kind: (move.sign(Account.TENANT_AVAILABLE), move.sign(Account.TENANT_LOCKED))
+    for kind, move in MOVES.items()
+}
 
 
-def available_delta(kind: PostingType, amount: int) -> int:
-    """Cents by which a posting changes the available balance."""
-    return _AVAILABLE_SIGNS[kind] * amount
-
-
-def locked_delta(kind: PostingType, amount: int) -> int:
-    """Cents by which a posting changes the locked balance."""
-    return _LOCKED_SIGNS[kind] * amount
+def deltas(kind: PostingType, amount: int) -> tuple[int, int]:
+    """Cents by which a posting changes the available balance, and the locked one."""
+    available, locked = _SIGNS[kind]
+    return available * amount, locked * amount

@@ -90,17 +90,8 @@ _REPEATED = (
 )
 
 
-class Order(NamedTuple):
-    """What to post. `pending_delta` moves the pending balance in the same statement."""
-
-    tenant_id: str
-    type: PostingType
-    amount: int
-    source_type: str
-    source_id: str
-    description: str
-    now: datetime
-    pending_delta: int = 0
+# The parameters of POST.
+Order = Mapping[str, Any]
 
 
 class Posting(NamedTuple):
@@ -126,52 +117,79 @@ class Posting(NamedTuple):
     is_rise: bool = False
 
 
-class _Outcome(NamedTuple):
-    """What POST returns: the balance as it left it."""
+def post(
+    kind: PostingType,
+    *,
+    tenant_id: str,
+    amount: int,
+    source_type: str,
+    source_id: str,
+    description: str,
+    now: datetime,
+    pending_delta: int = 0,
+) -> Posting:
+    """Post a movement once, however often it is asked for. One round trip, two for a repeat.
 
-    sequence: int
-    available: int
-    locked: int
-    pending: int
-    posted_at: datetime
-    notify_below: int | None
-    notify_rise: bool
-
-
-def post(order: Order) -> Posting:
-    """Post `order` once, however often it is asked for. One round trip, two for a repeat.
-
-    Raises InsufficientBalance for a lock that available does not cover, PostingConflict for a
-    repeat with another amount, BalanceOutOfRange; ValueError for an amount below 1.
+    `pending_delta` moves the pending balance in the same statement. Raises InsufficientBalance for
+    a lock that available does not cover, PostingConflict for a repeat with another amount,
+    BalanceOutOfRange; ValueError for an amount below 1.
     """
-    if type(order.amount) is not int or not 1 <= order.amount <= AMOUNT_MAX:
-        raise ValueError(f"{order.amount!r} is not an amount of 1 to {AMOUNT_MAX} cents")
-    values = _values(order)
+    if type(amount) is not int or not 1 <= amount <= AMOUNT_MAX:
+        raise ValueError(f"{amount!r} is not an amount of 1 to {AMOUNT_MAX} cents")
+    available_delta, locked_delta = kinds.deltas(kind, amount)
+    return _post(
+        {
+            "id": ids.new("btx"),
+            "tenant_id": tenant_id,
+            "type": kind,
+            "amount": amount,
+            "currency": CURRENCY,
+            "available_delta": available_delta,
+            "locked_delta": locked_delta,
+            "pending_delta": pending_delta,
+            "source_type": source_type,
+            "source_id": source_id,
+            "description": description,
+            "now": now,
+        }
+    )
+
+
+def _post(order: Order) -> Posting:
     for _ in range(ATTEMPTS):
-        if rows := _execute(values):
-            return _posting(order, values, _Outcome(*rows[0]))
+        if rows := _execute(order):
+            return _posting(order, *rows[0])
         if repeated := _repeat(order):
             return repeated
         _prepare(order)
-    raise IntegrityError(f"The number after the balance's sequence is taken: {order.tenant_id}")
+    raise IntegrityError(f"The number after the balance's sequence is taken: {order['tenant_id']}")
 
 
-def _posting(order: Order, values: Mapping[str, Any], outcome: _Outcome) -> Posting:
-    threshold = outcome.notify_below
-    available_delta = values["available_delta"]
+def _posting(
+    order: Order,
+    sequence: int,
+    available: int,
+    locked: int,
+    pending: int,
+    posted_at: datetime,
+    notify_below: int | None,
+    notify_rise: bool,
+) -> Posting:
+    """What POST made of `order`; the rest is what it returned, the balance as it left it."""
+    available_delta = order["available_delta"]
     return Posting(
-        id=values["id"],
-        sequence=outcome.sequence,
-        type=order.type,
-        amount=order.amount,
-        available_delta=int(available_delta),
-        locked_delta=int(values["locked_delta"]),
-        available_after=outcome.available,
-        locked_after=outcome.locked,
-        pending_after=outcome.pending,
-        created_at=outcome.posted_at,
-        is_low=available_delta < 0 and threshold is not None and outcome.available < threshold,
-        is_rise=available_delta > 0 and outcome.notify_rise,
+        id=order["id"],
+        sequence=sequence,
+        type=order["type"],
+        amount=order["amount"],
+        available_delta=available_delta,
+        locked_delta=order["locked_delta"],
+        available_after=available,
+        locked_after=locked,
+        pending_after=pending,
+        created_at=posted_at,
+        is_low=available_delta < 0 and notify_below is not None and available < notify_below,
+        is_rise=available_delta > 0 and notify_rise,
     )
 
 
@@ -180,28 +198,10 @@ def create_row(*, tenant_id: str) -> None:
     sql.rows(CREATE_ROW, {"id": ids.new("bal"), "tenant_id": tenant_id, "currency": CURRENCY})
 
 
-def _values(order: Order) -> dict[str, Any]:
-    """The statement's parameters."""
-    return {
-        "id": ids.new("btx"),
-        "tenant_id": order.tenant_id,
-        "type": order.type.value,
-        "amount": order.amount,
-        "currency": CURRENCY,
-        "available_delta": kinds.available_delta(order.type, order.amount),
-        "locked_delta": kinds.locked_delta(order.type, order.amount),
-        "pending_delta": order.pending_delta,
-        "source_type": order.source_type,
-        "source_id": order.source_id,
-        "description": order.description,
-        "now": order.now,
-    }
-
-
-def _execute(values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+def _execute(order: Order) -> list[tuple[Any, ...]]:
     """Run the statement. No row: no balance row yet, not covered, or posted before."""
     try:
-        return sql.rows(POST, values)
+        return sql.rows(POST, order)
     except IntegrityError as error:
         if violated(error) == "balance_available_in_range":
             raise BalanceOutOfRange("The balance would leave its range.") from error
@@ -212,22 +212,22 @@ def _repeat(order: Order) -> Posting | None:
     """The posting that an earlier call made of this order. Raises PostingConflict."""
     row = (
         BalanceTransaction.objects.filter(
-            tenant_id=order.tenant_id,
-            source_id=order.source_id,
-            source_type=order.source_type,
-            type=order.type,
+            tenant_id=order["tenant_id"],
+            source_id=order["source_id"],
+            source_type=order["source_type"],
+            type=order["type"],
         )
         .values(*_REPEATED)
         .first()
     )
     if row is None:
         return None
-    if row["amount"] != order.amount:
+    if row["amount"] != order["amount"]:
         raise PostingConflict(
-            f"{order.type} of {order.source_id} is posted with {row['amount']} cents,"
-            f" not {order.amount}."
+            f"{order['type']} of {order['source_id']} is posted with {row['amount']} cents,"
+            f" not {order['amount']}."
         )
-    balance = Balance.objects.values("pending").get(tenant_id=order.tenant_id, currency=CURRENCY)
+    balance = Balance.objects.values("pending").get(tenant_id=order["tenant_id"], currency=CURRENCY)
     kind = PostingType(row.pop("type"))
     return Posting(**row, type=kind, pending_after=balance["pending"], already_posted=True)
 
@@ -237,19 +237,19 @@ def _prepare(order: Order) -> None:
 
     Neither: money arrived in between, or somebody else made the row. It is worth another try.
     """
-    balances = Balance.objects.filter(tenant_id=order.tenant_id, currency=CURRENCY)
+    balances = Balance.objects.filter(tenant_id=order["tenant_id"], currency=CURRENCY)
     balance = balances.values("available", "locked").first()
     if balance is None:
-        create_row(tenant_id=order.tenant_id)
-    elif balance["locked"] < -kinds.locked_delta(order.type, order.amount):
+        create_row(tenant_id=order["tenant_id"])
+    elif balance["locked"] < -order["locked_delta"]:
         raise IntegrityError(
-            f"{order.type} of {order.source_id}: {order.amount} cents are not locked"
+            f"{order['type']} of {order['source_id']}: {order['amount']} cents are not locked"
         )
-    elif order.type is PostingType.LOCK and balance["available"] < order.amount:
+    elif order["type"] is PostingType.LOCK and balance["available"] < order["amount"]:
         available = balance["available"]
-        shortfall = order.amount - available
+        shortfall = order["amount"] - available
         raise InsufficientBalance(
-            f"{format_cents(order.amount)} is {format_cents(shortfall)} more than is available.",
+            f"{format_cents(order['amount'])} is {format_cents(shortfall)} more than is available.",
             available_balance=available,
             shortfall=shortfall,
         )

@@ -13,12 +13,13 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 
 from django.db import IntegrityError, connection, transaction
 from django.db.transaction import TransactionManagementError
+from django.dispatch import Signal
 
 from balance import posting
 from balance.errors import BalanceOutOfRange, InvalidAdjustment
 from balance.kinds import PostingType
 from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
-from balance.posting import Order, Posting
+from balance.posting import Posting
 from balance.selectors import Funds
 from balance.signals import available_balance_fell, available_balance_rose
 from common import ids, sql
@@ -209,20 +210,22 @@ def adjust(
 
 
 def _post(kind: PostingType, movement: Movement) -> Posting:
-    posted = posting.post(Order(type=kind, **movement))
-    for is_news, signal in (
-        (posted.is_low, available_balance_fell),
-        (posted.is_rise, available_balance_rose),
-    ):
-        if is_news:
-            signal.send(
-                sender=None,
-                tenant_id=movement["tenant_id"],
-                available=posted.available_after,
-                source_type=movement["source_type"],
-                now=movement["now"],
-            )
+    posted = posting.post(kind, **movement)
+    if posted.is_low:
+        _announce(available_balance_fell, posted, movement)
+    if posted.is_rise:
+        _announce(available_balance_rose, posted, movement)
     return posted
+
+
+def _announce(news: Signal, posted: Posting, movement: Movement) -> None:
+    news.send(
+        sender=None,
+        tenant_id=movement["tenant_id"],
+        available=posted.available_after,
+        source_type=movement["source_type"],
+        now=movement["now"],
+    )
 
 
 def _on_balance_row(statement: str, tenant_id: str, **values: int | datetime | None) -> Funds:

@@ -17,7 +17,6 @@ _RANDOM_LETTERS = 14  # 70 bits
 # Two letters at a time: an id is made for every row that is written.
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _LETTER_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
-_SHIFTS = range(50, -1, -10)
 # Each letter stands for eight of the 256 bytes.
 _LETTER_OF_BYTE = (_ALPHABET * 8).encode()
 _ULID = re.compile(r"[0-7][0-9a-hjkmnp-tv-z]{25}")
@@ -27,17 +26,28 @@ ID_LENGTH_MAX = 32
 
 def new(prefix: str) -> str:
     """A new id such as `ftx_01kaj9s3…`."""
-    return several(prefix, 1)[0]
+    return f"{prefix}_{_moment()}{_chance(_RANDOM_LETTERS)}"
 
 
 def several(prefix: str, count: int) -> list[str]:
     """New ids of one moment, in no order among themselves."""
-    milliseconds, microseconds = divmod(time.time_ns() // 1_000, 1_000)
-    moment = milliseconds << 10 | microseconds
-    head = prefix + "_" + "".join([_PAIRS[moment >> shift & 1023] for shift in _SHIFTS])
     length = count * _RANDOM_LETTERS
-    chance = secrets.token_bytes(length).translate(_LETTER_OF_BYTE).decode()
+    head, chance = f"{prefix}_{_moment()}", _chance(length)
     return [head + chance[at : at + _RANDOM_LETTERS] for at in range(0, length, _RANDOM_LETTERS)]
+
+
+def _moment() -> str:
+    """Now, in twelve letters."""
+    milliseconds, microseconds = divmod(time.time_ns() // 1_000, 1_000)
+    bits = milliseconds << 10 | microseconds
+    return (
+        f"{_PAIRS[bits >> 50]}{_PAIRS[bits >> 40 & 1023]}{_PAIRS[bits >> 30 & 1023]}"
+        f"{_PAIRS[bits >> 20 & 1023]}{_PAIRS[bits >> 10 & 1023]}{_PAIRS[bits & 1023]}"
+    )
+
+
+def _chance(length: int) -> str:
+    return secrets.token_bytes(length).translate(_LETTER_OF_BYTE).decode()
 
 
 def is_id(value: object, prefix: str) -> bool:

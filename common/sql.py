@@ -8,6 +8,8 @@ DEBUG) the statement goes through Django's cursor, so that it is seen.
 
 from __future__ import annotations
 
+import threading
+from asyncio import _get_running_loop
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeVar, cast
@@ -40,7 +42,7 @@ def rows(statement: str, values: Values) -> list[Row]:
     PostgreSQL infers the types of its places; where it cannot, or would choose a smaller integer,
     the statement says them: `%(amount)s::bigint`.
     """
-    database = cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
+    database = _database()
     if database.queries_logged or database.execute_wrappers:
         return _watched(database, statement, values)
     return database.rows(statement, values)
@@ -121,6 +123,29 @@ def _columns_of(model: type[Model], number: int) -> list[_Column]:
 def _insert_of(model: type[Model], into: Sequence[_Column]) -> str:
     values = ", ".join(f"%({column.place})s" for column in into)
     return f"INSERT INTO {_quoted(model._meta.db_table)} ({columns(model)}) VALUES ({values})"  # noqa: S608  # names of ours, quoted
+
+
+class _Thread(threading.local):
+    database: DatabaseWrapper | None = None
+
+
+_thread = _Thread()
+
+
+def _database() -> DatabaseWrapper:
+    """Django's of this thread, kept: its look-up costs as much as binding a statement's values.
+
+    In an event loop it is Django's look-up, which leads to its refusal to wait there.
+    """
+    if _get_running_loop() is not None:
+        return _looked_up()
+    if _thread.database is None:
+        _thread.database = _looked_up()
+    return _thread.database
+
+
+def _looked_up() -> DatabaseWrapper:
+    return cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
 
 
 def _quoted(name: str) -> str:

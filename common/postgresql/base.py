@@ -39,13 +39,19 @@ class PooledConnection(psycopg.Connection[Any]):
 class DatabaseWrapper(base.DatabaseWrapper):
     """Django's, with hot statements and savepoints past its cursor, and a cheap look at health."""
 
+    health_check_done: bool  # Django's, which its stubs leave out
+
     def rows(self, statement: str, values: Values) -> list[Row]:
         """Run `statement`, prepared. Checks and raises what Django's cursor would."""
-        self.close_if_health_check_failed()
-        self.ensure_connection()
-        self.validate_no_broken_transaction()
-        with self.wrap_database_errors:
+        if self.connection is None or self.needs_rollback or not self.health_check_done:
+            self.close_if_health_check_failed()
+            self.ensure_connection()
+            self.validate_no_broken_transaction()
+        try:
             return self._direct.rows(statement, values)
+        except psycopg.Error:
+            with self.wrap_database_errors:
+                raise
 
     def get_connection_params(self) -> dict[str, Any]:
         return {**super().get_connection_params(), "cursor_factory": Cursor}

@@ -86,24 +86,22 @@ class _Prepared:
     """A statement of one connection. PostgreSQL says which types it takes and gives."""
 
     def __init__(self, connection: Connection[Any], name: bytes, statement: str) -> None:
-        text, self._keys = _numbered(statement)
+        text, keys = _numbered(statement)
         self.name = name
         self._pgconn = connection.pgconn
         _checked(self._pgconn.prepare(name, text.encode()))
         known = _checked(self._pgconn.describe_prepared(name))
         types = [known.param_type(number) for number in range(known.nparams)]
-        self._dumps = [_dump_of(oid, connection) for oid in types]
+        self._dumps = list(zip(keys, [_dump_of(oid, connection) for oid in types], strict=True))
         self._formats = [Format.BINARY] * known.nparams
         self._loads = Transformer(connection)
         columns = [known.ftype(number) for number in range(known.nfields)]
         self._loads.set_loader_types(columns, Format.BINARY)
 
     def rows(self, values: Values) -> list[Row]:
-        result = _checked(
-            self._pgconn.exec_prepared(
-                self.name, self._parameters(values), self._formats, Format.BINARY
-            )
-        )
+        given = self._parameters(values)
+        result = self._pgconn.exec_prepared(self.name, given, self._formats, Format.BINARY)
+        _checked(result)
         self._loads.set_pgresult(result, set_loaders=False)
         found = self._loads.load_rows(0, result.ntuples, tuple)
         self._loads.set_pgresult(None, set_loaders=False)  # rows are not kept with the statement
@@ -112,8 +110,7 @@ class _Prepared:
     def _parameters(self, values: Any) -> list[Any]:
         try:
             return [
-                None if (value := values[key]) is None else dump(value)
-                for key, dump in zip(self._keys, self._dumps, strict=True)
+                None if (value := values[key]) is None else dump(value) for key, dump in self._dumps
             ]
         except struct.error as error:
             raise DataError(str(error)) from error

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.core.exceptions import SynchronousOnlyOperation
 from django.db import DataError, IntegrityError, connection, transaction
 
 from common import sql
@@ -39,6 +43,29 @@ class TestRows:
             transaction.set_rollback(True)
             with pytest.raises(transaction.TransactionManagementError):
                 sql.rows("SELECT 1", {})
+
+    def test_an_event_loop_is_not_made_to_wait(self):
+        async def wait():
+            sql.rows("SELECT 1", {})
+
+        sql.rows("SELECT 1", {})
+        with pytest.raises(SynchronousOnlyOperation):
+            asyncio.run(wait())
+
+        assert sql.rows("SELECT 1", {}) == [(1,)]
+
+    @pytest.mark.django_db(transaction=True)
+    def test_each_thread_has_a_connection_of_its_own(self):
+        def session():
+            try:
+                return sql.rows("SELECT pg_backend_pid()", {})
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(1) as pool:
+            theirs = pool.submit(session).result()
+
+        assert theirs != sql.rows("SELECT pg_backend_pid()", {})
 
     @pytest.mark.django_db(transaction=True)
     def test_a_refused_statement_runs_the_next_time(self):
