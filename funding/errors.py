@@ -21,8 +21,8 @@ class FundingSourceNotAuthorized(RuleViolation):
     code = "funding_source_not_authorized"
     title = "Authorization ended"
     advice = (
-        "Get the account holder's agreement again and let a person confirm it in the dashboard,"
-        " under Bank accounts, or use another bank account. An API key cannot confirm it."
+        "Get the account holder's agreement again, or use another bank account. An API key cannot"
+        " confirm it."
     )
 
 

@@ -25,7 +25,7 @@ from funding.models import (
 from funding.services import drafts, linking
 from funding.states import FundingStatus
 from tenants import scopes as all_scopes
-from tenants.actors import SYSTEM
+from tenants.actors import SYSTEM, Actor
 from tenants.models import Mode, OutgoingEmail, Role, Tenant, User
 from tenants.services import accounts, keys
 from tests import document
@@ -107,6 +107,7 @@ def make_source(
     *,
     account_number: str = "000123456789",
     routing_number: str = "021000021",
+    actor: Actor = SYSTEM,
     now: datetime = NOW,
 ) -> FundingSource:
     """A bank account entered by hand: active in the sandbox unless the number says otherwise."""
@@ -118,7 +119,7 @@ def make_source(
         holder_type="business",
         account_type="checking",
     )
-    return linking.add(tenant_id=tenant.pk, draft=draft, actor=SYSTEM, now=now)
+    return linking.add(tenant_id=tenant.pk, draft=draft, actor=actor, now=now)
 
 
 def make_linked_source(tenant: Tenant, *, word: str = "acme") -> FundingSource:

@@ -58,6 +58,18 @@ def renew_locked(*, source: FundingSource, actor: Actor, now: datetime) -> None:
     )
 
 
+def carry_over(*, source: FundingSource, actor: Actor) -> None:
+    """An unsaved source that an API key adds is debited no sooner than the one that was removed:
+    the program brings no new agreement of the holder."""
+    if actor.type != ActorType.API_KEY:
+        return
+    known = FundingSource.objects.filter(tenant=source.tenant, fingerprint=source.fingerprint)
+    before = known.order_by("-created_at", "-pk").first()
+    if before is not None and before.authorization_ended_at is not None:
+        source.authorization_ended_at = before.authorization_ended_at
+        source.last_return_code = before.last_return_code
+
+
 def lock(*, tenant_id: str, source_id: str) -> FundingSource:
     """A source whose authorization stays as it is until the caller's transaction ends. Raises
     NotFound. To be taken before the balance row."""

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from funding.errors import DuplicateFundingSource, TooManyFundingSources
 from funding.models import FundingSource
-from funding.services import consents, sources, verifications
+from funding.services import authorizations, consents, sources, verifications
 from funding.services.drafts import Draft
 from funding.states import SourceStatus
 from tenants.actors import Actor
@@ -28,6 +28,7 @@ def add(*, tenant_id: str, draft: Draft, actor: Actor, now: datetime) -> Funding
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     source = _from_draft(tenant, draft, now)
     _require_room(source)
+    authorizations.carry_over(source=source, actor=actor)
     source.is_default = draft.is_verified and not sources.has_default(tenant_id=tenant_id)
     if not draft.is_verified:
         verifications.require_allowed(source=source, now=now)

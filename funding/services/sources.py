@@ -231,5 +231,5 @@ def why_not_authorized(source: FundingSource) -> str:
     """And what to do, of a source whose holder does not, or no longer, agree to debits."""
     return (
         f"The account holder's authorization has ended ({source.last_return_code})."
-        " A person confirms a new one in the dashboard."
+        " A person has to confirm a new one in the dashboard, under Bank accounts."
     )

@@ -33,7 +33,7 @@ KEY, DANA = api_key("key_1"), user("usr_dana")
 LATER = NOW + timedelta(days=1)
 REFUSAL = (
     "The account holder's authorization has ended (R07)."
-    " A person confirms a new one in the dashboard."
+    " A person has to confirm a new one in the dashboard, under Bank accounts."
 )
 
 
@@ -154,6 +154,25 @@ class TestAnApiKey:
 
         assert configure(acme, KEY, enabled=True).paused_reason == ""
 
+    def test_does_not_get_around_it_by_adding_the_account_again(self, acme, revoking):
+        sources.note_return(source=revoking, return_code="R07", now=NOW)
+        sources.remove(tenant_id=acme.pk, source_id=revoking.pk, actor=KEY, now=LATER)
+
+        again = make_source(acme, account_number="10007", actor=KEY, now=LATER)
+
+        with pytest.raises(FundingSourceNotAuthorized):
+            top_up(acme, source=again, now=LATER)
+        assert renew(again).authorization_ended_at is None
+
+    def test_adds_an_account_again_that_nobody_refused(self, acme):
+        source = make_source(acme)
+        sources.note_return(source=source, return_code="R01", now=NOW)
+        sources.remove(tenant_id=acme.pk, source_id=source.pk, actor=KEY, now=LATER)
+
+        again = make_source(acme, actor=KEY, now=LATER)
+
+        assert (again.authorization_ended_at, again.last_return_code) == (None, "")
+
     def test_of_a_closed_account_is_told_that_it_is_closed(self, acme):
         make_auto_funding(acme)
         top_up(acme, source=make_source(acme, account_number="10002"))
@@ -213,6 +232,14 @@ class TestAPerson:
             renew(revoking, seen=seen)
 
         assert revoking.authorization_ended_at == LATER
+
+    def test_says_it_by_adding_the_account_again(self, acme, revoking):
+        sources.note_return(source=revoking, return_code="R07", now=NOW)
+        sources.remove(tenant_id=acme.pk, source_id=revoking.pk, actor=DANA, now=LATER)
+
+        again = make_source(acme, account_number="10007", actor=DANA, now=LATER)
+
+        assert top_up(acme, source=again, now=LATER).status == "reserved"
 
     def test_leaves_the_pause_to_whoever_resumes(self, revoked, revoking):
         renew(revoking)
