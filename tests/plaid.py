@@ -171,6 +171,20 @@ def _reply(found: dict[str, Any], status: int) -> Reply:
     return Reply(json.dumps({"request_id": "m8MDnv9okwxFNBV", **found}).encode(), status)
 
 
+def provider_at(host: str, **changes: Any) -> PlaidLinks:
+    """The adapter, as it is connected in the sandbox."""
+    return PlaidLinks(
+        **{
+            "client_id": CLIENT_ID,
+            "secret": SECRET,
+            "environment": "sandbox",
+            "host": host,
+            "script_url": "https://cdn.plaid.example/link/v2/link.js",
+            **changes,
+        }
+    )
+
+
 @contextmanager
 def playing() -> Iterator[FakePlaid]:
     """Plaid, until the end of the block."""
@@ -214,13 +228,7 @@ def playing() -> Iterator[FakePlaid]:
 def _exchanges() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """What the adapter asks, with the answers, for checks against Plaid's own models."""
     with playing() as server:
-        provider = PlaidLinks(
-            client_id=CLIENT_ID,
-            secret=SECRET,
-            environment="sandbox",
-            host=server.url,
-            script_url=f"{server.url}/link-initialize.js",
-        )
+        provider = provider_at(server.url)
         provider.exchange(PROCESSOR_TOKEN, ACCOUNT_ID)
         provider.start(person="p", return_url="https://ballast.example/back")
         consent = provider.accept(PUBLIC_TOKEN)

@@ -1,29 +1,19 @@
-"""Statements handed to libpq: their types, and what happens to them when things go wrong."""
+"""Statements handed to libpq: their types, their places, and that they stay prepared."""
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import cast
 
 import pytest
-from django.db import (
-    DataError,
-    InternalError,
-    NotSupportedError,
-    OperationalError,
-    ProgrammingError,
-    connection,
-    transaction,
-)
-from psycopg import errors
+from django.db import DataError, NotSupportedError, ProgrammingError, connection, transaction
 from psycopg.types.json import Jsonb
 
 from common import sql
 from common.postgresql import direct
 from common.postgresql.base import DatabaseWrapper
-from tenants.models import Tenant
+from tests.common.elsewhere import elsewhere
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
 PREPARED = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %(text)s"
@@ -32,38 +22,6 @@ PREPARED = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %(t
 def prepared(text):
     ((count,),) = sql.rows(PREPARED, {"text": f"SELECT%{text}%"})
     return count
-
-
-def backend():
-    ((pid,),) = sql.rows("SELECT pg_backend_pid()", {})
-    return pid
-
-
-def elsewhere(statement, *values):
-    """Run `statement` on a connection of its own, committed at once."""
-    other = connection.copy()
-    try:
-        with other.cursor() as cursor:
-            cursor.execute(statement, values)
-    finally:
-        other.close()
-
-
-@transaction.atomic
-def limited(timeout, statement):
-    sql.rows(f"SET LOCAL {timeout} = 20", {})
-    sql.rows(statement, {})
-
-
-@transaction.atomic
-def change_and(lose):
-    sql.rows("UPDATE tenants_tenant SET name = %(name)s", {"name": "Changed"})
-    lose()
-
-
-def lose_the_connection():
-    elsewhere("SELECT pg_terminate_backend(%s, 5000)", backend())
-    sql.rows("SELECT pg_backend_pid()", {})
 
 
 @pytest.mark.django_db
@@ -248,145 +206,6 @@ class TestAMigrationMeanwhile:
         with transaction.atomic():
             (row,) = sql.rows(self.STATEMENT, {"name": "Acme"})
         assert row[-1] == "pay"
-
-
-@pytest.mark.django_db(transaction=True)
-class TestTransactions:
-    def test_outside_of_one_each_statement_is_committed(self, acme):
-        sql.rows("UPDATE tenants_tenant SET name = %(name)s", {"name": "Changed"})
-        connection.close()
-
-        assert Tenant.objects.get().name == "Changed"
-
-    def test_the_first_statement_of_a_block_begins_one(self, acme):
-        with transaction.atomic():
-            sql.rows("UPDATE tenants_tenant SET name = %(name)s", {"name": "Changed"})
-            transaction.set_rollback(True)
-
-        assert Tenant.objects.get().name == "Acme"
-
-    def test_a_savepoint_takes_back_only_its_own(self, acme):
-        statement = "UPDATE tenants_tenant SET name = name || %(more)s"
-        with transaction.atomic():
-            with transaction.atomic():
-                sql.rows(statement, {"more": " 1"})
-            with transaction.atomic():
-                sql.rows(statement, {"more": " 2"})
-                transaction.set_rollback(True)
-            sql.rows(statement, {"more": " 3"})
-
-        assert Tenant.objects.get().name == "Acme 1 3"
-
-    def test_a_block_may_begin_with_a_block(self, acme):
-        with transaction.atomic():
-            with transaction.atomic():
-                Tenant.objects.update(name="Changed")
-            transaction.set_rollback(True)
-
-        assert Tenant.objects.get().name == "Acme"
-
-    def test_an_error_ends_the_transaction_as_any_other_does(self, acme):
-        with transaction.atomic():
-            with pytest.raises(DataError) as refusal:
-                sql.rows("SELECT 1 / %(n)s::int", {"n": 0})
-            assert isinstance(refusal.value.__cause__, errors.DivisionByZero)
-            assert refusal.value.__cause__.diag.sqlstate == "22012"
-            with pytest.raises(InternalError):
-                sql.rows("SELECT 1", {})
-            transaction.set_rollback(True)
-
-        assert sql.rows("SELECT 1", {}) == [(1,)]
-
-    def test_savepoints_and_rollbacks_are_seen_by_whoever_counts(self, django_assert_num_queries):
-        with django_assert_num_queries(8) as queries, transaction.atomic():
-            with transaction.atomic():
-                sql.rows("SELECT 1", {})
-            with transaction.atomic():
-                transaction.set_rollback(True)
-            transaction.set_rollback(True)
-
-        texts = " ".join(query["sql"].split(" ")[0] for query in queries.captured_queries)
-        assert texts == "BEGIN SAVEPOINT SELECT RELEASE SAVEPOINT ROLLBACK RELEASE ROLLBACK"
-
-    def test_a_rollback_outside_of_one_does_nothing(self):
-        connection.rollback()
-
-        assert sql.rows("SELECT 1", {}) == [(1,)]
-
-
-@pytest.mark.django_db(transaction=True)
-class TestLimits:
-    def test_a_locked_row_is_waited_for_no_longer_than_allowed(self, acme):
-        held = threading.Event()
-        done = threading.Event()
-
-        def hold():
-            with transaction.atomic():
-                Tenant.objects.select_for_update().get()
-                held.set()
-                done.wait(10)
-            connection.close()
-
-        thread = threading.Thread(target=hold)
-        thread.start()
-        try:
-            assert held.wait(10)
-            with pytest.raises(OperationalError) as refusal:
-                limited("lock_timeout", "SELECT id FROM tenants_tenant FOR UPDATE")
-        finally:
-            done.set()
-            thread.join()
-        assert isinstance(refusal.value.__cause__, errors.LockNotAvailable)
-
-    def test_a_statement_lasts_no_longer_than_allowed(self):
-        with pytest.raises(OperationalError) as refusal:
-            limited("statement_timeout", "SELECT pg_sleep(10)")
-
-        assert isinstance(refusal.value.__cause__, errors.QueryCanceled)
-
-    def test_other_threads_run_meanwhile(self):
-        """The one that waits in PostgreSQL is told to go on by another thread."""
-        sql.rows("SELECT pg_advisory_lock(%(n)s)", {"n": 82})
-
-        def wait():
-            sql.rows("SELECT pg_advisory_lock(%(n)s)", {"n": 82})
-            connection.close()
-
-        thread = threading.Thread(target=wait)
-        thread.start()
-        while not sql.rows("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted", {}):
-            pass
-        sql.rows("SELECT pg_advisory_unlock(%(n)s)", {"n": 82})
-        thread.join(10)
-        assert not thread.is_alive()
-
-
-@pytest.mark.django_db(transaction=True)
-class TestLostConnection:
-    @pytest.fixture
-    def killed(self):
-        elsewhere("SELECT pg_terminate_backend(%s, 5000)", backend())
-
-    def test_is_an_operational_error_and_a_new_one_works(self, killed):
-        for _ in range(2):
-            with pytest.raises(OperationalError):
-                sql.rows("SELECT 1", {})
-
-        connection.close()
-        assert backend()
-
-    def test_before_the_first_statement_of_a_block(self, killed):
-        with pytest.raises(OperationalError), transaction.atomic():
-            sql.rows("SELECT pg_backend_pid()", {})
-
-        assert backend()
-
-    @pytest.mark.parametrize("lose", [lose_the_connection, transaction.atomic(lose_the_connection)])
-    def test_in_the_middle_of_a_block_takes_all_of_it_back(self, acme, lose):
-        with pytest.raises(OperationalError):
-            change_and(lose)
-
-        assert Tenant.objects.get().name == "Acme"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,23 +10,13 @@ from approvals.errors import ConfirmationClosed, NotAnApprover
 from payments.models import PaymentSettings
 from payments.services import approval_settings, approvals
 from tenants.actors import SYSTEM, staff, user
-from tenants.models import AuditEvent, Role, User
+from tenants.models import AuditEvent, User
 from tenants.services import members
-from tests.builders import NOW, mails_of, make_member
+from tests.builders import NOW, mails_of
 from tests.payments.builders import fund, pay
 
 DAY = timedelta(hours=24)
 A_MOMENT = timedelta(microseconds=1)
-
-
-@pytest.fixture
-def owner(acme):
-    return make_member(acme, email="owner@acme.example", role=Role.OWNER)
-
-
-@pytest.fixture
-def checker(acme):
-    return make_member(acme, email="checker@acme.example", role=Role.APPROVER)
 
 
 @pytest.fixture

@@ -14,25 +14,12 @@ from django.core.management import call_command
 
 from common.clock import utc_now
 from tests.builders import make_endpoint, publish
-from tests.receivers import ALLOWED, Receiver
 from tests.servers import free_port
 from webhooks import tasks
 from webhooks.models import DispatcherHeartbeat, WebhookDelivery, WebhookEvent
 from webhooks.states import DeliveryStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def development(settings):
-    settings.WEBHOOK_ALLOWED_NETWORKS = ALLOWED
-    settings.WEBHOOK_ALLOW_HTTP = True
-
-
-@pytest.fixture
-def receiver():
-    with Receiver() as running:
-        yield running
 
 
 def terminate_when(holds):

@@ -8,10 +8,9 @@ import time
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError, connections
+from django.db import connections
 from django.test import override_settings
 from standardwebhooks.webhooks import Webhook
-from structlog.testing import capture_logs
 
 from common import crypto, ids
 from common.clock import utc_now
@@ -19,52 +18,17 @@ from common.http import urls
 from common.http.client import Client
 from tenants.actors import SYSTEM
 from tests.builders import make_endpoint, publish
-from tests.receivers import ALLOWED, Receiver, answer
+from tests.receivers import answer
+from tests.webhooks.dispatching import deliver
 from webhooks import signing
-from webhooks.dispatcher import claims, heartbeats, loop, results, runs
-from webhooks.dispatcher.claims import IN_FLIGHT_PER_ENDPOINT
 from webhooks.dispatcher.database import DatabaseThread
 from webhooks.dispatcher.loop import Dispatcher
-from webhooks.models import (
-    DispatcherHeartbeat,
-    WebhookAttempt,
-    WebhookDelivery,
-    WebhookEndpoint,
-    WebhookEvent,
-)
+from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from webhooks.services import endpoints
-from webhooks.states import DeliveryStatus, EndpointStatus
+from webhooks.states import DeliveryStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
 SECRET = "whsec_" + "Yg" * 21 + "Y="
-
-
-@pytest.fixture(autouse=True)
-def development(settings):
-    settings.WEBHOOK_ALLOWED_NETWORKS = ALLOWED
-    settings.WEBHOOK_ALLOW_HTTP = True
-
-
-@pytest.fixture
-def receiver():
-    with Receiver() as running:
-        yield running
-
-
-def deliver(*, clock=utc_now, total_seconds=15.0, slots=256, goes_on=lambda: True):
-    """Run a dispatcher until nothing is due."""
-
-    async def run():
-        database = DatabaseThread()
-        async with Client(urls.policy(), total_seconds=total_seconds) as client:
-            dispatcher = Dispatcher(
-                name=None, client=client, database=database, slots=slots, clock=clock
-            )
-            await dispatcher.run(goes_on=goes_on, until_idle=True)
-        await database.close()
-
-    asyncio.run(run())
 
 
 class TestDelivery:
@@ -210,77 +174,6 @@ class TestDelivery:
         assert [request.headers["webhook-id"] for request in receiver.requests] == events
 
 
-class TestRetry:
-    def test_repeats_the_same_bytes_under_the_same_id(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url("/x"), secret=SECRET)
-        receiver.answers["/x"] = [answer(500), answer(503, headers="Retry-After: 90\r\n")]
-        receiver.answers["/x"].append(answer(200))
-        publish(acme, now=utc_now())
-        clock = Clock()
-
-        for _ in range(3):
-            deliver(clock=clock)
-            clock.now += timedelta(minutes=3)
-
-        first, second, third = receiver.requests
-        assert first.body == second.body == third.body
-        assert {r.headers["webhook-id"] for r in receiver.requests} == {first.headers["webhook-id"]}
-        assert [r.headers["x-webhook-attempt"] for r in receiver.requests] == ["1", "2", "3"]
-        assert WebhookDelivery.objects.get().status == DeliveryStatus.DELIVERED
-
-    def test_obeys_retry_after(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url("/x"))
-        receiver.answers["/x"] = [answer(429, headers="Retry-After: 3600\r\n")]
-        publish(acme, now=utc_now())
-        clock = Clock()
-
-        deliver(clock=clock)
-
-        delivery = WebhookDelivery.objects.get()
-        assert delivery.next_attempt_at == clock.now + timedelta(hours=1)
-
-    def test_follows_the_schedule_for_76_hours_and_gives_up(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url("/500"))
-        publish(acme, now=utc_now())
-        clock = Clock()
-        started, tries = clock.now, []
-        while (delivery := WebhookDelivery.objects.get()).status == DeliveryStatus.PENDING:
-            assert delivery.next_attempt_at is not None
-            clock.now = max(clock.now, delivery.next_attempt_at)
-            tries.append(clock.now - started)
-            deliver(clock=clock)
-
-        assert delivery.status == DeliveryStatus.FAILED
-        assert (len(tries), len(receiver.requests)) == (11, 11)
-        plan = [0, 5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
-        for before, after, wait in zip(tries, tries[1:], plan[1:], strict=False):
-            assert wait <= (after - before).total_seconds() <= wait * 1.2 + 0.01
-        assert timedelta(hours=75) < tries[-1] < timedelta(hours=92)
-
-    def test_gone_switches_the_endpoint_off_and_keeps_what_comes(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url("/410"))
-        publish(acme, now=utc_now())
-
-        deliver()
-        publish(acme, now=utc_now())
-        deliver()
-
-        endpoint = WebhookEndpoint.objects.get()
-        assert (endpoint.status, endpoint.disabled_reason) == (EndpointStatus.DISABLED, "gone")
-        assert [d.status for d in WebhookDelivery.objects.all()] == [DeliveryStatus.SKIPPED] * 2
-        assert receiver.paths() == ["/410"]
-
-    def test_gone_gets_no_more_than_what_was_in_flight(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url("/410"))
-        for _ in range(6):
-            publish(acme, now=utc_now())
-
-        deliver(slots=2)
-
-        assert len(receiver.requests) <= 2
-        assert WebhookEndpoint.objects.get().disabled_reason == "gone"
-
-
 class TestFairness:
     def test_slow_receivers_do_not_delay_the_others(self, acme, rival, receiver):
         for _ in range(5):
@@ -313,162 +206,6 @@ class TestFairness:
         assert arrivals[-1] - arrivals[0] > 0.7  # nine of 0.2 s, two at a time
 
 
-class TestRecording:
-    def test_that_fails_is_made_up_for_before_more_is_sent(self, acme, receiver, monkeypatch):
-        make_endpoint(acme, url=receiver.url())
-        for _ in range(12):
-            publish(acme, now=utc_now())
-        sent, record = [], results.record
-
-        def busy_for_a_while(batch, *, now):
-            sent.append(len(receiver.requests))
-            if len(sent) <= 5:
-                raise OperationalError("canceling statement due to lock timeout")
-            return record(batch, now=now)
-
-        monkeypatch.setattr(results, "record", busy_for_a_while)
-        monkeypatch.setattr(loop, "_DATABASE_AWAY_SECONDS", 0.05)
-
-        deliver(slots=2)
-
-        assert sent[5] <= 4  # what was being sent, and what was claimed meanwhile
-        assert len(receiver.requests) == WebhookAttempt.objects.count() == 12
-
-    def test_takes_half_of_what_is_under_way_at_a_time(self, acme, receiver, monkeypatch):
-        for _ in range(20):
-            make_endpoint(acme, url=receiver.url())
-        for _ in range(IN_FLIGHT_PER_ENDPOINT):
-            publish(acme, now=utc_now())
-        sizes: list[int] = []
-        record = results.record
-
-        def slow_at_first(batch, *, now):
-            if not sizes:
-                while len(receiver.requests) < 200:
-                    time.sleep(0.01)
-                time.sleep(0.2)
-            sizes.append(len(batch))
-            return record(batch, now=now)
-
-        monkeypatch.setattr(results, "record", slow_at_first)
-
-        deliver()
-
-        assert sum(sizes) == 200
-        assert max(sizes) <= 100
-
-    def test_claims_half_of_its_slots_at_a_time(self, acme, receiver, monkeypatch):
-        for _ in range(3):
-            make_endpoint(acme, url=receiver.url())
-        for _ in range(5):
-            publish(acme, now=utc_now())
-        sizes: list[int] = []
-        claim = claims.claim
-
-        def noted(**values):
-            claimed = claim(**values)
-            sizes.append(len(claimed.jobs))
-            return claimed
-
-        monkeypatch.setattr(claims, "claim", noted)
-
-        deliver(slots=8)
-
-        assert sum(sizes) == 15
-        assert max(sizes) == 4
-
-
-class TestStop:
-    @pytest.fixture
-    def busy(self, monkeypatch):
-        """A database that cannot record until the list is empty."""
-        refusals: list[None] = []
-        record = results.record
-
-        def refuse(batch, *, now):
-            if refusals:
-                refusals.pop()
-                raise OperationalError("canceling statement due to lock timeout")
-            return record(batch, now=now)
-
-        monkeypatch.setattr(results, "record", refuse)
-        monkeypatch.setattr(loop, "_DATABASE_AWAY_SECONDS", 0.05)
-        return refusals
-
-    def test_tries_again_to_record_what_was_sent(self, acme, receiver, busy):
-        make_endpoint(acme, url=receiver.url("/slow/0.1"))
-        publish(acme, now=utc_now())
-        busy += [None] * 3
-
-        deliver(goes_on=lambda: not receiver.requests)
-
-        assert (busy, len(receiver.requests)) == ([], 1)
-        assert WebhookDelivery.objects.get().status == DeliveryStatus.DELIVERED
-
-    def test_ends_in_time_and_says_what_it_lost(self, acme, receiver, busy, monkeypatch):
-        monkeypatch.setattr(loop, "_FINISH_SECONDS", 0.5)
-        make_endpoint(acme, url=receiver.url("/slow/0.1"))
-        publish(acme, now=utc_now())
-        busy += [None] * 1_000
-
-        with capture_logs() as logs:
-            deliver(goes_on=lambda: not receiver.requests)
-
-        assert [(line["event"], line["count"]) for line in logs if "count" in line] == [
-            ("results_lost", 1)
-        ]
-        assert len(busy) > 900
-
-
-class TestBurst:
-    def test_delivers_where_no_dispatcher_is_alive(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url())
-        publish(acme, now=utc_now())
-
-        assert runs.burst_if_alone(now=utc_now())
-
-        assert receiver.paths() == ["/200"]
-        assert not DispatcherHeartbeat.objects.exists()
-
-    def test_leaves_the_work_to_a_living_dispatcher(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url())
-        publish(acme, now=utc_now())
-        heartbeats.beat(name="host:1", now=utc_now())
-
-        assert not runs.burst_if_alone(now=utc_now())
-
-        assert receiver.requests == []
-
-    def test_takes_over_from_a_dead_one(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url())
-        publish(acme, now=utc_now())
-        heartbeats.beat(name="host:1", now=utc_now() - heartbeats.FRESH_FOR)
-
-        assert runs.burst_if_alone(now=utc_now())
-
-        assert receiver.paths() == ["/200"]
-
-    def test_is_one_at_a_time(self):
-        now = utc_now()
-
-        assert heartbeats.take_burst(now=now)
-        assert not heartbeats.take_burst(now=now)
-        assert heartbeats.take_burst(now=now + heartbeats.FRESH_FOR)
-
-    def test_ends_in_time_under_a_stream_of_work(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url("/slow/0.1"))
-        for _ in range(60):
-            publish(acme, now=utc_now())
-        started = time.monotonic()
-
-        runs.burst(seconds=0.3)
-
-        assert time.monotonic() - started < 1.5
-        pending = WebhookDelivery.objects.filter(status=DeliveryStatus.PENDING)
-        assert 0 < pending.count() < 60
-        assert not pending.exclude(leased_until=None).exists()
-
-
 class TestDatabaseOutage:
     def test_is_waited_for_and_no_result_is_lost(self, acme, receiver):
         make_endpoint(acme, url=receiver.url("/slow/0.3"))
@@ -494,11 +231,3 @@ class TestDatabaseOutage:
 def cut_own_connection():
     """What a restart of PostgreSQL looks like from inside a connection."""
     connections["default"].connection.close()
-
-
-class Clock:
-    def __init__(self):
-        self.now = utc_now()
-
-    def __call__(self):
-        return self.now

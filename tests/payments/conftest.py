@@ -1,0 +1,44 @@
+"""A tenant whose payments a second person approves, and one such payment."""
+
+from __future__ import annotations
+
+import pytest
+
+from balance import invariants
+from payments.services import approval_settings
+from tenants.actors import SYSTEM
+from tenants.models import Role
+from tests.builders import NOW, make_member
+from tests.payments.asking import CHECKER, OWNER, order
+from tests.payments.builders import fund
+
+
+@pytest.fixture
+def books_balance(db):
+    """After every story the books agree with it."""
+    yield
+    assert invariants.check(now=NOW, full=True).findings == []
+
+
+@pytest.fixture
+def owner(acme):
+    return make_member(acme, email=OWNER, role=Role.OWNER)
+
+
+@pytest.fixture
+def checker(acme):
+    return make_member(acme, email=CHECKER, role=Role.APPROVER)
+
+
+@pytest.fixture
+def rule(acme, owner, checker):
+    """Payments above $10.00 need a second person; $100.00 is there."""
+    approval_settings.set_threshold(tenant_id=acme.pk, threshold=1_000, actor=SYSTEM, now=NOW)
+    fund(acme, 10_000)
+    return acme
+
+
+@pytest.fixture
+def payment(rule):
+    """$50.00, ordered by a program."""
+    return order(rule)

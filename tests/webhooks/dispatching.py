@@ -1,0 +1,34 @@
+"""A dispatcher in this process, for receivers on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+
+from common.clock import utc_now
+from common.http import urls
+from common.http.client import Client
+from webhooks.dispatcher.database import DatabaseThread
+from webhooks.dispatcher.loop import Dispatcher
+
+
+def deliver(*, clock=utc_now, total_seconds=15.0, slots=256, goes_on=lambda: True):
+    """Run a dispatcher until nothing is due."""
+
+    async def run():
+        database = DatabaseThread()
+        async with Client(urls.policy(), total_seconds=total_seconds) as client:
+            dispatcher = Dispatcher(
+                name=None, client=client, database=database, slots=slots, clock=clock
+            )
+            await dispatcher.run(goes_on=goes_on, until_idle=True)
+        await database.close()
+
+    asyncio.run(run())
+
+
+class Clock:
+    def __init__(self):
+        self.now = utc_now()
+
+    def __call__(self):
+        return self.now
