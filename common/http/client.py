@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
 
+from common.http import trust
 from common.http.connections import ConnectionFailed, Connections
 from common.http.exchange import InvalidResponse, Response
 from common.http.names import AddressRefused, NameNotResolved
@@ -89,7 +90,7 @@ class Client:
         self._policy = policy
         self._total_seconds = total_seconds
         self._connections = Connections(
-            policy, tls=tls or ssl.create_default_context(), connect_seconds=connect_seconds
+            policy, tls=tls or trust.system(), connect_seconds=connect_seconds
         )
 
     async def __aenter__(self) -> Client:

@@ -16,7 +16,7 @@ from tests.browser.conftest import DESK, PHONE
 from tests.browser.test_pages import looked_at
 from tests.builders import make_endpoint, make_key, make_source, publish
 from tests.receivers import ALLOWED, Receiver, answer
-from tests.webhooks.test_dispatcher import deliver
+from tests.webhooks.dispatching import deliver
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from webhooks.states import DeliveryStatus
 

@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from common.http import addresses
+from common.http import addresses, trust
 from common.http.client import Client, Failure, post_once
 from common.http.connections import Connections
 from common.http.exchange import ANSWER_BYTES_MAX
@@ -321,6 +321,24 @@ class TestTls:
         monkeypatch.setenv("SSL_CERT_FILE", str(pem))
 
         assert post(secure_receiver.url(), allow_http=False).status == 200
+
+    def test_certificates_written_later_are_trusted(
+        self, secure_receiver, pem, tmp_path, monkeypatch
+    ):
+        bundle = tmp_path / "bundle.pem"
+        bundle.write_text("")
+        monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
+        assert post(secure_receiver.url(), allow_http=False).failure == Failure.TLS_FAILED
+
+        bundle.write_bytes(pem.read_bytes())
+
+        assert post(secure_receiver.url(), allow_http=False).status == 200
+
+    def test_certificates_are_read_once(self, secure_receiver, pem, monkeypatch):
+        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+        first = trust.system()
+
+        assert trust.system() is first
 
     def test_a_server_without_tls_gets_nothing(self, receiver):
         url = f"https://127.0.0.1:{receiver.port}/200"
