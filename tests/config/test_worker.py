@@ -28,6 +28,7 @@ def test_is_the_worker_that_celery_starts():
     assert issubclass(app.Worker, CrashOnlyWorker)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exitcode", "status", "output"), [(1, 1, ""), (0, 0, "in order\n")])
 def test_ends_at_once_only_after_a_failure(exitcode, status, output):
     ended = stopped_with(exitcode)

@@ -66,6 +66,7 @@ class TestSeedDemo:
             (400, "invalid_request"),
         ]
 
+    @pytest.mark.slow
     def test_has_lived_for_thirty_days(self):
         seed()
 

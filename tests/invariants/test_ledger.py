@@ -139,9 +139,22 @@ def check(history: History) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("ledger_only")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(steps=st.lists(STEPS, max_size=25))
 def test_any_history_keeps_every_invariant(steps):
+    live(steps)
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+@pytest.mark.usefixtures("ledger_only")
+@settings(max_examples=200, deadline=None)
+@given(steps=st.lists(STEPS, max_size=25))
+def test_many_histories_keep_every_invariant(steps):
+    live(steps)
+
+
+def live(steps: list[tuple[str, int]]) -> None:
     history = History(make_tenant())
 
     for action, number in steps:

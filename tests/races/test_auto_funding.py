@@ -31,7 +31,7 @@ from funding.states import IN_FLIGHT
 from tenants.actors import SYSTEM
 from tests.balance.builders import balance_of, fund, movement
 from tests.builders import NOW, make_auto_funding, make_source, make_tenant
-from tests.races.together import together
+from tests.races.together import rounds, together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,14 +50,14 @@ def automatic():
     return FundingTransaction.objects.filter(trigger=Trigger.AUTO_FUNDING)
 
 
-def unforeseen(outcomes, caplog):
+def unforeseen(outcomes, log):
     """What went wrong that nobody anticipated, raised or logged."""
     errors = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
     raised = [error for error in errors if not isinstance(error, DomainError)]
-    return raised + [row.getMessage() for row in caplog.records if row.levelname == "ERROR"]
+    return raised + [line for line in log.lines if line["level"] == "error"]
 
 
-def test_100_debits_through_the_threshold_and_3_sweeps_are_one_funding(tenant, source, caplog):
+def test_100_debits_through_the_threshold_and_3_sweeps_are_one_funding(tenant, source, log):
     make_auto_funding(tenant, low_balance_threshold=5_000, funding_amount=100_000)
     fund(tenant, 10_000)
 
@@ -68,7 +68,7 @@ def test_100_debits_through_the_threshold_and_3_sweeps_are_one_funding(tenant, s
 
     outcomes = together(act, workers=23)
 
-    assert unforeseen(outcomes, caplog) == []
+    assert unforeseen(outcomes, log) == []
     assert automatic().count() == 1
     assert balance_of(tenant) == (0, 100_000, 0)
     assert AutoFundingDecision.objects.filter(outcome="fired").count() == 1
@@ -86,9 +86,9 @@ def test_24_sweeps_of_many_tenants_fire_once_for_each(source):
     assert set(Counter(automatic().values_list("tenant", flat=True)).values()) == {1}
 
 
-@pytest.mark.parametrize("_round", range(10))
+@rounds(10)
 def test_a_firing_and_a_removal_of_its_source_never_wait_for_each_other(
-    tenant, source, _round, caplog
+    tenant, source, round_, log
 ):
     make_auto_funding(tenant)
     fund(tenant, 10_000)
@@ -100,14 +100,14 @@ def test_a_firing_and_a_removal_of_its_source_never_wait_for_each_other(
 
     outcomes = together(act, workers=8)
 
-    assert unforeseen(outcomes, caplog) == []
+    assert unforeseen(outcomes, log) == []
     is_removed = FundingSource.objects.get().status == "removed"
     assert is_removed is not automatic().exists()
     if is_removed:
         assert AutoFundingConfig.objects.get().paused_reason == "funding_source_removed"
 
 
-def test_top_ups_debits_and_a_removal_of_the_source_never_deadlock(tenant, source, caplog):
+def test_top_ups_debits_and_a_removal_of_the_source_never_deadlock(tenant, source, log):
     """Each takes the source and the balance row in its own way."""
     make_auto_funding(tenant, low_balance_threshold=10**9, funding_amount=1)
     fund(tenant, 10_000)
@@ -127,15 +127,15 @@ def test_top_ups_debits_and_a_removal_of_the_source_never_deadlock(tenant, sourc
 
     outcomes = together(act, workers=24)
 
-    assert unforeseen(outcomes, caplog) == []
+    assert unforeseen(outcomes, log) == []
     is_removed = FundingSource.objects.get().status == "removed"
     assert is_removed is not FundingTransaction.objects.exists()
     if is_removed:
         assert AutoFundingConfig.objects.get().paused_reason == "funding_source_removed"
 
 
-@pytest.mark.parametrize("_round", range(10))
-def test_an_approval_is_of_the_old_terms_or_void(tenant, source, _round, caplog):
+@rounds(10)
+def test_an_approval_is_of_the_old_terms_or_void(tenant, source, round_, log):
     make_auto_funding(tenant, confirmation_threshold=0)
     auto_funding.evaluate(tenant_id=tenant.pk, now=NOW)
     question = Confirmation.objects.get()
@@ -158,7 +158,7 @@ def test_an_approval_is_of_the_old_terms_or_void(tenant, source, _round, caplog)
     outcomes = together(act, workers=8)
     confirmation_sweeps.sweep(now=NOW)
 
-    assert unforeseen(outcomes, caplog) == []
+    assert unforeseen(outcomes, log) == []
     question.refresh_from_db()
     old = FundingTransaction.objects.get(pk=question.funding_id)
     assert (question.decision, old.status) in {
@@ -172,7 +172,7 @@ def test_an_approval_is_of_the_old_terms_or_void(tenant, source, _round, caplog)
     assert balances.summary(tenant.pk).pending == sum(row.amount for row in in_flight)
 
 
-def test_configuring_and_evaluating_see_each_other_whole(tenant, source, caplog):
+def test_configuring_and_evaluating_see_each_other_whole(tenant, source, log):
     """A firing has the amount and the threshold of one and the same version of the settings."""
     make_auto_funding(tenant, low_balance_threshold=1, funding_amount=1)
     fund(tenant, 1)
@@ -190,6 +190,6 @@ def test_configuring_and_evaluating_see_each_other_whole(tenant, source, caplog)
 
     outcomes = together(act, workers=12)
 
-    assert unforeseen(outcomes, caplog) == []
+    assert unforeseen(outcomes, log) == []
     assert list(automatic().values_list("amount", flat=True)) == [1_000]
     assert set(AutoFundingDecision.objects.values_list("threshold", "amount")) == {(1_000, 1_000)}

@@ -13,7 +13,7 @@ from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail
 from tests.balance.builders import balance_of
 from tests.builders import NOW, make_auto_funding, make_source, make_tenant
-from tests.races.together import together
+from tests.races.together import rounds, together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,8 +47,8 @@ def decline(token, now=NOW):
     return "declined"
 
 
-@pytest.mark.parametrize("_round", range(3))
-def test_50_approvals_and_50_declines_have_one_winner(question, token, _round):
+@rounds(3, quick=1)
+def test_50_approvals_and_50_declines_have_one_winner(question, token, round_):
     outcomes = together(lambda worker: (approve if worker % 2 else decline)(token), workers=100)
 
     (winner,) = [outcome for outcome in outcomes if isinstance(outcome, str)]
@@ -65,8 +65,8 @@ def test_50_approvals_and_50_declines_have_one_winner(question, token, _round):
     assert balance_of(question.tenant) == (0, pending, 0)
 
 
-@pytest.mark.parametrize("_round", range(5))
-def test_sweeps_close_a_question_once_and_before_its_end_people_win(question, token, _round):
+@rounds(5)
+def test_sweeps_close_a_question_once_and_before_its_end_people_win(question, token, round_):
     end = question.expires_at
 
     def act(worker):

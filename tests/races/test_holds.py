@@ -17,10 +17,9 @@ from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_auto_funding, make_source
 from tests.funding.builders import top_up
-from tests.races.together import together
+from tests.races.together import rounds, together
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ROUNDS = range(10)
 
 
 def attempt(act, funding):
@@ -31,7 +30,7 @@ def attempt(act, funding):
     return "done"
 
 
-@pytest.mark.parametrize("round_", ROUNDS)
+@rounds(10)
 def test_a_held_one_is_never_sent_and_a_sent_one_never_held(acme, round_):
     funding = top_up(acme)
     acts = [lambda: attempt(holds.hold, funding), lambda: submission.submit_due(now=NOW)]
@@ -46,7 +45,7 @@ def test_a_held_one_is_never_sent_and_a_sent_one_never_held(acme, round_):
         assert (held, claimed, funding.held_at) == ("NotHoldable", 1, None)
 
 
-@pytest.mark.parametrize("round_", ROUNDS)
+@rounds(10)
 def test_a_release_and_a_stop_at_once_have_one_winner(acme, round_):
     funding = top_up(acme)
     attempt(holds.hold, funding)

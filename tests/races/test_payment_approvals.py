@@ -18,7 +18,7 @@ from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail, Role
 from tests.builders import make_member, make_tenant
 from tests.payments.builders import fund, funds_of, pay, postings_of, run_due, status_of
-from tests.races.together import together
+from tests.races.together import rounds, together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -69,8 +69,8 @@ def cancel(payment):
     return "canceled"
 
 
-@pytest.mark.parametrize("_round", range(3))
-def test_50_approvals_and_50_declines_have_one_winner(tenant, payment, token, _round):
+@rounds(3, quick=1)
+def test_50_approvals_and_50_declines_have_one_winner(tenant, payment, token, round_):
     outcomes = together(lambda worker: (approve if worker % 2 else decline)(token), workers=100)
 
     (winner,) = [outcome for outcome in outcomes if isinstance(outcome, str)]
@@ -89,8 +89,8 @@ def test_50_approvals_and_50_declines_have_one_winner(tenant, payment, token, _r
         assert PaymentEvent.objects.filter(payment=payment).count() == 2
 
 
-@pytest.mark.parametrize("_round", range(10))
-def test_approval_races_with_cancel_and_submission(tenant, payment, token, _round):
+@rounds(10)
+def test_approval_races_with_cancel_and_submission(tenant, payment, token, round_):
     acts = (
         lambda: approve(token),
         lambda: cancel(payment),
@@ -110,8 +110,8 @@ def test_approval_races_with_cancel_and_submission(tenant, payment, token, _roun
         assert (end, funds_of(tenant)) == ("processing", (400, 600))
 
 
-@pytest.mark.parametrize("_round", range(5))
-def test_approval_races_with_the_end_and_one_wins(tenant, payment, token, _round):
+@rounds(5)
+def test_approval_races_with_the_end_and_one_wins(tenant, payment, token, round_):
     end = PaymentConfirmation.objects.get().expires_at
 
     def act(worker):
@@ -127,8 +127,8 @@ def test_approval_races_with_the_end_and_one_wins(tenant, payment, token, _round
     assert status_of(payment) == ("created" if approved else "failed")
 
 
-@pytest.mark.parametrize("_round", range(10))
-def test_approval_races_with_the_money_and_the_payment_goes_once(tenant, _round):
+@rounds(10)
+def test_approval_races_with_the_money_and_the_payment_goes_once(tenant, round_):
     payment = pay(tenant, 2_000, wait=True, now=utc_now())
     question = PaymentConfirmation.objects.get(payment=payment)
     address = links.mint(approvals.MATTER, question, approver_email=BOSS, now=utc_now())

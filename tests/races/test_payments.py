@@ -27,7 +27,7 @@ from tenants.actors import SYSTEM
 from tests.builders import ApiClient, make_auto_funding, make_key, make_source, make_tenant
 from tests.funding.builders import top_up
 from tests.payments.builders import account, fund, funds_of, history_of, pay, run_due, status_of
-from tests.races.together import together
+from tests.races.together import rounds, together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -157,8 +157,8 @@ class TestSending:
         assert PaymentEvent.objects.count() == 20 * 3
         assert funds_of(tenant) == (0, 0)
 
-    @pytest.mark.parametrize("_round", range(10))
-    def test_cancel_races_with_submission_and_one_wins(self, tenant, _round):
+    @rounds(10)
+    def test_cancel_races_with_submission_and_one_wins(self, tenant, round_):
         fund(tenant, 100)
         payment = pay(tenant, 100, now=utc_now())
         acts = (lambda: submission.submit_due(now=utc_now()), lambda: cancel(payment))
@@ -204,8 +204,8 @@ class TestWaiting:
         locked = [row["source_id"] for row in lock_rows(tenant)]
         assert locked == [payment.pk for payment in queue[:25]]
 
-    @pytest.mark.parametrize("_round", range(10))
-    def test_a_credit_and_a_newcomer_at_once_leave_nobody_asleep(self, tenant, _round):
+    @rounds(10)
+    def test_a_credit_and_a_newcomer_at_once_leave_nobody_asleep(self, tenant, round_):
         """Either the newcomer sees the money, or the credit sees that somebody waits."""
         now = utc_now()
         acts = (lambda: pay(tenant, 100, wait=True, now=now), lambda: credit_and_run(tenant, now))
@@ -234,8 +234,8 @@ class TestWaiting:
 
         assert (ran, status_of(payment)) == (0, "created")
 
-    @pytest.mark.parametrize("_round", range(10))
-    def test_cancel_and_expiry_race_with_the_run_and_one_wins(self, tenant, _round):
+    @rounds(10)
+    def test_cancel_and_expiry_race_with_the_run_and_one_wins(self, tenant, round_):
         now = utc_now()
         payment = pay(tenant, 100, wait=True, now=now)
         fund(tenant, 100)
@@ -280,8 +280,8 @@ def credit_and_run(tenant, now):
         waiting.run(tenant_id=tenant.pk, now=now)
 
 
-@pytest.mark.parametrize("_round", range(5))
-def test_a_return_of_past_funding_while_payments_run_leaves_exact_figures(tenant, _round):
+@rounds(5)
+def test_a_return_of_past_funding_while_payments_run_leaves_exact_figures(tenant, round_):
     """Available may fall below zero; from then on nothing is locked, and nothing is lost."""
     now = utc_now()
     source = make_source(tenant, account_number="20001")

@@ -22,10 +22,10 @@ from networks.sandbox import control
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
 from tests.networks.sandbox.builders import instruction
+from tests.races.together import rounds
 
 NOW = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
 WORKERS = 8
-ROUNDS = 5
 
 bank = SandboxBank()
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,7 +48,7 @@ def race(act: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(run, range(WORKERS)))
 
 
-@pytest.mark.parametrize("round_", range(ROUNDS))
+@rounds(5)
 def test_one_instruction_is_posted_once(round_):
     receipts = race(lambda _: bank.submit(instruction(), now=NOW))
 
@@ -57,7 +57,7 @@ def test_one_instruction_is_posted_once(round_):
     assert [event.kind for event in bank.poll(now=NOW, limit=99)] == ["accepted", "settled"]
 
 
-@pytest.mark.parametrize("round_", range(ROUNDS))
+@rounds(5)
 def test_of_two_terms_under_one_id_only_the_first_stands(round_):
     outcomes = race(lambda worker: bank.submit(instruction(amount=100 + worker % 2), now=NOW))
 

@@ -29,10 +29,9 @@ from networks.inbox import messages
 from networks.inbox.models import InboundEvent
 from tenants.actors import SYSTEM
 from tests.builders import NOW, ApiClient, make_key, make_source, make_tenant
-from tests.races.together import together
+from tests.races.together import rounds, together
 
 WORKERS = 8
-ROUNDS = 5
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,7 +82,7 @@ def remove(source):
 
 
 class TestAdding:
-    @pytest.mark.parametrize("round_", range(ROUNDS))
+    @rounds(5)
     def test_one_account_is_added_once_and_everybody_learns_its_id(self, acme, round_):
         outcomes = together(lambda _: make_source(acme), workers=WORKERS)
 
@@ -158,7 +157,7 @@ class TestGuessing:
 
 class TestRemoving:
     @pytest.mark.parametrize("fund", [top_up, fund_automatically])
-    @pytest.mark.parametrize("round_", range(ROUNDS))
+    @rounds(5)
     def test_no_funding_is_on_its_way_from_a_removed_account(self, acme, fund, round_):
         source = make_source(acme)
         acts = [remove, fund, fund, remove]
@@ -179,7 +178,7 @@ class TestRemoving:
         assert kinds(outcomes) == {FundingSource: WORKERS}
         assert len({outcome.removed_at for outcome in outcomes}) == 1
 
-    @pytest.mark.parametrize("round_", range(ROUNDS))
+    @rounds(5)
     def test_a_late_return_neither_blocks_nor_is_blocked(self, acme, round_):
         source = make_source(acme)
         funding = top_up(source)
@@ -209,7 +208,7 @@ class TestRemoving:
         assert outcomes == [True, "removed"]
         assert FundingSource.objects.get().last_return_code == "R02"
 
-    @pytest.mark.parametrize("round_", range(ROUNDS))
+    @rounds(5)
     def test_auto_funding_never_goes_on_from_a_removed_account(self, acme, round_):
         source = make_source(acme)
         changes: auto_funding_config.Changes = {

@@ -19,7 +19,7 @@ from networks.sandbox.models import SandboxInstruction
 from tenants.actors import user
 from tests.builders import ApiClient, make_auto_funding, make_key, make_source, make_tenant
 from tests.funding.builders import top_up
-from tests.races.together import together
+from tests.races.together import rounds, together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,8 +83,8 @@ def test_8_workers_take_each_topup_through_once(tenant):
     assert ledger.summary(tenant.pk).available == 2_000
 
 
-@pytest.mark.parametrize("_round", range(10))
-def test_cancel_races_with_submission_and_one_wins(tenant, _round):
+@rounds(10)
+def test_cancel_races_with_submission_and_one_wins(tenant, round_):
     key = make_key(tenant)
     funding = top_up(tenant, amount=100, now=utc_now())
     path = f"/api/v1/funding/transactions/{funding.pk}/cancel"

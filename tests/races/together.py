@@ -1,4 +1,4 @@
-"""Starts many threads at one moment, each with a database connection of its own."""
+"""Many threads at one moment, each with a database connection of its own; and rounds of that."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
+import pytest
 from django.db import connection
 
 
@@ -26,3 +27,9 @@ def together(act: Callable[[int], Any], *, workers: int) -> list[Any]:
 
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(run, range(workers)))
+
+
+def rounds(count: int, *, quick: int = 2) -> pytest.MarkDecorator:
+    """Run the race `count` times, the first `quick` rounds among the quick tests."""
+    slow = [pytest.param(number, marks=pytest.mark.slow) for number in range(quick, count)]
+    return pytest.mark.parametrize("round_", [*range(quick), *slow])
