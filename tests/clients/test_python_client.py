@@ -7,10 +7,8 @@ import inspect
 import re
 import socket
 import time
-from pathlib import Path
 
 import pytest
-import yaml
 from ballast_client import (
     AsyncBallast,
     Ballast,
@@ -31,13 +29,13 @@ from common.clock import utc_now
 from funding.models import FundingTransaction
 from payments.services import approval_settings
 from tenants.actors import SYSTEM
+from tests import document
 from tests.builders import make_key, make_source, make_tenant
 from tests.funding.builders import run_due, top_up
 from tests.payments.builders import fund
 from tests.payments.builders import run_due as pay_due
 from webhooks import signing
 
-ROOT = Path(__file__).resolve().parents[2]
 SUPPLIER: BankAccountIn = {
     "accountNumber": "000123456789",
     "routingNumber": "021000021",
@@ -66,7 +64,7 @@ def ballast(live_server, tenant):
 
 def operations():
     """Method and path of what the API can be asked, but for downloads; ids as `_`."""
-    paths = yaml.safe_load((ROOT / "openapi.yaml").read_text())["paths"]
+    paths = document.load()["paths"]
     return {
         (method.upper(), re.sub(r"{[^}]+}", "_", path.removeprefix("/api/v1")))
         for path, methods in paths.items()
