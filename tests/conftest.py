@@ -17,7 +17,7 @@ from tenants.models import Tenant
 from tests import servers
 from tests.builders import ApiClient, make_key, make_tenant
 from tests.database import template
-from tests.logs import WrittenLog
+from tests.logs import RawLog, WrittenLog
 from tests.plaid import CLIENT_ID, SECRET, FakePlaid, playing
 
 
@@ -81,6 +81,12 @@ def log() -> Iterator[WrittenLog]:
     """What the test makes the product write to its log."""
     with WrittenLog().recording() as written:
         yield written
+
+
+@pytest.fixture
+def raw_log() -> Iterator[RawLog]:
+    with RawLog().recording() as raw:
+        yield raw
 
 
 @pytest.fixture

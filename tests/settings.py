@@ -23,3 +23,5 @@ STORAGES = {
 MIDDLEWARE = [name for name in MIDDLEWARE if "whitenoise" not in name]  # noqa: F405
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.database"]  # noqa: F405
 REQUEST_LOG_SECONDS = 0  # tests of the log switch it on and write by hand
+LOGGING["handlers"]["strict"] = {"class": "tests.logs.StrictHandler"}  # noqa: F405
+LOGGING["root"]["handlers"].append("strict")  # noqa: F405

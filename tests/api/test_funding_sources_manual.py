@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 
 import pytest
 from django.apps import apps
@@ -156,9 +155,7 @@ class TestBody:
 
 
 class TestSecrecy:
-    def test_the_number_is_in_no_reply_event_log_or_table(self, acme_api, caplog):
-        caplog.set_level(logging.DEBUG)
-
+    def test_the_number_is_in_no_reply_event_log_or_table(self, acme_api, raw_log):
         made = acme_api.post_json(PATH, BODY, **{"Idempotency-Key": "once"})
         source_id = made.json()["data"]["id"]
         path = f"/api/v1/balance/funding-sources/{source_id}"
@@ -174,7 +171,7 @@ class TestSecrecy:
 
         assert [reply.status_code for reply in replies] == [201, 201, 409, 200, 200, 200, 200]
         texts = [str(reply.content) + str(reply.headers) for reply in replies]
-        texts += [caplog.text, everything_stored()]
+        texts += [raw_log.text, everything_stored()]
         assert not any(CANARY in text for text in texts)
 
     @pytest.mark.parametrize(
@@ -195,13 +192,11 @@ class TestSecrecy:
             {"accountNumber": {"number": CANARY}},
         ],
     )
-    def test_no_refusal_repeats_the_number(self, acme_api, caplog, change):
-        caplog.set_level(logging.DEBUG)
-
+    def test_no_refusal_repeats_the_number(self, acme_api, raw_log, change):
         response = acme_api.post_json(PATH, BODY | change)
 
         assert response.status_code == 400
-        texts = [str(response.content), caplog.text]
+        texts = [str(response.content), raw_log.text]
         assert not any(CANARY in text for text in texts)
 
     def test_broken_json_is_not_repeated(self, acme_api):
@@ -210,14 +205,14 @@ class TestSecrecy:
         assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
         assert CANARY not in response.content.decode()
 
-    def test_a_bug_tells_neither_log_nor_caller(self, acme_api, caplog, settings):
+    def test_a_bug_tells_neither_log_nor_caller(self, acme_api, raw_log, settings):
         settings.ENCRYPTION_KEYS = ["broken:AAAA"]
 
         response = acme_api.post_json(PATH, BODY)
 
         assert response.status_code == 500
-        assert "Traceback" in caplog.text
-        assert CANARY not in caplog.text + response.content.decode()
+        assert "Traceback" in raw_log.text
+        assert CANARY not in raw_log.text + response.content.decode()
 
     def test_no_object_shows_it(self):
         account = BankAccount(

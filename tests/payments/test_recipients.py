@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 
 import pytest
@@ -71,9 +70,8 @@ class TestSaving:
 
 
 class TestSecrecy:
-    def test_the_number_is_nowhere_in_the_database_or_the_logs(self, acme, caplog):
+    def test_the_number_is_nowhere_in_the_database_or_the_logs(self, acme, raw_log):
         """After whole lives: one that completes, one the network is down for, one returned."""
-        caplog.set_level(logging.DEBUG)
         numbers = ["4820017735", "30002", "20002"]
         fund(acme, 300)
         for number in numbers:
@@ -86,7 +84,7 @@ class TestSecrecy:
         rows = [str(row) for table in tables for row in table]
         assert len(rows) > 30
         assert not [row for row in rows if "4820017735" in row]
-        assert "4820017735" not in caplog.text
+        assert "4820017735" not in raw_log.text
         assert "4820017735" not in repr(Order(amount=1, recipient=account("4820017735")))
 
 
