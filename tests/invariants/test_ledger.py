@@ -148,7 +148,7 @@ def test_any_history_keeps_every_invariant(steps):
 @pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.usefixtures("ledger_only")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(steps=st.lists(STEPS, max_size=25))
 def test_many_histories_keep_every_invariant(steps):
     live(steps)
