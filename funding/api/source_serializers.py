@@ -18,6 +18,8 @@ from networks.bank_details import HOLDER_NAME_MAX
 
 _TOKEN = r"[\x21-\x7e]+"  # noqa: S105  # the form of a token, not one
 
+_TWO_AMOUNTS = "Send the two amounts in cents, such as [11, 22]."
+
 
 class LinkedSourceIn(StrictSerializer):
     """A bank account at the bank-linking provider."""
@@ -42,6 +44,7 @@ class VerificationIn(StrictSerializer):
         child=CentsField(max_value=99),
         min_length=2,
         max_length=2,
+        error_messages=dict.fromkeys(("not_a_list", "min_length", "max_length"), _TWO_AMOUNTS),
         help_text="The two deposits in cents, in any order.",
     )
 

@@ -117,7 +117,9 @@ def _open_verification(source: FundingSource) -> SourceVerification:
         return verification
     is_used_up = verification is not None and verification.tries_used >= VERIFICATION_TRIES_MAX
     if is_used_up and source.status == SourceStatus.VERIFICATION_FAILED:
-        raise VerificationAmountsWrong("No tries are left.", attempts_remaining=0)
+        raise VerificationAmountsWrong(
+            "No tries are left. Remove this bank account and add it again.", attempts_remaining=0
+        )
     raise VerificationNotPending(f"This bank account is {source.status}.")
 
 

@@ -38,6 +38,9 @@ class TestVerify:
         assert [answer.status_code for answer in answers] == [422] * 4
         assert {answer.json()["code"] for answer in answers} == {"verification_amounts_wrong"}
         assert [answer.json()["attemptsRemaining"] for answer in answers] == [2, 1, 0, 0]
+        assert answers[-1].json()["detail"] == (
+            "No tries are left. Remove this bank account and add it again."
+        )
         assert FundingSource.objects.get(pk=source.pk).status == "verification_failed"
 
     def test_counts_a_request_that_is_repeated_with_its_key_once(self, acme_api, path):
@@ -96,6 +99,14 @@ class TestBody:
         assert (response.status_code, response.json()["code"]) == (400, "invalid_request")
         assert response.json()["errors"][0]["field"].startswith("amounts")
         assert tries_used() == 0
+
+    @pytest.mark.parametrize("amounts", ["11,22", [11], [11, 22, 33]])
+    def test_is_shown_by_example(self, acme_api, path, amounts):
+        body = acme_api.post_json(path, {"amounts": amounts}).json()
+
+        assert [error["message"] for error in body["errors"]] == [
+            "Send the two amounts in cents, such as [11, 22]."
+        ]
 
     @pytest.mark.parametrize("body", [{}, {"amount": [11, 22]}, RIGHT | {"attempts": 9}])
     def test_has_exactly_one_field(self, acme_api, path, body):
