@@ -44,4 +44,5 @@ class ApiViewSet(ViewSet):
 @csrf_exempt
 def unknown_path(request: HttpRequest) -> HttpResponse:
     """404 for every path under `/api/` that no view answers."""
-    return problems.response(NotFound(f"There is no {request.method} {request.path[:100]}."))
+    hint = " No address here ends in a slash." if request.path.endswith("/") else ""
+    return problems.response(NotFound(f"There is no {request.method} {request.path[:100]}.{hint}"))

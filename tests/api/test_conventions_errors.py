@@ -44,6 +44,11 @@ class TestPathsAndMethods:
     def test_an_unknown_path_is_404(self, acme_api, method, path):
         problem(acme_api.generic(method, path), 404, "not_found")
 
+    def test_a_slash_too_many_is_named(self, acme_api):
+        body = problem(acme_api.get(f"{NOTES}/"), 404, "not_found")
+
+        assert body["detail"] == f"There is no GET {NOTES}/. No address here ends in a slash."
+
     def test_an_unknown_path_is_404_without_a_key_too(self, db):
         problem(ApiClient().get("/api/v1/nothing"), 404, "not_found")
 
