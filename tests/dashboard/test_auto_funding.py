@@ -135,7 +135,7 @@ class TestPausing:
     def test_says_what_resuming_means_where_debits_were_not_authorized(self, acme, dana_browser):
         make_source(acme)
         make_auto_funding(acme, paused_reason="bank_returned_R10")
-        words = b"By resuming you say that the account holder agrees to these debits."
+        words = b"you say that the account holder agrees to debits from the account again."
         assert words not in dana_browser.get(PAGE).content
 
         end_authorization()
