@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import product
 
 import pytest
 
@@ -209,17 +210,15 @@ class TestSubmitting:
 
 
 class TestMachine:
-    @pytest.mark.parametrize("source", FundingStatus.values)
-    @pytest.mark.parametrize("target", FundingStatus.values)
-    def test_every_pair_of_statuses(self, acme, source, target):
-        funding = top_up(acme)
-        funding = FundingTransaction(pk=funding.pk, status=source)
+    def test_every_pair_of_statuses(self, acme):
+        known = top_up(acme).pk
 
-        if FUNDING_STATES.allows(source, target):
-            assert source != target
-        else:
-            with pytest.raises(IllegalTransition):
-                FUNDING_STATES.advance(funding, target)
+        for source, target in product(FundingStatus.values, repeat=2):
+            if FUNDING_STATES.allows(source, target):
+                assert source != target
+            else:
+                with pytest.raises(IllegalTransition):
+                    FUNDING_STATES.advance(FundingTransaction(pk=known, status=source), target)
 
     def test_pending_money_is_what_is_in_flight(self):
         assert set(IN_FLIGHT) == set(FundingStatus.values) - {"completed", "failed"}

@@ -78,11 +78,10 @@ class TestDoor:
         assert client.get("/admin/").status_code in {302, 403}
         assert client.get("/admin/tenants/tenant/").status_code in {302, 403}
 
-    @pytest.mark.parametrize("model", sorted(m._meta.label_lower for m in admin.site._registry))
-    def test_every_list_opens(self, desk, model):
-        app, name = model.split(".")
-
-        assert desk.get(f"/admin/{app}/{name}/?q=nothing").status_code == 200
+    def test_every_list_opens(self, desk):
+        for model in admin.site._registry:
+            path = f"/admin/{model._meta.label_lower.replace('.', '/')}/?q=nothing"
+            assert desk.get(path).status_code == 200, path
 
 
 class TestTenants:
