@@ -20,6 +20,7 @@ from config import env
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / ".env.example"
+SETTINGS = str(ROOT / "config/settings.py")
 READERS = {
     "text", "flag", "secret", "encryption_keys", "count", "limit", "items", "choice", "web_address"
 }  # fmt: skip
@@ -110,11 +111,11 @@ class TestExample:
 
 class TestStart:
     @pytest.mark.parametrize("missing", ["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY"])
-    def test_needs_its_secrets_outside_development(self, missing):
-        result = run_python("import config.settings", **{**PRODUCTION, missing: ""})
+    def test_needs_its_secrets_outside_development(self, environment, missing):
+        environment(**{**PRODUCTION, missing: ""})
 
-        assert result.returncode == 1
-        assert f"Set {missing}: outside development it has no default" in result.stderr
+        with pytest.raises(ImproperlyConfigured, match=f"Set {missing}: outside development"):
+            runpy.run_path(SETTINGS)
 
     @pytest.mark.parametrize(
         ("name", "value", "complaint"),
@@ -135,12 +136,13 @@ class TestStart:
         environment(**{**PRODUCTION, name: value})
 
         with pytest.raises(ImproperlyConfigured) as refusal:
-            runpy.run_path(str(ROOT / "config/settings.py"))
+            runpy.run_path(SETTINGS)
 
         told = "".join(traceback.format_exception(refusal.value))
         assert complaint in told
         assert KEY not in told
 
+    @pytest.mark.slow
     def test_is_clean_by_django_s_own_deployment_checks(self):
         code = (
             "from django.core.management import execute_from_command_line as run\n"

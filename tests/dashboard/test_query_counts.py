@@ -233,6 +233,7 @@ def costs(browser, ids):
     return found
 
 
+@pytest.mark.slow
 def test_pages_stay_within_their_bounds_and_cost_the_same_for_many_rows(acme, source, dana_browser):
     grow(acme, source, 1)
     ids = _first(acme)

@@ -7,6 +7,7 @@ see it and who may act on it, then add its line.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
 from django.db import transaction
@@ -128,6 +129,7 @@ RULES = {
 }
 
 
+@cache
 def pages():
     """Every named page under /dashboard/, with the things its address names."""
     resolver = get_resolver()

@@ -27,9 +27,14 @@ def ask(tenant, amount, now):
     )
 
 
+def test_twenty_questions_a_day_are_mailed_at_once():
+    assert requests.WITHDRAWN_A_DAY_MAX == 20
+
+
 @pytest.fixture
-def restless(acme):
+def restless(acme, monkeypatch):
     """Whose key has asked as many questions as are mailed at once, one a minute."""
+    monkeypatch.setattr(requests, "WITHDRAWN_A_DAY_MAX", 4)
     make_source(acme)
     make_auto_funding(acme, confirmation_threshold=0, confirmation_emails=[BOSS, CFO])
     for number in range(requests.WITHDRAWN_A_DAY_MAX):

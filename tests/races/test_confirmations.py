@@ -47,7 +47,7 @@ def decline(token, now=NOW):
     return "declined"
 
 
-@rounds(3, quick=1)
+@rounds(3, quick=0)
 def test_50_approvals_and_50_declines_have_one_winner(question, token, round_):
     outcomes = together(lambda worker: (approve if worker % 2 else decline)(token), workers=100)
 

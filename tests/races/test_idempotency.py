@@ -28,7 +28,7 @@ def notes(action="note") -> int:
 
 
 @pytest.mark.parametrize("path", [NOTES, f"{NOTES}/link"])
-@rounds(5, quick=1)
+@rounds(5)
 def test_32_identical_requests_have_one_effect(acme, path, round_):
     key, idempotency_key = make_key(acme), f"k{round_}"
 

@@ -69,7 +69,7 @@ def cancel(payment):
     return "canceled"
 
 
-@rounds(3, quick=1)
+@rounds(3, quick=0)
 def test_50_approvals_and_50_declines_have_one_winner(tenant, payment, token, round_):
     outcomes = together(lambda worker: (approve if worker % 2 else decline)(token), workers=100)
 

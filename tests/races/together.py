@@ -29,7 +29,7 @@ def together(act: Callable[[int], Any], *, workers: int) -> list[Any]:
         return list(pool.map(run, range(workers)))
 
 
-def rounds(count: int, *, quick: int = 2) -> pytest.MarkDecorator:
+def rounds(count: int, *, quick: int = 1) -> pytest.MarkDecorator:
     """Run the race `count` times, the first `quick` rounds among the quick tests."""
     slow = [pytest.param(number, marks=pytest.mark.slow) for number in range(quick, count)]
     return pytest.mark.parametrize("round_", [*range(quick), *slow])
