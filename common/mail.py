@@ -21,6 +21,11 @@ def send(*, template: str, to: str, context: Mapping[str, Any]) -> None:
         render_to_string(f"email/{template}/{part}", values)
         for part in ("subject.txt", "body.txt", "body.html")
     )
-    message = EmailMultiAlternatives(subject=" ".join(subject.split()), body=text, to=[to])
+    message = EmailMultiAlternatives(
+        subject=" ".join(subject.split()),
+        body=text,
+        to=[to],
+        headers={"Auto-Submitted": "auto-generated"},  # RFC 3834: no "out of office" comes back
+    )
     message.attach_alternative(html, "text/html")
     message.send()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -13,17 +12,16 @@ from django.db.models import QuerySet
 
 from common.money import format_cents
 from dashboard.bank_account_forms import BankAccountForm
-from dashboard.context import account_name
 from dashboard.fields import DollarsField
 from dashboard.filter_forms import DaysFilter, between, either
 from dashboard.form_tokens import OnceForm
 from dashboard.payment_lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL
+from dashboard.recipient_choices import RecipientChoices
 from payments import selectors
 from payments.models import (
     DESCRIPTION_LENGTH_MAX,
     NICKNAME_LENGTH_MAX,
     PaymentMethod,
-    Recipient,
 )
 from payments.services import lifecycle
 from payments.states import PaymentStatus
@@ -90,13 +88,15 @@ class PayForm(OnceForm):
     def __init__(
         self,
         *args: Any,
-        recipients: Sequence[Recipient],
+        recipients: RecipientChoices,
         methods: list[tuple[str, MethodChoice]],
         available: int,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["recipient"].choices = [(row.pk, recipient_name(row)) for row in recipients]  # type: ignore[attr-defined]  # a ChoiceField
+        self.fields["recipient"].choices = recipients.names  # type: ignore[attr-defined]  # a ChoiceField
+        if recipients.are_cut:
+            self.fields["recipient"].help_text = "The first by name. Under Recipients are all."
         self.fields["method"].choices = methods  # type: ignore[attr-defined]
         self.fields["amount"].help_text = f"{format_cents(available)} is available."
 
@@ -108,7 +108,7 @@ class RecipientForm(BankAccountForm):
         label="Your name for it (optional)",
         max_length=NICKNAME_LENGTH_MAX,
         required=False,
-        help_text="Only your team sees it.",
+        help_text="The recipient never sees it.",
     )
 
 
@@ -117,7 +117,7 @@ class NicknameForm(forms.Form):
         label="Your name for it",
         max_length=NICKNAME_LENGTH_MAX,
         required=False,
-        help_text="Only your team sees it. Empty: the name on the account.",
+        help_text="The recipient never sees it. Empty: the name on the account.",
     )
 
 
@@ -146,10 +146,9 @@ class PaymentFilter(DaysFilter):
 
     field_order = ("status", "recipient", "since", "until")
 
-    def __init__(self, *args: Any, recipients: Sequence[Recipient], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, recipients: RecipientChoices, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = [(row.pk, recipient_name(row)) for row in recipients]
-        self.fields["recipient"].choices = [("", "Everybody"), *names]  # type: ignore[attr-defined]  # a ChoiceField
+        self.fields["recipient"].choices = [("", "Everybody"), *recipients.names]  # type: ignore[attr-defined]  # a ChoiceField
 
     def apply(self, rows: QuerySet[Any, Any], chosen: dict[str, Any]) -> QuerySet[Any, Any]:
         if chosen.get("status") == _APPROVAL:
@@ -159,8 +158,3 @@ class PaymentFilter(DaysFilter):
         if recipient := chosen.get("recipient"):
             rows = rows.filter(recipient_id=recipient)
         return between(rows, chosen.get("since"), chosen.get("until"))
-
-
-def recipient_name(row: Recipient) -> str:
-    """`Supplier LLC, First Platypus Bank ··6789`."""
-    return f"{row.display_name}, {account_name(row)}"

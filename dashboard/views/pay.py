@@ -15,7 +15,7 @@ from dashboard import refusals
 from dashboard.access import MONEY, PageRequest, tenant_form
 from dashboard.fields import dollars_text
 from dashboard.payment_forms import PayForm, method_choices
-from payments import selectors
+from dashboard.recipient_choices import recipient_choices
 from payments.models import Payment, PaymentMethod
 from payments.services import approvals, orders
 from payments.services.orders import Order
@@ -40,14 +40,16 @@ def pay(request: PageRequest) -> HttpResponse:
 
 def _form(request: PageRequest) -> PayForm:
     tenant_id = request.seat.tenant.pk
+    named = request.GET.get("recipient", "")
+    chosen = request.POST.get("recipient", named)
     return PayForm(
         request.POST if request.method == "POST" else None,
         tenant_id=tenant_id,
         what=ids.new("pay"),
-        recipients=list(selectors.kept_recipients(tenant_id=tenant_id)),
+        recipients=recipient_choices(tenant_id=tenant_id, chosen=chosen),
         methods=method_choices(now=utc_now()),
         available=ledger.summary(tenant_id).available,
-        initial={"recipient": request.GET.get("recipient", "")},
+        initial={"recipient": named},
     )
 
 

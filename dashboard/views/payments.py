@@ -15,6 +15,7 @@ from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.paging import page
 from dashboard.payment_forms import PaymentFilter
 from dashboard.payment_lines import payment_line
+from dashboard.recipient_choices import recipient_choices
 from networks.errors import NotCancelable
 from payments import selectors
 from payments.api import presenters
@@ -88,5 +89,7 @@ def cancel(request: PageRequest, payment_id: str) -> HttpResponse:
 
 
 def _filter(request: PageRequest) -> PaymentFilter:
-    recipients = list(selectors.kept_recipients(tenant_id=request.seat.tenant.pk))
+    recipients = recipient_choices(
+        tenant_id=request.seat.tenant.pk, chosen=request.GET.get("recipient", "")
+    )
     return PaymentFilter(request.GET, recipients=recipients)

@@ -20,6 +20,7 @@ class FundingSourceAdmin(AccountNumberAdmin):
         "type",
         "is_default",
         "last_return_code",
+        "authorization_ended_at",
         "created_at",
     )
     list_filter = ("status", "type", "account_holder_type", "tenant__mode")

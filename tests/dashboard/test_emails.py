@@ -137,6 +137,12 @@ def sent(template, **changes):
     return message.subject, message.body, str(message.alternatives[0][0])
 
 
+def test_a_mail_says_that_nobody_wrote_it():
+    sent("password_reset")
+
+    assert outbox.outbox[-1].message()["Auto-Submitted"] == "auto-generated"
+
+
 def test_every_template_is_tried_here():
     folder = Path(settings.BASE_DIR) / "templates" / "email"
     ours = {path.parent.name for path in folder.glob("*/subject.txt")}

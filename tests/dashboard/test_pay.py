@@ -75,6 +75,22 @@ class TestForm:
 
         assert f'<option value="{other.pk}" selected>' in content
 
+    def test_offers_the_first_by_name_and_the_chosen_one(self, monkeypatch, acme, dana_browser):
+        monkeypatch.setattr("dashboard.recipient_choices.SHOWN_MAX", 2)
+        names = ["Zebra", "Yak", "Ant", "Bee"]
+        zebra, yak, ant, bee = (
+            make_recipient(acme, str(number) * 6, nickname=name)
+            for number, name in enumerate(names, start=1)
+        )
+
+        content = dana_browser.get(f"{PATH}?recipient={zebra.pk}").content.decode()
+
+        offered = re.findall(r'<option value="(rcp_\w+)"', content)
+        assert offered == [ant.pk, bee.pk, zebra.pk]
+        assert "Under Recipients are all." in content
+        assert dana_browser.post(PATH, filled(acme, yak, step="review")).status_code == 200
+        assert dana_browser.get(f"{PATH}?recipient=rcp_%00").status_code == 200
+
     @pytest.mark.parametrize("text", ["", "0", "-5", "1.234", "ten"])
     def test_explains_an_impossible_amount_next_to_the_field(
         self, acme, supplier, dana_browser, text
