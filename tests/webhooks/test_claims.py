@@ -10,7 +10,7 @@ from django.db import connection
 from tests.builders import NOW, make_endpoint, publish
 from tests.webhooks.claiming import OK, claim, record
 from webhooks.dispatcher import claims
-from webhooks.dispatcher.claims import LEASE
+from webhooks.dispatcher.claims import IN_FLIGHT_PER_ENDPOINT, LEASE
 from webhooks.models import DisabledReason, WebhookDelivery, WebhookEndpoint
 from webhooks.services import deliveries
 from webhooks.states import DeliveryStatus, EndpointStatus
@@ -126,6 +126,19 @@ class TestSwitchedOff:
         deliveries.resend(tenant_id=acme.pk, delivery_id=delivery.pk, now=NOW)
 
         assert [job.is_manual for job in claim()] == [True]
+
+    def test_gets_no_more_than_ten_at_a_time_of_what_somebody_asked_for(self, acme):
+        """Behind as many as nobody has taken out of the queue yet."""
+        make_endpoint(acme)
+        for _ in range(41):
+            publish(acme)
+        later = NOW + timedelta(seconds=1)
+        asked_for = [publish(acme, now=later) for _ in range(12)]
+        WebhookDelivery.objects.filter(event_id__in=asked_for).update(is_manual=True)
+        WebhookEndpoint.objects.update(status="disabled", disabled_reason="tenant")
+
+        assert len(claim(now=later)) == IN_FLIGHT_PER_ENDPOINT
+        assert claim(now=later) == []
 
 
 class TestRemoved:

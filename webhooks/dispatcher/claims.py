@@ -57,7 +57,9 @@ WITH RECURSIVE step AS (
                 SELECT FROM (
                     SELECT leased_until FROM webhooks_webhookdelivery
                     WHERE endpoint_id = e.id AND status = 'pending' AND next_attempt_at <= %(now)s
-                    ORDER BY next_attempt_at, id LIMIT %(front)s
+                    ORDER BY next_attempt_at, id
+                    -- Where an endpoint is off, what was asked for is taken from behind the rest.
+                    LIMIT CASE WHEN e.status = 'enabled' THEN %(front)s::int END
                 ) AS oldest WHERE leased_until > %(now)s LIMIT %(cap)s
             ) AS leased
         ) AS flight

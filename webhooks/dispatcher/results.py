@@ -71,7 +71,7 @@ WITH change AS (
          started_at)
     SELECT r.id, r.number, r.code, r.error, r.response, r.headers::jsonb, r.duration, r.started
     FROM result AS r JOIN webhooks_webhookdelivery AS d ON d.id = r.id
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (delivery_id, number) DO NOTHING
 )
 SELECT id, status, endpoint_id, payment_id, sequence FROM settled
 """
