@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def test_a_new_tenant_adds_money(visit, dana, scripts):
     page = open_dashboard(visit, dana, scripts)
 
-    page.get_by_role("link", name="Bank accounts").click()
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Bank accounts").click()
     page.get_by_role("link", name="Link a sandbox bank").click()
     page.get_by_label("Account holder").fill("Acme Inc")
     page.get_by_role("button", name="Link account").click()
