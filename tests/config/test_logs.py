@@ -165,3 +165,8 @@ class TestTasks:
 
         (line,) = log.of("said")
         assert (line["request_id"], line["tenant_id"], line["task_id"]) == ("r1", "ten_1", task.id)
+
+
+def test_a_line_that_does_not_fit_its_message_fails_its_test():
+    with pytest.raises(TypeError):
+        logging.getLogger("tests").warning("%d", "no number")
