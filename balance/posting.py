@@ -178,16 +178,16 @@ def _posting(
     """What POST made of `order`; the rest is what it returned, the balance as it left it."""
     available_delta = order["available_delta"]
     return Posting(
-        id=order["id"],
-        sequence=sequence,
-        type=order["type"],
-        amount=order["amount"],
-        available_delta=available_delta,
-        locked_delta=order["locked_delta"],
-        available_after=available,
-        locked_after=locked,
-        pending_after=pending,
-        created_at=posted_at,
+        order["id"],
+        sequence,
+        order["type"],
+        order["amount"],
+        available_delta,
+        order["locked_delta"],
+        available,
+        locked,
+        pending,
+        posted_at,
         is_low=available_delta < 0 and notify_below is not None and available < notify_below,
         is_rise=available_delta > 0 and notify_rise,
     )

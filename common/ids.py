@@ -6,6 +6,7 @@ An id is hard to guess but is never used as a secret.
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import time
@@ -47,7 +48,7 @@ def _moment() -> str:
 
 
 def _chance(length: int) -> str:
-    return secrets.token_bytes(length).translate(_LETTER_OF_BYTE).decode()
+    return os.urandom(length).translate(_LETTER_OF_BYTE).decode()
 
 
 def is_id(value: object, prefix: str) -> bool:

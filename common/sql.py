@@ -43,7 +43,7 @@ def rows(statement: str, values: Values) -> list[Row]:
     the statement says them: `%(amount)s::bigint`.
     """
     database = _database()
-    if database.queries_logged or database.execute_wrappers:
+    if database.force_debug_cursor or database.is_debugging or database.execute_wrappers:
         return _watched(database, statement, values)
     return database.rows(statement, values)
 

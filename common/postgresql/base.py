@@ -6,6 +6,7 @@ import select
 from typing import Any, Self, cast
 
 import psycopg
+from django.conf import settings
 from django.db.backends.postgresql import base
 from django.db.backends.utils import debug_transaction
 from psycopg.pq import TransactionStatus
@@ -40,6 +41,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Django's, with hot statements and savepoints past its cursor, and a cheap look at health."""
 
     health_check_done: bool  # Django's, which its stubs leave out
+    is_debugging = False  # settings.DEBUG when it connected: looking it up costs a posting 1 %
+    _direct: Direct
 
     def rows(self, statement: str, values: Values) -> list[Row]:
         """Run `statement`, prepared. Checks and raises what Django's cursor would."""
@@ -53,6 +56,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             with self.wrap_database_errors:
                 raise
 
+    def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection[Any]:
+        connection: psycopg.Connection[Any] = super().get_new_connection(conn_params)
+        self._direct = _direct_of(connection)
+        self.is_debugging = settings.DEBUG
+        return connection
+
     def get_connection_params(self) -> dict[str, Any]:
         return {**super().get_connection_params(), "cursor_factory": Cursor}
 
@@ -61,10 +70,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if options := self.settings_dict["OPTIONS"].get("pool"):
             options["connection_class"] = PooledConnection
         return super().pool
-
-    @property
-    def _direct(self) -> Direct:
-        return _direct_of(self.connection)
 
     # After psycopg's `rollback`, or a cursor's, nothing would be prepared any more; and a cursor
     # costs more than PostgreSQL's work on a savepoint.

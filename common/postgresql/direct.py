@@ -68,8 +68,9 @@ class Direct:
             _checked(self._pgconn.exec_(command))
 
     def _begin(self) -> None:
-        idle = self._pgconn.transaction_status == TransactionStatus.IDLE
-        if idle and not self._connection.autocommit:
+        if self._connection.autocommit:
+            return
+        if self._pgconn.transaction_status == TransactionStatus.IDLE:
             _checked(self._pgconn.exec_(b"BEGIN"))
 
     def _prepare(self, statement: str) -> _Prepared:
