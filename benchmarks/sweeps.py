@@ -183,8 +183,10 @@ def _in_turns(ours: Search, bare: Search) -> tuple[list[float], list[float]]:
 
 
 def _forget() -> None:
+    """Leave nothing of this part, and nothing due of the parts before."""
     seeding.execute("ALTER TABLE funding_fundingtransaction DISABLE TRIGGER USER")
     for table in _MINE:
         seeding.execute(f"DELETE FROM {table} WHERE tenant_id LIKE 'bench_sweep%'")  # noqa: S608
+    seeding.execute("UPDATE funding_fundingtransaction SET next_attempt_at = NULL")
     seeding.execute("ALTER TABLE funding_fundingtransaction ENABLE TRIGGER USER")
     seeding.execute("DELETE FROM tenants_tenant WHERE id LIKE 'bench_sweep%'")
