@@ -46,12 +46,13 @@ window.Plaid = { create(config) {
   } };
 } };
 """
+# A window that is gone before the browser has told Playwright of the click leaves it waiting.
 WINDOW = """<!doctype html><html lang="en"><title>Plaid Link</title><h1>Your bank</h1>
 <button>chosen</button><button>two</button><button>cancelled</button><button>failed</button>
 <button>old</button><script>
 if (location.search.includes("back=1")) document.querySelector("h1").textContent = "Welcome back";
 for (const button of document.querySelectorAll("button"))
-  button.onclick = () => parent.postMessage(button.textContent, "*");
+  button.onclick = () => setTimeout(() => parent.postMessage(button.textContent, "*"), 200);
 </script></html>"""
 
 
