@@ -167,7 +167,10 @@ class PaymentNetwork(Protocol):
         ...
 
     def find(self, instruction_id: str) -> Accepted | None:
-        """The receipt of an instruction the network holds, or None when it has never seen it."""
+        """The receipt of an instruction the network holds, or None when it has never seen it.
+
+        Asks only: whatever the answer, nothing moves because of it. Raises NetworkUnavailable.
+        """
         ...
 
     def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> Sequence[NetworkEvent]:

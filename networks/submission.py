@@ -2,6 +2,7 @@
 
 The call happens outside any transaction. A worker that dies in between leaves an expired lease,
 and the next one submits again under the same id, which the network takes for the same instruction.
+What may be sent no more is not sent again: the network is asked whether it has it (decision 0105).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from networks.base import (
     Instruction,
     InstructionRefused,
     NetworkUnavailable,
+    PaymentNetwork,
 )
 
 log = structlog.get_logger(__name__)
@@ -35,11 +37,17 @@ RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (2, 5, 30, 120, 60
 Row = TypeVar("Row", bound=Leased)
 
 
+def _whatever(row: Leased) -> None:
+    """Nothing forbids sending it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Desk(Generic[Row]):
     """What one app hands over. Rows have a `network`. `due`: those that nothing keeps back.
 
-    `record_acceptance` and `record_refusal` run in the transaction that gives the lease back.
+    `require_sendable` raises InstructionRefused for a row that may not be sent, or not any more; it
+    is asked right before each call. `record_acceptance` and `record_refusal` run in the transaction
+    that gives the lease back.
     """
 
     model: type[Row]
@@ -47,6 +55,7 @@ class Desk(Generic[Row]):
     instruction: Callable[[Row], Instruction]
     record_acceptance: Callable[[Row, Accepted, datetime], None]
     record_refusal: Callable[[Row, InstructionRefused, datetime], None]
+    require_sendable: Callable[[Row], None] = _whatever
 
 
 def submit_due(desk: Desk[Row], *, now: datetime, limit: int = 200) -> int:
@@ -89,13 +98,36 @@ def _submit(desk: Desk[Row], row: Row, now: datetime) -> None:
 
 
 def _hand_over(desk: Desk[Row], row: Row, now: datetime) -> None:
-    network = registry.get(row.network)  # type: ignore[attr-defined]  # see Desk
     try:
-        accepted = network.submit(desk.instruction(row), now=now)
+        accepted = _receipt(desk, row, now)
     except InstructionRefused as refusal:
         _record(desk.record_refusal, row, refusal, now)
     else:
         _record(desk.record_acceptance, row, accepted, now)
+
+
+def _receipt(desk: Desk[Row], row: Row, now: datetime) -> Accepted:
+    """What the network says to the row. Raises what `PaymentNetwork.submit` raises."""
+    network = registry.get(row.network)  # type: ignore[attr-defined]  # see Desk
+    try:
+        desk.require_sendable(row)
+    except InstructionRefused:
+        if row.attempts > 1 and (accepted := _taken_over_before(network, row)):
+            return accepted
+        raise
+    return network.submit(desk.instruction(row), now=now)
+
+
+def _taken_over_before(network: PaymentNetwork, row: Leased) -> Accepted | None:
+    """The receipt of an earlier try whose answer was lost; None when it never arrived.
+
+    A call that we gave up may still be on its way, so the network is believed that it has nothing
+    only after the longest pause. Raises NetworkUnavailable until then.
+    """
+    accepted = network.find(row.pk)
+    if accepted is None and row.attempts <= len(RETRY_AFTER):
+        raise NetworkUnavailable("an earlier try may still arrive")
+    return accepted
 
 
 def _try_again_later(row: Leased, now: datetime) -> None:

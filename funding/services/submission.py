@@ -32,14 +32,17 @@ def _due() -> QuerySet[FundingTransaction]:
     return submittable(rows, kind=SwitchKind.FUNDING).select_related("source")
 
 
-def _instruction(funding: FundingTransaction) -> Instruction:
+def _require_debitable(funding: FundingTransaction) -> None:
     """Raises InstructionRefused where the bank has ended the account, or the authorization to debit
-    it, since this was reserved.
+    it, since this was reserved. The account is read again: it was claimed with others, before."""
+    funding.source.refresh_from_db()
+    try:
+        sources.require_debitable(source=funding.source, method=funding.method)
+    except RuleViolation as refusal:
+        raise InstructionRefused(code=refusal.code, reason=refusal.detail) from refusal
 
-    Only before the first try: after it the network may have the instruction, and has to say.
-    """
-    if funding.attempts == 1:
-        _require_debitable(funding)
+
+def _instruction(funding: FundingTransaction) -> Instruction:
     return Instruction(
         id=funding.pk,
         method=NETWORK_METHOD[funding.method],
@@ -48,15 +51,6 @@ def _instruction(funding: FundingTransaction) -> Instruction:
         account=funding.source.in_clear(),
         description=funding.description,
     )
-
-
-def _require_debitable(funding: FundingTransaction) -> None:
-    """Raises InstructionRefused. The account is read again: it was claimed with others, before."""
-    funding.source.refresh_from_db()
-    try:
-        sources.require_debitable(source=funding.source, method=funding.method)
-    except RuleViolation as refusal:
-        raise InstructionRefused(code=refusal.code, reason=refusal.detail) from refusal
 
 
 def _record_acceptance(funding: FundingTransaction, accepted: Accepted, now: datetime) -> None:
@@ -89,6 +83,7 @@ def _record_refusal(
 DESK = Desk(
     model=FundingTransaction,
     due=_due,
+    require_sendable=_require_debitable,
     instruction=_instruction,
     record_acceptance=_record_acceptance,
     record_refusal=_record_refusal,

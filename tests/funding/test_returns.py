@@ -133,7 +133,7 @@ class TestEndedAccount:
         sources.note_return(source=funding.source, return_code="R07", now=NOW)
 
         with pytest.raises(InstructionRefused) as refusal:
-            submission.DESK.instruction(claimed)
+            submission.DESK.require_sendable(claimed)
 
         assert refusal.value.code == "funding_source_not_authorized"
 
@@ -153,16 +153,3 @@ class TestEndedAccount:
 
         funding.refresh_from_db()
         assert funding.status == "pending"
-
-    def test_is_asked_again_where_the_bank_may_know_of_it_already(self, acme):
-        """Its answer to the first try was lost, so only the bank can say what became of it."""
-        funding = top_up(acme)
-        bank = SandboxBank()
-        leases.claim(FundingTransaction.objects.all(), now=NOW, limit=1)
-        bank.submit(submission.DESK.instruction(funding), now=NOW)
-        sources.note_return(source=funding.source, return_code="R02", now=NOW)
-
-        submission.submit_due(now=NOW + leases.LEASE)
-
-        funding.refresh_from_db()
-        assert (funding.status, funding.attempts) == ("pending", 2)
