@@ -11,11 +11,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
-            model_name='autofundingconfig',
-            name='authorized_at',
-            field=models.DateTimeField(blank=True, help_text='when a person last had it draw on its bank account', null=True),
-        ),
-        migrations.AddField(
             model_name='fundingsource',
             name='authorization_ended_at',
             field=models.DateTimeField(blank=True, help_text='when the bank last said that debits are not authorized', null=True),

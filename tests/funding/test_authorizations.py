@@ -317,7 +317,7 @@ class TestBeforeItWasKept:
 
     def migrated(self, source):
         with connection.cursor() as cursor:
-            cursor.execute(import_module("funding.migrations.0013_the_banks_last_word").ENDED)
+            cursor.execute(import_module("funding.migrations.0012_the_banks_last_word").ENDED)
         source.refresh_from_db()
         return source.authorization_ended_at
 

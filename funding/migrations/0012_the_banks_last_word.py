@@ -1,8 +1,7 @@
 """The account alone says whether it may be debited.
 
-Until now a person's agreement was kept with the settings, and returns from before 0011 were kept
-nowhere but as the account's last code. Both are written down on the account. An account that was
-debited with success after such a return stays as it is.
+Returns from before 0011 were kept nowhere but as the account's last code, which is written down
+here. An account that was debited with success after such a return stays as it is.
 """
 
 from __future__ import annotations
@@ -32,20 +31,9 @@ WHERE source.id = answer.source_id
             AND later.created_at > answer.at
     )
 """
-AGREED = """
-UPDATE funding_fundingsource AS source SET authorization_ended_at = NULL
-FROM funding_autofundingconfig AS config
-WHERE config.authorized_source_id = source.id
-    AND config.authorized_at >= source.authorization_ended_at
-"""
 
 
 class Migration(migrations.Migration):
-    dependencies: ClassVar = [("funding", "0012_authorized_source")]
+    dependencies: ClassVar = [("funding", "0011_authorizations")]
 
-    operations: ClassVar = [
-        migrations.RunSQL(ENDED, reverse_sql=migrations.RunSQL.noop),
-        migrations.RunSQL(AGREED, reverse_sql=migrations.RunSQL.noop),
-        migrations.RemoveField("autofundingconfig", "authorized_at"),
-        migrations.RemoveField("autofundingconfig", "authorized_source_id"),
-    ]
+    operations: ClassVar = [migrations.RunSQL(ENDED, reverse_sql=migrations.RunSQL.noop)]
