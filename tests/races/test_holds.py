@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from approvals import sweeps
 from funding.models import FundingTransaction
@@ -17,7 +17,7 @@ from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_auto_funding, make_source
 from tests.funding.builders import top_up
-from tests.races.together import rounds, together
+from tests.races.together import rounds, together, wait_for_a_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,12 +74,3 @@ def test_what_is_held_while_a_sweep_is_at_it_does_not_lapse(acme):
 
     funding.refresh_from_db()
     assert (funding.status, funding.held_at) == ("awaiting_confirmation", NOW)
-
-
-def wait_for_a_lock():
-    with connection.cursor() as cursor:
-        for _ in range(500):
-            cursor.execute("SELECT count(*), pg_sleep(0.01) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone()[0]:
-                return
-    raise AssertionError("nobody waits")

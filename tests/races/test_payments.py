@@ -8,7 +8,7 @@ from datetime import timedelta
 from threading import Event
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from balance import invariants
 from balance import selectors as balances
@@ -27,7 +27,7 @@ from tenants.actors import SYSTEM
 from tests.builders import ApiClient, make_auto_funding, make_key, make_source, make_tenant
 from tests.funding.builders import top_up
 from tests.payments.builders import account, fund, funds_of, history_of, pay, run_due, status_of
-from tests.races.together import rounds, together
+from tests.races.together import rounds, together, wait_for_a_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -221,12 +221,12 @@ class TestWaiting:
 
         def join_or_leave(worker):
             if worker == 1:
-                joined.wait(5)
+                assert joined.wait(30)
                 return waiting.run(tenant_id=tenant.pk, now=now)
             with transaction.atomic():
                 payment = pay(tenant, 100, wait=True, now=now)
                 joined.set()
-                assert somebody_waits_for_a_lock()
+                wait_for_a_lock()
             return payment
 
         payment, ran = together(join_or_leave, workers=2)
@@ -250,16 +250,6 @@ class TestWaiting:
         end = status_of(payment)
         assert end in {"created", "canceled", "failed"}
         assert funds_of(tenant) == ((0, 100) if end == "created" else (100, 0))
-
-
-def somebody_waits_for_a_lock():
-    """Whether another connection got that far, within two seconds."""
-    with connection.cursor() as cursor:
-        for _ in range(200):
-            cursor.execute("SELECT count(*), pg_sleep(0.01) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone()[0]:
-                return True
-    return False
 
 
 def lock_rows(tenant):

@@ -7,11 +7,8 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from threading import Barrier
-from typing import Any
+from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
@@ -22,30 +19,14 @@ from networks.sandbox import control
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
 from tests.networks.sandbox.builders import instruction
-from tests.races.together import rounds
+from tests.races.together import rounds, together
 
 NOW = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
 WORKERS = 8
 
 bank = SandboxBank()
+race = partial(together, workers=WORKERS)
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def race(act: Callable[[int], Any]) -> list[Any]:
-    """What `act(worker)` returned or raised in each of the workers that started together."""
-    start = Barrier(WORKERS)
-
-    def run(worker: int) -> Any:
-        try:
-            start.wait()
-            return act(worker)
-        except Exception as error:
-            return error
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(WORKERS) as pool:
-        return list(pool.map(run, range(WORKERS)))
 
 
 @rounds(5)

@@ -8,14 +8,14 @@ from datetime import timedelta
 
 import pytest
 from django.core import mail
-from django.db import connection, transaction
+from django.db import transaction
 
 from tenants import actors
 from tenants.errors import InvitationClosed
 from tenants.models import AuditEvent, Membership, OutgoingEmail, Role, User
 from tenants.services import emails, invitations, members
 from tests.builders import NOW, make_member
-from tests.races.together import together
+from tests.races.together import together, wait_for_a_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -138,12 +138,3 @@ def test_an_acceptance_gets_no_role_that_a_newer_invitation_takes_back(acme, riv
 
     assert isinstance(outcome, InvitationClosed)
     assert not Membership.objects.filter(tenant=acme).exists()
-
-
-def wait_for_a_lock():
-    with connection.cursor() as cursor:
-        for _ in range(500):
-            cursor.execute("SELECT count(*), pg_sleep(0.01) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone()[0]:
-                return
-    raise AssertionError("nobody waits")

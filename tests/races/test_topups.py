@@ -110,11 +110,11 @@ def test_a_topup_beside_the_return_that_ends_its_authorization_is_never_debited(
         with transaction.atomic():
             funding = top_up(tenant, source=source, now=utc_now())
             has_read.set()
-            assert has_spoken.wait(10)
+            assert has_spoken.wait(30)
         return funding
 
     def speak():
-        assert has_read.wait(10)
+        assert has_read.wait(30)
         sources.note_return(source=source, return_code="R07", now=utc_now())
         has_spoken.set()
 

@@ -44,7 +44,7 @@ def work(jobs, rng, *, failing=0.0):
     return results.record(done, now=utc_now()) if done else set()
 
 
-def drain(worker, claimed, *, failing=0.0, seconds=60.0):
+def drain(worker, claimed, *, failing=0.0, seconds=300.0):
     """Claim and record until nothing is pending; notes who claimed what."""
     rng, end, after = random.Random(worker), time.monotonic() + seconds, ""
     while time.monotonic() < end:
@@ -66,7 +66,9 @@ def drain_together(**options):
 
 
 @pytest.mark.parametrize(
-    "events", [40, pytest.param(400, marks=pytest.mark.slow)], ids=["small", "4000"]
+    "events",
+    [40, pytest.param(400, marks=[pytest.mark.slow, pytest.mark.timeout(600)])],
+    ids=["small", "4000"],
 )
 def test_8_dispatchers_claim_each_delivery_once(events):
     tenant = make_tenant()

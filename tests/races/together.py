@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Lock
 from typing import Any
 
 import pytest
 from django.db import connection
+
+# A crowd at one row stands in line for longer than a request may, on a busy machine much longer.
+_PATIENT = "SET lock_timeout = '60s'"
+# PostgreSQL greets a crowd that comes at once more slowly than it greets one after the other.
+_DOOR = Lock()
+_WAITING = """
+SELECT pg_sleep(0.01), count(*) FROM pg_locks
+WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
+"""
+_LOOKS_MAX = 3_000
 
 
 def together(act: Callable[[int], Any], *, workers: int) -> list[Any]:
@@ -17,7 +27,7 @@ def together(act: Callable[[int], Any], *, workers: int) -> list[Any]:
 
     def run(worker: int) -> Any:
         try:
-            connection.ensure_connection()
+            _connect(start)
             start.wait()
             return act(worker)
         except Exception as error:
@@ -27,6 +37,26 @@ def together(act: Callable[[int], Any], *, workers: int) -> list[Any]:
 
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(run, range(workers)))
+
+
+def _connect(start: Barrier) -> None:
+    """Those who could would wait for one who cannot for ever."""
+    try:
+        with _DOOR, connection.cursor() as cursor:
+            cursor.execute(_PATIENT)
+    except Exception:
+        start.abort()
+        raise
+
+
+def wait_for_a_lock() -> None:
+    """Until another connection waits for what ours has locked; half a minute at most."""
+    with connection.cursor() as cursor:
+        for _ in range(_LOOKS_MAX):
+            cursor.execute(_WAITING)
+            if cursor.fetchone()[1]:
+                return
+    raise AssertionError("nobody waits")
 
 
 def rounds(count: int, *, quick: int = 1) -> pytest.MarkDecorator:

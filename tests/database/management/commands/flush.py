@@ -33,6 +33,7 @@ def _delete_everything() -> None:
     tables = [connection.ops.quote_name(name) for name in sorted(names)]
     statements = [
         "SET LOCAL session_replication_role = replica",
+        "SET LOCAL lock_timeout = '50s'",  # below the timeout of statements
         f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE",
         *(f"DELETE FROM {table}" for table in tables),
     ]
