@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from django.conf import settings
 from redis import Redis
 
 from api import throttling
@@ -26,6 +27,11 @@ def bucket(monkeypatch):
     return fresh
 
 
+def stop_the_clock(name) -> None:
+    """The next call finds that no time has passed, however long it took to come."""
+    Redis.from_url(settings.REDIS_URL).hincrbyfloat(name, "at", 3600)
+
+
 def passed(answers) -> int:
     return sum(answer is True for answer in answers)
 
@@ -41,13 +47,14 @@ class TestBucket:
         assert 2 <= passed(answers) <= 2 + refilled
 
     def test_refills_by_its_rate(self, bucket, settings):
-        name = "refill"
+        name, started = "refill", time.monotonic()
         assert [bucket.take(name, 10)[0] for _ in range(20)] == [True] * 20
         bucket.take(name, 10)
         valkey = Redis.from_url(settings.REDIS_URL)
         valkey.hincrbyfloat(name, "at", -0.5)  # half a second ago
 
-        assert 5 <= passed(bucket.take(name, 10)[0] for _ in range(20)) < 20
+        taken = passed(bucket.take(name, 10)[0] for _ in range(20))
+        assert 5 <= taken <= 6 + 10 * (time.monotonic() - started)
 
     def test_is_forgotten_when_full_again(self, bucket, settings):
         bucket.take("forgotten", 10)
@@ -56,7 +63,7 @@ class TestBucket:
 
     def test_does_not_mind_a_clock_that_goes_back(self, bucket, settings):
         bucket.take("clock", 10)
-        Redis.from_url(settings.REDIS_URL).hincrbyfloat("clock", "at", 3600)
+        stop_the_clock("clock")
 
         assert bucket.take("clock", 10) == (True, 18.0)
 
@@ -64,17 +71,19 @@ class TestBucket:
 class TestRestartOfValkey:
     def test_a_closed_connection_is_opened_again(self, bucket, settings):
         bucket.take("again", 10)
+        stop_the_clock("again")
         client = bucket._valkey.ask("CLIENT", "ID")
         Redis.from_url(settings.REDIS_URL).client_kill_filter(_id=client)
 
-        assert 18 <= bucket.take("again", 10)[1] < 19
+        assert bucket.take("again", 10) == (True, 18.0)
         assert bucket._local._buckets == {}
 
     def test_a_forgotten_script_is_sent_again(self, bucket, settings):
         bucket.take("flushed", 10)
+        stop_the_clock("flushed")
         Redis.from_url(settings.REDIS_URL).script_flush()
 
-        assert 18 <= bucket.take("flushed", 10)[1] < 19
+        assert bucket.take("flushed", 10) == (True, 18.0)
         assert bucket._local._buckets == {}
 
 
@@ -103,7 +112,7 @@ class TestWithoutValkey:
         started = time.monotonic()
         answers = [bucket.take("silent", 5)[0] for _ in range(50)]
 
-        assert time.monotonic() - started < 3  # 50 waits would be 12 s
+        assert time.monotonic() - started < 6  # 50 waits would be 12 s
         assert passed(answers) < 50
 
     def test_the_api_goes_on_answering(self, acme, bucket, settings):

@@ -130,8 +130,8 @@ class TestHostileReceiver:
         got = post(receiver.url(f"/{behaviour}"), total_seconds=0.4)
 
         assert (got.status, got.failure) == (None, Failure.TIMEOUT)
-        assert time.monotonic() - started < 1.0
-        assert 400 <= got.duration_ms < 900
+        assert time.monotonic() - started < 3  # the receiver takes a minute, or for ever
+        assert 400 <= got.duration_ms < 3_000
 
     def test_cannot_make_us_read_for_ever(self, receiver):
         got = post(receiver.url("/endless-body"))

@@ -60,7 +60,7 @@ class TestClaim:
             now=NOW,
             limit=1,
             lease=MINUTE,
-            since=time.monotonic() - 90.5,
+            since=time.monotonic() - 90.01,
         )
 
         row.refresh_from_db()

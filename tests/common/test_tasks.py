@@ -22,7 +22,7 @@ def broker(monkeypatch):
     def use(url: str) -> None:
         monkeypatch.setattr(current_app.conf, "broker_url", url)
         monkeypatch.setattr(current_app.conf, "broker_write_url", url)
-        monkeypatch.setattr(tasks, "_broker_down", CoolDown(seconds=1))
+        monkeypatch.setattr(tasks, "_broker_down", CoolDown(seconds=60))
         tasks._producers.cache_clear()
 
     yield use
@@ -49,7 +49,7 @@ class TestAfterCommit:
             enqueue_on_commit("tenants.send_due_emails", hint="x")
             assert sent == []
 
-        assert tasks.flush()
+        assert tasks.flush(seconds=30)
         assert sent == [("tenants.send_due_emails", {"hint": "x"})]
 
     def test_is_forgotten_on_rollback(self, sent):
@@ -57,7 +57,7 @@ class TestAfterCommit:
             enqueue_on_commit("tenants.send_due_emails")
             transaction.set_rollback(True)
 
-        assert tasks.flush()
+        assert tasks.flush(seconds=30)
         assert sent == []
 
     def test_arrives_at_the_broker(self, broker, settings):
@@ -68,7 +68,7 @@ class TestAfterCommit:
 
             enqueue_on_commit("tenants.send_due_emails")
 
-            message = queue.get(timeout=1)
+            message = queue.get(timeout=30)
             assert message.headers["task"] == "tenants.send_due_emails"
             assert 0 < seconds_until(message.headers["expires"]) <= 60
             queue.clear()
@@ -86,8 +86,8 @@ class TestBrokerAway:
         started = time.monotonic()
         enqueue_on_commit("tenants.send_due_emails")
 
-        assert time.monotonic() - started < 0.2
-        assert tasks.flush(seconds=2)  # Celery on its own: 5 to 6 s
+        assert time.monotonic() - started < 2  # Celery on its own: 5 to 6 s
+        assert tasks.flush(seconds=4)
         (line,) = log.lines
         assert (line["event"], line["task"]) == ("wake_up_lost", "tenants.send_due_emails")
 
@@ -98,8 +98,8 @@ class TestBrokerAway:
         for number in range(20):
             enqueue_on_commit("tenants.send_due_emails", hint=number)
 
-        assert time.monotonic() - started < 0.2
-        assert tasks.flush(seconds=2)  # Celery on its own: 5 to 6 s
+        assert time.monotonic() - started < 2  # Celery on its own: 5 to 6 s
+        assert tasks.flush(seconds=4)
         assert [line["event"] for line in log.lines] == ["wake_up_lost"]
 
     def test_the_work_is_committed_all_the_same(self, broker, acme):
@@ -115,12 +115,12 @@ class TestBrokerAway:
 
 class TestCoolDown:
     def test_is_over_until_it_begins_and_again_later(self):
-        pause = CoolDown(seconds=0.05)
+        pause = CoolDown(seconds=0.5)
         assert pause.is_over
 
         pause.begin()
         assert not pause.is_over
 
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 30
         while not pause.is_over:
             assert time.monotonic() < deadline

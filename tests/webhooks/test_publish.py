@@ -20,8 +20,13 @@ def wake_ups():
     """What a listening dispatcher hears: call it for the number of wake-ups so far."""
     with Redis.from_url(settings.REDIS_URL) as client, client.pubsub() as listener:
         listener.subscribe(wake.CHANNEL)
-        listener.get_message(timeout=5)  # the confirmation
-        yield lambda: sum(1 for _ in iter(lambda: listener.get_message(timeout=0.05), None))
+        listener.get_message(timeout=30)  # the confirmation
+
+        def heard():
+            client.publish(wake.CHANNEL, b"now")  # it comes after what was published before
+            return sum(1 for _ in iter(lambda: listener.get_message(timeout=30)["data"], b"now"))
+
+        yield heard
 
 
 class TestPaymentEvent:

@@ -139,7 +139,7 @@ class TestSilence:
     def test_takes_two_threads_of_a_process_at_most(self, plaid, provider, monkeypatch):
         monkeypatch.setattr(adapter, "_TURN_SECONDS", 0.1)
         for _ in range(3):
-            plaid.answers(AUTH, Reply(b"{}", seconds=1))
+            plaid.answers(AUTH, Reply(b"{}", seconds=2))
 
         def ask(_number):
             with pytest.raises(LinkUnavailable) as told:
