@@ -24,6 +24,6 @@ def test_every_request_is_written_down(acme, tmp_path, monkeypatch, seconds):
             server.request(f"GET {NOTES} HTTP/1.1\nConnection: close", key=key)
         if seconds > 1:
             server.end()
-        wait_until(lambda: ApiRequest.objects.count() == REQUESTS, seconds=10)
+        wait_until(lambda: ApiRequest.objects.count() == REQUESTS, seconds=30)
 
     assert set(ApiRequest.objects.values_list("tenant_id", "status")) == {(acme.pk, 200)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import select
 import time
 
 import pytest
@@ -29,11 +30,13 @@ def key(acme):
     return make_key(acme)
 
 
-def say_bit_by_bit(client, bit, *, seconds):
-    """A byte now and then, until the server closes (OSError) or it was long enough."""
-    for _ in range(seconds * 5):
+def say_bit_by_bit(client, bit, *, is_enough=lambda: False):
+    """A byte now and then for half a minute, or until the server closes (OSError)."""
+    for _ in range(150):
         client.sendall(bit)
         time.sleep(0.2)
+        if is_enough():
+            return
 
 
 def assert_problem(answer, status, code):
@@ -170,6 +173,7 @@ class TestDawdling:
     """Each of these is more clients than the server has threads."""
 
     CLIENTS = 6
+    CROWDS = 5  # a busy machine may be slow beside one, not beside all of them
 
     @pytest.fixture
     def crowd(self, server):
@@ -184,36 +188,42 @@ class TestDawdling:
         assert server.request(f"GET {NOTES} HTTP/1.1", key=key).status == 200
         return time.monotonic() - started
 
-    def test_a_client_that_says_nothing_holds_no_thread(self, server, key, crowd):
-        crowd(b"")
+    def is_served_at_once(self, server, key, gather):
+        """Beside each new crowd, were it waited for, a request would take a second or longer."""
+        for _ in range(self.CROWDS):
+            gather()
+            if self.seconds_of_a_request(server, key) < 0.9:
+                return True
+        return False
 
-        assert self.seconds_of_a_request(server, key) < 0.9
+    def test_a_client_that_says_nothing_holds_no_thread(self, server, key, crowd):
+        assert self.is_served_at_once(server, key, lambda: crowd(b""))
 
     def test_a_client_that_stays_after_the_last_answer_holds_no_thread(self, server, key, crowd):
-        for client in crowd(b"GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"):
-            assert client.recv(1000)
+        def gather():
+            for client in crowd(b"GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"):
+                assert client.recv(1000)
 
-        assert self.seconds_of_a_request(server, key) < 0.9
+        assert self.is_served_at_once(server, key, gather)
 
     def test_it_is_let_go_after_a_while(self, server, crowd):
         client = crowd(b"GET / HTTP/1.1\r\nHost: testserver\r\nConnection: close\r\n\r\n")[0]
 
         assert wire.read_to_the_end(client).startswith(b"HTTP/1.1 ")
         with pytest.raises(OSError, match=r"reset|Broken pipe"):
-            say_bit_by_bit(client, b"x", seconds=8)
+            say_bit_by_bit(client, b"x")
 
     @pytest.mark.parametrize("head", [b"GET / HTTP/1.1\r\nX: ", b"POST / HTTP/1.1\r\nHost: h\r\n"])
     def test_a_head_that_drips_is_not_waited_for(self, server, crowd, head):
         client = crowd(head)[0]
 
         with pytest.raises(OSError, match=r"reset|Broken pipe"):
-            say_bit_by_bit(client, b"x", seconds=8)
+            say_bit_by_bit(client, b"x")
 
     def test_a_body_that_drips_is_not_waited_for(self, server, key):
         head = f"{POST}\nContent-Length: 99\nHost: testserver\nAuthorization: Bearer {key}"
         with server.open(head.replace("\n", "\r\n").encode() + b"\r\n\r\n{") as client:
-            say_bit_by_bit(client, b" ", seconds=2)
-            client.settimeout(0.5)
+            say_bit_by_bit(client, b" ", is_enough=lambda: select.select([client], [], [], 0)[0])
 
             assert client.recv(12) == b"HTTP/1.1 400"
 
@@ -222,7 +232,7 @@ class TestDawdling:
         said_before = len(server.log.read_text())
         crowd(f"GET {path} HTTP/1.1\r\nHost: testserver\r\n\r\n".encode(), receive_buffer=4096)
 
-        assert self.seconds_of_a_request(server, key) < 10
+        assert self.seconds_of_a_request(server, key) < 25
         log = server.log.read_text()[said_before:]
         assert "client_does_not_read" in log
         assert "Traceback" not in log

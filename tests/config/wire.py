@@ -63,7 +63,7 @@ class WireServer:
 
     def open(self, raw: bytes, *, receive_buffer: int = 0) -> socket.socket:
         """A connection on which these bytes were sent; the caller closes it."""
-        client = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        client = socket.create_connection(("127.0.0.1", self.port), timeout=30)
         if receive_buffer:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         client.sendall(raw)
