@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -130,7 +132,7 @@ def grow(tenant, source, rows):
     """One more of everything, `rows` times: decided and open approvals, lines, funding."""
     for _ in range(rows):
         top_up(tenant, source=source, now=utc_now())
-    confirmation_sweeps.sweep(now=utc_now().replace(year=utc_now().year + 1))
+    confirmation_sweeps.sweep(now=utc_now() + timedelta(days=365))
     for number in range(rows):
         _grow_money(tenant, source, f"{number}{rows}")
         _grow_developers(tenant)
