@@ -180,3 +180,11 @@ class TestResend:
         assert (data["status"], data["nextAttemptAt"]) == ("pending", None)
         delivery.refresh_from_db()
         assert (delivery.leased_until, delivery.is_manual) == (until, False)
+
+    def test_takes_over_from_a_dispatcher_that_died(self, acme_api, delivery):
+        WebhookDelivery.objects.update(leased_until=utc_now(), failures=2)
+
+        acme_api.post_json(f"{PATH}/deliveries/{delivery.pk}/resend")
+
+        delivery.refresh_from_db()
+        assert (delivery.leased_until, delivery.is_manual, delivery.failures) == (None, True, 0)

@@ -86,6 +86,25 @@ def test_8_dispatchers_claim_each_delivery_once(events):
     assert delivered.count() == events * 10
 
 
+def test_a_batch_recorded_by_8_at_once_counts_once():
+    """The first recording may still be committing while the second one begins."""
+    tenant = make_tenant()
+    for _ in range(5):
+        make_endpoint(tenant)
+    for _ in range(8):
+        publish(tenant, now=utc_now())
+    jobs = claims.claim(slots=40, retry_slots=40, now=utc_now()).jobs
+
+    counted = together(
+        lambda worker: work(jobs, random.Random(worker), failing=1.0), workers=WORKERS
+    )
+
+    assert sorted(map(len, counted)) == [0] * (WORKERS - 1) + [40]
+    assert set(WebhookEndpoint.objects.values_list("consecutive_failures", flat=True)) == {8}
+    assert set(WebhookDelivery.objects.values_list("failures", "attempts")) == {(1, 1)}
+    assert WebhookAttempt.objects.count() == 40
+
+
 def test_events_of_a_payment_are_never_overtaken(monkeypatch):
     """Half of the tries fail and wait 50 ms, so that much is parked and let go under way."""
     monkeypatch.setattr(outcomes, "SCHEDULE", (timedelta(milliseconds=50),) * 100)

@@ -14,14 +14,11 @@ def claim(*, slots=200, retry_slots=100, now=NOW, after=""):
     return claims.claim(slots=slots, retry_slots=retry_slots, after=after, now=now).jobs
 
 
+def result_of(job, answer, *, now=NOW, jitter=0.0):
+    outcome = outcomes.judge(answer, failures=job.failures, jitter=jitter, now=now)
+    return results.Result(job=job, answer=answer, outcome=outcome, started_at=now)
+
+
 def record(jobs, answer, *, now=NOW, jitter=0.0):
-    done = [
-        results.Result(
-            job=job,
-            answer=answer,
-            outcome=outcomes.judge(answer, failures=job.failures, jitter=jitter, now=now),
-            started_at=now,
-        )
-        for job in jobs
-    ]
+    done = [result_of(job, answer, now=now, jitter=jitter) for job in jobs]
     return results.record(done, now=now)

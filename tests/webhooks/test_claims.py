@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from tests.builders import NOW, make_endpoint, publish
-from tests.webhooks.claiming import OK, claim, record
+from tests.webhooks.claiming import BROKEN, OK, claim, record
 from webhooks.dispatcher import claims
 from webhooks.dispatcher.claims import IN_FLIGHT_PER_ENDPOINT, LEASE
 from webhooks.models import DisabledReason, WebhookDelivery, WebhookEndpoint
@@ -126,6 +126,19 @@ class TestSwitchedOff:
         deliveries.resend(tenant_id=acme.pk, delivery_id=delivery.pk, now=NOW)
 
         assert [job.is_manual for job in claim()] == [True]
+
+    def test_gets_what_was_asked_for_after_a_dispatcher_died(self, acme):
+        make_endpoint(acme)
+        publish(acme)
+        (left,) = claim()
+        WebhookEndpoint.objects.update(status="disabled", disabled_reason="tenant")
+        over = NOW + LEASE
+
+        deliveries.resend(tenant_id=acme.pk, delivery_id=left.delivery_id, now=over)
+
+        assert deliveries.put_aside(now=over) == 0
+        assert record([left], BROKEN, now=over) == set()
+        assert [(job.is_manual, job.attempt) for job in claim(now=over)] == [(True, 2)]
 
     def test_gets_no_more_than_ten_at_a_time_of_what_somebody_asked_for(self, acme):
         """Behind as many as nobody has taken out of the queue yet."""

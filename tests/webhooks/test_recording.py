@@ -10,10 +10,10 @@ from structlog.testing import capture_logs
 
 from common.clock import utc_now
 from tests.builders import make_endpoint, publish
-from tests.webhooks.dispatching import deliver
+from tests.webhooks.dispatching import Clock, deliver
 from webhooks.dispatcher import claims, loop, results
 from webhooks.dispatcher.claims import IN_FLIGHT_PER_ENDPOINT
-from webhooks.models import WebhookAttempt, WebhookDelivery
+from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 from webhooks.states import DeliveryStatus
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,6 +39,53 @@ class TestRecording:
 
         assert sent[5] <= 4  # what was being sent, and what was claimed meanwhile
         assert len(receiver.requests) == WebhookAttempt.objects.count() == 12
+
+    def test_whose_commit_got_no_answer_counts_once(self, acme, receiver, monkeypatch):
+        make_endpoint(acme, url=receiver.url("/500"))
+        for _ in range(3):
+            publish(acme, now=utc_now())
+        lost: list[set[str]] = []
+        record = results.record
+
+        def lose_the_first_answer(batch, *, now):
+            counted = record(batch, now=now)
+            if not lost:
+                lost.append(counted)
+                raise OperationalError("server closed the connection unexpectedly")
+            return counted
+
+        monkeypatch.setattr(results, "record", lose_the_first_answer)
+        monkeypatch.setattr(loop, "_DATABASE_AWAY_SECONDS", 0.05)
+
+        deliver(clock=Clock())
+
+        assert len(receiver.requests) == WebhookAttempt.objects.count() == 3
+        assert WebhookEndpoint.objects.get().consecutive_failures == 3
+        assert set(WebhookDelivery.objects.values_list("failures", flat=True)) == {1}
+
+    def test_after_an_outage_longer_than_a_lease_sends_nothing_twice(
+        self, acme, receiver, monkeypatch
+    ):
+        for _ in range(20):
+            make_endpoint(acme, url=receiver.url())
+        for _ in range(IN_FLIGHT_PER_ENDPOINT):
+            publish(acme, now=utc_now())
+        clock, record = Clock(), results.record
+        started = clock.now
+
+        def away_until_all_came_back_and_leases_ended(batch, *, now):
+            if clock.now > started:
+                return record(batch, now=now)
+            if len(batch) == 200:
+                clock.now += claims.LEASE
+            raise OperationalError("the database system is shutting down")
+
+        monkeypatch.setattr(results, "record", away_until_all_came_back_and_leases_ended)
+        monkeypatch.setattr(loop, "_DATABASE_AWAY_SECONDS", 0.05)
+
+        deliver(clock=clock)
+
+        assert len(receiver.requests) == WebhookAttempt.objects.count() == 200
 
     def test_takes_half_of_what_is_under_way_at_a_time(self, acme, receiver, monkeypatch):
         for _ in range(20):

@@ -8,8 +8,8 @@ import pytest
 
 from common.http.client import Answer, Failure
 from tests.builders import NOW, make_endpoint, publish
-from tests.webhooks.claiming import BROKEN, OK, claim, record
-from webhooks.dispatcher import outcomes, results
+from tests.webhooks.claiming import BROKEN, OK, claim, record, result_of
+from webhooks.dispatcher import results
 from webhooks.dispatcher.claims import LEASE
 from webhooks.models import WebhookDelivery
 from webhooks.states import DeliveryStatus
@@ -63,16 +63,6 @@ class TestRecord:
         assert [attempt.number for attempt in delivery.attempt_log.all()] == [1]
         assert record([current], OK) == {delivery.pk}
 
-    def test_the_same_result_twice_is_one_attempt(self, acme):
-        make_endpoint(acme)
-        publish(acme)
-        (job,) = claim()
-
-        record([job], OK)
-        record([job], OK)
-
-        assert WebhookDelivery.objects.get().attempt_log.count() == 1
-
     def test_a_batch_costs_one_statement_and_one_for_what_waited(
         self, acme, django_assert_num_queries
     ):
@@ -91,12 +81,7 @@ class TestRecord:
         one, two, three, four = claim()
 
         done = [
-            results.Result(
-                job=job,
-                answer=answer,
-                outcome=outcomes.judge(answer, failures=0, jitter=0.0, now=NOW),
-                started_at=NOW + timedelta(seconds=number),
-            )
+            result_of(job, answer, now=NOW + timedelta(seconds=number))
             for number, (job, answer) in enumerate(
                 [(one, BROKEN), (two, OK), (three, BROKEN), (four, BROKEN)]
             )

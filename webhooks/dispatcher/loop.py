@@ -145,6 +145,9 @@ class Dispatcher:
         return bool(batch)
 
     def _next_batch(self) -> list[Result]:
+        """All that could not be recorded: its leases may have ended, and a claim is next."""
+        if self._is_behind:
+            return list(self._finished)
         half = (len(self._running) + len(self._finished)) // 2
         return self._finished[: max(half, _BATCH_MIN)]
 

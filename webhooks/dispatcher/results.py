@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -20,14 +20,40 @@ from webhooks.states import DeliveryStatus
 RESPONSE_BYTES_KEPT = 1024
 PAUSE_SECONDS_MAX = 60
 
-# Endpoints first and in one order, then deliveries: two dispatchers never wait in a circle.
-# A result counts only while its lease is the one it was claimed with.
+# Deliveries first, each under its own lease, then their endpoints in one order: two dispatchers
+# never wait in a circle. A result counts once, while its lease is the one it was claimed with and
+# was not given back; only what counted says something about an endpoint.
 _RECORD = """
-WITH change AS (
+WITH result AS (
     SELECT * FROM unnest(
-        %(endpoint_ids)s::text::varchar[], %(succeeded)s::text::bool[],
-        %(trailing)s::text::int[], %(failed_since)s::text::timestamptz[]
-    ) AS c (endpoint_id, has_success, failures, failed_since)
+        %(ids)s::text::varchar[], %(versions)s::text::int[], %(numbers)s::text::int[],
+        %(statuses)s::text::varchar[], %(due)s::text::timestamptz[], %(codes)s::text::int[],
+        %(errors)s::text::varchar[], %(responses)s::text::text[], %(headers)s::text::text[],
+        %(durations)s::text::int[], %(started)s::text::timestamptz[]
+    ) WITH ORDINALITY AS r (
+        id, version, number, status, due, code, error, response, headers, duration, started, place
+    )
+), settled AS (
+    UPDATE webhooks_webhookdelivery AS d
+    SET status = r.status, next_attempt_at = r.due, leased_until = NULL,
+        failures = d.failures + (r.status <> 'delivered')::int,
+        last_status_code = r.code, last_error = r.error,
+        delivered_at = CASE WHEN r.status = 'delivered' THEN %(now)s::timestamptz END
+    FROM result AS r
+    WHERE d.id = r.id AND d.lease_version = r.version AND d.leased_until IS NOT NULL
+        AND d.status = 'pending'
+    RETURNING d.id, d.lease_version, d.status, d.endpoint_id, d.payment_id, d.sequence,
+        d.is_manual, r.started, r.place
+), tried AS (
+    SELECT endpoint_id, started, place, max(place) FILTER (WHERE status = 'delivered') OVER (
+        PARTITION BY endpoint_id
+    ) AS succeeded FROM settled WHERE status = 'delivered' OR NOT is_manual
+), change AS (
+    -- Failures since the last success in the batch.
+    SELECT endpoint_id, max(succeeded) IS NOT NULL AS has_success,
+        count(*) FILTER (WHERE place > coalesce(succeeded, 0)) AS failures,
+        min(started) FILTER (WHERE place > coalesce(succeeded, 0)) AS failed_since
+    FROM tried GROUP BY endpoint_id
 ), locked AS (
     SELECT e.id, CASE WHEN c.has_success THEN c.failures
             ELSE e.consecutive_failures + c.failures END AS failures,
@@ -36,7 +62,7 @@ WITH change AS (
         c.has_success
     FROM webhooks_webhookendpoint AS e JOIN change AS c ON c.endpoint_id = e.id
     WHERE c.failures > 0 OR e.consecutive_failures > 0 OR e.last_success_at IS NULL
-        OR e.last_success_at < %(now)s::timestamptz - interval '1 minute'
+        OR e.last_success_at < %(now)s - interval '1 minute'
     ORDER BY e.id FOR NO KEY UPDATE OF e
 ), health AS (
     UPDATE webhooks_webhookendpoint AS e
@@ -47,24 +73,7 @@ WITH change AS (
         paused_until = CASE WHEN l.failures >= %(breaker)s THEN %(now)s + least(
             %(pause_max)s::float, 2 ^ least(l.failures - %(breaker)s, 10)
         ) * interval '1 second' END
-    FROM locked AS l WHERE e.id = l.id RETURNING e.id
-), result AS (
-    SELECT r.* FROM unnest(
-        %(ids)s::text::varchar[], %(versions)s::text::int[], %(numbers)s::text::int[],
-        %(statuses)s::text::varchar[], %(due)s::text::timestamptz[], %(codes)s::text::int[],
-        %(errors)s::text::varchar[], %(responses)s::text::text[], %(headers)s::text::text[],
-        %(durations)s::text::int[], %(started)s::text::timestamptz[]
-    ) AS r (id, version, number, status, due, code, error, response, headers, duration, started)
-    WHERE (SELECT count(*) FROM health) >= 0
-), settled AS (
-    UPDATE webhooks_webhookdelivery AS d
-    SET status = r.status, next_attempt_at = r.due, leased_until = NULL,
-        failures = d.failures + (r.status <> 'delivered')::int,
-        last_status_code = r.code, last_error = r.error,
-        delivered_at = CASE WHEN r.status = 'delivered' THEN %(now)s END
-    FROM result AS r
-    WHERE d.id = r.id AND d.lease_version = r.version AND d.status = 'pending'
-    RETURNING d.id, d.status, d.endpoint_id, d.payment_id, d.sequence
+    FROM locked AS l WHERE e.id = l.id
 ), attempt AS (
     INSERT INTO webhooks_webhookattempt
         (delivery_id, number, status_code, error, response, response_headers, duration_ms,
@@ -73,7 +82,7 @@ WITH change AS (
     FROM result AS r JOIN webhooks_webhookdelivery AS d ON d.id = r.id
     ON CONFLICT (delivery_id, number) DO NOTHING
 )
-SELECT id, status, endpoint_id, payment_id, sequence FROM settled
+SELECT id, lease_version, status, endpoint_id, payment_id, sequence FROM settled
 """
 
 # What waited its turn behind a delivery that is over now, by the time to which a claim parks it; a
@@ -100,62 +109,57 @@ class Result:
     outcome: Outcome
     started_at: datetime
 
-    @property
-    def is_success(self) -> bool:
-        return self.answer.is_success
 
+class _Settled(NamedTuple):
+    """A delivery whose result counted."""
 
-@dataclass
-class _Health:
-    """What a batch says about one endpoint: failures since its last success in the batch."""
-
-    has_success: bool = False
-    trailing: int = 0
-    failed_since: datetime | None = None
-
-    def add(self, result: Result) -> None:
-        if result.is_success:
-            self.has_success, self.trailing, self.failed_since = True, 0, None
-        elif not result.job.is_manual:
-            self.trailing += 1
-            self.failed_since = self.failed_since or result.started_at
+    delivery_id: str
+    lease_version: int
+    status: str
+    endpoint_id: str
+    payment_id: str
+    sequence: int
 
 
 @transaction.atomic
 def record(results: Sequence[Result], *, now: datetime) -> set[str]:
     """Record a batch in one statement; returns the deliveries whose result counted.
 
-    The others had lost their lease: somebody else is responsible for them by now. An endpoint that
-    is gone is switched off with it, so that no claim comes between.
+    The others had lost their lease: somebody else is responsible for them by now. Or they were
+    recorded before: a batch whose commit got no answer may be recorded again, and changes nothing.
+    An endpoint that is gone is switched off with it, so that no claim comes between.
     """
-    settled = sql.rows(_RECORD, _values(results, now))
-    over = [row for row in settled if row[1] != DeliveryStatus.PENDING and row[3]]
-    if over:
-        _, _, endpoints, payments, sequences = zip(*over, strict=True)
-        values = {
-            "endpoints": arrays.texts(endpoints),
-            "payments": arrays.texts(payments),
-            "sequences": arrays.plain(sequences),
-        }
-        sql.rows(_RELEASE, {**values, "order_wait": ORDER_WAIT, "now": now})
-    for endpoint_id, url in _gone(results):
+    settled = [_Settled._make(row) for row in sql.rows(_RECORD, _values(results, now))]
+    _release([row for row in settled if row.status != DeliveryStatus.PENDING], now)
+    counted = {(row.delivery_id, row.lease_version) for row in settled}
+    for endpoint_id, url in _gone(results, counted):
         switch_off_gone(endpoint_id=endpoint_id, url=url, now=now)
-    return {row[0] for row in settled}
+    return {row.delivery_id for row in settled}
 
 
-def _gone(results: Iterable[Result]) -> list[tuple[str, str]]:
+def _release(ended: Iterable[_Settled], now: datetime) -> None:
+    over = [row for row in ended if row.payment_id]
+    if not over:
+        return
+    values = {
+        "endpoints": arrays.texts(row.endpoint_id for row in over),
+        "payments": arrays.texts(row.payment_id for row in over),
+        "sequences": arrays.plain(row.sequence for row in over),
+        "order_wait": ORDER_WAIT,
+        "now": now,
+    }
+    sql.rows(_RELEASE, values)
+
+
+def _gone(results: Iterable[Result], counted: Collection[tuple[str, int]]) -> list[tuple[str, str]]:
     """The endpoints that answered 410, and where. In one order, as `_RECORD` locked them."""
     jobs = (r.job for r in results if r.answer.status == GONE and not r.job.is_manual)
-    return sorted({(job.endpoint_id, job.url) for job in jobs})
+    ours = (job for job in jobs if (job.delivery_id, job.lease_version) in counted)
+    return sorted({(job.endpoint_id, job.url) for job in ours})
 
 
 def _values(results: Sequence[Result], now: datetime) -> dict[str, Any]:
-    health = _health_of(results)
     return {
-        "endpoint_ids": arrays.texts(health),
-        "succeeded": arrays.plain(item.has_success for item in health.values()),
-        "trailing": arrays.plain(item.trailing for item in health.values()),
-        "failed_since": arrays.plain(item.failed_since for item in health.values()),
         "ids": arrays.texts(result.job.delivery_id for result in results),
         "versions": arrays.plain(result.job.lease_version for result in results),
         "numbers": arrays.plain(result.job.attempt for result in results),
@@ -171,13 +175,6 @@ def _values(results: Sequence[Result], now: datetime) -> dict[str, Any]:
         "pause_max": PAUSE_SECONDS_MAX,
         "now": now,
     }
-
-
-def _health_of(results: Iterable[Result]) -> dict[str, _Health]:
-    health: dict[str, _Health] = {}
-    for result in results:
-        health.setdefault(result.job.endpoint_id, _Health()).add(result)
-    return {name: item for name, item in health.items() if item.has_success or item.trailing}
 
 
 def text_of(body: bytes) -> str:

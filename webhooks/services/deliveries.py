@@ -32,7 +32,7 @@ def resend(*, tenant_id: str, delivery_id: str, now: datetime) -> WebhookDeliver
     delivery = rows.select_related("event").get(pk=found.pk)
     if delivery.status != DeliveryStatus.PENDING:
         DELIVERY_STATES.advance(delivery, DeliveryStatus.PENDING, is_manual=True, **new_round(now))
-    elif delivery.leased_until is None:
+    elif delivery.leased_until is None or delivery.leased_until <= now:
         _bring_forward(delivery, now)
     transaction.on_commit(wake.dispatchers, robust=True)
     return delivery
@@ -58,7 +58,7 @@ def put_aside(*, now: datetime, endpoint_id: str | None = None) -> int:
 
 
 def _bring_forward(delivery: WebhookDelivery, now: datetime) -> None:
-    changes = {**new_round(now), "is_manual": True}
+    changes = {**new_round(now), "is_manual": True, "leased_until": None}
     for name, value in changes.items():
         setattr(delivery, name, value)
     delivery.save(update_fields=list(changes))
