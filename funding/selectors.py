@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, Q, QuerySet, Sum
+from django.db.models import F, OuterRef, Q, QuerySet, Sum
 
 from balance import selectors as ledger
 from common.errors import NotFound
@@ -73,6 +73,16 @@ def any_source(source_id: str) -> FundingSource:
     if not row:
         raise NotFound("There is no such bank account.")
     return row
+
+
+def same_account_now(source: FundingSource) -> FundingSource:
+    """The row that stands for the bank account of `source` today: itself, unless it was removed and
+    the account added again."""
+    if source.status != SourceStatus.REMOVED:
+        return source
+    rows = sources(tenant_id=source.tenant_id).filter(fingerprint=source.fingerprint)
+    last_first = (F("removed_at").desc(nulls_first=True), "-created_at", "-pk")
+    return rows.order_by(*last_first).first() or source
 
 
 def verification(source: FundingSource) -> tuple[int, datetime | None]:

@@ -60,12 +60,16 @@ def renew_locked(*, source: FundingSource, actor: Actor, now: datetime) -> None:
 
 def carry_over(*, source: FundingSource, actor: Actor) -> None:
     """An unsaved source that an API key adds is debited no sooner than the one that was removed:
-    the program brings no new agreement of the holder."""
-    if actor.type != ActorType.API_KEY:
+    the program brings no new agreement of the holder.
+
+    Whoever adds it: what the bank says at this moment about an earlier debit waits for the new row.
+    """
+    same = FundingSource.objects.filter(tenant=source.tenant, fingerprint=source.fingerprint)
+    known = list(same.select_for_update(no_key=True).order_by("created_at", "pk"))
+    if not known or actor.type != ActorType.API_KEY:
         return
-    known = FundingSource.objects.filter(tenant=source.tenant, fingerprint=source.fingerprint)
-    before = known.order_by("-created_at", "-pk").first()
-    if before is not None and before.authorization_ended_at is not None:
+    before = selectors.same_account_now(known[-1])
+    if before.authorization_ended_at is not None:
         source.authorization_ended_at = before.authorization_ended_at
         source.last_return_code = before.last_return_code
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from balance import services as ledger
+from funding import selectors
 from funding.models import AutoFundingConfig, FundingSource, FundingTransaction, Trigger
 from funding.services import notices
 from networks import return_codes
@@ -98,7 +99,8 @@ def note_failure(*, funding: FundingTransaction, now: datetime) -> None:
     1 h, then 6 h, then 24 h.
     """
     if (code := _final_answer(funding)) is not None:
-        pause_where_used(source=funding.source, reason=notices.RETURNED + code, now=now)
+        source = selectors.same_account_now(funding.source)
+        pause_where_used(source=source, reason=notices.RETURNED + code, now=now)
     if funding.trigger != Trigger.AUTO_FUNDING:
         return
     ledger.lock_row(tenant_id=funding.tenant_id)

@@ -1,6 +1,7 @@
 """Bank accounts we may draw from: using, choosing and removing them. `linking` adds them.
 
-Lock order: the tenant (whoever adds a source or moves the default), the source, the balance.
+Lock order: the tenant (whoever adds a source or moves the default), the source, the balance. The
+rows of one account, which was removed and added again, oldest first.
 A funding that starts holds its source FOR KEY SHARE, which only a removal (FOR UPDATE) excludes:
 nothing starts on a removed source, and nobody else waits for a top-up.
 """
@@ -15,6 +16,7 @@ from django.db import transaction
 from common import sql
 from common.errors import NotFound
 from common.ids import is_id
+from funding import selectors
 from funding.errors import (
     FundingMethodNotSupported,
     FundingSourceInUse,
@@ -147,16 +149,26 @@ def note_rejection(*, source: FundingSource, code: str, now: datetime) -> None:
 def note_return(*, source: FundingSource, return_code: str, now: datetime) -> None:
     """Remember why the bank sent money back, and stop using an account that has ended.
 
-    Any return of the two deposits ends a verification. `source` is brought up to date.
+    Any return of the two deposits ends a verification. A return may come after the account was
+    removed and added again: the bank means the account, so what ends it, or the authorization to
+    debit it, counts for the row that stands for it now. `source` is brought up to date.
     """
+    answer = return_codes.lookup(return_code)
+    _remember(source, return_code, now)
+    if source.status == SourceStatus.PENDING_VERIFICATION:
+        set_status(source=source, status=SourceStatus.VERIFICATION_FAILED, now=now)
+    again = selectors.same_account_now(source)
+    if again.pk != source.pk and (answer.ends_account or answer.ends_authorization):
+        _remember(again, return_code, now)
+
+
+def _remember(source: FundingSource, return_code: str, now: datetime) -> None:
     source.refresh_from_db(from_queryset=FundingSource.objects.select_for_update(no_key=True))
     answer, source.last_return_code = return_codes.lookup(return_code), return_code
     if answer.ends_authorization:
         source.authorization_ended_at = now
     source.save(update_fields=("last_return_code", "authorization_ended_at"))
-    if source.status == SourceStatus.PENDING_VERIFICATION:
-        set_status(source=source, status=SourceStatus.VERIFICATION_FAILED, now=now)
-    elif source.status == SourceStatus.ACTIVE and answer.ends_account:
+    if source.status == SourceStatus.ACTIVE and answer.ends_account:
         set_status(source=source, status=SourceStatus.ERRORED, now=now)
 
 

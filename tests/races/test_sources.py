@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from threading import Event
 
 import pytest
 from django.db import transaction
@@ -109,6 +110,29 @@ class TestAdding:
 
         assert kinds(outcomes) == {FundingSource: 3, TooManyFundingSources: WORKERS - 3}
         assert FundingSource.objects.count() == 20
+
+    def test_hears_of_what_the_bank_says_meanwhile_about_an_earlier_debit(self, acme):
+        """The bank speaks after the account's past was read and before the new row is there."""
+        old = make_source(acme)
+        remove(old)
+        is_added, has_spoken = Event(), Event()
+
+        def add():
+            with transaction.atomic():
+                again = make_source(acme)
+                is_added.set()
+                has_spoken.wait(0.5)  # in vain: the bank's word waits for us
+            return again
+
+        def speak():
+            assert is_added.wait(10)
+            sources.note_return(source=old, return_code="R10", now=NOW)
+            has_spoken.set()
+
+        again, _ = together(lambda worker: (add, speak)[worker](), workers=2)
+
+        again.refresh_from_db()
+        assert again.authorization_ended_at == NOW
 
 
 class TestMakingDefault:
