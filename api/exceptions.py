@@ -24,7 +24,7 @@ def handle(exception: Exception, context: dict[str, Any]) -> HttpResponse:
     """The answer to any exception. What we did not anticipate is logged and becomes a 500."""
     if isinstance(exception, exceptions.ValidationError):
         return _validation_problem(exception)
-    if isinstance(exception, DomainError):
+    if isinstance(exception, DomainError) and exception.is_public:
         return problems.response(exception)
     known = _translate(exception)
     if known is not None:

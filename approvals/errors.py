@@ -7,12 +7,14 @@ from common.errors import Conflict, Forbidden, NotFound, RuleViolation
 
 class AmountMismatch(RuleViolation):
     code = "amount_mismatch"
+    is_public = False
     title = "Typed amount differs"
     advice = "Type the amount exactly as it is shown."
 
 
 class ConfirmationClosed(Conflict):
     code = "confirmation_closed"
+    is_public = False
     title = "Already decided"
     advice = "Somebody decided before, or the time was up. The page shows who and when."
 
@@ -25,17 +27,20 @@ class UnknownConfirmation(NotFound):
 
 class ConfirmationResentRecently(RuleViolation):
     code = "confirmation_resent_recently"
+    is_public = False
     title = "Sent a moment ago"
     advice = "Wait ten minutes between two e-mails to the same approver."
 
 
 class NotAnApprover(Forbidden):
     code = "not_an_approver"
+    is_public = False
     title = "Not asked"
     advice = "Only the people who were asked decide. The page shows who they are."
 
 
 class OwnPayment(Forbidden):
     code = "own_payment"
+    is_public = False
     title = "A second person approves"
     advice = "Whoever made the payment cannot approve it. Ask another approver."

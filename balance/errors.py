@@ -24,12 +24,14 @@ class BalanceOutOfRange(RuleViolation):
 
 class PostingConflict(Conflict):
     code = "posting_conflict"
+    is_public = False
     title = "Already posted with another amount"
     advice = "The same cause cannot move two amounts. Use a new source id for a new movement."
 
 
 class InvalidAdjustment(InvalidInput):
     code = "invalid_adjustment"
+    is_public = False
     title = "Invalid adjustment"
     advice = "Give a reason of 1 to 200 characters and an amount of 1 to 10^15 cents."
 

@@ -9,7 +9,8 @@ DomainError
 ├── StaffRefusal      a step of staff that is not possible; clients never meet it
 └── Unavailable       something we need is down; try again
 
-A concrete refusal sets `code`, `title` and `advice`; the error reference lists them all.
+A concrete refusal sets `code`, `title` and `advice`; the error reference lists those that an
+operation of the API answers.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class DomainError(Exception):
     title: ClassVar[str]
     advice: ClassVar[str]
 
-    # Whether clients can meet it: those are in the error reference.
+    # Whether an operation of the API answers it: those are in the error reference. Any other one
+    # is for people, or a bug where it reaches the API's border.
     is_public: ClassVar[bool] = True
     registry: ClassVar[dict[str, type[DomainError]]] = {}
 

@@ -13,24 +13,28 @@ class TenantSuspended(Forbidden):
 
 class UnknownScope(InvalidInput):
     code = "unknown_scope"
+    is_public = False
     title = "Unknown scope"
     advice = "Use scopes from the list in the API reference."
 
 
 class TooManyKeys(RuleViolation):
     code = "too_many_api_keys"
+    is_public = False
     title = "Too many API keys"
     advice = "Revoke a key you no longer use, then create a new one."
 
 
 class InvalidKeySettings(InvalidInput):
     code = "invalid_key_settings"
+    is_public = False
     title = "Invalid API key settings"
     advice = "Give networks as CIDR, an expiry in the future, an overlap of 0–7 days."
 
 
 class InvalidName(InvalidInput):
     code = "invalid_name"
+    is_public = False
     title = "Invalid name"
     advice = "Give a name of 1 to 120 visible characters on one line."
 

@@ -22,6 +22,7 @@ class InvalidWebhookEvents(InvalidInput):
 
 class InvalidSecretOverlap(InvalidInput):
     code = "invalid_secret_overlap"
+    is_public = False
     title = "Invalid overlap"
     advice = "Let the old secret sign for 0 to 604800 seconds (7 days) longer."
 

@@ -33,7 +33,7 @@ def webhooks(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def errors(request: HttpRequest) -> HttpResponse:
-    """The error reference: every code a client can meet, by status."""
+    """The error reference: every code the API answers, by status."""
     known = sorted(DomainError.registry.values(), key=lambda error: (status_of(error), error.code))
     groups = [
         {

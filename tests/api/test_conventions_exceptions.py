@@ -14,6 +14,7 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 
 from api.exceptions import handle
+from common.state import IllegalTransition
 
 
 def caused(error: Exception, cause: Exception) -> Exception:
@@ -46,6 +47,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (IntegrityError("duplicate key"), 500, "internal_error"),
         (exceptions.APIException("odd"), 500, "internal_error"),
         (KeyError("x"), 500, "internal_error"),
+        (IllegalTransition("not in the reference"), 500, "internal_error"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
 )

@@ -81,6 +81,19 @@ class TestEveryOperation:
                 assert {*link.get("parameters", {})} <= names
 
 
+def test_every_code_of_the_error_reference_is_an_operations():
+    """But for methods that no operation has."""
+    shown = set()
+    for _, _, operation in operations():
+        for status, answer in operation["responses"].items():
+            if status[0] in "45":
+                shown |= examples(resolve(answer)["content"][PROBLEM]).keys()
+
+    known = DomainError.registry.items()
+    ours = {code for code, error in known if not error.__module__.startswith("tests.")}
+    assert shown | {"method_not_allowed"} == ours
+
+
 def test_every_object_with_an_id_leads_somewhere():
     linked = [
         item["operationId"]

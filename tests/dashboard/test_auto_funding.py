@@ -224,7 +224,7 @@ class TestDecisions:
             ("bank_returned_R03", "It was paused. The bank answered R03"),
             ("tenant_suspended", "The tenant was suspended."),
             ("too_many_firings", "It was paused. It added money three times"),
-            ("amount_mismatch", "Typed amount differs."),
+            ("read_only", "Read-only for the moment."),
         ],
     )
     def test_have_words_for_every_reason(self, code, words):
