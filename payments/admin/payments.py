@@ -14,7 +14,6 @@ class HistoryInline(ReadOnlyInline):
     model = PaymentEvent
     fields = (
         "sequence",
-        "from_status",
         "to_status",
         "actor_type",
         "actor_id",

@@ -15,6 +15,10 @@ from tests.payments.builders import fund, pay
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+# What can be read only by scrolling a part of the page sideways.
+CUT_OFF = """[...document.querySelectorAll(".desk-scroll, #result_list, .inline-related")]
+    .filter((part) => part.scrollWidth > part.clientWidth)
+    .map((part) => `${part.className} is cut off`)"""
 # Unfold names both of its scrolled parts alike, and its search field for a tenant not at all.
 NOT_OURS = ("landmark-unique", "aria-input-field-name")
 
@@ -73,6 +77,7 @@ def test_nothing_is_wrong_with_the_desk(visit, sam, busy, scheme, viewport):
         found = [*barriers, *visitor.complaints]
         if (overflow := visitor.sideways_scroll()) > 0:
             found.append(f"{overflow} px too wide")
+        found += visitor.page.evaluate(CUT_OFF)
         if found:
             wrong[path] = found
         visitor.complaints.clear()

@@ -39,8 +39,8 @@ def chosen(desk, rows, **more):
 def test_a_row_shows_what_people_ask_for_first(desk, three):
     page = desk.get(f"/admin/funding/fundingtransaction/{three[0].pk}/change/").content.decode()
 
-    assert page.index("Expected availability date") < page.index("Hold reason")
-    assert page.index("Expected availability date") < page.index("Leased until")
+    assert page.index("Expected availability date") < page.index("Lease version")
+    assert page.index("Expected availability date") < page.index("hold reason")
     assert f"$250.00, reserved: {three[0].pk}" in page
 
 
