@@ -10,7 +10,7 @@ from django.urls import reverse
 from common.money import format_cents
 from dashboard.context import account_name
 from funding.models import AutoFundingConfig, FundingSource
-from funding.services import pauses
+from funding.services import notices, pauses
 from networks import return_codes
 
 REFUSAL = "Its holder has to agree to debits again first."
@@ -54,7 +54,7 @@ def consequences(source: FundingSource, *, config: AutoFundingConfig) -> list[st
         return_codes.lookup(source.last_return_code).advice,
         "Then people and API keys can add money from it again.",
     ]
-    if config.enabled and pauses.draws_on(config, source):
+    if config.enabled and pauses.draws_on(config, source) and not _waits_for_it(config, source):
         amount = format_cents(config.funding_amount or 0)
         found.append(
             "Auto-funding stays paused until somebody resumes it."
@@ -62,6 +62,25 @@ def consequences(source: FundingSource, *, config: AutoFundingConfig) -> list[st
             else f"Auto-funding takes {amount} from it whenever the balance is low."
         )
     return [*found, "The audit log keeps who said so and when. Keep the agreement itself, too."]
+
+
+def _waits_for_it(config: AutoFundingConfig, source: FundingSource) -> bool:
+    """Whether such an answer of the bank is what paused auto-funding from `source`: then it can
+    be resumed in the same step."""
+    return (
+        config.enabled
+        and notices.is_end_of_authorization(config.paused_reason)
+        and pauses.draws_on(config, source)
+    )
+
+
+def resuming(source: FundingSource, *, config: AutoFundingConfig) -> str:
+    """What it means to resume auto-funding in the same step; empty where that is not the next."""
+    if not _waits_for_it(config, source):
+        return ""
+    amount = format_cents(config.funding_amount or 0)
+    threshold = format_cents(config.low_balance_threshold or 0)
+    return f"It adds {amount} at once if the balance is below {threshold}."
 
 
 def page_of(then: str) -> str:

@@ -9,12 +9,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from common.clock import utc_now
-from dashboard import bank_authorization, context
+from common.errors import DomainError
+from dashboard import bank_authorization, context, refusals
 from dashboard.access import MONEY, PageRequest, tenant_form
 from funding import selectors
-from funding.errors import AuthorizationChanged
+from funding.errors import AuthorizationChanged, AutoFundingChanged
 from funding.models import FundingSource
-from funding.services import authorizations, sources
+from funding.services import authorizations, auto_funding_config, sources
 from funding.states import SourceStatus
 from tenants import actors
 
@@ -29,19 +30,38 @@ def authorize(request: PageRequest, source_id: str) -> HttpResponse:
         raise Http404
     if request.method != "POST":
         return _ask(request, source)
+    resumes = "resume" in request.POST
     try:
-        authorizations.renew(
-            tenant_id=tenant_id,
-            source_id=source_id,
-            seen=request.POST.get("seen", ""),
-            actor=actors.user(request.user.pk),
-            now=utc_now(),
-        )
-    except AuthorizationChanged as refusal:
+        _resume(request) if resumes else _renew(request, source_id)
+    except (AuthorizationChanged, AutoFundingChanged) as refusal:
         messages.error(request, f"{refusal.detail} This is what it says now.")
-        return redirect("dashboard:bank_account_authorize", source_id)
-    messages.success(request, f"{context.account_name(source)} may be debited again.")
-    return redirect(bank_authorization.page_of(request.POST.get("then", "")))
+    except DomainError as refusal:
+        messages.error(request, f"Nothing was changed. {refusals.sentence(refusal)}")
+    else:
+        more = ", and auto-funding is on" if resumes else ""
+        messages.success(request, f"{context.account_name(source)} may be debited again{more}.")
+        return redirect(bank_authorization.page_of(request.POST.get("then", "")))
+    return redirect("dashboard:bank_account_authorize", source_id)
+
+
+def _renew(request: PageRequest, source_id: str) -> None:
+    authorizations.renew(
+        tenant_id=request.seat.tenant.pk,
+        source_id=source_id,
+        seen=request.POST.get("seen", ""),
+        actor=actors.user(request.user.pk),
+        now=utc_now(),
+    )
+
+
+def _resume(request: PageRequest) -> None:
+    """The same for the account that auto-funding draws on, whose pause ends as well."""
+    auto_funding_config.resume(
+        tenant_id=request.seat.tenant.pk,
+        seen=request.POST.get("standing", ""),
+        actor=actors.user(request.user.pk),
+        now=utc_now(),
+    )
 
 
 def _ask(request: PageRequest, source: FundingSource) -> HttpResponse:
@@ -52,6 +72,8 @@ def _ask(request: PageRequest, source: FundingSource) -> HttpResponse:
         "seen": authorizations.version_of(source) if source.status == SourceStatus.ACTIVE else "",
         "answer": bank_authorization.answer(source),
         "consequences": bank_authorization.consequences(source, config=config),
+        "resuming": bank_authorization.resuming(source, config=config),
+        "standing": auto_funding_config.standing_of(config, ended=source.authorization_ended_at),
         "then": then,
         "back": reverse(bank_authorization.page_of(then)),
     }

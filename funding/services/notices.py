@@ -53,6 +53,12 @@ def paused(*, config: AutoFundingConfig, available: int, now: datetime) -> None:
     )
 
 
+def is_end_of_authorization(reason: str) -> bool:
+    """Whether a pause is for the bank's word that debits are not authorized."""
+    code = reason.removeprefix(RETURNED)
+    return code != reason and return_codes.lookup(code).ends_authorization
+
+
 def explain_pause(reason: str) -> tuple[str, str]:
     """What happened and what to do about it, a sentence each."""
     if not reason.startswith(RETURNED):

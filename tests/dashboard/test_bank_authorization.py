@@ -35,7 +35,7 @@ def page(source):
 def answer(browser, tenant, page, **fields):
     """Press the button of `page`."""
     content = browser.get(page).content.decode()
-    hidden = dict(re.findall(r'name="(seen|then)" value="([^"]*)"', content))
+    hidden = dict(re.findall(r'name="(seen|standing|then)" value="([^"]*)"', content))
     values = {name: html.unescape(value) for name, value in hidden.items()}
     return browser.post(page, {"acting_for": tenant.pk, **values, **fields}, follow=True)
 
@@ -54,8 +54,8 @@ class TestTheQuestion:
         assert "Auto-funding takes $500.00 from it whenever the balance is low." in content
         assert "The account holder agrees again</button>" in content
 
-    def test_says_that_a_pause_goes_on(self, acme, dana_browser, page):
-        make_auto_funding(acme, paused_reason="bank_returned_R07")
+    def test_says_that_another_pause_goes_on(self, acme, dana_browser, page):
+        make_auto_funding(acme, paused_reason="paused_by_a_person")
 
         assert b"Auto-funding stays paused until somebody" in dana_browser.get(page).content
 
@@ -106,6 +106,80 @@ class TestTheQuestion:
         assert posted.status_code == 403
         source.refresh_from_db()
         assert source.authorization_ended_at == NOW
+
+
+class TestResumingInTheSameStep:
+    """Offered where the bank's answer is what paused auto-funding, and never without a tick."""
+
+    BOX = '<input type="checkbox" name="resume" id="id_resume" aria-describedby'
+
+    @pytest.fixture
+    def config(self, acme):
+        return make_auto_funding(acme, paused_reason="bank_returned_R07")
+
+    def test_is_offered_with_what_it_does(self, dana_browser, page, config):
+        content = dana_browser.get(page).content.decode()
+
+        assert self.BOX in content
+        assert "It adds $500.00 at once if the balance is below $100.00." in content
+        assert "stays paused" not in content
+
+    def test_agrees_and_resumes_at_once(self, acme, dana, dana_browser, page, source, config):
+        response = answer(dana_browser, acme, page, resume="on")
+
+        assert b"6789 may be debited again, and auto-funding is on." in response.content
+        source.refresh_from_db()
+        config.refresh_from_db()
+        assert (source.authorization_ended_at, config.paused_reason) == (None, "")
+        assert FundingTransaction.objects.get().amount == 50_000
+        said = AuditEvent.objects.filter(
+            action__in=("funding_source.authorized", "auto_funding.resumed")
+        )
+        assert {*said.values_list("actor_id", flat=True)} == {dana.pk}
+        assert said.count() == 2
+
+    def test_waits_for_the_tick(self, acme, dana_browser, page, source, config):
+        answer(dana_browser, acme, page)
+
+        source.refresh_from_db()
+        config.refresh_from_db()
+        assert source.authorization_ended_at is None
+        assert config.paused_reason == "bank_returned_R07"
+        assert not FundingTransaction.objects.exists()
+
+    def test_changes_nothing_where_the_settings_are_others_by_now(
+        self, acme, dana_browser, page, source, config
+    ):
+        response = answer(dana_browser, acme, page, resume="on", standing="as it was")
+
+        assert b"Auto-funding was changed meanwhile." in response.content
+        assert self.BOX in response.content.decode()
+        source.refresh_from_db()
+        assert source.authorization_ended_at == NOW
+
+    def test_says_why_it_cannot_and_changes_nothing(self, acme, dana_browser, page, source, config):
+        config.funding_amount = 10**12
+        config.save(update_fields=("funding_amount",))
+
+        response = answer(dana_browser, acme, page, resume="on")
+
+        assert b"Nothing was changed. At most $" in response.content
+        source.refresh_from_db()
+        assert source.authorization_ended_at == NOW
+
+    @pytest.mark.parametrize("reason", ["paused_by_a_person", "too_many_firings", ""])
+    def test_is_not_offered_after_another_pause(self, acme, dana_browser, page, reason):
+        make_auto_funding(acme, paused_reason=reason)
+
+        assert self.BOX not in dana_browser.get(page).content.decode()
+
+    def test_is_not_offered_for_an_account_that_is_not_drawn_on(
+        self, acme, dana_browser, page, config
+    ):
+        config.source = make_source(acme, account_number="7777")
+        config.save(update_fields=("source",))
+
+        assert self.BOX not in dana_browser.get(page).content.decode()
 
 
 class TestWhereItIsTold:
