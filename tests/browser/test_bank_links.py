@@ -22,7 +22,7 @@ window.Plaid = { create(config) {
   style.nonce = config.cspNonce;
   style.textContent = "iframe { color-scheme: normal }";
   document.head.append(style);
-  fetch("API/ping", { mode: "no-cors" });
+  fetch("API/ping", { mode: "no-cors" }).catch(() => {});
   let frame;
   addEventListener("message", ({ data, origin }) => {
     if (origin !== "API" || !frame) return;

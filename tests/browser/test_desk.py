@@ -13,7 +13,11 @@ from tests.browser.conftest import DESK, PHONE
 from tests.builders import make_endpoint, make_funding, make_key, make_source
 from tests.payments.builders import fund, pay
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(600),
+]
 
 # What can be read only by scrolling a part of the page sideways.
 CUT_OFF = """[...document.querySelectorAll(".desk-scroll, #result_list, .inline-related")]

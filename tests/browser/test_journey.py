@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -22,14 +23,13 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
 ]
 
 PROCESSES = ("valkey", "web", "worker", "beat", "dispatcher")
 PASSWORD = "a long and quiet sentence"
-SOON = 30_000  # milliseconds
-# What htmx says of a live part when its page is left.
-LEFT_BEHIND = ("htmx:afterRequest", "htmx:sendAbort")
+SOON = 60  # seconds
+HALF_MINUTE = 30  # an authenticator's code is good for that long, counted from the full minute
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def page(product, visit):
     visitor = visit()
     visitor.address = product.base_url
     yield visitor.page
-    assert [text for text in visitor.complaints if not text.startswith(LEFT_BEHIND)] == []
+    assert visitor.complaints == []
 
 
 def test_from_the_invitation_to_a_resent_event(product, page, visit, mail, acme, settings):
@@ -63,10 +63,10 @@ def test_from_the_invitation_to_a_resent_event(product, page, visit, mail, acme,
     with Receiver() as receiver:
         add_an_endpoint(page, product, receiver.url())
         add_money(page, product, "$1,250.00")
-        expect(page.locator("main")).to_contain_text("Completed", timeout=SOON)
+        expect(page.locator("main")).to_contain_text("Completed", timeout=SOON * 1000)
         ask_for_approval(page, product)
         approve(page, link_in(mail, "mara@acme.example", "/confirm/"))
-        wait_until(lambda: ledger.summary(acme.pk).available == 625_000, seconds=30)
+        wait_until(lambda: ledger.summary(acme.pk).available == 625_000, seconds=SOON)
         create_a_key(page, product)
         resend_a_delivery(page, product, receiver)
     assert FundingTransaction.objects.filter(status="completed").count() == 2
@@ -99,7 +99,7 @@ def link_in(folder: Path, to: str, path: str) -> str:
         mails = [mail for mail in mailbox.messages(str(folder)) if to in mail.to]
         return [link for mail in mails for link in mail.links if path in link]
 
-    wait_until(lambda: bool(links()), seconds=30)
+    wait_until(lambda: bool(links()), seconds=SOON)
     return links()[0]
 
 
@@ -117,6 +117,7 @@ def protect(page: Page, product: Product) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Confirm").click()
     secret = page.locator("form .code").inner_text().strip()
+    wait_until(lambda: time.time() % HALF_MINUTE < 20, seconds=HALF_MINUTE)
     counter = next(iter(totp.yield_hotp_counters_from_time()))
     page.locator("#id_code").fill(totp.format_hotp_value(totp.hotp_value(secret, counter)))
     page.get_by_role("button", name="Turn on").click()
@@ -170,7 +171,7 @@ def create_a_key(page: Page, product: Product) -> None:
     page.get_by_label("Name").fill("Till")
     page.get_by_label("balance:read").check()
     page.get_by_role("button", name="Create key").dblclick()
-    assert page.locator("#secret").inner_text().startswith("bal_test_")
+    expect(page.locator("#secret")).to_contain_text("bal_test_")
 
 
 def resend_a_delivery(page: Page, product: Product, receiver: Receiver) -> None:
@@ -179,4 +180,4 @@ def resend_a_delivery(page: Page, product: Product, receiver: Receiver) -> None:
     page.get_by_role("link", name="payment.completed").first.click()
     before = len(receiver.requests)
     page.get_by_role("button", name="Resend").click()
-    wait_until(lambda: len(receiver.requests) > before, seconds=30)
+    wait_until(lambda: len(receiver.requests) > before, seconds=SOON)

@@ -16,7 +16,11 @@ from tests.browser.conftest import DESK, PHONE
 from tests.builders import NOW, make_auto_funding, make_endpoint, make_funding, make_source
 from tests.payments.builders import account, pay, run_due
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(600),
+]
 
 PUBLIC = ("/accounts/login/", "/accounts/password/reset/", "/docs/", "/docs/guide", "/docs/errors")
 SIGNED_IN = (
@@ -174,5 +178,5 @@ class TestLiveOverview:
 
         fund(acme, 77_700)
 
-        visitor.page.get_by_text("$777.00").first.wait_for(timeout=15_000)
+        visitor.page.get_by_text("$777.00").first.wait_for()
         assert visitor.complaints == []
