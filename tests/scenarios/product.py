@@ -32,9 +32,9 @@ class Product:
         for name in names:
             self._children[name] = Child(self._program(name))
         if "valkey" in names:
-            wait_until(lambda: valkey.is_ready(self._profile), seconds=10)
+            wait_until(lambda: valkey.is_ready(self._profile), seconds=60)
         if "web" in names:
-            wait_until(lambda: self._is_up(), seconds=60)
+            wait_until(lambda: self._is_up(), seconds=90)
 
     def kill(self, name: str) -> None:
         """SIGKILL to the process and everything it started."""

