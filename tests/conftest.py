@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 from django.conf import settings
 from django.db import connection
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
@@ -19,6 +21,12 @@ from tests.builders import ApiClient, make_key, make_tenant
 from tests.database import template
 from tests.logs import RawLog, WrittenLog
 from tests.plaid import CLIENT_ID, SECRET, FakePlaid, playing
+
+# However slow the machine. On CI Hypothesis brings a profile of its own, which this one keeps.
+examples.register_profile(
+    "patient", examples(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+examples.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
