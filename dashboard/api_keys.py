@@ -8,10 +8,12 @@ from typing import Any
 
 from django import forms
 
+from dashboard import refusals
 from dashboard.context import Badge
 from dashboard.form_tokens import SecretForm
 from tenants import key_text, scopes
 from tenants.models import ApiKey, Mode, Tenant
+from tenants.services import keys
 from tenants.services.keys import ALLOWED_NETWORKS_MAX
 from tenants.services.names import NAME_LENGTH_MAX
 
@@ -91,7 +93,10 @@ class ApiKeyForm(KeySecretForm):
         return datetime.combine(day + timedelta(days=1), time.min, UTC)
 
     def clean_networks(self) -> list[str]:
-        return str(self.cleaned_data["networks"]).split()
+        networks = str(self.cleaned_data["networks"]).split()
+        with refusals.of_this_field():
+            keys.check_networks(networks)
+        return networks
 
 
 class RotateForm(KeySecretForm):

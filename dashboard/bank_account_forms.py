@@ -11,6 +11,7 @@ from common.errors import DomainError
 from dashboard import refusals
 from dashboard.form_tokens import OnceForm
 from funding import errors
+from networks import bank_details
 from networks.bank_details import HOLDER_NAME_MAX
 from networks.base import AccountType, HolderType
 
@@ -52,7 +53,7 @@ class _UsedUp(forms.HiddenInput):
 
 
 class BankAccountForm(forms.Form):
-    """An account by its numbers; the service judges them."""
+    """An account by its numbers, all judged at once: the account number is typed again each time."""
 
     holder_name = forms.CharField(
         label="Account holder",
@@ -62,7 +63,7 @@ class BankAccountForm(forms.Form):
     )
     routing_number = forms.CharField(
         label="Routing number",
-        max_length=9,
+        max_length=20,
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
         error_messages={"required": "Type the nine digits."},
     )
@@ -79,6 +80,20 @@ class BankAccountForm(forms.Form):
     holder_type = forms.ChoiceField(
         label="Held by", choices=[(kind.value, kind.value.title()) for kind in HolderType]
     )
+
+    def clean_holder_name(self) -> str:
+        with refusals.of_this_field():
+            return bank_details.checked_holder_name(self.cleaned_data["holder_name"])
+
+    def clean_routing_number(self) -> str:
+        """Without the spaces that people copy along."""
+        with refusals.of_this_field():
+            digits = "".join(self.cleaned_data["routing_number"].split())
+            return bank_details.checked_routing_number(digits)
+
+    def clean_account_number(self) -> str:
+        with refusals.of_this_field():
+            return bank_details.checked_account_number(self.cleaned_data["account_number"])
 
 
 class PickerForm(forms.Form):

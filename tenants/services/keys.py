@@ -50,7 +50,7 @@ def issue(
     Raises InvalidName, UnknownScope, InvalidKeySettings, TooManyKeys.
     """
     _check_scopes(scopes)
-    _check_networks(allowed_networks)
+    check_networks(allowed_networks)
     if expires_at is not None and expires_at <= now:
         raise InvalidKeySettings("The expiry must be in the future.", field="expiresAt")
     _lock_tenant(tenant.pk)
@@ -206,7 +206,8 @@ def _check_scopes(scopes: Sequence[str]) -> None:
         raise UnknownScope(f"Unknown: {', '.join(sorted(unknown))}.", field="scopes")
 
 
-def _check_networks(networks: Sequence[str]) -> None:
+def check_networks(networks: Sequence[str]) -> None:
+    """What a key may be called from. Raises InvalidKeySettings."""
     if len(networks) > ALLOWED_NETWORKS_MAX:
         raise InvalidKeySettings(
             f"At most {ALLOWED_NETWORKS_MAX} networks.", field="allowedNetworks"

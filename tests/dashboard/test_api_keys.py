@@ -103,6 +103,14 @@ class TestCreating:
         assert dana_browser.post(f"{ROOT}/new", sent).status_code == 422
         assert not ApiKey.objects.exists()
 
+    def test_explains_all_mistakes_at_once(self, acme, dana_browser):
+        sent = wish(acme, name="", networks="10.0.0.1/8")
+
+        content = dana_browser.post(f"{ROOT}/new", sent).content
+
+        assert b"Give the key a name." in content
+        assert b"10.0.0.1/8 is not a network" in content
+
     def test_takes_a_last_day_and_networks(self, acme, dana_browser):
         sent = wish(acme, expires_on="2099-03-31", networks="203.0.113.7\r\n10.0.0.0/8 \r\n")
 

@@ -56,6 +56,18 @@ class TestByHand:
         assert f"id_{field}_error" in response.content.decode()
         assert not FundingSource.objects.exists()
 
+    def test_explains_all_mistakes_at_once(self, acme, dana_browser):
+        wrong = {"holder_name": "", "routing_number": "123456789", "account_number": "12"}
+
+        content = dana_browser.post(f"{ROOT}/enter", details(acme, **wrong)).content.decode()
+
+        assert {f"id_{field}_error" in content for field in wrong} == {True}
+
+    def test_takes_a_routing_number_with_spaces(self, acme, dana_browser):
+        dana_browser.post(f"{ROOT}/enter", details(acme, routing_number=" 021 000 021"))
+
+        assert FundingSource.objects.get().routing_number == "021000021"
+
     def test_never_repeats_the_account_number(self, acme, dana_browser):
         response = dana_browser.post(f"{ROOT}/enter", details(acme, routing_number="1"))
 
