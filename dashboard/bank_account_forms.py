@@ -53,7 +53,7 @@ class _UsedUp(forms.HiddenInput):
 
 
 class BankAccountForm(forms.Form):
-    """An account by its numbers, all judged at once: the account number is typed again each time."""
+    """An account by its numbers, judged all at once: one of them is typed again after an error."""
 
     holder_name = forms.CharField(
         label="Account holder",
