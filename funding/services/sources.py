@@ -28,6 +28,7 @@ from funding.models import FundingMethod, FundingSource, FundingTransaction
 from funding.services import consents, pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
+from networks.return_codes import ReturnCode
 from tenants.actors import Actor
 from tenants.models import Tenant
 from tenants.services import audit
@@ -163,13 +164,24 @@ def note_return(*, source: FundingSource, return_code: str, now: datetime) -> No
 
 
 def _remember(source: FundingSource, return_code: str, now: datetime) -> None:
+    """Of the codes, the one for which the account is not debited stays: people are told of it."""
     source.refresh_from_db(from_queryset=FundingSource.objects.select_for_update(no_key=True))
-    answer, source.last_return_code = return_codes.lookup(return_code), return_code
+    answer = return_codes.lookup(return_code)
+    if not _outweighed(answer, by=source):
+        source.last_return_code = return_code
     if answer.ends_authorization:
         source.authorization_ended_at = now
     source.save(update_fields=("last_return_code", "authorization_ended_at"))
     if source.status == SourceStatus.ACTIVE and answer.ends_account:
         set_status(source=source, status=SourceStatus.ERRORED, now=now)
+
+
+def _outweighed(answer: ReturnCode, *, by: FundingSource) -> bool:
+    """Whether the bank said more before: that the account, or the authorization, has ended."""
+    if by.status == SourceStatus.ERRORED:
+        return not answer.ends_account
+    ends = answer.ends_account or answer.ends_authorization
+    return by.authorization_ended_at is not None and not ends
 
 
 def lock_for_change(*, tenant_id: str, source_id: str) -> FundingSource:

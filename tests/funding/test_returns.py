@@ -81,6 +81,46 @@ class TestRejectedRequest:
         assert (source.status, source.last_return_code) == ("active", "")
 
 
+class TestAnotherReturnAfterTheEnd:
+    """Of two debits on their way both come back, for different reasons."""
+
+    @pytest.mark.parametrize(
+        ("first", "second", "status", "kept"),
+        [
+            ("R07", "R01", "active", "R07"),
+            ("R07", "R10", "active", "R10"),
+            ("R07", "R02", "errored", "R02"),
+            ("R02", "R01", "errored", "R02"),
+            ("R02", "R07", "errored", "R02"),
+            ("R01", "R09", "active", "R09"),
+        ],
+    )
+    def test_leaves_the_reason_for_which_it_is_not_debited(self, acme, first, second, status, kept):
+        source = make_source(acme)
+
+        for code in (first, second):
+            sources.note_return(source=source, return_code=code, now=NOW)
+
+        source.refresh_from_db()
+        assert (source.status, source.last_return_code) == (status, kept)
+
+    def test_is_remembered_once_the_holder_agrees_again(self, acme):
+        source = make_source(acme)
+        sources.note_return(source=source, return_code="R07", now=NOW)
+        authorizations.renew(
+            tenant_id=acme.pk,
+            source_id=source.pk,
+            seen=authorizations.version_of(source),
+            actor=user("usr_dana"),
+            now=NOW,
+        )
+
+        sources.note_return(source=source, return_code="R01", now=NOW)
+
+        source.refresh_from_db()
+        assert (source.last_return_code, source.authorization_ended_at) == ("R01", None)
+
+
 class TestEndedAccount:
     @pytest.mark.parametrize(
         ("code", "status", "failure", "message"),
