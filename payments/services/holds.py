@@ -49,9 +49,15 @@ def _end(payment: Payment, actor: Actor, message: str, now: datetime) -> None:
 
 
 def _on_release(payment: Payment, now: datetime) -> Mapping[str, Any]:
-    enqueue_on_commit("payments.submit_due")
-    is_due = payment.next_attempt_at is not None
-    return lifecycle.sending(payment.method, now) if is_due else {}
+    """One that waited for money could not run meanwhile, so it gets that time back."""
+    if payment.status != PaymentStatus.WAITING_FOR_FUNDS:
+        enqueue_on_commit("payments.submit_due")
+        is_due = payment.next_attempt_at is not None
+        return lifecycle.sending(payment.method, now) if is_due else {}
+    enqueue_on_commit("payments.run_waiting", tenant_id=payment.tenant_id)
+    if payment.waits_until is None or payment.held_at is None:
+        raise ValueError(f"{payment.pk} is not held while it waits")
+    return {"waits_until": payment.waits_until + (now - payment.held_at)}
 
 
 SHELF = Shelf(

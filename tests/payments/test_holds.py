@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 
 from networks.holds import NotHeld, NotHoldable, ReasonNeeded
 from payments.models import Payment
@@ -12,6 +13,8 @@ from tenants.models import AuditEvent, OutgoingEmail, Role
 from tests.builders import NOW, make_member
 from tests.payments.builders import events_of, fund, funds_of, pay, run_due, status_of
 
+DAY = timedelta(days=1)
+WAITS = timedelta(days=settings.PAYMENT_WAIT_DAYS)
 MONEY = {
     "amount": 10_000,
     "direction": "out",
@@ -82,13 +85,33 @@ def test_its_owner_can_still_cancel_it(acme, payment):
 def test_it_does_not_give_up_while_it_is_held(acme):
     payment = pay(acme, 500, wait=True)
     hold(payment)
-    late = NOW + timedelta(days=8)
-    assert waiting.expire_due(now=late) == 0
 
-    release(payment, now=late)
+    assert waiting.expire_due(now=NOW + WAITS + DAY) == 0
 
-    assert waiting.expire_due(now=late) == 1
+
+def test_after_its_release_it_waits_as_long_as_it_had_left(acme):
+    payment = pay(acme, 500, wait=True)
+    hold(payment)
+    released = NOW + WAITS + DAY
+    release(payment, now=released)
+    end = released + WAITS
+
+    assert waiting.expire_due(now=end - timedelta(seconds=1)) == 0
+    assert waiting.expire_due(now=end) == 1
     assert status_of(payment) == "failed"
+
+
+def test_money_that_came_meanwhile_pays_it_after_its_release(acme):
+    payment = pay(acme, 500, wait=True)
+    hold(payment)
+    fund(acme, 500)
+    released = NOW + WAITS + DAY
+
+    release(payment, now=released)
+
+    assert waiting.expire_due(now=released) == 0
+    assert waiting.run_due(now=released) == 1
+    assert status_of(payment) == "created"
 
 
 def test_after_days_on_hold_it_says_anew_when_it_arrives(payment):
