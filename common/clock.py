@@ -12,7 +12,7 @@ def utc_now() -> datetime:
 
 def text_of(instant: datetime) -> str:
     """ISO 8601 in UTC, always with microseconds, so that text sorts like time."""
-    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return instant.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def parse(text: str) -> datetime:

@@ -84,17 +84,13 @@ def add_banking_days(day: date, days: int) -> date:
 
 def next_ach_window(now: datetime) -> datetime:
     """When the next ACH file leaves. At a cut-off to the second, it has left."""
-    local = _eastern(now)
-    if is_banking_day(local.date()):
-        for cutoff in ACH_CUTOFFS:
-            if local.time() < cutoff:
-                return _instant(local.date(), cutoff)
-    return _instant(next_banking_day(local.date()), ACH_CUTOFFS[0])
+    return _instant(*_next_cutoff(now))
 
 
 def banking_date(now: datetime) -> date:
     """The banking day to which an ACH instruction given `now` belongs."""
-    return _eastern(next_ach_window(now)).date()
+    day, _ = _next_cutoff(now)
+    return day
 
 
 def settlement_date(now: datetime) -> date:
@@ -125,6 +121,16 @@ def expected_availability(method: Method, now: datetime) -> date:
     if method.is_ach:
         return return_due_date(settlement_date(now))
     return banking_day_from(_eastern(now).date())
+
+
+def _next_cutoff(now: datetime) -> tuple[date, time]:
+    """In Eastern time."""
+    local = _eastern(now)
+    if is_banking_day(local.date()):
+        for cutoff in ACH_CUTOFFS:
+            if local.time() < cutoff:
+                return local.date(), cutoff
+    return next_banking_day(local.date()), ACH_CUTOFFS[0]
 
 
 def _nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
