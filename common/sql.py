@@ -72,7 +72,7 @@ def insert(*new: Model, then: str = "", values: Mapping[str, Any] = _NOTHING) ->
     For models with a primary key made in Python. Raises IntegrityError as `save` does.
     """
     plan = _plan_of(then, *map(type, new))
-    database = connections[DEFAULT_DB_ALIAS]
+    database = _database()
     given = dict(values)
     for row, columns in zip(new, plan.columns, strict=True):
         for column in columns:

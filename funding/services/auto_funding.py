@@ -138,7 +138,8 @@ def _fire(
     config, now = situation.config, situation.now
     deadline = requests.deadline(config.confirmation_threshold, amount=situation.amount, now=now)
     terms = lifecycle.NewFunding(
-        source=source,
+        tenant_id=config.tenant_id,
+        source_id=source.pk,
         amount=situation.amount,
         method=config.funding_method,
         trigger=Trigger.AUTO_FUNDING,

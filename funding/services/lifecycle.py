@@ -19,7 +19,7 @@ from balance import services as ledger
 from common import ids, sql
 from common.tasks import enqueue_on_commit
 from common.transactions import at_the_end
-from funding.models import FundingEvent, FundingSource, FundingTransaction, Trigger
+from funding.models import FundingEvent, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks.holds import HOLD_ENDS
 from tenants.actors import Actor
@@ -38,7 +38,8 @@ _EVENT_OF = {
 class NewFunding:
     """The terms of a funding that was checked and may start. `amount` is cents."""
 
-    source: FundingSource
+    tenant_id: str
+    source_id: str
     amount: int
     method: str
     trigger: Trigger
@@ -57,8 +58,8 @@ def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransacti
     status = FundingStatus.AWAITING_CONFIRMATION if waits else FundingStatus.RESERVED
     funding = FundingTransaction(
         id=terms.id,
-        tenant_id=terms.source.tenant_id,
-        source=terms.source,
+        tenant_id=terms.tenant_id,
+        source_id=terms.source_id,
         amount=terms.amount,
         status=status,
         method=terms.method,
@@ -129,7 +130,7 @@ def _history(
     funding: FundingTransaction, *, from_status: str, actor: Actor, reason: str, now: datetime
 ) -> FundingEvent:
     return FundingEvent(
-        funding=funding,
+        funding_id=funding.pk,
         sequence=funding.history_length,
         from_status=from_status,
         to_status=funding.status,

@@ -8,8 +8,9 @@ nothing starts on a removed source, and nobody else waits for a top-up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from django.db import transaction
 
@@ -43,13 +44,22 @@ WHERE tenant_id = %(tenant_id)s AND id = %(id)s FOR KEY SHARE
 T = TypeVar("T")
 
 
+class Standing(NamedTuple):
+    """The columns of a source that say whether it may be debited."""
+
+    status: str
+    supported_methods: Sequence[str]
+    last_return_code: str
+    authorization_ended_at: datetime | None
+
+
 def find(*, tenant_id: str, source_id: str) -> FundingSource:
     """A source of the tenant, removed or not. Raises NotFound, also for a malformed id."""
     rows = FundingSource.objects.filter(tenant_id=tenant_id, pk=source_id)
     return found(is_id(source_id, "fs") and rows.first())
 
 
-def require_usable(*, source: FundingSource, method: str) -> None:
+def require_usable(*, source: FundingSource | Standing, method: str) -> None:
     """Raises FundingSourceNotVerified, FundingSourceUnusable, FundingMethodNotSupported."""
     if source.status == SourceStatus.PENDING_VERIFICATION:
         raise FundingSourceNotVerified(
@@ -65,7 +75,7 @@ def require_usable(*, source: FundingSource, method: str) -> None:
         )
 
 
-def require_debitable(*, source: FundingSource, method: str) -> None:
+def require_debitable(*, source: FundingSource | Standing, method: str) -> None:
     """Raises FundingSourceNotAuthorized, and what `require_usable` raises."""
     require_usable(source=source, method=method)
     if source.authorization_ended_at is not None:
@@ -241,7 +251,7 @@ def _require_idle(source: FundingSource) -> None:
         raise FundingSourceInUse("Funding from this bank account is still on its way.")
 
 
-def why_unusable(source: FundingSource) -> str:
+def why_unusable(source: FundingSource | Standing) -> str:
     """In a sentence, of a source that is not active."""
     match source.status:
         case SourceStatus.REMOVED:
@@ -251,7 +261,7 @@ def why_unusable(source: FundingSource) -> str:
     return "The deposits to this bank account were never verified."
 
 
-def why_not_authorized(source: FundingSource) -> str:
+def why_not_authorized(source: FundingSource | Standing) -> str:
     """And what to do, of a source whose holder does not, or no longer, agree to debits."""
     return (
         f"The account holder's authorization has ended ({source.last_return_code})."

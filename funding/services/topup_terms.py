@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from datetime import datetime
-from functools import cache
 from typing import NamedTuple
 
 from approvals import requests
 from common import sql
 from common.ids import is_id
-from funding.models import FundingSource
 from funding.services import limits, sources
 from funding.services.limits import Limits
+from funding.services.sources import Standing
 
 _THRESHOLD = """
 SELECT confirmation_threshold FROM funding_autofundingconfig
 WHERE tenant_id = %(tenant_id)s AND confirm_topups
 """
-_LOCK = """
+_LOCK_WITH_TERMS = """
 SELECT ({threshold}), own.*, source.*
 FROM ({source}) AS source LEFT JOIN ({own}) AS own ON true
 """
+_LOCK = _LOCK_WITH_TERMS.format(
+    threshold=_THRESHOLD,
+    source=sources.LOCK_FOR_USE.format(columns=", ".join(Standing._fields)),
+    own=limits.OWN,
+)
 
 
 class Terms(NamedTuple):
     """`approved_above` is cents; None: nobody is asked."""
 
-    source: FundingSource
     limits: Limits
     approved_above: int | None
 
@@ -39,20 +42,13 @@ def lock(*, tenant_id: str, source_id: str, method: str) -> Terms:
     FundingSourceNotAuthorized.
     """
     values = {"tenant_id": tenant_id, "id": source_id}
-    row = sources.found(is_id(source_id, "fs") and sql.first(_lock(), values))
+    row = sources.found(is_id(source_id, "fs") and sql.first(_LOCK, values))
     threshold, ach, rtp, daily, monthly, *columns = row
-    source = sql.instance(FundingSource, tuple(columns))
-    sources.require_debitable(source=source, method=method)
-    return Terms(source, limits.in_force(ach, rtp, daily, monthly), threshold)
+    sources.require_debitable(source=Standing(*columns), method=method)
+    return Terms(limits.in_force(ach, rtp, daily, monthly), threshold)
 
 
 def approval_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
     """Until when a top-up of `amount` cents would wait for approval; None if it needs none."""
     row = sql.first(_THRESHOLD, {"tenant_id": tenant_id})
     return requests.deadline(row[0], amount=amount, now=now) if row else None
-
-
-@cache
-def _lock() -> str:
-    source = sources.LOCK_FOR_USE.format(columns=sql.columns(FundingSource))
-    return _LOCK.format(threshold=_THRESHOLD, source=source, own=limits.OWN)

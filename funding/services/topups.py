@@ -59,7 +59,8 @@ def request(
     )
     deadline = requests.deadline(terms.approved_above, amount=topup.amount, now=now)
     new = lifecycle.NewFunding(
-        source=terms.source,
+        tenant_id=tenant_id,
+        source_id=topup.source_id,
         amount=topup.amount,
         method=topup.method,
         trigger=Trigger.TOPUP,

@@ -15,7 +15,7 @@ from funding.errors import (
     FundingSourceUnusable,
 )
 from funding.models import FundingSource
-from funding.services import sources, topup_terms
+from funding.services import limits, sources, topup_terms
 from funding.states import FundingStatus, SourceStatus
 from tenants.actors import SYSTEM, api_key
 from tenants.models import AuditEvent
@@ -70,12 +70,12 @@ class TestFind:
 class TestLockUsable:
     def lock(self, source, method="ach_debit", tenant=None):
         tenant_id = tenant.pk if tenant else source.tenant_id
-        return topup_terms.lock(tenant_id=tenant_id, source_id=source.pk, method=method).source
+        return topup_terms.lock(tenant_id=tenant_id, source_id=source.pk, method=method)
 
-    def test_gives_an_active_source(self, acme):
+    def test_takes_an_active_source(self, acme):
         source = make_source(acme)
 
-        assert self.lock(source) == source
+        assert self.lock(source) == topup_terms.Terms(limits.in_force(), approved_above=None)
 
     def test_refuses_an_unproven_account(self, acme):
         source = make_source(acme, account_number="50001")

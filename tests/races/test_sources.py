@@ -49,7 +49,8 @@ def kinds(outcomes):
 def start(source):
     """What every funding begins with, from a source that is locked."""
     terms = lifecycle.NewFunding(
-        source=source,
+        tenant_id=source.tenant_id,
+        source_id=source.pk,
         amount=100,
         method="ach_debit",
         trigger=Trigger.TOPUP,
@@ -61,8 +62,8 @@ def start(source):
 
 @transaction.atomic
 def top_up(source):
-    terms = topup_terms.lock(tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit")
-    return start(terms.source)
+    topup_terms.lock(tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit")
+    return start(source)
 
 
 @transaction.atomic
