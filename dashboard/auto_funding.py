@@ -113,6 +113,8 @@ def _pause(config: AutoFundingConfig) -> str:
 
 
 def _way_out(config: AutoFundingConfig) -> Step:
+    if notices.is_end_of_authorization(config.paused_reason):
+        return Step(_PAGE, "See what to do")
     if config.paused_reason.startswith(notices.RETURNED):
         return Step("dashboard:bank_accounts", "Look at the account")
     return Step(_PAGE, "Look at it")

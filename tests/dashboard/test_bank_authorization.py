@@ -196,6 +196,13 @@ class TestWhereItIsTold:
         assert "are not authorized (R07)." in content
         assert f'href="{page}"' in content
 
+    def test_the_overview_leads_to_where_auto_funding_is_resumed(self, acme, dana_browser, page):
+        make_auto_funding(acme, paused_reason="bank_returned_R07")
+
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert '<a href="/dashboard/auto-funding">See what to do</a>' in content
+
     def test_adding_money(self, acme, dana_browser, page, source):
         assert f'href="{page}?then=topup"' in dana_browser.get(TOPUP).content.decode()
 
