@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from balance import services as ledger
 from common.clock import utc_now
+from common.days import day_of
 from funding.models import AutoFundingConfig, Confirmation, FundingTransaction
 from funding.services import auto_funding
 from funding.states import FundingStatus
@@ -125,7 +126,7 @@ class TestStatement:
         fund(acme, 12_300, now=utc_now())
         visitor = visit(dana)
         visitor.goto("/dashboard/statements")
-        visitor.page.get_by_role("link", name=f"{utc_now():%Y}").first.click()
+        visitor.page.get_by_role("link", name=f"{day_of(utc_now()):%Y}").first.click()
         visitor.page.get_by_role("heading", name="Summary").wait_for()
 
         visitor.page.emulate_media(media="print")

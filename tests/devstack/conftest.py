@@ -20,7 +20,7 @@ import pytest
 from devstack import copies
 from devstack.paths import ROOT, Profile
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 120
 
 
 class Stack:

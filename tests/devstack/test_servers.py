@@ -48,7 +48,7 @@ def begin(stack: Stack) -> Iterator[Callable[[], Command]]:
 
     yield start
     for command in commands:
-        command.communicate(timeout=30)
+        command.communicate(timeout=120)
 
 
 def answers(stack: Stack) -> bool:
@@ -67,7 +67,7 @@ class TestOneCommand:
         assert answers(stack)
 
         tell_to_end(command)
-        command.wait(30)
+        command.wait(120)
 
         assert stack.processes() == {}
 
@@ -87,7 +87,7 @@ class TestOneCommand:
             first.wait(1)
         assert answers(stack)
         tell_to_end(second)
-        assert (first.wait(30), second.wait(30)) == (0, 0)
+        assert (first.wait(120), second.wait(120)) == (0, 0)
         assert stack.processes() == {}
 
     def test_is_named_to_an_up_that_comes_too_late(
@@ -110,7 +110,7 @@ class TestCommandBesideUp:
         command = begin()
 
         tell_to_end(command)
-        command.wait(30)
+        command.wait(120)
 
         assert answers(stack)
         assert stack.end(signal.SIGINT) == 0
@@ -120,7 +120,7 @@ class TestData:
     def test_outlives_the_servers_and_a_kill(self, stack: Stack, begin: Callable[[], Command]):
         note = stack.profile.postgres_data / "PG_VERSION"
         tell_to_end(first := begin())
-        first.wait(30)
+        first.wait(120)
         born = note.stat().st_ino
 
         begin().kill()
