@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import threading
 import time
@@ -47,6 +48,23 @@ class TestDispatchWebhooks:
         waiting.join()
         assert WebhookDelivery.objects.get().status == DeliveryStatus.DELIVERED
         assert not DispatcherHeartbeat.objects.exists()
+
+    def test_may_open_as_many_sockets_as_the_machine_lets_it(self, acme, receiver):
+        make_endpoint(acme, url=receiver.url())
+        publish(acme, now=utc_now())
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = before[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, most))
+        waiting = terminate_when(lambda: receiver.requests)
+
+        try:
+            call_command("dispatch_webhooks")
+            found = resource.getrlimit(resource.RLIMIT_NOFILE)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+        waiting.join()
+        assert found == (most, most)
 
     def test_serves_its_metrics_where_it_is_told_to(self, acme, receiver):
         port = free_port()

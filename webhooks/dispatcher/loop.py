@@ -3,8 +3,8 @@
 Requests run side by side on the event loop; one coroutine turns the wheel and is the only one that
 talks to the database. While a request runs nothing is held: no transaction, no connection.
 
-A turn takes at most half of what is under way, so that loop and database always have something to
-do: one half is sent while the other is recorded and claimed anew.
+A turn records at most half of what is under way and claims about as much, so that loop and database
+always have something to do: one half is sent while the other is recorded and claimed anew.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ from webhooks.dispatcher.results import Result
 
 log = structlog.get_logger(__name__)
 
-SLOTS = 256
+# An endpoint that hangs holds ten of them for 15 s each time: what is left must be enough for the
+# database to record and claim in large batches.
+SLOTS = 512
+_CLAIM_MAX = 128
 POLL_SECONDS = 1.0
 # A batch costs the database two milliseconds however small it is: fewer results are not divided.
 _BATCH_MIN = 64
@@ -173,7 +176,7 @@ class Dispatcher:
         retries = sum(job.failures >= RETRY_FROM_FAILURES for job in self._running.values())
         return self._database.run(
             _claim,
-            slots=min(free, max(self._slots // 2, 1)),
+            slots=min(free, _CLAIM_MAX),
             retry_slots=max(0, self._slots // 2 - retries),
             after=self._resume_after,
             now=self._clock(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import resource
 import signal
 import socket
 import time
@@ -36,7 +37,15 @@ _RECONNECT_SECONDS = 1.0
 def serve(*, slots: int = SLOTS) -> None:
     """Deliver until SIGTERM or SIGINT; then finish what is under way."""
     gc.freeze()  # the product's code need not be searched for garbage at each request
+    _allow_sockets()
     _run(_serve(slots))
+
+
+def _allow_sockets() -> None:
+    """As many as this process may have: a request takes one, which is then kept for a while, and a
+    request that gets none would count against the endpoint."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def burst(*, name: str | None = None, seconds: float = BURST_SECONDS) -> None:
