@@ -83,7 +83,7 @@ class TestEveryOperation:
 
 def test_every_code_of_the_error_reference_is_an_operations():
     """But for methods that no operation has."""
-    shown = set()
+    shown: set[str] = set()
     for _, _, operation in operations():
         for status, answer in operation["responses"].items():
             if status[0] in "45":
