@@ -50,7 +50,7 @@ def measure(options: Options) -> Section:
             deliveries.endpoint(tenant, receiver.url(f"{'dead' if number % 2 else 'slow'}{number}"))
             for number in range(SICK)
         ]
-        for _ in range(1 if options.quick else 2):
+        for _ in range(min(options.pairs, 5)):
             alone.append(_run(receiver, healthy, [], each))
             beside.append(_run(receiver, healthy, sick, each))
         behind = _behind_the_slow_one(receiver, tenant, healthy, options)
@@ -120,7 +120,7 @@ def _behind_the_slow_one(
     slow = deliveries.endpoint(tenant, receiver.url("slow-alone"))
     each = options.scaled(2_000, 200) // len(healthy)
     took = []
-    for _ in range(1 if options.quick else 2):
+    for _ in range(min(options.pairs, 5)):
         seeding.execute(deliveries.FORGET)
         with deliveries.dispatcher():
             deliveries.due(healthy[0], 1)
