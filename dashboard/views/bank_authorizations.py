@@ -32,7 +32,7 @@ def authorize(request: PageRequest, source_id: str) -> HttpResponse:
         return _ask(request, source)
     resumes = "resume" in request.POST
     try:
-        _resume(request) if resumes else _renew(request, source_id)
+        _resume(request, source_id) if resumes else _renew(request, source_id)
     except (AuthorizationChanged, AutoFundingChanged) as refusal:
         messages.error(request, f"{refusal.detail} This is what it says now.")
     except DomainError as refusal:
@@ -54,11 +54,12 @@ def _renew(request: PageRequest, source_id: str) -> None:
     )
 
 
-def _resume(request: PageRequest) -> None:
+def _resume(request: PageRequest, source_id: str) -> None:
     """The same for the account that auto-funding draws on, whose pause ends as well."""
     auto_funding_config.resume(
         tenant_id=request.seat.tenant.pk,
         seen=request.POST.get("standing", ""),
+        source_id=source_id,
         actor=actors.user(request.user.pk),
         now=utc_now(),
     )

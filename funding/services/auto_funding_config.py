@@ -98,13 +98,18 @@ def configure(
 
 
 @transaction.atomic
-def resume(*, tenant_id: str, seen: str, actor: Actor, now: datetime) -> None:
+def resume(
+    *, tenant_id: str, seen: str, source_id: str | None = None, actor: Actor, now: datetime
+) -> None:
     """A person ends what `seen`, a `standing_of`, showed: a pause, and the bank's word against
     debits, which is to say that the account holder agrees again. Nothing where it runs already.
+    `source_id`: the account they mean.
 
     Raises AutoFundingChanged when it stands otherwise by now, and what `configure` raises.
     """
     source = _lock_drawn(tenant_id)
+    if source_id is not None and (source is None or source.pk != source_id):
+        raise AutoFundingChanged("Auto-funding draws on another account by now.")
     ended = source.authorization_ended_at if source else None
     ledger.lock_row(tenant_id=tenant_id)
     config = selectors.auto_funding_config(tenant_id=tenant_id)

@@ -157,6 +157,19 @@ class TestResumingInTheSameStep:
         source.refresh_from_db()
         assert source.authorization_ended_at == NOW
 
+    def test_changes_nothing_where_it_runs_on_another_account_by_now(
+        self, acme, dana_browser, page, source, config
+    ):
+        config.source, config.paused_reason = make_source(acme, account_number="7777"), ""
+        config.save(update_fields=("source", "paused_reason"))
+
+        response = answer(dana_browser, acme, page, resume="on", standing="as it was")
+
+        assert b"Auto-funding draws on another account by now." in response.content
+        assert b"may be debited again," not in response.content
+        source.refresh_from_db()
+        assert source.authorization_ended_at == NOW
+
     def test_says_why_it_cannot_and_changes_nothing(self, acme, dana_browser, page, source, config):
         config.funding_amount = 10**12
         config.save(update_fields=("funding_amount",))

@@ -12,16 +12,15 @@ import pytest
 from balance import selectors as ledger
 from common import leases
 from funding.models import FundingTransaction
-from funding.services import authorizations, network_events, sources, submission
+from funding.services import network_events, sources, submission
 from networks import registry
 from networks.base import Accepted, NetworkUnavailable
 from networks.sandbox.bank import NAME, SandboxBank
 from networks.sandbox.models import SandboxInstruction
 from networks.submission import LEASE, RETRY_AFTER
-from tenants.actors import user
 from tests.builders import NOW, make_source, notices_of
 from tests.funding.builders import top_up
-from tests.funding.test_authorizations import REFUSAL
+from tests.funding.test_authorizations import REFUSAL, renew
 
 # The bank that the account leads to is down for two calls, which it counts.
 SILENT = "30002"
@@ -139,13 +138,7 @@ class TestWhatTheBankNeverGot:
     def test_is_sent_again_once_the_holder_agrees(self, unheard):
         ended(unheard, "R07")
         tried(unheard, unheard.next_attempt_at)
-        authorizations.renew(
-            tenant_id=unheard.tenant_id,
-            source_id=unheard.source_id,
-            seen=authorizations.version_of(unheard.source),
-            actor=user("usr_dana"),
-            now=NOW,
-        )
+        renew(unheard.source)
 
         tried(unheard, unheard.next_attempt_at)
         tried(unheard, unheard.next_attempt_at)

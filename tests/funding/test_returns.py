@@ -7,14 +7,13 @@ import pytest
 from balance import selectors as ledger
 from common import leases
 from funding.models import FundingMethod, FundingTransaction
-from funding.services import authorizations, network_events, sources, submission
+from funding.services import network_events, sources, submission
 from networks.base import InstructionRefused
 from networks.sandbox.bank import SandboxBank
-from tenants.actors import user
 from tenants.models import OutgoingEmail, Role
 from tests.builders import NOW, mails_of, make_member, make_source, notices_of
 from tests.funding.builders import run_due, top_up
-from tests.funding.test_authorizations import REFUSAL
+from tests.funding.test_authorizations import REFUSAL, renew
 
 
 @pytest.fixture
@@ -107,13 +106,7 @@ class TestAnotherReturnAfterTheEnd:
     def test_is_remembered_once_the_holder_agrees_again(self, acme):
         source = make_source(acme)
         sources.note_return(source=source, return_code="R07", now=NOW)
-        authorizations.renew(
-            tenant_id=acme.pk,
-            source_id=source.pk,
-            seen=authorizations.version_of(source),
-            actor=user("usr_dana"),
-            now=NOW,
-        )
+        renew(source)
 
         sources.note_return(source=source, return_code="R01", now=NOW)
 
@@ -181,13 +174,7 @@ class TestEndedAccount:
         funding = top_up(acme)
         source = funding.source
         sources.note_return(source=source, return_code="R07", now=NOW)
-        authorizations.renew(
-            tenant_id=acme.pk,
-            source_id=source.pk,
-            seen=authorizations.version_of(source),
-            actor=user("usr_dana"),
-            now=NOW,
-        )
+        renew(source)
 
         submission.submit_due(now=NOW)
 
