@@ -8,8 +8,12 @@ import sys
 
 from django.core.management import execute_from_command_line
 
+from config.database import AS_OWNER, OWNERS_COMMANDS
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     # A migration, an export or a full audit takes as long as it takes.
     os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT_MS", "0")
+    if OWNERS_COMMANDS & set(sys.argv[1:2]):
+        os.environ[AS_OWNER] = "1"
     execute_from_command_line(sys.argv)

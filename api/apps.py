@@ -6,3 +6,10 @@ from django.apps import AppConfig
 class ApiConfig(AppConfig):
     name = "api"
     verbose_name = "REST API"
+
+    def ready(self) -> None:
+        """Join the ledger's audit."""
+        from api import invariants
+        from common import audits
+
+        audits.register_slices(invariants.RECORDS)

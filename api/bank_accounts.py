@@ -9,13 +9,15 @@ from typing import Any, ClassVar, Protocol
 
 from rest_framework import serializers
 
-from api.fields import StrictChoiceField, TextField
+from api.fields import INVISIBLE, StrictChoiceField, TextField
 from api.serializers import StrictSerializer
 
 HOLDER_TYPES = ("business", "individual")
 ACCOUNT_TYPES = ("checking", "savings")
 _HOLDER_NAME_MAX = 120
 _NUMBER_WITH_SPACES_MAX = 40
+_NOT_IN_NAME = INVISIBLE + r"<>{}\[\]=|\\^~`"
+_IN_NAME = f"[^{_NOT_IN_NAME}]"
 
 
 def _one_of(choices: tuple[str, ...]) -> dict[str, str]:
@@ -25,11 +27,19 @@ def _one_of(choices: tuple[str, ...]) -> dict[str, str]:
 class AccountNumberField(TextField):
     """Spaces may group it; `networks.bank_details` has the last word."""
 
-    schema: ClassVar = {"pattern": "^ *([0-9A-Za-z-] *){4,17}$"}
+    schema: ClassVar = {"pattern": "^(?![0 -]*$) *([0-9A-Za-z-] *){4,17}$"}
 
 
 class RoutingNumberField(TextField):
-    schema: ClassVar = {"pattern": "^[0-9]{9}$"}
+    """Its first two digits name a Federal Reserve district; `networks.routing` checks the sum."""
+
+    schema: ClassVar = {"pattern": "^(0[1-9]|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2])[0-9]{7}$"}
+
+
+class HolderNameField(TextField):
+    """A name that banks can carry; `networks.bank_details` has the last word."""
+
+    schema: ClassVar = {"pattern": f"^{_IN_NAME}*[^{_NOT_IN_NAME}\\s]{_IN_NAME}*$"}
 
 
 class BankAccountIn(StrictSerializer):
@@ -44,7 +54,7 @@ class BankAccountIn(StrictSerializer):
     routingNumber = RoutingNumberField(
         source="routing_number", trim_whitespace=False, max_length=9, help_text="ABA, nine digits."
     )
-    accountHolderName = TextField(source="holder_name", max_length=_HOLDER_NAME_MAX)
+    accountHolderName = HolderNameField(source="holder_name", max_length=_HOLDER_NAME_MAX)
     accountHolderType = StrictChoiceField(
         HOLDER_TYPES, source="holder_type", error_messages=_one_of(HOLDER_TYPES)
     )

@@ -50,7 +50,7 @@ class UnknownField(ApiError):
 class UnknownParameter(ApiError):
     code = "unknown_parameter"
     title = "Unknown query parameter"
-    advice = "Remove it: a filter we do not know would silently return the wrong list."
+    advice = "Remove it: a parameter we do not know would silently be answered with something else."
 
 
 class MalformedJson(ApiError):
@@ -159,3 +159,14 @@ class TemporarilyUnavailable(ApiError):
     title = "Temporarily unavailable"
     advice = "Send the request again after `Retry-After` seconds with the same Idempotency-Key."
     status = 503
+
+
+def unknown_outcome(method: str | None) -> TemporarilyUnavailable:
+    """What to say when the database is away. Whether a write was stored, nobody knows then: its
+    COMMIT may have arrived all the same."""
+    if method in {"GET", "HEAD"}:
+        return TemporarilyUnavailable("The database is busy or restarting.")
+    return TemporarilyUnavailable(
+        "The database is busy or restarting. Whether this request was carried out is not known:"
+        " without an Idempotency-Key, look before you send it again."
+    )

@@ -7,14 +7,12 @@ from typing import Any
 import structlog
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.db import Error as DatabaseProblem
-from django.db import InterfaceError, InternalError, OperationalError
 from django.http import Http404, HttpResponse
-from psycopg.errors import ReadOnlySqlTransaction
 from rest_framework import exceptions
 
 from api import errors, problems
 from api.problems import FieldError
+from common import crypto, outages
 from common.errors import DomainError, NotFound
 
 log = structlog.get_logger(__name__)
@@ -26,6 +24,9 @@ def handle(exception: Exception, context: dict[str, Any]) -> HttpResponse:
         return _validation_problem(exception)
     if isinstance(exception, DomainError) and exception.is_public:
         return problems.response(exception)
+    if outages.is_outage(exception):
+        log.warning("database_unavailable", error=outages.name_of(exception))
+        return problems.response(errors.unknown_outcome(context["request"].method))
     known = _translate(exception)
     if known is not None:
         return problems.response(known)
@@ -54,17 +55,10 @@ def _translate(exception: Exception) -> DomainError | None:
             return NotFound("There is no such thing here.")
         case PermissionDenied() | exceptions.PermissionDenied():
             return errors.InsufficientScope("This key may not do this.")
-        case DatabaseProblem() if _is_outage(exception):
-            log.warning("database_unavailable", error=type(exception.__cause__).__name__)
-            return errors.TemporarilyUnavailable("The database is busy or restarting.")
+        case crypto.UnknownKey():
+            log.error("encryption_key_unknown", error=str(exception))
+            return errors.TemporarilyUnavailable("A key that this needs is not here yet.")
     return None
-
-
-def _is_outage(error: DatabaseProblem) -> bool:
-    """Down, restarting, read-only during a failover, or a row locked for too long."""
-    if isinstance(error, InternalError):
-        return isinstance(error.__cause__, ReadOnlySqlTransaction)
-    return isinstance(error, OperationalError | InterfaceError)
 
 
 def _validation_problem(exception: exceptions.ValidationError) -> HttpResponse:

@@ -26,6 +26,7 @@ from api.models import IdempotencyRecord
 from common import crypto, sql
 from common.clock import utc_now
 from common.constraints import violated
+from common.database_clock import judged
 from common.errors import DomainError
 from common.transactions import ending
 
@@ -70,6 +71,7 @@ def idempotent(view: View) -> View:
     return wrapper
 
 
+@judged
 def forget_old(*, now: datetime) -> int:
     """Delete records older than 30 days, a batch per transaction; returns how many."""
     old = IdempotencyRecord.objects.filter(created_at__lt=now - KEPT_FOR)

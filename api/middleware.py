@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from io import BytesIO
 from typing import IO, cast
 from urllib.parse import urlsplit
 
 import structlog
 from django.conf import settings
+from django.db import Error as DatabaseProblem
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django_structlog.middlewares import RequestMiddleware
 
@@ -56,6 +58,12 @@ class RequestLineMiddleware(RequestMiddleware):
     def prepare(self, request: HttpRequest) -> None:
         """Nothing is left to do."""
 
+    @staticmethod
+    def bind_user_id(request: HttpRequest) -> None:
+        """A line does without its user while the database is away: it decides about no answer."""
+        with suppress(DatabaseProblem):
+            RequestMiddleware.bind_user_id(request)
+
 
 class AuthorityMiddleware:
     """Refuses a request line that names another server than the Host header (RFC 9112 § 3.2.2)."""
@@ -83,7 +91,7 @@ class ApiErrorMiddleware:
             return problems.response(_problem_of(404))
         response = self.get_response(request)
         if response.status_code >= 400 and "json" not in response.get("Content-Type", ""):
-            problem = problems.response(_problem_of(response.status_code))
+            problem = problems.response(_problem_of(response.status_code, request.method))
             for name, value in response.headers.items():  # what other middleware added stays
                 problem.headers.setdefault(name, value)
             return problem
@@ -158,9 +166,11 @@ def _stream(request: HttpRequest) -> IO[bytes]:
     return cast("IO[bytes]", request)
 
 
-def _problem_of(status: int) -> DomainError:
+def _problem_of(status: int, method: str | None = "GET") -> DomainError:
     if status == 404:
         return NotFound("There is no such path.")
+    if status == errors.TemporarilyUnavailable.status:
+        return errors.unknown_outcome(method)
     if status < 500:
         return errors.MalformedRequest("The request could not be read.")
     return errors.InternalError("The error was recorded.")

@@ -6,6 +6,7 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from common.fields import PrefixedIdField
+from common.postgresql.rights import Rights
 
 
 class IdempotencyRecord(models.Model):
@@ -19,6 +20,8 @@ class IdempotencyRecord(models.Model):
     body_token = models.TextField(editable=False, help_text="the answer's body, encrypted")
     headers = models.JSONField(default=dict)
     created_at = models.DateTimeField()
+
+    app_rights = Rights(delete=True)
 
     class Meta:
         verbose_name = "idempotency key"
@@ -61,6 +64,8 @@ class ApiRequest(models.Model):
     address = models.CharField(max_length=45, blank=True)
     duration_us = models.PositiveIntegerField(help_text="microseconds until the answer was ready")
     created_at = models.DateTimeField()
+
+    app_rights = Rights(delete=True)
 
     class Meta:
         indexes = (

@@ -6,6 +6,7 @@ only the refusals of its own, with `api.schema.refuses`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from api import errors, problems
@@ -74,7 +75,18 @@ HEADERS: dict[str, Document] = {
         "schema": {"type": "integer", "minimum": 0},
     },
     "WWW-Authenticate": {"description": "RFC 6750.", "required": True, "schema": _TEXT},
+    "Deprecation": {
+        "description": "RFC 9745: since when this operation is deprecated.",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^@[0-9]+$"},
+    },
+    "Sunset": {
+        "description": "RFC 8594: when this operation ends, at least a year after its deprecation.",
+        "required": True,
+        "schema": _TEXT,
+    },
 }
+_OF_DEPRECATED = ("Deprecation", "Sunset")
 _ON_EVERY_ANSWER = ("X-Request-Id", "RateLimit", "RateLimit-Policy")
 _ALSO_ON = {
     201: ("Location",),
@@ -85,6 +97,7 @@ _ALSO_ON = {
 
 _ALWAYS: tuple[type[DomainError], ...] = (
     errors.MalformedRequest,
+    errors.UnknownParameter,
     errors.NotAuthenticated,
     errors.InvalidToken,
     errors.InsufficientScope,
@@ -101,11 +114,10 @@ _OF_WRITES = (
     errors.PayloadTooLarge,
     ReadOnlyMode,
 )
-_OF_FILTERS = (errors.InvalidRequest, errors.UnknownParameter)
 _OF_FORM: dict[str, tuple[type[DomainError], ...]] = {
     "Read": (),
-    "Filter": _OF_FILTERS,
-    "List": (*_OF_FILTERS, errors.InvalidCursor),
+    "Filter": (errors.InvalidRequest,),
+    "List": (errors.InvalidRequest, errors.InvalidCursor),
     "Write": _OF_WRITES,
     "Body": (
         *_OF_WRITES,
@@ -153,9 +165,10 @@ def _describe(path: str, method: str, operation: Document, components: Document)
         refusals |= {NotFound}
     if method in _WRITES:
         operation["parameters"] = [*operation.get("parameters", []), IDEMPOTENCY_KEY]
+    going = _references(_OF_DEPRECATED if operation.get("deprecated") else ())
     for status, answer in operation["responses"].items():
         answer["description"] = answer["description"] or _MEANING[int(status)]
-        answer["headers"] = _headers(int(status), method)
+        answer["headers"] = _headers(int(status), method) | going
     for refusal in sorted(refusals, key=lambda item: item.code):
         components["examples"].setdefault(refusal.code, _example(refusal))
     for status in sorted({status_of(refusal) for refusal in refusals}):
@@ -204,6 +217,10 @@ def _headers(status: int, method: str) -> Document:
     names = [*_ON_EVERY_ANSWER, *_ALSO_ON.get(status, ())]
     if method in _WRITES and status < 500 and status not in {400, 401, 403, 429}:
         names.append("Idempotent-Replayed")
+    return _references(names)
+
+
+def _references(names: Iterable[str]) -> Document:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 

@@ -13,6 +13,7 @@ from django.core import signing
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpResponse
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from api import errors, responses
 from api.authentication import TenantRequest
@@ -62,7 +63,7 @@ def _fetch(
     return list(rows.filter(older).order_by(*(f"-{key}" for key in keys))[:count])
 
 
-def refuse_unknown(request: TenantRequest, *, paged: bool = True) -> None:
+def refuse_unknown(request: Request, *, paged: bool = True) -> None:
     """Raises DRF's ValidationError for parameters that are neither a filter's nor the pages'."""
     filters: frozenset[str] = getattr(request, "known_parameters", frozenset())
     known = filters.union(PARAMETERS if paged else ())

@@ -31,6 +31,7 @@ from api.addresses import client_address
 from api.models import ApiRequest
 from common import ids
 from common.clock import utc_now
+from common.database_clock import judged
 from common.errors import NotFound
 from common.redaction import clean_text, without_secrets
 from tenants.selectors import KeyHolder
@@ -169,6 +170,7 @@ def request(*, tenant_id: str, pk: str) -> ApiRequest:
     return found
 
 
+@judged
 def forget_old(*, now: datetime) -> int:
     """Delete what is older than REQUEST_LOG_DAYS, a batch per transaction; returns how many."""
     old = ApiRequest.objects.filter(created_at__lt=now - timedelta(days=settings.REQUEST_LOG_DAYS))

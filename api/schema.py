@@ -81,6 +81,10 @@ class ApiSchema(AutoSchema):
     def get_serializer_name(self, serializer: Any, direction: Any) -> str:
         return type(serializer).__name__.removesuffix("In").removesuffix("Out")
 
+    def is_deprecated(self) -> bool:
+        view = cast(ViewSet, self.view)
+        return view.action in getattr(view, "deprecated", ())
+
     def get_tags(self) -> list[str]:
         return [self.path.removeprefix("/api/v1/").split("/")[0]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.http import HttpRequest, HttpResponse
@@ -9,15 +10,22 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
-from api import problems
+from api import pagination, problems
+from api.deprecation import Deprecation
 from api.throttling import KeyRateThrottle
 from common.errors import NotFound
 
 
 class ApiViewSet(ViewSet):
-    """Explicit actions mapped by hand in `config/api_v1.py`; `scopes` names each one's scope."""
+    """Explicit actions mapped by hand in `config/api_v1.py`; `scopes` names each one's scope.
+
+    Every other action than those of `parameterized` refuses a query string. Those check their
+    parameters themselves (`StrictFilterSet`, `paginate`). Actions in `deprecated` will go.
+    """
 
     scopes: ClassVar[dict[str, str]]
+    deprecated: ClassVar[Mapping[str, Deprecation]] = {}
+    parameterized: ClassVar[frozenset[str]] = frozenset({"list", "download"})
     throttle_classes = (KeyRateThrottle,)
     http_method_names = [  # noqa: RUF012  # Django declares it as an instance attribute
         "get",
@@ -28,15 +36,23 @@ class ApiViewSet(ViewSet):
     ]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Who, how fast, then what: a key over its limit learns nothing else."""
+        """Who, how fast, then what: a key over its limit learns nothing else.
+
+        Raises UnknownParameter: whoever asks for `?at=yesterday` must not be given today's answer.
+        """
         self.perform_authentication(request)
         self.check_throttles(request)
         self.check_permissions(request)
+        if self.action is not None and self.action not in self.parameterized:
+            pagination.refuse_unknown(request, paged=False)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         answer = super().finalize_response(request, response, *args, **kwargs)
         if verdict := getattr(request, "rate_limit", None):
             for name, value in verdict.headers.items():
+                answer[name] = value
+        if deprecation := self.deprecated.get(self.action or ""):
+            for name, value in deprecation.headers.items():
                 answer[name] = value
         return answer
 

@@ -164,7 +164,7 @@ def _let_go(
     if question.tenant.status == TenantStatus.SUSPENDED:
         raise TenantSuspended("This tenant is suspended.")
     _require_still_approver(matter, question, by)
-    matter.allow(question, by)
+    matter.allow(question, by, now)
     outcomes.decide(matter, question, Decision.APPROVED, decided_by=by.email, now=now)
     matter.go_ahead(question, by.actor, now)
     outcomes.audited(question, "approved", by=by.actor, now=now)

@@ -49,7 +49,7 @@ class Matter:
     links: type[MagicLink]
     lock_subject: Callable[[str], None]
     approvers: Callable[[Any], list[str]]
-    allow: Callable[[Any, Decider], None]
+    allow: Callable[[Any, Decider, datetime], None]
     go_ahead: Callable[[Any, Actor, datetime], None]
     stop: Stop
     withdraw_if_stale: Callable[[Any, datetime], bool] = _never_stale

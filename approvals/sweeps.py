@@ -12,6 +12,7 @@ from approvals import links, outcomes
 from approvals.errors import ConfirmationClosed
 from approvals.matters import Matter
 from approvals.models import Decision
+from common.database_clock import judged
 from tenants.actors import SYSTEM
 
 log = structlog.get_logger(__name__)
@@ -20,6 +21,7 @@ REMINDER_BEFORE_END = timedelta(hours=24)
 BATCH = 1_000
 
 
+@judged
 def expire_due(matter: Matter, *, now: datetime) -> int:
     """Close the questions nobody answered in time; returns how many.
 
@@ -44,6 +46,7 @@ def expire_due(matter: Matter, *, now: datetime) -> int:
     return each(over.order_by("expires_at").values_list("pk", flat=True)[:BATCH], expire)
 
 
+@judged
 def remind_due(matter: Matter, *, now: datetime) -> int:
     """Remind the approvers of questions that end within a day, once; returns how many."""
 

@@ -16,7 +16,6 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from balance import proposals
 from balance import selectors as balances
-from balance.findings import Finding
 from balance.models import (
     Adjustment,
     AdjustmentProposal,
@@ -27,6 +26,7 @@ from balance.models import (
 )
 from common import reasons
 from common.admin import ReadOnlyAdmin, ServiceAdmin, dollars
+from common.audits import Finding
 from common.clock import utc_now
 from common.money import format_cents, parse_dollars
 from tenants import actors

@@ -6,3 +6,12 @@ from django.apps import AppConfig
 class BalanceConfig(AppConfig):
     name = "balance"
     verbose_name = "Ledger"
+
+    def ready(self) -> None:
+        """Adjustments are audited like what other apps post; the books are sealed."""
+        from balance import adjustment_rules, causes, sealed_rows
+        from common import audits, sealed
+
+        causes.register(adjustment_rules.CAUSE)
+        audits.register(adjustment_rules.check)
+        sealed.register(*sealed_rows.KINDS)

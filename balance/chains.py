@@ -16,10 +16,11 @@ from typing import Any
 
 from django.db import connection
 
-from balance import proofs
-from balance.findings import Finding, Scope, by_index, snapshot
+from balance import causes, proofs
 from balance.kinds import MOVES, Account
 from balance.proofs import DIGEST
+from common import audits
+from common.audits import Finding, Scope, by_index, snapshot
 from common.money import CURRENCY
 from tenants import selectors as tenants
 
@@ -37,8 +38,11 @@ SELECT
         AS is_low_wrong,
     last.available_after AS last_available,
     last.locked_after AS last_locked,
+    balance.posted_at <> last.created_at AS is_misdated,
     proven.sequence AS proven_sequence,
     proven.digest AS proven_digest,
+    proven.available AS proven_available,
+    proven.locked AS proven_locked,
     chain.*
 FROM unnest(%(tenant_ids)s::text[]) AS tenant (id)
 LEFT JOIN balance ON balance.tenant_id = tenant.id AND balance.currency = %(currency)s
@@ -55,6 +59,8 @@ CROSS JOIN LATERAL (
         coalesce(start.locked, 0) + coalesce(sum(step.locked_delta), 0) AS locked,
         coalesce(start.digest, 0) + coalesce(sum(step.digest), 0) AS digest,
         sum(step.digest) FILTER (WHERE step.sequence <= proven.sequence) AS old_digest,
+        sum(step.available_delta) FILTER (WHERE step.sequence <= proven.sequence) AS old_available,
+        sum(step.locked_delta) FILTER (WHERE step.sequence <= proven.sequence) AS old_locked,
         min(step.sequence) FILTER (WHERE step.sequence <> step.previous + 1) AS gap_at,
         min(step.sequence) FILTER (
             WHERE step.available_after <> step.previous_available + step.available_delta
@@ -91,6 +97,13 @@ CROSS JOIN LATERAL (
 ) AS chain
 """  # noqa: S608  # our own text
 
+# Everything else asks the tenants there are, so one that is gone would hide its whole ledger.
+_VANISHED = """
+SELECT balance.tenant_id, 'tenant', 'has a balance, and is not there'
+FROM balance
+WHERE NOT EXISTS (SELECT FROM tenants_tenant AS tenant WHERE tenant.id = balance.tenant_id)
+"""
+
 # Never backwards: two audits may run at once.
 MOVE_CHECKPOINT = """
 INSERT INTO balance_checkpoint (tenant_id, sequence, available, locked, digest, proven_at)
@@ -116,13 +129,18 @@ class Audited:
     is_low_wrong: bool | None
     last_available: int | None
     last_locked: int | None
+    is_misdated: bool | None
     proven_sequence: int | None
     proven_digest: Decimal | None
+    proven_available: int | None
+    proven_locked: int | None
     sequence: int
     available: Decimal
     locked: Decimal
     digest: Decimal
     old_digest: Decimal | None
+    old_available: Decimal | None
+    old_locked: Decimal | None
     gap_at: int | None
     unchained_at: int | None
     misfit_at: int | None
@@ -131,30 +149,42 @@ class Audited:
 
 
 def check(scope: Scope, *, now: datetime) -> list[Finding]:
-    """Audit the chains in scope, some hundred tenants to a snapshot."""
+    """Audit the chains in scope, some hundred tenants to a snapshot, and what explains them."""
     findings: list[Finding] = []
-    for tenant_ids in _batches(scope):
-        with snapshot():
-            sound = proofs.sound(tenant_ids) if scope.full else set(tenant_ids)
-            in_doubt = [each for each in tenant_ids if each not in sound]
-            rows = [(row, False) for row in _audit(sorted(sound), full=False)]
-            rows += [(row, True) for row in _audit(in_doubt, full=True)]
-        for row, full in rows:
-            found = list(_judge(row, full=full))
-            findings.extend(found)
-            if not found and row.sequence > (row.proven_sequence or 0):
-                _move_checkpoint(row, now)
+    if scope.tenant_ids is None:
+        findings.extend(audits.found("tenant_vanished", _VANISHED, {}))
+    for tenant_ids in batches(scope):
+        findings.extend(_check_some(tenant_ids, full=scope.full, now=now))
     return findings
 
 
-def _batches(scope: Scope) -> Iterator[Sequence[str]]:
-    if scope.tenant_id is not None:
-        yield [scope.tenant_id]
+def batches(scope: Scope) -> Iterator[Sequence[str]]:
+    """The ids of the tenants in scope, some hundred at a time."""
+    if scope.tenant_ids is not None:
+        yield scope.tenant_ids
         return
     after = ""
     while batch := tenants.ids_after(after, limit=TENANTS_PER_SNAPSHOT):
         yield batch
         after = batch[-1]
+
+
+def _check_some(tenant_ids: Sequence[str], *, full: bool, now: datetime) -> list[Finding]:
+    """A checkpoint moves over what is sound *and* explained, as one snapshot shows it."""
+    with snapshot():
+        sound = proofs.sound(tenant_ids) if full else set(tenant_ids)
+        in_doubt = [each for each in tenant_ids if each not in sound]
+        rows = [(row, False) for row in _audit(sorted(sound), full=False)]
+        rows += [(row, True) for row in _audit(in_doubt, full=True)]
+        findings = list(causes.check(tenant_ids, full=full))
+    unexplained = {finding.tenant_id for finding in findings}
+    for row, from_the_first in rows:
+        found = list(_judge(row, full=from_the_first))
+        findings.extend(found)
+        is_sound = not found and row.tenant_id not in unexplained
+        if is_sound and row.sequence > (row.proven_sequence or 0):
+            _move_checkpoint(row, now)
+    return findings
 
 
 def _audit(tenant_ids: Sequence[str], *, full: bool) -> list[Audited]:
@@ -185,10 +215,22 @@ def _judge(row: Audited, *, full: bool) -> Iterator[Finding]:
     ):
         if sequence is not None:
             yield _finding(code, row, f"row {sequence}", message)
-    if full and row.old_digest != row.proven_digest:
+    if full:
+        yield from _judge_checkpoint(row)
+    yield from _judge_balance(row)
+
+
+def _judge_checkpoint(row: Audited) -> Iterator[Finding]:
+    """What the checkpoint says against the rows below it. The usual audit builds on it, so a lie
+    shows there as a wrong sum."""
+    said = (row.proven_available or 0, row.proven_locked or 0)
+    sums = (int(row.old_available or 0), int(row.old_locked or 0))
+    if row.old_digest != row.proven_digest:
         message = f"a row up to {row.proven_sequence} was changed after it was proven"
         yield _finding("rewritten", row, "history", message)
-    yield from _judge_balance(row)
+    elif said != sums:
+        message = f"says {said}, the rows up to {row.proven_sequence} sum to {sums}"
+        yield _finding("checkpoint", row, "checkpoint", message)
 
 
 def _judge_balance(row: Audited) -> Iterator[Finding]:
@@ -201,6 +243,8 @@ def _judge_balance(row: Audited) -> Iterator[Finding]:
     if stands != (row.last_available or 0, row.last_locked or 0):
         message = f"is {stands}, its last row left {row.last_available, row.last_locked}"
         yield _finding("last_row", row, "balance", message)
+    if row.is_misdated:
+        yield _finding("last_row", row, "balance", "has not the date of its last row")
     if row.is_low_wrong:
         yield _finding("low_flag", row, "balance", "is not marked as what it is: low, or not low")
     if stands != sums:

@@ -8,6 +8,17 @@ from datetime import datetime
 from django.db.models import Count, Q, Sum
 
 from balance.models import Balance, LedgerCheck
+from balance.rolling import oldest_proof
+
+__all__ = [
+    "CheckRun",
+    "Totals",
+    "last_check",
+    "last_checks",
+    "last_verdict",
+    "oldest_proof",
+    "totals",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +69,14 @@ def last_verdict() -> CheckRun | None:
     ended = LedgerCheck.objects.filter(tenant=None, finished_at__isnull=False)
     row = ended.order_by("-started_at").first()
     return None if row is None else _run(row)
+
+
+def last_subjects(*, prefix: str) -> set[str]:
+    """What the newest audit that ended found under codes with this prefix. One indexed query."""
+    ended = LedgerCheck.objects.filter(tenant=None, finished_at__isnull=False)
+    row = ended.order_by("-started_at").first()
+    findings = row.findings if row else []
+    return {each["subject"] for each in findings if each["code"].startswith(prefix)}
 
 
 def last_checks(*, limit: int) -> list[CheckRun]:

@@ -1,22 +1,26 @@
-"""What must always hold, and the audit that proves it while postings go on.
+"""The audit: what must always hold is proven while postings go on.
 
-Every check runs in a read-only transaction with one snapshot, so it judges a state that was really
-there. This app checks the chains (`balance.chains`); apps above register what they know: that
+The usual check looks at what is new, every 15 minutes. The full one looks at everything, some
+tenants at a time; each usual check also takes a share of it (`balance.rolling`). Rules run in
+read-only transactions with one snapshot each, so they judge states that were really there. This app
+checks the chains (`balance.chains`); apps register what they know with `common.audits`: that
 pending is their funding in flight, or locked their open payments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import structlog
 from django.db.models.functions import Now
 
-from balance import chains
-from balance.findings import Finding, Scope, snapshot
+from balance import chains, proving, rolling
 from balance.models import LedgerCheck
+from common import audits
+from common.audits import Finding, Scope, register
+from common.database_clock import capped, database_now
 
 __all__ = ["Finding", "Report", "Scope", "check", "register"]
 
@@ -24,6 +28,9 @@ log = structlog.get_logger(__name__)
 
 FINDINGS_STORED_MAX = 1_000
 CLEAN_CHECKS_KEPT_FOR = timedelta(days=30)
+# Damage done to what moved during the last day is found by the usual check. If none has ended for
+# longer, the next one goes back to where the last one began.
+LOOKS_BACK = timedelta(days=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,37 +45,50 @@ class Report:
         return not self.findings
 
 
-Check = Callable[[Scope], Iterable[Finding]]
+def check(
+    *, now: datetime, tenant_id: str | None = None, full: bool = False, roll: bool = False
+) -> Report:
+    """Run every check, store the outcome, and move the checkpoints of what was proven.
 
-_checks: list[Check] = []
+    `roll`: the usual check of all tenants also proves its share of them in full.
+    """
+    began, since = _window()
+    run = LedgerCheck.objects.create(
+        started_at=min(now, began), is_full=full, tenant_id=tenant_id, looked_at=began
+    )
+    tenant_ids = None if tenant_id is None else (tenant_id,)
+    scope = Scope(tenant_ids=tenant_ids, full=full, since=since)
+    findings = [finding for whole in audits.wholes() for finding in whole(scope)]
+    findings += _prove_all(scope, now) if full else proving.recent(scope, now=now)
+    if roll:
+        findings += rolling.run(now=now)
+    return _store(run, list(dict.fromkeys(findings)), now)
 
 
-def register(check: Check) -> Check:
-    """Make `check` part of every audit. It runs inside `snapshot()`, and must only read."""
-    if check not in _checks:
-        _checks.append(check)
-    return check
+def _prove_all(scope: Scope, now: datetime) -> Iterator[Finding]:
+    for tenant_ids in chains.batches(scope):
+        yield from rolling.prove(tenant_ids, now=now)
 
 
-def check(*, now: datetime, tenant_id: str | None = None, full: bool = False) -> Report:
-    """Run every check, store the outcome, and move the checkpoints of what was proven."""
-    scope = Scope(tenant_id=tenant_id, full=full)
-    run = LedgerCheck.objects.create(started_at=now, is_full=full, tenant_id=tenant_id)
-    findings = [*chains.check(scope, now=now), *_run_registered(scope)]
+def _window() -> tuple[datetime, datetime]:
+    """Now, and since when the usual check looks at what moved: by the database's clock, whose
+    machine the ledger is on."""
+    began = database_now()
+    ended = LedgerCheck.objects.filter(
+        tenant=None, finished_at__isnull=False, looked_at__isnull=False
+    )
+    last = ended.order_by("-looked_at").values_list("looked_at", flat=True).first()
+    return began, min(began - LOOKS_BACK, last or audits.LONG_AGO)
+
+
+def _store(run: LedgerCheck, findings: list[Finding], now: datetime) -> Report:
     LedgerCheck.objects.filter(pk=run.pk).update(
         finished_at=Now(),
         ok=not findings,
         findings=[asdict(finding) for finding in findings[:FINDINGS_STORED_MAX]],
     )
-    LedgerCheck.objects.filter(ok=True, started_at__lt=now - CLEAN_CHECKS_KEPT_FOR).delete()
+    forgotten = capped(now) - CLEAN_CHECKS_KEPT_FOR
+    LedgerCheck.objects.filter(ok=True, started_at__lt=forgotten).delete()
     for finding in findings[:FINDINGS_STORED_MAX]:
         log.error("ledger_finding", **asdict(finding))
     return Report(id=run.pk, findings=findings)
-
-
-def _run_registered(scope: Scope) -> list[Finding]:
-    findings: list[Finding] = []
-    for registered in _checks:
-        with snapshot():
-            findings.extend(registered(scope))
-    return findings

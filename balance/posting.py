@@ -1,5 +1,6 @@
-"""The one statement that moves money: it locks the balance row, inserts the numbered row that
-explains the change, and updates the balance, in a single round trip.
+"""The one statement that moves money. It calls `balance_post` (migrations/sql/posting.sql), which
+locks and updates the balance row and inserts the numbered row that explains the change, in a single
+round trip; the application's role can move money in no other way (decision 0114).
 
 Correct inside a transaction and outside of one: it never fails on a repeat, so it never breaks the
 transaction around it. Row locks are taken in this order everywhere: rows of funding or payments
@@ -22,57 +23,23 @@ from balance.errors import BalanceOutOfRange, InsufficientBalance, PostingConfli
 from balance.kinds import PostingType
 from balance.models import Balance, BalanceTransaction
 from common import ids, sql
-from common.constraints import violated
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 
-# The inner select waits for the balance row and reads its newest version; the two other steps build
-# on it. What available or locked does not cover and a posting made before insert nothing, and then
-# nothing is updated: the CHECKs of a line come before ON CONFLICT, so no line may be tried that
-# they refuse. ON CONFLICT names no index: with a name, PostgreSQL looks up which index of the
-# partition is meant for every posting (a tenth of its work).
+# Asked for in the list and not in FROM: a function there writes its row to a store first.
 POST = """
-WITH posted AS (
-    INSERT INTO balance_transaction (
-        id, tenant_id, sequence, type, amount, currency, available_delta, locked_delta,
-        available_after, locked_after, source_type, source_id, description, created_at
-    )
-    SELECT
-        %(id)s, %(tenant_id)s, sequence + 1, %(type)s::text, %(amount)s, %(currency)s,
-        %(available_delta)s, %(locked_delta)s,
-        available + %(available_delta)s, locked + %(locked_delta)s,
-        %(source_type)s, %(source_id)s, %(description)s, greatest(%(now)s, posted_at)
-    FROM (
-        SELECT available, locked, sequence, posted_at
-        FROM balance
-        WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
-            AND (%(type)s::text <> 'lock' OR available >= %(amount)s)
-            AND locked >= -%(locked_delta)s::bigint
-        FOR NO KEY UPDATE
-    ) AS held
-    ON CONFLICT DO NOTHING
-    RETURNING sequence, available_after, locked_after, created_at
-)
-UPDATE balance
-SET available = posted.available_after,
-    locked = posted.locked_after,
-    pending = balance.pending + %(pending_delta)s,
-    is_low = coalesce(
-        posted.available_after + balance.pending + %(pending_delta)s < balance.notify_below, false
-    ),
-    sequence = posted.sequence,
-    posted_at = posted.created_at
-FROM posted
-WHERE balance.tenant_id = %(tenant_id)s AND balance.currency = %(currency)s
-RETURNING
-    balance.sequence, balance.available, balance.locked, balance.pending, balance.posted_at,
-    balance.notify_below, balance.notify_rise
+SELECT
+    (posted).sequence, (posted).available, (posted).locked, (posted).pending, (posted).posted_at,
+    (posted).notify_below, (posted).notify_rise
+FROM (
+    SELECT balance_post(
+        %(id)s, %(tenant_id)s, %(type)s, %(amount)s, %(pending_delta)s,
+        %(source_type)s, %(source_id)s, %(description)s, %(now)s
+    ) AS posted
+    OFFSET 0  -- or PostgreSQL would call it once for each column
+) AS line
 """
 
-CREATE_ROW = """
-INSERT INTO balance (id, tenant_id, currency, available, pending, locked, sequence)
-VALUES (%(id)s, %(tenant_id)s, %(currency)s, 0, 0, 0, 0)
-ON CONFLICT (tenant_id, currency) DO NOTHING
-"""
+CREATE_ROW = "SELECT balance_open(%(id)s, %(tenant_id)s)"
 
 # Each try after the first needs somebody else to have moved money in between.
 ATTEMPTS = 10
@@ -143,7 +110,6 @@ def post(
             "tenant_id": tenant_id,
             "type": kind,
             "amount": amount,
-            "currency": CURRENCY,
             "available_delta": available_delta,
             "locked_delta": locked_delta,
             "pending_delta": pending_delta,
@@ -157,8 +123,9 @@ def post(
 
 def _post(order: Order) -> Posting:
     for _ in range(ATTEMPTS):
-        if rows := _execute(order):
-            return _posting(order, *rows[0])
+        ((sequence, *balance),) = sql.rows(POST, order)
+        if sequence is not None:
+            return _posting(order, sequence, *balance)
         if repeated := _repeat(order):
             return repeated
         _prepare(order)
@@ -195,17 +162,7 @@ def _posting(
 
 def create_row(*, tenant_id: str) -> None:
     """Give the tenant a balance of zero, unless it has one. Waits for whoever is doing the same."""
-    sql.rows(CREATE_ROW, {"id": ids.new("bal"), "tenant_id": tenant_id, "currency": CURRENCY})
-
-
-def _execute(order: Order) -> list[tuple[Any, ...]]:
-    """Run the statement. No row: no balance row yet, not covered, or posted before."""
-    try:
-        return sql.rows(POST, order)
-    except IntegrityError as error:
-        if violated(error) == "balance_available_in_range":
-            raise BalanceOutOfRange("The balance would leave its range.") from error
-        raise
+    sql.rows(CREATE_ROW, {"id": ids.new("bal"), "tenant_id": tenant_id})
 
 
 def _repeat(order: Order) -> Posting | None:
@@ -238,12 +195,16 @@ def _prepare(order: Order) -> None:
     Neither: money arrived in between, or somebody else made the row. It is worth another try.
     """
     balances = Balance.objects.filter(tenant_id=order["tenant_id"], currency=CURRENCY)
-    balance = balances.values("available", "locked").first()
+    balance = balances.values("available", "locked", "pending").first()
     if balance is None:
         create_row(tenant_id=order["tenant_id"])
     elif balance["locked"] < -order["locked_delta"]:
         raise IntegrityError(
             f"{order['type']} of {order['source_id']}: {order['amount']} cents are not locked"
+        )
+    elif balance["pending"] < -order["pending_delta"]:
+        raise IntegrityError(
+            f"{order['type']} of {order['source_id']}: {order['amount']} cents are not on their way"
         )
     elif order["type"] is PostingType.LOCK and balance["available"] < order["amount"]:
         available = balance["available"]
@@ -253,3 +214,5 @@ def _prepare(order: Order) -> None:
             available_balance=available,
             shortfall=shortfall,
         )
+    elif abs(balance["available"] + order["available_delta"]) > AMOUNT_MAX:
+        raise BalanceOutOfRange("The balance would leave its range.")

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db import connection
 
-from balance.findings import by_index
+from common.audits import by_index
 
 # A row as 64 bits, for rows named `posted`: PostgreSQL's hash of each text, seeded with the next
 # number mixed into the hash before. Its hash of a bigint would fold 64 bits into 32.

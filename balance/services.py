@@ -38,11 +38,8 @@ FOR NO KEY UPDATE
 """
 
 CHANGE_PENDING = """
-UPDATE balance
-SET pending = pending + %(delta)s,
-    is_low = coalesce(available + pending + %(delta)s < notify_below, false)
-WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
-RETURNING available, pending, locked, currency, notify_below
+SELECT available, pending, locked, currency, notify_below
+FROM balance_change_pending(%(tenant_id)s, %(delta)s)
 """
 
 SET_NOTIFY_BELOW = """

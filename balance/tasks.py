@@ -10,4 +10,5 @@ from common.clock import utc_now
 
 @shared_task(name="balance.check_ledger")
 def check_ledger(*, full: bool = False, **_future: object) -> None:
-    invariants.check(now=utc_now(), full=full)
+    """The usual check with its share of the rolling full one, or all of the full one at once."""
+    invariants.check(now=utc_now(), full=full, roll=not full)

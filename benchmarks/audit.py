@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from balance import chains
 from balance import services as ledger
-from balance.findings import Scope
 from benchmarks import paging, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
 from common import ids
+from common.audits import Scope
 from common.clock import utc_now
 
 NEW_ROWS = 1_000
@@ -78,7 +78,8 @@ def _against_aggregate(options: Options) -> tuple[list[float], list[float]]:
 
 
 def _audit(*, full: bool = False, tenant_id: str | None = None) -> None:
-    if findings := chains.check(Scope(full=full, tenant_id=tenant_id), now=utc_now()):
+    tenant_ids = None if tenant_id is None else (tenant_id,)
+    if findings := chains.check(Scope(full=full, tenant_ids=tenant_ids), now=utc_now()):
         raise CannotMeasure(f"the ledger is not clean: {findings[0]}")
 
 

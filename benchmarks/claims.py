@@ -54,7 +54,7 @@ def measure(options: Options) -> Section:
     seeding.require_own_database()
     rows, endpoints = options.scaled(400_000, 4_000), options.scaled(5_000, 500)
     tenant = seeding.customer().tenant
-    seeding.execute(deliveries.FORGET)
+    seeding.empty(*deliveries.TABLES)
     values: dict[str, Any] = {"tenant": tenant.pk, "now": utc_now(), "endpoints": endpoints}
     seeding.execute(_ENDPOINTS, **values)
     seeding.execute(_QUEUE, **values, count=rows, body=deliveries.BODY)
@@ -62,7 +62,7 @@ def measure(options: Options) -> Section:
     times = options.scaled(20, 5)
     took, served = _claim(SLOTS, times)
     few, _ = _claim(FEW_SLOTS, times)
-    seeding.execute(deliveries.FORGET)
+    seeding.empty(*deliveries.TABLES)
     seeding.execute("DELETE FROM webhooks_webhookendpoint WHERE id LIKE 'wh_claim%%'", x=0)
     text = (
         f"{rows:,} due rows, half of them of one endpoint, on {endpoints:,} endpoints; "

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import IO, cast
 
 import django
-from django.db import connection
 from django.utils.module_loading import import_string
 
-from benchmarks import pgbench, processes
+from benchmarks import pgbench, processes, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.peers import installation
 
@@ -103,9 +102,8 @@ class Outside:
 @contextmanager
 def outside(peer: str, *arguments: object, apps: str) -> Iterator[Outside]:
     """Start `benchmarks.peers.<peer>` with a new database and end it with the block."""
-    with connection.cursor() as cursor:
-        cursor.execute("DROP DATABASE IF EXISTS bench_peers WITH (FORCE)")
-        cursor.execute("CREATE DATABASE bench_peers")
+    seeding.execute("DROP DATABASE IF EXISTS bench_peers WITH (FORCE)")
+    seeding.execute("CREATE DATABASE bench_peers")
     command = [installation.python(), "-m", "benchmarks.peers.outside", peer]
     log = Path(os.environ["BALLAST_RUN_DIR"]) / "logs" / f"{peer}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -113,7 +111,7 @@ def outside(peer: str, *arguments: object, apps: str) -> Iterator[Outside]:
         process = subprocess.Popen(  # noqa: S603  # our own command, no shell
             [*command, *map(str, arguments)],
             cwd=processes.ROOT,
-            env=os.environ | pgbench.address() | {"PEER_APPS": apps},
+            env=os.environ | pgbench.address(superuser=True) | {"PEER_APPS": apps},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

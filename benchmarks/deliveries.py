@@ -21,7 +21,7 @@ from tenants.models import Tenant
 from webhooks import signing
 from webhooks.models import WebhookEndpoint
 
-FORGET = "TRUNCATE webhooks_webhookattempt, webhooks_webhookdelivery, webhooks_webhookevent"
+TABLES = ("webhooks_webhookattempt", "webhooks_webhookdelivery", "webhooks_webhookevent")
 _DUE = """
 WITH event AS (
     INSERT INTO webhooks_webhookevent

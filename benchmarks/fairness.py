@@ -54,7 +54,7 @@ def measure(options: Options) -> Section:
             alone.append(_run(receiver, healthy, [], each))
             beside.append(_run(receiver, healthy, sick, each))
         behind = _behind_the_slow_one(receiver, tenant, healthy, options)
-    seeding.execute(deliveries.FORGET)
+    seeding.empty(*deliveries.TABLES)
     return Section(
         "Fairness",
         _TEXT.format(healthy=HEALTHY, sick=SICK, each=each),
@@ -89,7 +89,7 @@ started before; time from the commit that made everything due to the receipt."""
 def _run(
     receiver: Receiver, healthy: list[WebhookEndpoint], sick: list[WebhookEndpoint], each: int
 ) -> Run:
-    seeding.execute(deliveries.FORGET)
+    seeding.empty(*deliveries.TABLES)
     seeding.execute(
         "UPDATE webhooks_webhookendpoint SET consecutive_failures = 0, paused_until = NULL"
     )
@@ -121,7 +121,7 @@ def _behind_the_slow_one(
     each = options.scaled(2_000, 200) // len(healthy)
     took = []
     for _ in range(min(options.pairs, 5)):
-        seeding.execute(deliveries.FORGET)
+        seeding.empty(*deliveries.TABLES)
         with deliveries.dispatcher():
             deliveries.due(healthy[0], 1)
             deliveries.await_settled(1, seconds=30)

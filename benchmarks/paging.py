@@ -61,7 +61,7 @@ def prepare(options: Options) -> tuple[int, int]:
     """A history of `options.rows`, half of one tenant; returns how many there are, and are its."""
     per_tenant = options.rows // 2 // 4 * 4
     if seeding.scalar("SELECT count(*) FROM balance WHERE tenant_id = %(id)s", id=f"{OWNER}0") == 0:
-        seeding.execute("TRUNCATE balance_transaction, balance, balance_checkpoint")
+        seeding.empty("balance_transaction", "balance", "balance_checkpoint")
         began = time.monotonic()
         for number, share in enumerate((per_tenant, *[per_tenant // 8 // 4 * 4] * 8)):
             tenant = seeding.named_tenant(f"{OWNER}{number}")

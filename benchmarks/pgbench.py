@@ -12,6 +12,7 @@ from pathlib import Path
 from django.db import connection
 
 from benchmarks.errors import CannotMeasure
+from config.env import env
 
 _RATE = re.compile(r"^tps = ([0-9.]+) \(without initial connection time\)", re.MULTILINE)
 _FAILED = re.compile(r"number of failed transactions: ([0-9]+)")
@@ -47,8 +48,8 @@ def _program() -> str:
     return str(program)
 
 
-def address() -> dict[str, str]:
-    """Where Django is connected to, for libpq."""
+def address(*, superuser: bool = False) -> dict[str, str]:
+    """Where Django is connected to, for libpq; as a superuser for peers with their own tables."""
     settings = connection.settings_dict
     options = settings["OPTIONS"]
     names = {
@@ -58,4 +59,6 @@ def address() -> dict[str, str]:
         "PGPASSWORD": settings["PASSWORD"],
         "PGDATABASE": settings["NAME"],
     }
+    if superuser and (url := os.environ.get("BALLAST_BENCH_SUPERUSER_URL")):
+        names["PGUSER"] = env.db_url_config(url)["USER"]
     return {name: str(value) for name, value in names.items() if value}

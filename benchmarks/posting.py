@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from balance import chains
 from balance import services as ledger
-from balance.findings import Scope
 from balance.posting import POST
 from benchmarks import clients, pgbench, processes, seeding
 from benchmarks.clients import Crew
@@ -22,6 +21,7 @@ from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
 from common import ids
+from common.audits import Scope
 from common.clock import utc_now
 
 TENANTS = 1_000
@@ -57,7 +57,6 @@ PEERS = (
     ("django-ledger", "ledger_peer", (), "django_ledger", 15.0),
 )
 
-_EMPTY = "TRUNCATE balance_transaction, balance, balance_checkpoint"
 _TENANTS = """
 INSERT INTO tenants_tenant (id, name, mode, status, created_at)
 SELECT number::text, 'Benchmark', 'sandbox', 'active', now()
@@ -97,16 +96,13 @@ _SCRIPT = """
 {statement};
 """
 _IN_PGBENCH = {
-    "id": ":id",
-    "tenant_id": ":tenant",
+    "id": ":id::text",
+    "tenant_id": ":tenant::text",
     "type": "'credit'",
     "amount": ":amount",
-    "currency": "'USD'",
-    "available_delta": ":amount",
-    "locked_delta": "0",
     "pending_delta": "0",
     "source_type": "'funding_transaction'",
-    "source_id": ":id",
+    "source_id": ":id::text",
     "description": "'Benchmark'",
     "now": "now()",
 }
@@ -140,8 +136,7 @@ _TEXT = """{pairs} interleaved rounds of {seconds} s. Ours: one warm process per
 `balance.services.credit`, one commit each. "Same": the very statement, `balance.posting.POST`,
 under pgbench, prepared. "Minimal": one update of a balance and one insert of an entry in one
 statement, keys only, under pgbench. All on one unix socket; "same" and ours fill one table, minimal
-its own. pgbench sends a parameter for each mention of a variable (21, ours 12), which costs "same"
-a little. CPU: clients and PostgreSQL together. Rows are counted after each slice and the full audit
+its own.  CPU: clients and PostgreSQL together. Rows are counted after each slice and the full audit
 finds nothing at the end."""
 
 
@@ -253,7 +248,7 @@ def _script() -> str:
 
 
 def _start_over() -> None:
-    seeding.execute(_EMPTY)
+    seeding.empty("balance_transaction", "balance", "balance_checkpoint")
     seeding.execute(_TENANTS, count=TENANTS)
     seeding.execute(_BALANCES, count=TENANTS)
     seeding.execute(_MINIMAL_TABLES)

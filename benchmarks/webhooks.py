@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from benchmarks import deliveries, processes, seeding
 from benchmarks.deliveries import Receiver
@@ -39,7 +39,7 @@ def measure(options: Options) -> Section:
         figures += _publishing(options)
         drained = [figure.middle for figure in figures if figure.name == _RATE]
         figures += _peer(receiver, drained[0], options)
-    seeding.execute(deliveries.FORGET)
+    seeding.empty(*deliveries.TABLES)
     return Section("Webhooks", _TEXT.format(count=count, endpoints=ENDPOINTS), figures)
 
 
@@ -91,7 +91,7 @@ def _bare(receiver: Receiver, count: int) -> tuple[float, float]:
 
 def _drain(endpoints: list[Any], receiver: Receiver, count: int) -> tuple[float, float]:
     """The same of the dispatcher: a warm one, from the first arrival on."""
-    seeding.execute(deliveries.FORGET)
+    seeding.empty(*deliveries.TABLES)
     with deliveries.dispatcher() as sender:
         deliveries.due(endpoints[0], 20)
         deliveries.await_settled(20, seconds=30)
@@ -111,7 +111,7 @@ def _drain(endpoints: list[Any], receiver: Receiver, count: int) -> tuple[float,
 
 
 def _latency(receiver: Receiver, options: Options) -> list[Figure]:
-    seeding.execute(deliveries.FORGET)
+    seeding.empty(*deliveries.TABLES)
     tenant = seeding.customer().tenant
     deliveries.endpoint(tenant, receiver.url("live"))
     count = options.scaled(300, 30)
@@ -162,8 +162,8 @@ def _publishing(options: Options) -> list[Figure]:
     def timed(act: Callable[[], None]) -> float:
         began = time.perf_counter()
         for _ in range(count):
-            with transaction.atomic():
-                seeding.execute("INSERT INTO bench_thing VALUES (1)")
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute("INSERT INTO bench_thing VALUES (1)")
                 act()
         return (time.perf_counter() - began) / count * 1000
 
@@ -187,7 +187,7 @@ def _peer(receiver: Receiver, ours: float, options: Options) -> list[Figure]:
     from benchmarks import pgbench
     from config.env import broker_url
 
-    environment = pgbench.address() | {
+    environment = pgbench.address(superuser=True) | {
         "PEER_APPS": "django_webhook",
         "PEER_BROKER": broker_url(os.environ["REDIS_URL"]),
         "DJANGO_SETTINGS_MODULE": "benchmarks.peers.settings",

@@ -60,6 +60,17 @@ def dollars(column: str) -> Callable[[Any], str | None]:
     return shown
 
 
+def _yes_or_no(column: str) -> Callable[[Any], str | None]:
+    """A question in words: Django's red cross would make a healthy `returned: no` an alarm."""
+
+    @admin.display(description=column.replace("_", " "))
+    def shown(row: Any) -> str | None:
+        answer = getattr(row, column)
+        return None if answer is None else ("Yes" if answer else "No")
+
+    return shown
+
+
 def _names_of(columns: Sequence[str]) -> Callable[[Any], str]:
     """One line for all that a row has nothing in."""
 
@@ -153,7 +164,11 @@ class ReadOnlyAdmin(FastAdmin):
         later = _MACHINERY if getattr(obj, "held_at", None) else _MACHINERY | _HOLD
         names = sorted(super().get_fields(request, obj), key=later.__contains__)
         empty = [name for name in names if getattr(obj, name, obj) in _EMPTY] if obj else []
-        shown = [dollars(name) if name in cents else name for name in names if name not in empty]
+        asked = {f.name for f in self.opts.get_fields() if isinstance(f, models.BooleanField)}
+        special = {name: dollars(name) for name in cents} | {
+            name: _yes_or_no(name) for name in asked
+        }
+        shown = [special.get(name, name) for name in names if name not in empty]
         return [*shown, _names_of(empty)] if empty else shown
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -28,6 +28,10 @@ class Undecryptable(Exception):
     """The token was altered, belongs to another row, or its key is gone."""
 
 
+class UnknownKey(Undecryptable):
+    """Another process sealed the token with a key that this one was not given."""
+
+
 def encrypt(text: str, *, context: str) -> str:
     """Return `<key id>:<base64 of nonce and ciphertext>`."""
     name = current_key_id()
@@ -37,8 +41,10 @@ def encrypt(text: str, *, context: str) -> str:
 
 
 def decrypt(token: str, *, context: str) -> str:
-    """The text of `token`. Raises Undecryptable."""
+    """The text of `token`. Raises Undecryptable, UnknownKey."""
     name, _, body = token.partition(":")
+    if name not in _keys() and _KEY_NAME.fullmatch(name):
+        raise UnknownKey(f"a value of {context} is sealed with key {name!r}, which is not here")
     try:
         sealed = base64.b64decode(body, validate=True)
         nonce, ciphertext = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
@@ -86,8 +92,13 @@ def _key_bytes(name: str, body: str) -> bytes:
     return key
 
 
+def parsed_keys(entries: Iterable[str]) -> dict[str, bytes]:
+    """`parse_keys` for a setting that is read again and again: parses the same entries once."""
+    return _parse(tuple(entries))
+
+
 def _keys() -> dict[str, bytes]:
-    return _parse(tuple(settings.ENCRYPTION_KEYS))
+    return parsed_keys(settings.ENCRYPTION_KEYS)
 
 
 @lru_cache(maxsize=8)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet
 
-from common import sql
+from common import database_clock, sql
 
 LEASE = timedelta(seconds=60)
 PAGE = 200
@@ -22,7 +22,8 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 _DUE = """
 SELECT next_attempt_at, id FROM {table}
-WHERE next_attempt_at <= %(now)s AND (leased_until IS NULL OR leased_until <= %(now)s)
+WHERE next_attempt_at <= least(%(now)s, ballast_now())
+    AND (leased_until IS NULL OR leased_until <= least(%(now)s, ballast_now()))
     AND (next_attempt_at, id) > (%(time)s, %(id)s)
 ORDER BY next_attempt_at, id LIMIT {limit}
 """
@@ -60,8 +61,10 @@ def due(model: type[Row], *, now: datetime) -> Iterator[list[str]]:
 
 
 def is_due(now: datetime) -> Q:
-    """Rows to be worked on now: their time has come, and nobody holds them."""
-    return Q(next_attempt_at__lte=now) & (Q(leased_until=None) | Q(leased_until__lte=now))
+    """Rows to be worked on now: their time has come, and nobody holds them. A clock that is ahead
+    of the database's finds no more than a right one, and takes nobody's lease."""
+    moment = database_clock.expression(now)
+    return Q(next_attempt_at__lte=moment) & (Q(leased_until=None) | Q(leased_until__lte=moment))
 
 
 def claim(
@@ -89,7 +92,7 @@ def claim(
             .select_for_update(skip_locked=True, of=("self",), no_key=True)[:limit]
         )
         queryset.model._default_manager.filter(pk__in=[row.pk for row in rows]).update(
-            leased_until=now + lease,
+            leased_until=database_clock.expression(now) + lease,
             lease_version=F("lease_version") + 1,
             attempts=F("attempts") + 1,
         )

@@ -1,5 +1,8 @@
 """Re-encrypting what is stored after a new key was put in front of `ENCRYPTION_KEYS`.
 
+A key is first added at the end, where every process learns to read it, and only then moved to the
+front, where it writes: otherwise one process seals what another cannot open (decision 0122).
+
 Sealed columns are found, not listed, so that none can be forgotten: a model that keeps encrypted
 values has an `encryption_context` and names their columns `…_token`. Only tables that a package
 brings are told with `also`. A run takes the values that another key sealed, so it can be stopped
@@ -39,6 +42,11 @@ class SealedColumn:
             **{f"{self.column}__startswith": f"{crypto.current_key_id()}:"}
         )
 
+    def has_current(self) -> bool:
+        """Whether the current key has sealed a value already."""
+        mine = {f"{self.column}__startswith": f"{crypto.current_key_id()}:"}
+        return self.model._default_manager.filter(**mine).exists()
+
     def context(self, row: Any) -> str:
         return str(row.encryption_context)
 
@@ -68,6 +76,11 @@ class SealedKey:
         path = f"{self.column}__{self.key}"
         rows = self.model._default_manager.filter(**{f"{self.column}__has_key": self.key})
         return rows.exclude(**{f"{path}__startswith": f"{crypto.current_key_id()}:"})
+
+    def has_current(self) -> bool:
+        """Whether the current key has sealed a value already."""
+        mine = {f"{self.column}__{self.key}__startswith": f"{crypto.current_key_id()}:"}
+        return self.model._default_manager.filter(**mine).exists()
 
     def context(self, row: Any) -> str:
         return self.fixed_context

@@ -8,11 +8,13 @@ from typing import Any
 
 import structlog
 from celery import Celery
-from celery.signals import setup_logging, task_postrun, task_prerun
+from celery.signals import setup_logging, task_postrun, task_prerun, worker_init
+from django.core.exceptions import ImproperlyConfigured
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
 from common import ticks
 from common.clock import utc_now
+from common.postgresql import roles
 from config.worker import CrashOnlyWorker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -27,7 +29,7 @@ class BallastCelery(Celery):
         return self.subclass_with_self(CrashOnlyWorker)
 
 
-app = BallastCelery("ballast")
+app = BallastCelery("ballast", task_cls="config.worker:ClockedTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add(DjangoStructLogInitStep)
@@ -37,6 +39,15 @@ app.steps["worker"].add(DjangoStructLogInitStep)
 def _use_django_logging(**_kwargs: object) -> None:
     """Keep Django's structured log configuration in the worker and beat."""
     structlog.get_logger(__name__).debug("celery_logging_ready")
+
+
+@worker_init.connect
+def _look_at_the_role(**_kwargs: object) -> None:
+    """Celery logs what a handler raises and goes on; it does not pass an exit by."""
+    try:
+        roles.refuse_to_start()
+    except ImproperlyConfigured as problem:
+        raise SystemExit(str(problem)) from problem
 
 
 @task_prerun.connect

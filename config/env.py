@@ -6,6 +6,7 @@ An empty variable counts as not given. Whatever is malformed stops the process a
 from __future__ import annotations
 
 import os
+from base64 import b64decode
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
@@ -85,6 +86,18 @@ def web_address(name: str, *, default: str) -> str:
     is_here = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}
     if not parts.hostname or not (parts.scheme == "https" or is_here) or parts.query:
         raise ImproperlyConfigured(f"{name} must be an https:// address")
+    return value
+
+
+def webhook_secret(name: str) -> str:
+    """`whsec_` and base64, as Standard Webhooks write a secret; empty for none."""
+    value = text(name, default="")
+    try:
+        is_sound = value.startswith("whsec_") and len(b64decode(value[6:], validate=True)) >= 24
+    except ValueError:
+        is_sound = False
+    if value and not is_sound:
+        raise ImproperlyConfigured(f"{name} must be whsec_ and the base64 of 24 bytes or more")
     return value
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from socket import socket
 
 import structlog
@@ -19,6 +21,25 @@ from common import ids
 from common.errors import DomainError
 
 log = structlog.get_logger(__name__)
+
+
+class NotOneHost(ParseException):  # type: ignore[misc]  # gunicorn ships no types
+    """HTTP/1.1 wants exactly one Host header (RFC 9112, 3.2)."""
+
+
+class ManyIdempotencyKeys(ParseException):  # type: ignore[misc]  # gunicorn ships no types
+    """More than one Idempotency-Key header. WSGI would join them to a key that nobody sent, and a
+    proxy that adds its own to each try would make each try run. Afterwards nobody can tell: a
+    single key may contain a comma."""
+
+
+def require_clear_headers(version: tuple[int, int], headers: Sequence[tuple[str, str]]) -> None:
+    """Raises NotOneHost, ManyIdempotencyKeys. Names are in capitals, as gunicorn reads them."""
+    seen = Counter(name for name, _ in headers)
+    if seen["HOST"] > 1 or (seen["HOST"] == 0 and version >= (1, 1)):
+        raise NotOneHost
+    if seen["IDEMPOTENCY-KEY"] > 1:
+        raise ManyIdempotencyKeys
 
 
 def refuse(client: socket, exc: Exception) -> None:
@@ -47,6 +68,12 @@ def _is_clients_fault(exc: Exception) -> bool:
 def _refusal(exc: Exception) -> DomainError:
     if not _is_clients_fault(exc):
         return errors.InternalError("The error was recorded.")
+    if isinstance(exc, NotOneHost):
+        return errors.MalformedRequest("A request needs one Host header.")
+    if isinstance(exc, ManyIdempotencyKeys):
+        return errors.InvalidIdempotencyKey(
+            "There is more than one Idempotency-Key header. If you sent one, a proxy added another."
+        )
     if isinstance(exc, LimitRequestLine):
         return errors.MalformedRequest("The address is too long.")
     if isinstance(exc, LimitRequestHeaders):

@@ -11,11 +11,12 @@ from socket import SHUT_WR, socket
 from typing import Any
 
 import structlog
+from gunicorn.http.errors import ParseException
 from gunicorn.workers.gthread import ThreadWorker
 
 from config import gunicorn_answers
 from config.gunicorn_connections import Connection, limit_silence
-from config.gunicorn_refusals import refuse
+from config.gunicorn_refusals import refuse, require_clear_headers
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +44,15 @@ class ApiWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
         self.nr_conns += 1
         conn = Connection(self.cfg, client, address, listener.getsockname())
         self._park(conn, self.on_pending_socket_readable, seconds=self.cfg.keepalive)
+
+    def handle_request(self, req: Any, conn: Any) -> bool:
+        """Whether the connection stays open. What Django could not see any more is refused here."""
+        try:
+            require_clear_headers(req.version, req.headers)
+        except ParseException as error:
+            self.handle_error(req, conn.sock, conn.client, error)
+            return False
+        return bool(super().handle_request(req, conn))
 
     def finish_request(self, conn: Any, fs: Future[Any]) -> None:
         if fs.cancelled() or fs.exception() or fs.result():

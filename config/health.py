@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.db import Error as DatabaseProblem
-from django.db import connection
 from django.http import HttpRequest, JsonResponse
+
+from common import drift, sql
+from common.postgresql import roles
+
+# If either is true every change fails, although the server answers: all but reads would be 503.
+_TAKES_CHANGES = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')"
+ROLE_PROBLEMS_SHOWN = 10
 
 
 def healthz(_request: HttpRequest) -> JsonResponse:
@@ -13,18 +19,34 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 
 
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """503 while PostgreSQL does not answer, and where the pages' files were not collected.
+    """503 while PostgreSQL does not answer or takes no changes, where our role lacks a right or
+    none binds it, and where the pages' files were not collected.
 
     Valkey is not needed to serve.
     """
     if _lacks_static_files():
-        return JsonResponse({"status": "unavailable", "static": "not collected"}, status=503)
+        return _unavailable(static="not collected")
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        ((is_standby, read_only),) = sql.rows(_TAKES_CHANGES, {})
     except DatabaseProblem:
-        return JsonResponse({"status": "unavailable", "database": "down"}, status=503)
-    return JsonResponse({"status": "ok", "database": "ok"})
+        return _unavailable(database="down")
+    if is_standby:
+        return _unavailable(database="read-only", reason="it is a standby")
+    if read_only == "on":
+        return _unavailable(database="read-only", reason="default_transaction_read_only is on")
+    wrong = roles.problems()
+    if any(words for words in wrong if not words.startswith("too much")):
+        return _unavailable(database="ok", role="; ".join(wrong[:ROLE_PROBLEMS_SHOWN]))
+    if drift.guard.is_adrift():
+        return _unavailable(database="ok", clock=drift.guard.reason)
+    answer = {"status": "ok", "database": "ok"}
+    if wrong:  # more than is needed: nothing fails, and a deployment in two steps leaves it so
+        answer["role"] = "; ".join(wrong[:ROLE_PROBLEMS_SHOWN])
+    return JsonResponse(answer)
+
+
+def _unavailable(**why: str) -> JsonResponse:
+    return JsonResponse({"status": "unavailable", **why}, status=503)
 
 
 def _lacks_static_files() -> bool:

@@ -18,6 +18,7 @@ from balance import figures
 from common import queues
 from common.clock import utc_now
 from networks.inbox import reviews
+from seals import figures as seals
 from tenants.services import switches
 from webhooks.dispatcher import heartbeats
 
@@ -44,6 +45,7 @@ class Alarms(Collector):
     def collect(self) -> Iterator[Metric]:
         now = utc_now()
         yield from _ledger(now)
+        yield from _seals(now)
         for name, words, value in (
             ("inbound_review", "Messages of networks that wait for staff", reviews.waiting()),
             ("switches_engaged", "What staff have stopped", switches.engaged_now().count()),
@@ -68,6 +70,32 @@ def _ledger(now: datetime) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "ballast_ledger_check_age_seconds", "Since the last ledger check ended", value=age
     )
+    oldest = figures.oldest_proof() or now
+    yield GaugeMetricFamily(
+        "ballast_ledger_full_check_age_seconds",
+        "Since when every tenant was proven from its first row",
+        value=(now - oldest).total_seconds(),
+    )
+
+
+def _seals(now: datetime) -> Iterator[Metric]:
+    """Nothing before the first round, or the first line that was taken: alert on that, too."""
+    state = seals.state()
+    if state is not None:
+        yield GaugeMetricFamily(
+            "ballast_seal_age_seconds",
+            "Since the moment up to which everything is sealed",
+            value=(now - state.upto).total_seconds(),
+        )
+    ages = GaugeMetricFamily(
+        "ballast_seal_published_age_seconds",
+        "Since what is sealed was published, by way",
+        labels=["way"],
+    )
+    for way, at in seals.published_at().items():
+        if at is not None:
+            ages.add_metric([way], (now - at).total_seconds())
+    yield ages
 
 
 @require_safe

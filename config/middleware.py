@@ -6,18 +6,28 @@ known as one to Django's own checks. And what is counted of each request.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from csp import middleware as csp
 from django.contrib.auth import middleware as auth
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
-from django.http import HttpRequest
+from django.contrib.sessions.exceptions import SessionInterrupted
+from django.db import Error as DatabaseProblem
+from django.http import HttpRequest, HttpResponse
 from django.middleware import gzip
 from django_htmx import middleware as htmx
 from django_prometheus.middleware import PrometheusAfterMiddleware
 from django_prometheus.utils import Time, TimeSince
 
+from api import errors, problems
+from api.middleware import is_api
+from common import crypto, drift, outages
+from dashboard.views import broken
+
+_READING = {"GET", "HEAD", "OPTIONS", "TRACE"}
+_CLOCK = "the clock of this server is being set right"
 INTERFACE = "/api/v1/"
 
 
@@ -27,7 +37,13 @@ class _ForPages:
     def __call__(self, request: HttpRequest) -> Any:
         if request.path_info.startswith(INTERFACE):
             return self.get_response(request)
-        return super().__call__(request)  # type: ignore[misc]  # the class beside this one has it
+        try:
+            return super().__call__(request)  # type: ignore[misc]  # the class beside this has it
+        except (DatabaseProblem, SessionInterrupted) as error:
+            outage = outages.behind(error)  # Django calls a session that it cannot save deleted
+            if outage is None:
+                raise
+            return broken.unavailable(request, outage)
 
 
 class Compression(_ForPages, gzip.GZipMiddleware):
@@ -52,6 +68,40 @@ class Messages(_ForPages, messages.MessageMiddleware):
 
 class Htmx(_ForPages, htmx.HtmxMiddleware):
     """`request.htmx`."""
+
+
+class RightClock:
+    """Refuses changes while this process's clock is wrong: they would be dated, and judged, by it.
+
+    Reads go on. What is refused was not begun, so it may be sent again, to another process as well.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.method in _READING or not drift.guard.is_adrift():
+            return self.get_response(request)
+        if is_api(request):
+            return problems.response(errors.TemporarilyUnavailable(f"Nothing was done: {_CLOCK}."))
+        return broken.nothing_done(request)
+
+
+class Outages:
+    """Says what a lost database means, instead of that something broke.
+
+    For views. `_ForPages` does it for the middleware above, `handler500` for what is left.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        passes = outages.is_outage(error) or isinstance(error, crypto.UnknownKey)
+        return broken.unavailable(request, error) if passes else None
 
 
 class RequestMetrics(PrometheusAfterMiddleware):  # type: ignore[misc]  # it ships no types

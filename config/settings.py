@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 from csp.constants import NONE, SELF
 
+from config import database
 from config.beat import SCHEDULE
 from config.env import (
     all_or_none,
@@ -24,6 +25,7 @@ from config.env import (
     secret,
     text,
     web_address,
+    webhook_secret,
 )
 from config.logs import logging_config
 
@@ -77,6 +79,7 @@ INSTALLED_APPS = [
     "balance",
     "funding",
     "payments",
+    "seals",
 ]
 
 MIDDLEWARE = [
@@ -86,6 +89,7 @@ MIDDLEWARE = [
     "api.middleware.RequestLogMiddleware",
     "api.middleware.ApiErrorMiddleware",
     "api.middleware.AuthorityMiddleware",
+    "config.middleware.RightClock",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.Compression",
@@ -102,6 +106,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "config.middleware.Htmx",
     "config.middleware.RequestMetrics",
+    "config.middleware.Outages",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -125,33 +130,17 @@ TEMPLATES = [
 
 # --- PostgreSQL -------------------------------------------------------------------------------
 
-DATABASES = {"default": env.db_url_config(text("DATABASE_URL", default="postgresql://app@/app"))}
-_POOL = flag("DATABASE_POOL", default=False)
-DATABASES["default"] |= {
-    "ENGINE": "common.postgresql",
-    "CONN_MAX_AGE": 0 if _POOL else None,
-    "CONN_HEALTH_CHECKS": True,
-    "DISABLE_SERVER_SIDE_CURSORS": False,
-}
-DATABASES["default"].setdefault("OPTIONS", {}).update(
-    {
-        "server_side_binding": True,
-        "prepare_threshold": 2,
-        # A host that is away must not hold a process: neither at the start nor in the middle.
-        "connect_timeout": count("DATABASE_CONNECT_TIMEOUT_SECONDS", default=3, minimum=2),
-        "tcp_user_timeout": count("DATABASE_TCP_TIMEOUT_MS", default=10_000),
-        # A request that waits longer for a row answers 503 instead of holding a connection. These
-        # suit workers; `config/gunicorn.py` and `manage.py` bring their own.
-        "options": (
-            f"-c statement_timeout={count('DATABASE_STATEMENT_TIMEOUT_MS', default=60_000)}"
-            f" -c lock_timeout={count('DATABASE_LOCK_TIMEOUT_MS', default=3000)}"
-            f" -c idle_in_transaction_session_timeout="
-            f"{count('DATABASE_IDLE_TRANSACTION_TIMEOUT_MS', default=30000)}"
-        ),
-    }
-)
-if _POOL:
-    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 8, "timeout": 5}
+# Migrations and grants are made by the owner of the tables, everything else by a role that owns
+# nothing (decision 0114). `manage.py` says which commands are the owner's.
+DATABASE_OWNER_URL = text("DATABASE_OWNER_URL", default="")
+ALLOW_DATABASE_OWNER = flag("ALLOW_DATABASE_OWNER", default=False)
+DATABASE_ROLE_MUST_BE_BOUND = not (DEBUG or ALLOW_DATABASE_OWNER or database.is_owner())
+DATABASE_APPLICATION_ROLE = database.application_role()
+DATABASES = {"default": database.settings()}
+# Whether tests and demonstrations may choose the database's time; no variable says so elsewhere.
+SETTABLE_DATABASE_CLOCK = DEBUG
+# A process whose clock is further from the database's pauses. None (in tests): nobody looks.
+CLOCK_DRIFT_SECONDS_MAX: int | None = count("CLOCK_DRIFT_SECONDS_MAX", default=5, minimum=1)
 
 # --- Valkey or Redis: wake-ups, rate limits, cache. Never the record of anything. ---------------
 
@@ -195,6 +184,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = SCHEDULE
+CELERY_BEAT_SCHEDULER = "config.beat_scheduler:ClockedScheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(RUN_DIR / "celerybeat-schedule")
 
 # --- Accounts ---------------------------------------------------------------------------------
@@ -329,6 +319,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "AccountHolderType": "networks.base.HolderType",
         "AccountType": "networks.base.AccountType",
+        "ApprovalStatus": "approvals.models.Decision.values",
         "PaymentMethod": "payments.models.PaymentMethod.values",
         "PaymentStatus": "payments.states.PaymentStatus.values",
         "FundingMethod": "funding.models.FundingMethod.values",
@@ -352,6 +343,21 @@ ENCRYPTION_KEYS = encryption_keys(
     "ENCRYPTION_KEYS", development=f"dev:{_DEVELOPMENT_KEY}", debug=DEBUG
 )
 FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development="development-only", debug=DEBUG)
+
+# --- The seal of the books ------------------------------------------------------------------------
+
+# In the form of ENCRYPTION_KEYS. Old keys stay, so that old seals can be proven. Never kept beside
+# the database or its backups.
+SEAL_KEYS = encryption_keys("SEAL_KEYS", development=f"dev:{_DEVELOPMENT_KEY}", debug=DEBUG)
+# Where what is sealed is published once an hour: the end of a file, an address, a mailbox.
+SEAL_FILE = text("SEAL_FILE", default="")
+SEAL_WEBHOOK_URL = text("SEAL_WEBHOOK_URL", default="")
+if SEAL_WEBHOOK_URL:
+    SEAL_WEBHOOK_URL = web_address("SEAL_WEBHOOK_URL", default="")
+# `whsec_` and base64: what the receiver checks the signature with. It cannot make seals.
+SEAL_WEBHOOK_SECRET = webhook_secret("SEAL_WEBHOOK_SECRET")
+all_or_none(SEAL_WEBHOOK_URL=SEAL_WEBHOOK_URL, SEAL_WEBHOOK_SECRET=SEAL_WEBHOOK_SECRET)
+SEAL_MAIL_TO = text("SEAL_MAIL_TO", default="")
 
 # --- Networks, funding, webhooks -----------------------------------------------------------------
 

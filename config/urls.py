@@ -17,6 +17,8 @@ admin.site.index_title = "Home"
 # Staff sign in where everybody does, behind the same rate limits.
 door.guard(admin.site)
 
+handler500 = "dashboard.views.broken.server_error"
+
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),

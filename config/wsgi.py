@@ -6,6 +6,9 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
+from common.postgresql import roles
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_wsgi_application()
+roles.refuse_to_start()

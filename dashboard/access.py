@@ -19,13 +19,14 @@ from django_htmx.middleware import HtmxDetails
 
 from common.clock import utc_now
 from common.errors import NotFound
-from dashboard import staff_view
+from dashboard import hands_tied, staff_view
 from tenants import second_factor, selectors
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
 
 # The roles that may add money and bank accounts.
 MONEY = (Role.OWNER, Role.MEMBER)
 
+_HTML = "text/html; charset=utf-8"
 _SESSION_KEY = "tenant_id"
 
 
@@ -125,7 +126,7 @@ def tenant_form(*roles: Role) -> Callable[[View], View]:
                     return _read_only(request)
             return view(request, *args, **kwargs)
 
-        return wrapper
+        return hands_tied.acts(wrapper)
 
     return decorate
 
@@ -151,9 +152,16 @@ def _read_only(request: PageRequest) -> HttpResponse:
 
 def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
     try:
-        return view(request, *args, **kwargs)
+        response = view(request, *args, **kwargs)
     except NotFound as refusal:
         raise Http404 from refusal
+    if (
+        request.seat.viewed_until
+        and isinstance(response, HttpResponse)
+        and response.headers.get("Content-Type") == _HTML
+    ):
+        response.content = hands_tied.tie(response.content.decode()).encode()
+    return response
 
 
 def _seat_of(request: PageRequest) -> Seat | None:

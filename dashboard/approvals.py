@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from approvals.decisions import QuestionView
-from approvals.models import Decision
+from approvals.models import Decision, Question
 from common.money import format_cents
 from dashboard.auto_funding import people
 from dashboard.context import Badge, bank_name
@@ -62,6 +62,24 @@ def approval_line(view: QuestionView, *, email: str) -> ApprovalLine:
     )
 
 
+@dataclass(frozen=True)
+class ApprovalFact:
+    """How the question about one row stands: `Approved by cfo@…`, and when."""
+
+    badge: Badge
+    end: str
+    at: datetime | None
+
+
+def approval_fact(question: Question | None) -> ApprovalFact | None:
+    """None where nobody was asked."""
+    if question is None:
+        return None
+    state = Decision(question.decision)
+    end = "" if state == Decision.OPEN else _ending(state, question)
+    return ApprovalFact(_ENDS[state], end, question.decided_at)
+
+
 def _title(view: QuestionView) -> str:
     if view.kind == "payment":
         return f"Pay {format_cents(view.amount)} to {view.holder_name}"
@@ -69,10 +87,14 @@ def _title(view: QuestionView) -> str:
 
 
 def _end(view: QuestionView) -> str:
-    if view.state == Decision.APPROVED:
-        return f"by {view.decided_by}"
-    if view.state == Decision.DECLINED:
-        return f"by {view.decided_by}: {view.decline_reason}"
-    if view.state == Decision.EXPIRED:
+    return _ending(Decision(view.state), view)
+
+
+def _ending(state: Decision, of: QuestionView | Question) -> str:
+    if state == Decision.APPROVED:
+        return f"by {of.decided_by}"
+    if state == Decision.DECLINED:
+        return f"by {of.decided_by}: {of.decline_reason}"
+    if state == Decision.EXPIRED:
         return "Nobody decided in time."
     return "Canceled, or its terms changed."

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from approvals import decisions
+from balance.selectors import Funds
 from common.money import format_cents
+from dashboard import auto_funding_obstacles
 from dashboard.context import account_name
+from dashboard.stops import Stops
 from funding import selectors as funding
-from funding.models import FundingSource
+from funding.models import AutoFundingConfig, FundingSource
+from funding.services.auto_funding_checks import Declined
 from funding.states import SourceStatus
+from payments import selectors as payments
 from webhooks import selectors as webhooks
 from webhooks.models import WebhookEndpoint
 from webhooks.states import EndpointStatus
@@ -30,13 +36,64 @@ class Item:
     tone: str = "warn"
 
 
-def items(*, tenant_id: str, now: datetime) -> list[Item]:
-    """The most urgent ones first, a few of each kind. Two queries, and one per kind of money."""
+@dataclass(frozen=True)
+class Rule:
+    """A tenant's auto-funding beside its balance; `obstacle`: what keeps it from adding money."""
+
+    config: AutoFundingConfig
+    obstacle: Declined | None
+    funds: Funds
+
+    @property
+    def is_low(self) -> bool:
+        """Whether it should add money."""
+        threshold = self.config.low_balance_threshold
+        if not self.config.enabled or threshold is None:
+            return False
+        return self.funds.available + self.funds.pending < threshold
+
+
+def items(*, tenant_id: str, now: datetime, rule: Rule, stopped: Stops) -> list[Item]:
+    """The most urgent ones first, a few of each kind. Three queries, and one per kind of money."""
     return [
+        *_stopped(stopped),
         *_approvals(tenant_id, now),
+        *_auto_funding(rule),
+        *_waiting(tenant_id, rule.funds),
         *(_source(row) for row in funding.troubled_sources(tenant_id=tenant_id)[:_SHOWN_MAX]),
         *(_endpoint(row) for row in webhooks.troubled_endpoints(tenant_id=tenant_id)[:_SHOWN_MAX]),
     ]
+
+
+def _stopped(stopped: Stops) -> list[Item]:
+    found = ((stopped.funding, "dashboard:funding"), (stopped.payments, "dashboard:payments"))
+    return [Item(text, reverse(page), "What waits", "bad") for text, page in found if text]
+
+
+def _auto_funding(rule: Rule) -> list[Item]:
+    """It was to keep the balance up and does not."""
+    found = rule.obstacle
+    if found is None or not (rule.is_low or found.is_news):
+        return []
+    if not rule.is_low and found.reason.startswith("funding_source_"):
+        return []  # the account says so itself
+    page, why = reverse("dashboard:auto_funding"), auto_funding_obstacles.sentence(found)
+    if rule.is_low:
+        text = f"The balance is low and auto-funding adds nothing. {why}"
+        return [Item(text, page, "See why", "bad")]
+    return [Item(f"Auto-funding would add nothing. {why}", page, "See why")]
+
+
+def _waiting(tenant_id: str, funds: Funds) -> list[Item]:
+    """Payments that are sent as soon as there is money for them."""
+    found = payments.waiting_for_money(tenant_id=tenant_id, is_short=funds.available < 0)
+    if not found.count:
+        return []
+    waits = "A payment waits" if found.count == 1 else f"{found.count} payments wait"
+    total = f"{format_cents(found.cents)}{'' if found.count == 1 else ' in all'}"
+    query = urlencode({"status": str(found.status)})
+    href = f"{reverse('dashboard:payments')}?{query}"
+    return [Item(f"{waits} for money, {total}.", href, "See which")]
 
 
 def _approvals(tenant_id: str, now: datetime) -> list[Item]:

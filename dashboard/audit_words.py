@@ -24,7 +24,7 @@ AREAS = {
 }
 
 _SENTENCES: dict[str, str | tuple[str, ...]] = {
-    "sign_in.succeeded": "Signed in with {how}",
+    "sign_in.succeeded": ("Signed in with {how}", "Signed in"),
     "sign_in.failed": "Somebody tried to sign in as {subject}: wrong {how}",
     "second_factor.added": "Added {kind} to sign in",
     "second_factor.removed": "Removed {kind} from signing in",

@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from common.money import format_cents
+from dashboard import auto_funding_obstacles
+from dashboard.auto_funding_obstacles import State, Step
 from dashboard.context import Badge
 from dashboard.templatetags.ballast import moment
 from funding.models import AutoFundingConfig
 from funding.services import notices, pauses
+from funding.services.auto_funding_checks import Declined
 from funding.simulation import Simulation
 
-
-@dataclass(frozen=True)
-class Step:
-    """What a person can do about it: a URL name, and the words on the link."""
-
-    view: str
-    label: str
-
-
-@dataclass(frozen=True)
-class State:
-    """What the overview says."""
-
-    text: str
-    badge: Badge
-    step: Step
-
-
-_UNAUTHORIZED = "The bank said that debits are not authorized: no money is added."
 _SETTINGS = "dashboard:auto_funding_settings"
 _PAGE = "dashboard:auto_funding"
 
 
-def state(config: AutoFundingConfig, *, now: datetime, authorization_ended: bool = False) -> State:
+def state(config: AutoFundingConfig, *, now: datetime, obstacle: Declined | None = None) -> State:
+    """`obstacle` keeps the saved rule from adding money (`funding.auto_funding_checks`)."""
     if not config.enabled:
         text = "Auto-funding is off: money is added only when somebody asks."
         return State(text, Badge("Off"), Step(_SETTINGS, "Set it up"))
     if pauses.is_paused(config, now):
         return State(_pause(config), Badge("Paused", "warn"), _way_out(config))
-    if authorization_ended:
-        return State(_UNAUTHORIZED, Badge("Paused", "warn"), Step(_PAGE, "See why"))
+    if obstacle is not None:
+        return auto_funding_obstacles.state(obstacle, now=now)
     return State(_summary(config), Badge("On", "good"), Step(_PAGE, "Details"))
 
 
@@ -55,10 +39,13 @@ def plan(
     approval_above: int | None,
     approvers: Sequence[str],
     monthly_limit: int | None,
+    is_held_up: bool = False,
 ) -> str:
-    """The whole rule in a sentence or two; amounts are cents, `account` is its name or empty."""
+    """The whole rule in a sentence or two; amounts are cents, `account` is its name or empty.
+    `is_held_up`: something keeps it from adding money, so it only would."""
     source = f" from {account}" if account else ""
-    sentence = f"Will add {format_cents(amount)}{source} when you drop below"
+    verb = "Would" if is_held_up else "Will"
+    sentence = f"{verb} add {format_cents(amount)}{source} when you drop below"
     sentence = f"{sentence} {format_cents(threshold)}{_asking(amount, approval_above, approvers)}."
     if monthly_limit is not None:
         sentence += f" At most {format_cents(monthly_limit)} a month."
@@ -98,12 +85,11 @@ def _asking(amount: int, above: int | None, approvers: Sequence[str]) -> str:
 
 def _shortfalls(simulation: Simulation) -> str:
     text = " The monthly limit would have stopped it." if simulation.is_capped else ""
+    remedy = "a higher limit" if simulation.is_capped else "a higher threshold or amount"
     if not simulation.days_short:
         return text
     days = "one day" if simulation.days_short == 1 else f"{simulation.days_short} days"
-    return (
-        f"{text} On {days} the money would have come too late: a higher threshold or amount helps."
-    )
+    return f"{text} On {days} the money would have come too late: {remedy} helps."
 
 
 def _pause(config: AutoFundingConfig) -> str:

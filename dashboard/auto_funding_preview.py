@@ -25,14 +25,14 @@ class Preview:
     outcome: str = ""
 
 
-def of_settings(config: AutoFundingConfig, *, now: datetime) -> Preview:
-    """What the saved settings do."""
+def of_settings(config: AutoFundingConfig, *, now: datetime, is_held_up: bool = False) -> Preview:
+    """What the saved settings do, or would do if nothing were in their way."""
     names = ("low_balance_threshold", "funding_amount", "confirmation_threshold", "monthly_limit")
     values: dict[str, Any] = {name: getattr(config, name) for name in names}
     values["source_id"] = config.source_id
     values["funding_method"] = config.funding_method
     values["confirmation_emails"] = config.confirmation_emails
-    return _preview(values, tenant_id=config.tenant_id, now=now)
+    return _preview(values, tenant_id=config.tenant_id, now=now, is_held_up=is_held_up)
 
 
 def of_form(form: AutoFundingForm, *, tenant_id: str, now: datetime) -> Preview:
@@ -40,7 +40,9 @@ def of_form(form: AutoFundingForm, *, tenant_id: str, now: datetime) -> Preview:
     return _preview(form.cleaned_data, tenant_id=tenant_id, now=now)
 
 
-def _preview(values: dict[str, Any], *, tenant_id: str, now: datetime) -> Preview:
+def _preview(
+    values: dict[str, Any], *, tenant_id: str, now: datetime, is_held_up: bool = False
+) -> Preview:
     threshold, amount = values.get("low_balance_threshold"), values.get("funding_amount")
     if threshold is None or not amount:
         return Preview()
@@ -57,6 +59,7 @@ def _preview(values: dict[str, Any], *, tenant_id: str, now: datetime) -> Previe
         approval_above=values.get("confirmation_threshold"),
         approvers=_approvers(values, tenant_id),
         monthly_limit=rule.monthly_limit,
+        is_held_up=is_held_up,
     )
     tried = simulation.simulate(tenant_id=tenant_id, rule=rule, now=now)
     return Preview(plan=plan, outcome=auto_funding.outcome(tried))

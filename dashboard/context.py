@@ -63,6 +63,8 @@ _SOURCE_BADGES = {
 }
 
 METHOD_LABELS = {FundingMethod.ACH_DEBIT: "ACH debit", FundingMethod.RTP: "Request for payment"}
+# When the money is there, where that is no matter of days.
+SOON = {FundingMethod.RTP: "within seconds of the approval at the bank"}
 _TRIGGER_LABELS = {
     Trigger.TOPUP: "Top-up",
     Trigger.AUTO_FUNDING: "Auto-funding",
@@ -111,7 +113,8 @@ def _cause(source_type: str, source_id: str) -> str:
 
 @dataclass(frozen=True)
 class FundingLine:
-    """One attempt to bring money in; `note` says in words what the badge cannot."""
+    """One attempt to bring money in; `note` says in words what the badge cannot, `soon` what no
+    date can."""
 
     id: str
     amount: int
@@ -120,22 +123,33 @@ class FundingLine:
     how: str
     note: str
     expected_on: date | None
+    soon: str
     at: datetime
 
 
-def funding_line(row: FundingTransaction) -> FundingLine:
+def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> FundingLine:
+    """`stopped` says that operators have stopped sending funding of this tenant."""
     status = FundingStatus(row.status)
-    is_over = status in (FundingStatus.COMPLETED, FundingStatus.FAILED)
+    kept_back = stopped is not None and status == FundingStatus.RESERVED
+    soon = SOON.get(FundingMethod(row.method), "")
+    is_going = _is_going(row) and not kept_back
     return FundingLine(
         id=row.pk,
         amount=row.amount,
-        badge=_funding_badge(row),
+        badge=stopped if stopped and kept_back else _funding_badge(row),
         source=account_name(row.source),
         how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {METHOD_LABELS[FundingMethod(row.method)]}",
         note=_note(row),
-        expected_on=None if is_over else row.expected_availability_date,
+        expected_on=row.expected_availability_date if is_going and not soon else None,
+        soon=soon if is_going else "",
         at=row.created_at,
     )
+
+
+def _is_going(row: FundingTransaction) -> bool:
+    """Nothing but time keeps it from arriving."""
+    is_next = row.status == FundingStatus.RESERVED and row.held_at is None
+    return is_next or row.status in (FundingStatus.PENDING, FundingStatus.IN_TRANSIT)
 
 
 def _funding_badge(row: FundingTransaction) -> Badge:

@@ -77,7 +77,7 @@ class OnceForm(forms.Form):
         return cache.add(self._claim, 1, timeout=self.seconds)
 
     def release(self) -> None:
-        """Take a claim back, after a refusal."""
+        """Take a claim back, after a refusal or an error: the same form may be sent again."""
         cache.delete(self._claim)
 
     @property

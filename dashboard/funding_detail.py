@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from dashboard import stops
+from dashboard.approvals import ApprovalFact, approval_fact
 from dashboard.context import FundingLine, funding_line
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import topups
@@ -53,6 +55,8 @@ class FundingDetail:
     """`question_id` is that of the approval it waits for, empty if it waits for none."""
 
     line: FundingLine
+    stop: str
+    approval: ApprovalFact | None
     steps: list[Step]
     answer: BankAnswer | None
     reference: str
@@ -64,12 +68,20 @@ class FundingDetail:
 
 
 def detail(
-    row: FundingTransaction, *, history: Sequence[FundingEvent], names: Mapping[str, str]
+    row: FundingTransaction,
+    *,
+    history: Sequence[FundingEvent],
+    names: Mapping[str, str],
+    stop: str,
 ) -> FundingDetail:
-    """`names` are those of the people and keys in the history."""
+    """`names` are those of the people and keys in the history; `stop` says that, and by what,
+    sending funding is stopped."""
+    is_unsent = row.status in (FundingStatus.RESERVED, FundingStatus.AWAITING_CONFIRMATION)
     return FundingDetail(
-        line=funding_line(row),
-        steps=[_step(event, names) for event in history],
+        line=funding_line(row, stopped=stops.BADGE if stop else None),
+        stop=stop if is_unsent else "",
+        approval=approval_fact(getattr(row, "confirmation", None)),
+        steps=[_step(row, event, names) for event in history],
         answer=_answer(row),
         reference=row.network_reference,
         trace_number=row.trace_number,
@@ -86,18 +98,23 @@ def _question_id(row: FundingTransaction) -> str:
     return str(row.confirmation.pk)
 
 
-def _step(event: FundingEvent, names: Mapping[str, str]) -> Step:
+def _step(row: FundingTransaction, event: FundingEvent, names: Mapping[str, str]) -> Step:
     kind = ActorType(event.actor_type)
     known = names.get(event.actor_id, event.actor_id)
     is_canceled = event.reason == topups.CANCELED_CODE
     return Step(
-        what="Canceled: nothing was sent"
-        if is_canceled
-        else _STEPS[FundingStatus(event.to_status)],
+        what="Canceled: nothing was sent" if is_canceled else _what(row, event),
         who=_ACTORS.get(kind) or known,
         why="" if is_canceled else event.reason,
         at=event.created_at,
     )
+
+
+def _what(row: FundingTransaction, event: FundingEvent) -> str:
+    status = FundingStatus(event.to_status)
+    if status == FundingStatus.FAILED and row.returned:
+        return "Returned by the bank"
+    return _STEPS[status]
 
 
 def _answer(row: FundingTransaction) -> BankAnswer | None:

@@ -75,4 +75,4 @@ def _today(health: Health) -> str:
         return "Nothing in 24 hours"
     # Rounded down: one failure among many is not 100 %.
     permille = health.delivered * 1000 // health.tried
-    return f"{permille / 10:g}% arrived in 24 hours"
+    return f"{permille / 10:g}% of those sent in 24 hours arrived"

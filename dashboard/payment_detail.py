@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from approvals.models import Decision
+from dashboard.approvals import ApprovalFact, approval_fact
 from dashboard.auto_funding import people
 from dashboard.funding_detail import BankAnswer, Step
 from dashboard.payment_lines import PaymentLine, payment_line
@@ -40,6 +41,8 @@ class PaymentDetail:
     """`confirmation_id` is that of the question, if people are or were asked."""
 
     line: PaymentLine
+    stop: str
+    approval: ApprovalFact | None
     holder: str
     steps: list[Step]
     answer: BankAnswer | None
@@ -50,6 +53,7 @@ class PaymentDetail:
     asked: str
     confirmation_expires_at: datetime | None
     hold_reason: str
+    held_back_at: datetime | None
     reference: str
     trace_number: str
     is_moving: bool
@@ -62,13 +66,17 @@ def detail(
     history: Sequence[PaymentEvent],
     question: PaymentConfirmation | None,
     names: Mapping[str, str],
+    stop: str,
 ) -> PaymentDetail:
-    """`names` are those of the people and keys in the history."""
+    """`names` are those of the people and keys in the history; `stop` says that, and by what,
+    sending payments is stopped."""
     is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
     steps = [*(_step(event, names) for event in history), *_questions(question, row, names)]
     answer = _answer(row)
     return PaymentDetail(
-        line=payment_line(row),
+        line=payment_line(row, is_stopped=bool(stop)),
+        stop=stop if row.status in (PaymentStatus.CREATED, PaymentStatus.WAITING_FOR_FUNDS) else "",
+        approval=approval_fact(question),
         holder=row.recipient.account_holder_name,
         steps=sorted(steps, key=lambda step: step.at),
         answer=answer,
@@ -79,6 +87,7 @@ def detail(
         asked=people(question.approvers) if question else "",
         confirmation_expires_at=row.confirmation_expires_at if row.awaits_confirmation else None,
         hold_reason=row.hold_reason if row.is_unsent else "",
+        held_back_at=row.held_back_at,
         reference=row.network_reference,
         trace_number=row.trace_number,
         is_moving=row.is_unsent or row.status == PaymentStatus.PROCESSING,

@@ -15,7 +15,7 @@ from dashboard.bank_account_forms import BankAccountForm
 from dashboard.fields import DollarsField
 from dashboard.filter_forms import DaysFilter, between, either
 from dashboard.form_tokens import OnceForm
-from dashboard.payment_lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL
+from dashboard.payment_lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL, SOON
 from dashboard.recipient_choices import RecipientChoices
 from payments import selectors
 from payments.models import (
@@ -28,19 +28,20 @@ from payments.states import PaymentStatus
 
 _MEANINGS = {
     PaymentMethod.ACH_CREDIT: "Between banks, on banking days. The bank can still send it back.",
-    PaymentMethod.RTP: "Usually there within seconds. It cannot be taken back.",
+    PaymentMethod.RTP: "Sent at once, at any hour. It cannot be taken back.",
 }
 _APPROVAL = "approval"
 
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """One way to pay: what it means and when the money is there."""
+    """One way to pay: what it means and when the money is there, by date or `soon`."""
 
     title: str
     meaning: str
     most: int
     expected_on: date
+    soon: str = ""
 
     def __str__(self) -> str:
         return self.title
@@ -55,6 +56,7 @@ def method_choices(*, now: datetime) -> list[tuple[str, MethodChoice]]:
                 meaning=_MEANINGS[method],
                 most=settings.PAYMENT_AMOUNT_MAX[method],
                 expected_on=lifecycle.arrival_date(method, now),
+                soon=SOON.get(method, ""),
             ),
         )
         for method in PaymentMethod
@@ -94,11 +96,19 @@ class PayForm(OnceForm):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["recipient"].choices = recipients.names  # type: ignore[attr-defined]  # a ChoiceField
+        # Nobody is paid because a list begins with them.
+        self.fields["recipient"].choices = [("", "Choose a recipient"), *recipients.names]  # type: ignore[attr-defined]  # a ChoiceField
+        self.has_recipients = bool(recipients.names)
         if recipients.are_cut:
             self.fields["recipient"].help_text = "The first by name. Under Recipients are all."
         self.fields["method"].choices = methods  # type: ignore[attr-defined]
-        self.fields["amount"].help_text = f"{format_cents(available)} is available."
+        self.fields["amount"].help_text = _what_there_is(available)
+
+
+def _what_there_is(available: int) -> str:
+    if available < 0:
+        return f"Nothing is available: the balance is {format_cents(-available)} below zero."
+    return f"{format_cents(available)} is available."
 
 
 class RecipientForm(BankAccountForm):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from dashboard import stops
 from dashboard.context import Badge, account_name
 from payments.models import Payment, PaymentMethod, Recipient
 from payments.states import PaymentStatus
 
 METHOD_LABELS = {PaymentMethod.ACH_CREDIT: "ACH transfer", PaymentMethod.RTP: "Instant payment"}
+# When the money is there, where that is no matter of days.
+SOON = {PaymentMethod.RTP: "within seconds of sending"}
 BADGES = {
     PaymentStatus.WAITING_FOR_FUNDS: Badge("Waiting for money", "warn"),
     PaymentStatus.CREATED: Badge("Ready to send"),
@@ -21,11 +24,12 @@ BADGES = {
 }
 NEEDS_APPROVAL = Badge("Needs approval", "warn")
 _ON_HOLD = Badge("On hold", "warn")
+_HELD_BACK = Badge("Held back", "warn")
 
 
 @dataclass(frozen=True)
 class PaymentLine:
-    """One payment; `note` says in words what the badge cannot."""
+    """One payment; `note` says in words what the badge cannot, `soon` what no date can."""
 
     id: str
     amount: int
@@ -35,19 +39,25 @@ class PaymentLine:
     how: str
     note: str
     expected_on: date | None
+    soon: str
     at: datetime
 
 
-def payment_line(row: Payment) -> PaymentLine:
+def payment_line(row: Payment, *, is_stopped: bool = False) -> PaymentLine:
+    """`is_stopped`: operators have stopped sending payments of this tenant."""
+    kept_back = is_stopped and row.status == PaymentStatus.CREATED
+    is_going = _is_going(row) and not kept_back
+    soon = SOON.get(PaymentMethod(row.method), "")
     return PaymentLine(
         id=row.pk,
         amount=row.amount,
-        badge=_badge(row),
+        badge=_badge(row, kept_back=kept_back),
         to=row.recipient.display_name,
         account=account_name(row.recipient),
         how=METHOD_LABELS[PaymentMethod(row.method)],
         note=_note(row),
-        expected_on=row.expected_arrival_date if _is_going(row) else None,
+        expected_on=row.expected_arrival_date if is_going and not soon else None,
+        soon=soon if is_going else "",
         at=row.created_at,
     )
 
@@ -75,18 +85,21 @@ def recipient_line(row: Recipient) -> RecipientLine:
     )
 
 
-def _badge(row: Payment) -> Badge:
+def _badge(row: Payment, *, kept_back: bool) -> Badge:
     if row.returned:
         return BADGES[PaymentStatus.RETURNED]
     if row.awaits_confirmation:
         return NEEDS_APPROVAL
-    is_held = row.held_at is not None and row.is_unsent
-    return _ON_HOLD if is_held else BADGES[PaymentStatus(row.status)]
+    if row.held_at is not None and row.is_unsent:
+        return _ON_HOLD
+    if kept_back:
+        return stops.BADGE
+    return _HELD_BACK if row.held_back_at else BADGES[PaymentStatus(row.status)]
 
 
 def _is_going(row: Payment) -> bool:
     """Nothing but time keeps it from arriving."""
-    is_stopped = row.awaits_confirmation or row.held_at is not None
+    is_stopped = row.awaits_confirmation or row.held_at or row.held_back_at
     is_next = row.status == PaymentStatus.CREATED and not is_stopped
     return is_next or row.status == PaymentStatus.PROCESSING
 

@@ -11,7 +11,7 @@ from django import forms
 
 from common import ids
 from dashboard import bank_authorization, form_tokens
-from dashboard.context import METHOD_LABELS, account_name
+from dashboard.context import METHOD_LABELS, SOON, account_name
 from dashboard.fields import DollarsField
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingSource
@@ -28,12 +28,13 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """One way to move the money: what it means and when the money is there."""
+    """One way to move the money: what it means and when the money is there, by date or `soon`."""
 
     title: str
     meaning: str
     most: int
     expected_on: date
+    soon: str = ""
 
     def __str__(self) -> str:
         return self.title
@@ -49,6 +50,7 @@ def _method_choice(method: FundingMethod, limits: Limits, now: datetime) -> Meth
         meaning=_MEANINGS[method],
         most=limits.per_transaction[method],
         expected_on=calendar.expected_availability(NETWORK_METHOD[method], now),
+        soon=SOON.get(method, ""),
     )
 
 

@@ -26,7 +26,7 @@ from webhooks.states import DeliveryStatus, EndpointStatus
 
 _TROUBLES = {
     DisabledReason.NONE: "",
-    DisabledReason.TENANT: "Switched off by your team",
+    DisabledReason.TENANT: "Switched off by the team",
     DisabledReason.STAFF: "Switched off by Ballast",
     DisabledReason.GONE: "It answered 410 Gone",
     DisabledReason.FAILING: "Five days without a success",
@@ -115,10 +115,20 @@ class DeliveryLine:
     at: datetime
     is_moving: bool
     may_resend: bool
+    unsent_why: str
 
     @property
     def payment_view(self) -> str:
         return _payment_view(self.payment_id)
+
+
+_UNSENT = {
+    DeliveryStatus.SKIPPED: (
+        "The endpoint was switched off when this happened. Nothing sends it by itself: send it"
+        " again once the endpoint is on."
+    ),
+    DeliveryStatus.CANCELED: "The endpoint was removed before it could be sent.",
+}
 
 
 def delivery_line(row: WebhookDelivery) -> DeliveryLine:
@@ -139,6 +149,7 @@ def delivery_line(row: WebhookDelivery) -> DeliveryLine:
         at=row.created_at,
         is_moving=status == DeliveryStatus.PENDING,
         may_resend=status != DeliveryStatus.CANCELED,
+        unsent_why=_UNSENT.get(status, ""),
     )
 
 

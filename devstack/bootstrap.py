@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from devstack import debian
-from devstack.console import report, run_step
+from devstack.console import failure_of, report, run_step, show
 from devstack.errors import DevstackError
 from devstack.locks import FileLock
 
@@ -23,6 +23,28 @@ PYTHON = VENV / "bin" / "python"
 REQUIREMENTS = ROOT / "requirements-dev.txt"
 STAMP = VENV / "ballast-requirements"
 VERSION_CHECK = "import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))"
+# What pip says where no registry answers, by the libraries that it uses. Without retries it says
+# only that there are no versions of what we pin.
+NO_ANSWER = (
+    "(from versions: none)",
+    "Failed to establish a new connection",
+    "Failed to resolve",
+    "Name or service not known",
+    "Temporary failure in name resolution",
+    "Network is unreachable",
+    "NewConnectionError",
+    "NameResolutionError",
+    "ConnectTimeoutError",
+    "ReadTimeoutError",
+    "ProxyError",
+    "RemoteDisconnected",
+)
+UNREACHABLE = (
+    "no package registry that has the pinned packages can be reached from this machine. The first"
+    " ./run of a copy, and the first one after requirements-dev.txt has changed, installs them;"
+    " later ones need no network. Connect the machine, or name a mirror that it reaches in"
+    " PIP_INDEX_URL and UV_INDEX_URL (a proxy in HTTPS_PROXY), and run it again."
+)
 COMMANDS_WITHOUT_PACKAGES = {"help", "-h", "--help"}
 
 
@@ -110,8 +132,18 @@ def requirement_lines(text: str, name: str) -> str:
 def _pip_install(requirements: Path) -> None:
     options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"]
     command = [*debian.pip_for(PYTHON), "install", *options, "-r", str(requirements)]
-    if not run_step(command):
-        raise DevstackError(f"pip could not install {requirements.name}; its reason is above.")
+    failure = failure_of(command)
+    if failure is None:
+        return
+    if is_unreachable(failure):
+        raise DevstackError(UNREACHABLE)
+    show(failure)
+    raise DevstackError(f"pip could not install {requirements.name}; its reason is above.")
+
+
+def is_unreachable(output: str) -> bool:
+    """Whether pip got no answer at all. Its last line says then that there is no such package."""
+    return any(sign in output for sign in NO_ANSWER)
 
 
 def _sync_with_uv() -> bool:

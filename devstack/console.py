@@ -31,6 +31,25 @@ def run_step(
     folder: Path | None = None,
 ) -> bool:
     """Run a long set-up step: a sign of life while it works, its output only if it fails."""
+    failure = failure_of(command, environment=environment, folder=folder)
+    if failure is None:
+        return True
+    show(failure)
+    return False
+
+
+def show(output: str) -> None:
+    """What a step that failed had to say, the end of it."""
+    sys.stderr.write(output)
+
+
+def failure_of(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> str | None:
+    """Run it with signs of life. None if it went well, else the end of its output, not shown."""
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
@@ -42,13 +61,11 @@ def run_step(
                 stderr=subprocess.STDOUT,
             )
         except OSError as problem:
-            report(f"{command[0]}: {problem.strerror}")
-            return False
+            return f"ballast: {command[0]}: {problem.strerror}\n"
         if _wait_visibly(process) == 0:
-            return True
+            return None
         output.seek(0)
-        sys.stderr.write(output.read()[-OUTPUT_BYTES_SHOWN:].decode(errors="replace"))
-        return False
+        return output.read()[-OUTPUT_BYTES_SHOWN:].decode(errors="replace")
 
 
 def _wait_visibly(process: subprocess.Popen[bytes]) -> int:

@@ -8,6 +8,7 @@ import os
 import secrets
 from pathlib import Path
 
+from devstack.errors import DevstackError
 from devstack.locks import FileLock
 from devstack.paths import Profile
 
@@ -22,7 +23,7 @@ def development(profile: Profile, *, base_url: str | None = None) -> dict[str, s
     """The caller's environment over the defaults of a development copy."""
     defaults = {
         "DEBUG": "True",
-        "DATABASE_URL": profile.database_url,
+        **_database(profile),
         "REDIS_URL": profile.redis_url(),
         "BALLAST_PROFILE": profile.name,
         "BALLAST_RUN_DIR": str(profile.home),
@@ -45,11 +46,31 @@ def testing(profile: Profile) -> dict[str, str]:
     """What a test run needs; secrets are the settings' own development ones, so they never vary."""
     return {
         "DEBUG": "True",
-        "DATABASE_URL": os.environ.get("DATABASE_URL") or profile.database_url,
+        **_test_database(profile),
         "REDIS_URL": os.environ.get("REDIS_URL") or profile.redis_url(),
         "BALLAST_RUN_DIR": str(profile.home),
         "BASE_URL": address(DEFAULT_PORT),
     }
+
+
+def _database(profile: Profile) -> dict[str, str]:
+    """The profile's own, unless the caller names one: its owner is no owner of another server's."""
+    if not os.environ.get("DATABASE_URL"):
+        if os.environ.get("DATABASE_OWNER_URL"):
+            raise DevstackError("DATABASE_OWNER_URL is given without DATABASE_URL: set both.")
+        return {
+            "DATABASE_URL": profile.database_url,
+            "DATABASE_OWNER_URL": profile.owner_database_url,
+        }
+    given = ("DATABASE_URL", "DATABASE_OWNER_URL")
+    return {name: os.environ[name] for name in given if os.environ.get(name)}
+
+
+def _test_database(profile: Profile) -> dict[str, str]:
+    """Tests make, empty and damage databases besides, which takes a superuser."""
+    if os.environ.get("DATABASE_URL"):
+        return _database(profile)
+    return {**_database(profile), "BALLAST_TEST_SUPERUSER_URL": profile.superuser_database_url}
 
 
 def _given() -> dict[str, str]:
@@ -73,6 +94,7 @@ def _new_secrets() -> dict[str, str]:
         "SECRET_KEY": secrets.token_urlsafe(50),
         "ENCRYPTION_KEYS": f"k1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
         "FINGERPRINT_KEY": secrets.token_urlsafe(32),
+        "SEAL_KEYS": f"s1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
     }
 
 

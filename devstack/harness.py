@@ -108,6 +108,30 @@ def bench(arguments: Sequence[str]) -> int:
             pair.close()
 
 
+def simulate(arguments: Sequence[str]) -> int:
+    """Run the simulation on new servers of its own: it empties the database with every seed."""
+    with stop_once():
+        pair = slots.claim_free_pair("simulate")
+        try:
+            pair.erase()
+            pair.start()
+            profile = pair.profile
+            variables = environment.development(profile) | {
+                "DATABASE_URL": profile.database_url,
+                "DATABASE_OWNER_URL": profile.owner_database_url,
+                "BALLAST_SIMULATION_SUPERUSER_URL": profile.superuser_database_url,
+            }
+            preparation.migrate(profile, variables, lambda _name, line: console.report(line))
+            command = [sys.executable, "-m", "simulation", *arguments]
+            return foreground.run(command, environment=variables, folder=ROOT)
+        finally:
+            pair.close()
+
+
 def _bench_environment(pair: Pair) -> Mapping[str, str]:
-    tools = {"POSTGRES_TOOLS": str(postgres.binaries(pair.profile)), "DEBUG": "False"}
+    tools = {
+        "POSTGRES_TOOLS": str(postgres.binaries(pair.profile)),
+        "BALLAST_BENCH_SUPERUSER_URL": pair.profile.superuser_database_url,
+        "DEBUG": "False",
+    }
     return environment.development(pair.profile) | tools

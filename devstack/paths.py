@@ -18,6 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent
 CLIENT = ROOT / "clients" / "python"
 DEFAULT_PROFILE = "dev"
 
+# The roles of an embedded PostgreSQL (`devstack.roles` makes them).
+SUPERUSER = "ballast"
+OWNER_ROLE = "ballast_owner"
+APPLICATION_ROLE = "ballast_app"
+
 PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 # A unix socket address holds 107 bytes on Linux and 103 elsewhere.
 SOCKET_PATH_MAX = 100
@@ -64,7 +69,21 @@ class Profile:
 
     @property
     def database_url(self) -> str:
-        return f"postgresql://ballast@/ballast?host={self.sockets}"
+        """For the product: a role that owns nothing."""
+        return self._database_url(APPLICATION_ROLE)
+
+    @property
+    def owner_database_url(self) -> str:
+        """For migrations and grants: the role that owns every table."""
+        return self._database_url(OWNER_ROLE)
+
+    @property
+    def superuser_database_url(self) -> str:
+        """For what the stack itself and tests do to the server; no process of the product."""
+        return self._database_url(SUPERUSER)
+
+    def _database_url(self, role: str) -> str:
+        return f"postgresql://{role}@/ballast?host={self.sockets}"
 
     def redis_url(self, number: int = 0) -> str:
         return f"unix://{self.valkey_socket}?db={number}"

@@ -10,10 +10,11 @@ import signal
 import subprocess
 from pathlib import Path
 
+from devstack import roles
 from devstack.accounts import own_folder, server_account, servers_can_enter
 from devstack.errors import DevstackError
 from devstack.locks import FileLock
-from devstack.paths import Profile
+from devstack.paths import SUPERUSER, Profile
 from devstack.processes import Program, run_to_end
 
 SETTINGS = {
@@ -34,10 +35,6 @@ FORGETFUL_SETTINGS = {
     "wal_level": "minimal",
     "max_wal_senders": "0",
 }
-CREATE_DATABASE = (
-    "SELECT 'CREATE DATABASE ballast'"
-    " WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'ballast') \\gexec\n"
-)
 QUERY_SECONDS = 20
 
 
@@ -73,11 +70,11 @@ def program(profile: Profile, *, durable: bool, kept_descriptor: int) -> Program
 
 
 def is_ready(profile: Profile) -> bool:
-    """Whether the server answers; makes the `ballast` database on the first answer."""
+    """Whether the server answers; makes roles and database on the first answer."""
     command = [
         str(binaries(profile) / "psql"),
         f"--host={profile.sockets}",
-        "--username=ballast",
+        f"--username={SUPERUSER}",
         "--dbname=postgres",
         "--no-psqlrc",
         "--quiet",
@@ -85,7 +82,7 @@ def is_ready(profile: Profile) -> bool:
     ]
     result = subprocess.run(
         command,
-        input=CREATE_DATABASE.encode(),
+        input=roles.ENSURE.encode(),
         env=_environment(profile),
         capture_output=True,
         timeout=QUERY_SECONDS,
@@ -100,7 +97,7 @@ def _create_cluster(profile: Profile, tools: Path) -> None:
     shutil.rmtree(unfinished, ignore_errors=True)
     shutil.rmtree(profile.state, ignore_errors=True)
     own_folder(unfinished)
-    command = [str(tools / "initdb"), f"--pgdata={unfinished}", "--username=ballast"]
+    command = [str(tools / "initdb"), f"--pgdata={unfinished}", f"--username={SUPERUSER}"]
     command += ["--auth=trust", "--encoding=UTF8", "--locale-provider=builtin"]
     command += ["--locale=C.UTF-8", "--no-sync", "--no-instructions"]
     run_to_end(

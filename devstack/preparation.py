@@ -16,11 +16,18 @@ from devstack.processes import death_bound
 from devstack.supervisor import Sink
 
 SCHEMA_FILES = ("requirements.txt", "config/settings.py")
-MIGRATIONS = ("[a-z]*/migrations/**/*", "[a-z]*/*/migrations/**/*")
+SCHEMA_FOLDERS = (
+    "[a-z]*/migrations/**/*",
+    "[a-z]*/*/migrations/**/*",
+    # What the application may do to which table.
+    "[a-z]*/models*",
+    "[a-z]*/models/*",
+    "common/postgresql/*",
+)
 
 
 def migrate(profile: Profile, variables: Mapping[str, str], sink: Sink) -> None:
-    """Apply the migrations when they, the settings or the packages changed."""
+    """Apply the migrations and grants when they, the settings or the packages changed."""
     stamp = profile.state / "schema"
     wanted = schema_fingerprint(ROOT)
     is_done = stamp.exists() and stamp.read_text() == wanted
@@ -28,6 +35,9 @@ def migrate(profile: Profile, variables: Mapping[str, str], sink: Sink) -> None:
         return
     sink("ballast", "applying the migrations")
     _manage(profile, variables, "migrate", "--no-input", "--verbosity=0")
+    if variables["DEBUG"] == "True":
+        _manage(profile, variables, "settable_clock")
+    _manage(profile, variables, "database_roles")
     profile.state.mkdir(mode=0o700, exist_ok=True)
     stamp.write_text(wanted)
 
@@ -50,7 +60,7 @@ def no_seed(_profile: Profile, _variables: Mapping[str, str], _sink: Sink) -> Ma
 
 
 def schema_fingerprint(root: Path) -> str:
-    """A digest of everything that decides what `migrate` would do."""
+    """A digest of everything that decides what `migrate` and `database_roles` would do."""
     digest = hashlib.sha256()
     for path in sorted(_schema_files(root)):
         digest.update(f"{path.relative_to(root)}\0".encode())
@@ -60,7 +70,7 @@ def schema_fingerprint(root: Path) -> str:
 
 def _schema_files(root: Path) -> Iterable[Path]:
     yield from (root / name for name in SCHEMA_FILES)
-    for pattern in MIGRATIONS:
+    for pattern in SCHEMA_FOLDERS:
         for path in root.glob(pattern):
             if path.suffix in {".py", ".sql"}:
                 yield path

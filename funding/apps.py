@@ -10,17 +10,23 @@ class FundingConfig(AppConfig):
     def ready(self) -> None:
         """Join the ledger's audit and its news. Imports also register our e-mails' contexts."""
         from approvals import matters
-        from balance import invariants as audit
-        from balance import limits
+        from balance import causes, limits
         from balance.signals import available_balance_fell
-        from funding import invariants, receivers
+        from common import audits, sealed
+        from funding import invariants, receivers, sealed_rows
         from funding.api import presenters
         from funding.services import confirmation_outcomes, sandbox
         from networks.sandbox import due
         from tenants.signals import tenant_released
 
-        audit.register(invariants.MOVEMENTS.check)
-        audit.register(invariants.check_confirmations)
+        sealed.register(*sealed_rows.KINDS)
+        causes.register(invariants.MOVEMENTS.cause)
+        audits.register(invariants.MOVEMENTS.check)
+        audits.register(invariants.check_confirmations)
+        audits.register(invariants.check_messages)
+        audits.register(invariants.check_marks)
+        audits.register_slices(invariants.MOVEMENTS.slices(invariants.ask_banks))
+        audits.register_slices(invariants.ACCOUNTS)
         due.register(sandbox.PART)
         limits.register(presenters.funding_limits)
         matters.register(confirmation_outcomes.MATTER)

@@ -44,6 +44,21 @@ class MonthlyLimitExceeded(RuleViolation):
     advice = "Wait until next month (Eastern time) or ask for a higher limit."
 
 
+class NetworkNotConnected(RuleViolation):
+    code = "network_not_connected"
+    title = "No payment network connected"
+    advice = "Try again once the operator has connected a payment network for live tenants."
+
+
+class NoLongerFits(RuleViolation):
+    """At the approval, of what fitted when it was asked for."""
+
+    code = "no_longer_fits"
+    is_public = False
+    title = "It no longer fits"
+    advice = "Raise the limit, or wait until its day or month is over (Eastern time)."
+
+
 class InvalidLinkToken(RuleViolation):
     code = "invalid_link_token"
     title = "Link token not accepted"

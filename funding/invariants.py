@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
 
 from django.db.models import F, Q
-from django.db.models.functions import Now
 
 from approvals.models import Decision
-from balance.findings import Finding, Scope
 from balance.movements import Movements
-from funding.models import Confirmation, FundingEvent, FundingTransaction
+from common import audits
+from common.audits import NEVER, Finding, Scope
+from funding.models import Confirmation, FundingEvent, FundingSource, FundingTransaction, SourceType
 from funding.services.lifecycle import SOURCE_TYPE
+from funding.services.network_events import INBOX
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from networks import claims
+from networks.accounts import unsound
+from networks.claims import Claim
+from networks.inbox import reviews, settlements
 from webhooks.models import WebhookEvent
 
 MOVEMENTS = Movements(
     name="funding",
+    id_prefix="ftx_",
     table=FundingTransaction._meta.db_table,
     history=FundingEvent._meta.db_table,
     foreign_key="funding_id",
+    accounts=FundingSource._meta.db_table,
+    account_key="source_id",
     outbox=WebhookEvent._meta.db_table,
     source_type=SOURCE_TYPE,
+    direction="in",
     states=FUNDING_STATES,
+    dates={status: f"{status}_at" for status in FundingStatus.values},
     total="pending",
     open_statuses=IN_FLIGHT,
+    unsent_statuses=(FundingStatus.RESERVED, FundingStatus.AWAITING_CONFIRMATION),
+    to_be_sent="movement.status = 'reserved'",
     # Completed: one credit. Returned after completion: a credit and a debit. Otherwise: nothing.
     postings="""CASE
         WHEN movement.status = 'completed' THEN ARRAY['credit']
@@ -41,30 +52,123 @@ MOVEMENTS = Movements(
 )
 
 
+# Auto-funding wakes up below the mark on the balance, and not before the wait for a known low ends.
+_MARKS = f"""
+SELECT tenant_id, 'balance', CASE
+    WHEN balance.low_noted_until > ballast_now() + {NEVER} THEN 'is noted as low until '
+        || balance.low_noted_until
+    ELSE 'wakes auto-funding below ' || coalesce(balance.notify_below::text, 'nothing')
+        || ', its settings say ' || coalesce(config.low_balance_threshold::text, 'nothing') END
+FROM (
+    SELECT tenant_id, notify_below, low_noted_until FROM balance
+    WHERE %(tenant_ids)s::text[] IS NULL OR tenant_id = ANY(%(tenant_ids)s)
+) AS balance FULL JOIN (
+    SELECT tenant_id, low_balance_threshold FROM funding_autofundingconfig
+    WHERE enabled AND (%(tenant_ids)s::text[] IS NULL OR tenant_id = ANY(%(tenant_ids)s))
+) AS config USING (tenant_id)
+WHERE balance.notify_below IS DISTINCT FROM config.low_balance_threshold
+    OR balance.low_noted_until > ballast_now() + {NEVER}
+"""  # noqa: S608  # our own text
+
+
+def check_marks(scope: Scope) -> Iterator[Finding]:
+    """The balance says what auto-funding waits for."""
+    yield from audits.found("auto_funding_mark", _MARKS, scope.values)
+
+
 def check_confirmations(scope: Scope) -> Iterator[Finding]:
-    """A funding awaits confirmation exactly while its question is open, and on the same terms."""
+    """A funding awaits confirmation exactly while its question is open, and on the same terms.
+
+    Whoever went through one was asked about, and an answer had its effect.
+    """
     is_open = Q(decision=Decision.OPEN)
     awaits = Q(funding__status=FundingStatus.AWAITING_CONFIRMATION)
     same_terms = Q(amount=F("funding__amount"), source=F("funding__source"))
-    questions = Confirmation.objects.filter(is_open & ~awaits | ~is_open & awaits | ~same_terms)
-    unasked = FundingTransaction.objects.none()
-    if scope.full:
-        unasked = FundingTransaction.objects.filter(
-            status=FundingStatus.AWAITING_CONFIRMATION, confirmation=None
-        )
-    else:
+    went_on = Q(funding__reserved_at__isnull=False)
+    approved = Q(decision=Decision.APPROVED)
+    questions = Confirmation.objects.filter(
+        is_open & ~awaits
+        | ~is_open & awaits
+        | ~same_terms
+        | approved & ~went_on & ~Q(funding__status=FundingStatus.FAILED)
+        | ~approved & went_on
+    )
+    unasked = FundingTransaction.objects.filter(requires_confirmation=True, confirmation=None)
+    if not scope.full:
         # Open ones have no date: both halves find their rows in the index on it.
-        yesterday = Now() - timedelta(days=1)
-        questions = questions.filter(Q(decided_at=None) | Q(decided_at__gt=yesterday))
-    if scope.tenant_id is not None:
-        questions = questions.filter(tenant_id=scope.tenant_id)
-        unasked = unasked.filter(tenant_id=scope.tenant_id)
+        questions = questions.filter(Q(decided_at=None) | Q(decided_at__gt=scope.since))
+        unasked = unasked.filter(status__in=IN_FLIGHT)
+    if scope.tenant_ids is not None:
+        questions = questions.filter(tenant_id__in=scope.tenant_ids)
+        unasked = unasked.filter(tenant_id__in=scope.tenant_ids)
     for question in questions.select_related("funding"):
         yield _finding(
             question.funding, f"is {question.funding.status}, {question.pk} is {question.decision}"
         )
     for funding in unasked:
-        yield _finding(funding, "awaits confirmation, but nobody was asked")
+        yield _finding(funding, "required confirmation, but nobody was asked")
+
+
+def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:
+    """Compare these fundings, where they were handed over, with the networks' own books."""
+    sent = FundingTransaction.objects.filter(pk__in=ids, pending_at__isnull=False)
+    # Two people vouch for what was settled by hand, with the bank's reference.
+    sent = sent.exclude(pk__in=settlements.settled_by_hand())
+    for claim, difference in claims.disputed(map(_claim, sent)):
+        yield Finding(
+            code="funding_bank",
+            tenant_id=claim.tenant_id,
+            subject=claim.instruction_id,
+            message=difference,
+        )
+
+
+def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
+    """Bank accounts whose number does not open, or is not the one that people see."""
+    for source in FundingSource.objects.filter(pk__in=ids):
+        if fault := unsound(source, is_typed=source.type == SourceType.MANUAL):
+            yield Finding(
+                code="funding_account_sealed",
+                tenant_id=source.tenant_id,
+                subject=source.pk,
+                message=fault,
+            )
+
+
+ACCOUNTS = audits.rows_of_tenants("funding accounts", FundingSource, judge_accounts)
+
+
+def _claim(funding: FundingTransaction) -> Claim:
+    return Claim(
+        tenant_id=funding.tenant_id,
+        instruction_id=funding.pk,
+        network=funding.network,
+        amount=funding.amount,
+        currency=funding.currency,
+        reference=funding.network_reference,
+        is_settled=funding.completed_at is not None,
+        is_returned=funding.returned,
+    )
+
+
+def check_messages(scope: Scope) -> Iterator[Finding]:
+    """What a network said about a funding that is not over does not wait for a person for long."""
+    overdue = reviews.overdue(INBOX.id_prefix)
+    rows = FundingTransaction.objects.filter(
+        pk__in=overdue.values("instruction_id"), status__in=IN_FLIGHT
+    )
+    if scope.tenant_ids is not None:
+        rows = rows.filter(tenant_id__in=scope.tenant_ids)
+    found = {row.pk: row for row in rows}
+    for event in overdue.filter(instruction_id__in=found).order_by("pk"):
+        row = found[event.instruction_id]
+        yield Finding(
+            code="funding_message_in_review",
+            tenant_id=row.tenant_id,
+            subject=row.pk,
+            message=f"is {row.status}, and {event.kind} {event.event_id} waits for a person:"
+            f" {event.note}",
+        )
 
 
 def _finding(funding: FundingTransaction, message: str) -> Finding:

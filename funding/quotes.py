@@ -23,6 +23,7 @@ class Quote:
     """
 
     amount: int | None
+    method: FundingMethod
     most: int
     left_today: int | None
     left_this_month: int | None
@@ -37,6 +38,7 @@ def quote(*, tenant_id: str, method: FundingMethod, amount: int | None, now: dat
     used = limits.usage(tenant_id=tenant_id, now=now)
     return Quote(
         amount=amount,
+        method=method,
         most=in_force.per_transaction[method],
         left_today=_left(in_force.daily, used.today),
         left_this_month=_left(in_force.monthly, used.this_month),

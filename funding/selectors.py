@@ -24,11 +24,10 @@ from funding.models import (
     Trigger,
 )
 from funding.services.lifecycle import SOURCE_TYPE
-from funding.services.limits import start_of_month
+from funding.services.limits import counted, start_of_month
 from funding.states import (
     IN_FLIGHT,
     VERIFICATION_TRIES_MAX,
-    FundingStatus,
     SourceStatus,
 )
 
@@ -43,13 +42,12 @@ class AutoFunding:
 
 
 def transactions(*, tenant_id: str) -> QuerySet[FundingTransaction]:
-    """The tenant's funding, each row with the ids of its balance transactions."""
+    """The tenant's funding, each row with its question and the ids of its balance transactions."""
     postings = ledger.postings_of(
         tenant_id=OuterRef("tenant_id"), source_type=SOURCE_TYPE, source_id=OuterRef("pk")
     )
-    return FundingTransaction.objects.filter(tenant_id=tenant_id).annotate(
-        balance_transaction_ids=ArraySubquery(postings.values("pk"))
-    )
+    rows = FundingTransaction.objects.filter(tenant_id=tenant_id).select_related("confirmation")
+    return rows.annotate(balance_transaction_ids=ArraySubquery(postings.values("pk")))
 
 
 def transaction(*, tenant_id: str, funding_id: str) -> FundingTransaction:
@@ -114,8 +112,9 @@ def newest_first(
 
 
 def attempts(*, tenant_id: str) -> QuerySet[FundingTransaction]:
-    """The tenant's funding, each row with its bank account."""
-    return FundingTransaction.objects.filter(tenant_id=tenant_id).select_related("source")
+    """The tenant's funding, each row with its bank account and its question."""
+    rows = FundingTransaction.objects.filter(tenant_id=tenant_id)
+    return rows.select_related("source", "confirmation")
 
 
 def attempt(*, tenant_id: str, funding_id: str) -> FundingTransaction:
@@ -160,7 +159,8 @@ def in_flight(*, tenant_id: str) -> QuerySet[FundingTransaction]:
 
 def auto_funding_config(*, tenant_id: str) -> AutoFundingConfig:
     """The settings; disabled, empty and unsaved where none were ever saved."""
-    config = AutoFundingConfig.objects.filter(tenant_id=tenant_id).first()
+    rows = AutoFundingConfig.objects.select_related("tenant")
+    config = rows.filter(tenant_id=tenant_id).first()
     return config or AutoFundingConfig(tenant_id=tenant_id)
 
 
@@ -178,13 +178,14 @@ def decisions(*, tenant_id: str) -> QuerySet[AutoFundingDecision]:
     return AutoFundingDecision.objects.filter(tenant_id=tenant_id)
 
 
-def funded_automatically(*, tenant_id: str, now: datetime) -> int:
-    """Cents that automatic funding added, or is adding, since the first of the Eastern month."""
-    this_month = FundingTransaction.objects.filter(
-        tenant_id=tenant_id, trigger=Trigger.AUTO_FUNDING, created_at__gte=start_of_month(now)
-    )
-    counted = this_month.exclude(status=FundingStatus.FAILED)
-    return int(counted.aggregate(total=Sum("amount", default=0))["total"])
+def funded_automatically(*, tenant_id: str, now: datetime, apart_from: str = "") -> int:
+    """Cents that automatic funding added, or is adding, since the first of the Eastern month.
+
+    Without the funding of id `apart_from`.
+    """
+    this_month = counted(tenant_id=tenant_id, since=start_of_month(now))
+    automatic = this_month.filter(trigger=Trigger.AUTO_FUNDING).exclude(pk=apart_from)
+    return int(automatic.aggregate(total=Sum("amount", default=0))["total"])
 
 
 def drawn_from(*, tenant_id: str, source_id: str | None) -> FundingSource | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from typing import ClassVar
 
 from django.db import models
@@ -67,3 +68,24 @@ class StoredAccount(models.Model):
             holder_type=HolderType(self.account_holder_type),
             account_type=AccountType(self.account_type),
         )
+
+
+def unsound(account: StoredAccount, *, is_typed: bool) -> str:
+    """What is wrong with a stored account, or an empty string.
+
+    `is_typed`: people see the end of the number itself, and it is recognised by that number. A
+    provider's account has digits and an id of the provider's instead.
+    """
+    try:
+        number = account.in_clear().account_number
+    except (crypto.Undecryptable, ValueError):
+        return "its number does not open"
+    if not is_typed:
+        return ""
+    text = f"{account.routing_number}:{number}"
+    is_same = hmac.compare_digest(
+        account.fingerprint, crypto.fingerprint(text, purpose=account.sealed_as)
+    )
+    if not is_same or account.last4 != last4(number):
+        return "its number is not the one that it is recognised by"
+    return ""

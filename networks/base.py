@@ -108,6 +108,18 @@ class NetworkEvent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BankRecord:
+    """What the network's own books say about an instruction, for the audit. `amount` is cents."""
+
+    instruction_id: str
+    amount: int
+    currency: str
+    reference: str
+    is_settled: bool
+    is_returned: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class MethodTerms:
     """What a network does for one method. Limits are cents per instruction."""
 
@@ -170,6 +182,13 @@ class PaymentNetwork(Protocol):
         """The receipt of an instruction the network holds, or None when it has never seen it.
 
         Asks only: whatever the answer, nothing moves because of it. Raises NetworkUnavailable.
+        """
+        ...
+
+    def records(self, instruction_ids: Sequence[str]) -> Sequence[BankRecord] | None:
+        """What its books say about those of these instructions that it has taken over.
+
+        None: its books cannot be asked. Asks only. Raises NetworkUnavailable.
         """
         ...
 

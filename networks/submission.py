@@ -3,6 +3,7 @@
 The call happens outside any transaction. A worker that dies in between leaves an expired lease,
 and the next one submits again under the same id, which the network takes for the same instruction.
 What may be sent no more is not sent again: the network is asked whether it has it (decision 0105).
+So it is with what may not be sent for now, before it is put away (decision 0118).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from common import leases
+from common.database_clock import judged
 from common.leases import Leased
 from networks import registry
 from networks.base import (
@@ -41,13 +43,26 @@ def _whatever(row: Leased) -> None:
     """Nothing forbids sending it."""
 
 
+def _never_short(_row: Leased) -> bool:
+    return False
+
+
+def _kept_by_nobody(row: Leased, _now: datetime) -> bool:
+    raise NotImplementedError(f"nothing is ever short, so {row.pk} cannot be put away")
+
+
+class _PutAway(Exception):
+    """The row is not sent for now, and its lease is given back."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Desk(Generic[Row]):
     """What one app hands over. Rows have a `network`. `due`: those that nothing keeps back.
 
     `require_sendable` raises InstructionRefused for a row that may not be sent, or not any more; it
-    is asked right before each call. `record_acceptance` and `record_refusal` run in the transaction
-    that gives the lease back.
+    is asked right before each call, and so is `is_short`, which keeps a row back for a while:
+    `keep_back` then puts it away and gives its lease back, or says that nothing is short any more.
+    `record_acceptance` and `record_refusal` run in the transaction that gives the lease back.
     """
 
     model: type[Row]
@@ -56,8 +71,11 @@ class Desk(Generic[Row]):
     record_acceptance: Callable[[Row, Accepted, datetime], None]
     record_refusal: Callable[[Row, InstructionRefused, datetime], None]
     require_sendable: Callable[[Row], None] = _whatever
+    is_short: Callable[[Row], bool] = _never_short
+    keep_back: Callable[[Row, datetime], bool] = _kept_by_nobody
 
 
+@judged
 def submit_due(desk: Desk[Row], *, now: datetime, limit: int = 200) -> int:
     """Submit up to `limit` rows that are due; returns how many were claimed."""
     claimed, since = 0, time.monotonic()
@@ -88,6 +106,8 @@ def _submit(desk: Desk[Row], row: Row, now: datetime) -> None:
     lease_version = row.lease_version
     try:
         _hand_over(desk, row, now)
+    except _PutAway:
+        log.info("submission_held_back", instruction_id=row.pk)
     except NetworkUnavailable as error:
         log.warning("network_unavailable", instruction_id=row.pk, error=str(error))
         _try_again_later(row, now)
@@ -107,7 +127,7 @@ def _hand_over(desk: Desk[Row], row: Row, now: datetime) -> None:
 
 
 def _receipt(desk: Desk[Row], row: Row, now: datetime) -> Accepted:
-    """What the network says to the row. Raises what `PaymentNetwork.submit` raises."""
+    """What the network says. Raises _PutAway, and what `PaymentNetwork.submit` raises."""
     network = registry.get(row.network)  # type: ignore[attr-defined]  # see Desk
     try:
         desk.require_sendable(row)
@@ -115,6 +135,11 @@ def _receipt(desk: Desk[Row], row: Row, now: datetime) -> Accepted:
         if row.attempts > 1 and (accepted := _taken_over_before(network, row)):
             return accepted
         raise
+    if desk.is_short(row):
+        if row.attempts > 1 and (accepted := _taken_over_before(network, row)):
+            return accepted
+        if desk.keep_back(row, now):
+            raise _PutAway
     return network.submit(desk.instruction(row), now=now)
 
 

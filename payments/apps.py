@@ -10,16 +10,21 @@ class PaymentsConfig(AppConfig):
     def ready(self) -> None:
         """Join the ledger's audit and its news, and the sandbox's due work."""
         from approvals import matters
-        from balance import invariants as audit
-        from balance import limits
+        from balance import causes, limits
         from balance.signals import available_balance_rose
+        from common import audits, sealed
         from networks.sandbox import due
-        from payments import invariants
+        from payments import invariants, sealed_rows
         from payments.api import presenters
         from payments.services import approvals, sandbox, waiting
 
-        audit.register(invariants.MOVEMENTS.check)
-        audit.register(invariants.check_confirmations)
+        sealed.register(*sealed_rows.KINDS)
+        causes.register(invariants.MOVEMENTS.cause)
+        audits.register(invariants.MOVEMENTS.check)
+        audits.register(invariants.check_confirmations)
+        audits.register(invariants.check_messages)
+        audits.register_slices(invariants.MOVEMENTS.slices(invariants.ask_banks))
+        audits.register_slices(invariants.ACCOUNTS)
         matters.register(approvals.MATTER)
         available_balance_rose.connect(waiting.wake, dispatch_uid="payments.waiting")
         due.register(sandbox.PART)

@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
 
 from django.db.models import F, Q
-from django.db.models.functions import Now
 
 from approvals.models import Decision
-from balance.findings import Finding, Scope
 from balance.movements import Movements
-from payments.models import Payment, PaymentConfirmation, PaymentEvent
+from common import audits
+from common.audits import Finding, Scope
+from networks import claims
+from networks.accounts import unsound
+from networks.claims import Claim
+from networks.inbox import reviews, settlements
+from payments.models import Payment, PaymentConfirmation, PaymentEvent, Recipient
 from payments.services.lifecycle import SOURCE_TYPE
-from payments.states import OPEN, PAYMENT_STATES, PaymentStatus
+from payments.services.network_events import INBOX
+from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from webhooks.models import WebhookEvent
 
 MOVEMENTS = Movements(
     name="payment",
+    id_prefix="pay_",
     table=Payment._meta.db_table,
     history=PaymentEvent._meta.db_table,
     foreign_key="payment_id",
+    accounts=Recipient._meta.db_table,
+    account_key="recipient_id",
     outbox=WebhookEvent._meta.db_table,
     source_type=SOURCE_TYPE,
+    direction="out",
     states=PAYMENT_STATES,
+    dates={str(status): column for status, column in COLUMN_OF.items()},
     total="locked",
     open_statuses=OPEN,
+    unsent_statuses=(PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED),
+    # One that is held back is due again once its balance is no longer short; a sweep sees to it.
+    to_be_sent="""movement.status = 'created'
+        AND (movement.confirmed_at IS NOT NULL OR NOT movement.requires_confirmation)
+        AND (movement.held_back_at IS NULL OR EXISTS (
+            SELECT FROM balance WHERE balance.tenant_id = movement.tenant_id AND available >= 0
+                AND posted_at < ballast_now() - interval '10 minutes'))""",
     # Locked once it has been `created`; then settled, or unlocked, and a return gives it back.
     postings="""CASE
         WHEN movement.locked_at IS NULL THEN ARRAY[]::text[]
@@ -59,20 +75,81 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
         | ~approved & confirmed
         | ~Q(amount=F("payment__amount"))
     )
-    unasked = Payment.objects.none()
-    if scope.full:
-        unasked = Payment.objects.filter(requires_confirmation=True, confirmation=None)
-    else:
-        questions = questions.filter(is_open | Q(decided_at__gt=Now() - timedelta(days=1)))
-    if scope.tenant_id is not None:
-        questions = questions.filter(tenant_id=scope.tenant_id)
-        unasked = unasked.filter(tenant_id=scope.tenant_id)
+    unasked = Payment.objects.filter(requires_confirmation=True, confirmation=None)
+    if not scope.full:
+        questions = questions.filter(is_open | Q(decided_at__gt=scope.since))
+        unasked = unasked.filter(status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN))
+    if scope.tenant_ids is not None:
+        questions = questions.filter(tenant_id__in=scope.tenant_ids)
+        unasked = unasked.filter(tenant_id__in=scope.tenant_ids)
     for question in questions.select_related("payment"):
         yield _finding(
             question.payment, f"is {question.payment.status}, {question.pk} is {question.decision}"
         )
     for payment in unasked:
         yield _finding(payment, "requires confirmation, but nobody was asked")
+
+
+def check_messages(scope: Scope) -> Iterator[Finding]:
+    """What a network said about a payment that is not over does not wait for a person for long."""
+    overdue = reviews.overdue(INBOX.id_prefix)
+    rows = Payment.objects.filter(
+        pk__in=overdue.values("instruction_id"), status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN)
+    )
+    if scope.tenant_ids is not None:
+        rows = rows.filter(tenant_id__in=scope.tenant_ids)
+    found = {row.pk: row for row in rows}
+    for event in overdue.filter(instruction_id__in=found).order_by("pk"):
+        row = found[event.instruction_id]
+        yield Finding(
+            code="payment_message_in_review",
+            tenant_id=row.tenant_id,
+            subject=row.pk,
+            message=f"is {row.status}, and {event.kind} {event.event_id} waits for a person:"
+            f" {event.note}",
+        )
+
+
+def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:
+    """Compare these payments, where they were handed over, with the networks' own books."""
+    sent = Payment.objects.filter(pk__in=ids, processing_at__isnull=False)
+    # Two people vouch for what was settled by hand, with the bank's reference.
+    sent = sent.exclude(pk__in=settlements.settled_by_hand())
+    for claim, difference in claims.disputed(map(_claim, sent)):
+        yield Finding(
+            code="payment_bank",
+            tenant_id=claim.tenant_id,
+            subject=claim.instruction_id,
+            message=difference,
+        )
+
+
+def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
+    """Recipients whose number does not open, or is not the one that people see."""
+    for recipient in Recipient.objects.filter(pk__in=ids):
+        if fault := unsound(recipient, is_typed=True):
+            yield Finding(
+                code="payment_account_sealed",
+                tenant_id=recipient.tenant_id,
+                subject=recipient.pk,
+                message=fault,
+            )
+
+
+ACCOUNTS = audits.rows_of_tenants("payment accounts", Recipient, judge_accounts)
+
+
+def _claim(payment: Payment) -> Claim:
+    return Claim(
+        tenant_id=payment.tenant_id,
+        instruction_id=payment.pk,
+        network=payment.network,
+        amount=payment.amount,
+        currency=payment.currency,
+        reference=payment.network_reference,
+        is_settled=payment.completed_at is not None,
+        is_returned=payment.returned,
+    )
 
 
 def _finding(payment: Payment, message: str) -> Finding:

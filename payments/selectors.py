@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, Q, QuerySet, Value
+from django.db.models import Count, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, Lower, NullIf
 
 from balance import selectors as ledger
@@ -18,13 +19,14 @@ from payments.states import OPEN, PaymentStatus
 
 
 def payments(*, tenant_id: str) -> QuerySet[Payment]:
-    """The tenant's payments, each with its recipient and the ids of its balance transactions."""
+    """The tenant's payments, each with its recipient, its question and the ids of its balance
+    transactions."""
     postings = ledger.postings_of(
         tenant_id=OuterRef("tenant_id"), source_type=SOURCE_TYPE, source_id=OuterRef("pk")
     )
     return (
         Payment.objects.filter(tenant_id=tenant_id)
-        .select_related("recipient")
+        .select_related("recipient", "confirmation")
         .annotate(known_posting_ids=ArraySubquery(postings.values("pk")))
     )
 
@@ -40,6 +42,32 @@ def open_payments(*, tenant_id: str) -> QuerySet[Payment]:
     moving = (*OPEN, PaymentStatus.WAITING_FOR_FUNDS)
     rows = Payment.objects.filter(tenant_id=tenant_id, status__in=moving)
     return rows.select_related("recipient").order_by("-created_at", "-pk")
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """How many payments wait for money, their cents, and a status under which to look for them."""
+
+    count: int
+    cents: int
+    status: PaymentStatus
+
+
+def waiting_for_money(*, tenant_id: str, is_short: bool) -> Waiting:
+    """The payments that are sent once there is money for them. `is_short`: available is negative,
+    and what was set aside before is not sent either. One query."""
+    ready = Q(status=PaymentStatus.CREATED, held_at=None) & ~Q(
+        requires_confirmation=True, confirmed_at=None
+    )
+    waits = Q(status=PaymentStatus.WAITING_FOR_FUNDS)
+    rows = Payment.objects.filter(waits | ready if is_short else waits, tenant_id=tenant_id)
+    found = rows.aggregate(
+        count=Count("pk"),
+        cents=Sum("amount", default=0),
+        ready=Count("pk", filter=Q(status=PaymentStatus.CREATED)),
+    )
+    status = PaymentStatus.CREATED if found.pop("ready") else PaymentStatus.WAITING_FOR_FUNDS
+    return Waiting(**found, status=status)
 
 
 def history(payment: Payment) -> QuerySet[PaymentEvent]:

@@ -5,6 +5,8 @@ from importlib import import_module
 from django.apps import AppConfig
 from django.utils.module_loading import autodiscover_modules
 
+from common import sealed
+
 
 class TenantsConfig(AppConfig):
     name = "tenants"
@@ -12,7 +14,13 @@ class TenantsConfig(AppConfig):
 
     def ready(self) -> None:
         """Load what every app's `emails` module registers with the mail outbox, and what listens
-        to django-allauth."""
+        to django-allauth. Join the ledger's audit, and have the audit log sealed."""
+        from common import audits
+        from tenants import invariants
+
+        audits.register(invariants.check)
         autodiscover_modules("emails")
+        import_module("common.postgresql.checks")
         import_module("tenants.receivers")
         import_module("tenants.second_factor")
+        sealed.register(*import_module("tenants.sealed_rows").KINDS)

@@ -11,8 +11,10 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.leases import Leased
+from common.postgresql.rights import Rights
 from tenants.switches import Switch as Switch  # a model of this app, in a module of its own
 
 
@@ -111,6 +113,8 @@ class Membership(models.Model):
     notices = models.JSONField(default=dict, db_default={}, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    app_rights = Rights(delete=True)
+
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=("user", "tenant"), name="one_membership_per_tenant"),
@@ -198,6 +202,7 @@ class ActorType(models.TextChoices):
     SYSTEM = "system"
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 @pgtrigger.register(
     pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
 )

@@ -12,9 +12,10 @@ from typing import TypeVar
 
 import pgtrigger
 from django.db import models
-from django.db.models import Exists, Q, QuerySet
+from django.db.models import Exists, F, Q, QuerySet
 from django.db.models.expressions import Combinable
 
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 
 REASON_LENGTH_MAX = 200
@@ -32,6 +33,7 @@ class SwitchKind(models.TextChoices):
 PER_NETWORK = (SwitchKind.FUNDING, SwitchKind.PAYMENTS)
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 class Switch(models.Model):
     """One stop, from the moment it was engaged to its release. Rows are the history, too.
 
@@ -126,6 +128,20 @@ def engaged(kind: SwitchKind) -> QuerySet[Switch]:
 def covering(kind: SwitchKind, *, tenant_id: str | Combinable) -> QuerySet[Switch]:
     """Those that stop something for this tenant."""
     return engaged(kind).filter(Q(tenant=None) | Q(tenant=tenant_id), network="")
+
+
+def stop_of(kind: SwitchKind, *, tenant_id: str, network: str) -> Switch | None:
+    """The switch that keeps this tenant's money from `network`, the widest if there are several;
+    None where it goes on."""
+    return stops_of(tenant_id=tenant_id, network=network).get(kind)
+
+
+def stops_of(*, tenant_id: str, network: str) -> dict[SwitchKind, Switch]:
+    """Those that keep this tenant's money from `network`, in and out. One query."""
+    mine = Q(tenant=None, network__in=("", network)) | Q(tenant=tenant_id)
+    rows = Switch.objects.filter(mine, kind__in=PER_NETWORK, released_at=None)
+    widest_last = rows.order_by(F("tenant").desc(nulls_last=True), "-network")
+    return {SwitchKind(row.kind): row for row in widest_last}
 
 
 def stopped_networks(kind: SwitchKind) -> set[str]:

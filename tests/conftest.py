@@ -14,11 +14,12 @@ from hypothesis import settings as examples
 from pytest_django import DjangoDbBlocker
 from pytest_django.fixtures import Settings
 
-from balance import invariants
+from balance import causes
+from common import audits, database_clock
 from tenants.models import Tenant
 from tests import servers
 from tests.builders import ApiClient, make_key, make_tenant
-from tests.database import template
+from tests.database import owner, template
 from tests.logs import RawLog, WrittenLog
 from tests.plaid import CLIENT_ID, SECRET, FakePlaid, playing
 
@@ -30,7 +31,9 @@ examples.load_profile("patient")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--nightly", action="store_true", help="hours of fuzzing instead of a minute")
+    parser.addoption(
+        "--nightly", action="store_true", help="every point and hours of fuzzing, not a sample"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +44,20 @@ def django_db_modify_db_settings(
     if "BALLAST_TEST_OWN_DATABASE" in os.environ:
         with django_db_blocker.unblock():
             connection.settings_dict["TEST"]["TEMPLATE"] = template.prepare()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """pytest-django's own step as a superuser, on a database whose time tests may choose; what
+    follows as the application's role."""
+    with django_db_blocker.unblock():
+        if not database_clock.is_settable():
+            database_clock.make_settable()
+        owner.hand_over()
+        owner.work_as_application()
+    yield
+    with django_db_blocker.unblock():
+        owner.work_as_superuser()
 
 
 @pytest.fixture
@@ -66,7 +83,10 @@ def rival_api(rival: Tenant) -> ApiClient:
 @pytest.fixture
 def ledger_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """For postings without a funding or payment behind them: the audit judges the ledger alone."""
-    monkeypatch.setattr(invariants, "_checks", [])
+    monkeypatch.setattr(audits, "_checks", [])
+    monkeypatch.setattr(audits, "_slices", [])
+    monkeypatch.setattr(audits, "_wholes", [])
+    monkeypatch.setattr(causes, "check", lambda tenant_ids, full: iter(()))
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ _BLOCKED = {Failure.ADDRESS_NOT_ALLOWED, Failure.URL_NOT_ALLOWED}
 ATTEMPTS = Counter("ballast_webhook_attempts", "Requests, by the class of the answer", ["answer"])
 DELIVERIES = Counter("ballast_webhook_deliveries", "Deliveries that ended", ["outcome"])
 BLOCKED = Counter("ballast_webhook_blocked", "Requests that the address or URL rule refused")
+OWN_ERRORS = Counter("ballast_webhook_own_errors", "Tries that broke on our side; none counts")
 RECLAIMED = Counter("ballast_webhook_reclaimed", "Deliveries whose lease had run out")
 FENCED = Counter("ballast_webhook_fenced", "Results that came after their lease was lost")
 SWITCHED_OFF = Counter("ballast_webhook_switched_off", "Endpoints switched off", ["reason"])

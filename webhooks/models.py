@@ -9,8 +9,10 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.leases import Leased
+from common.postgresql.rights import Rights
 from webhooks.states import DELIVERY_STATES, ENDPOINT_STATES, DeliveryStatus, EndpointStatus
 
 ENDPOINTS_PER_TENANT_MAX = 20
@@ -104,6 +106,7 @@ def secret_context(endpoint_id: str) -> str:
     return f"webhook_endpoint.secret:{endpoint_id}"
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 @pgtrigger.register(pgtrigger.Protect(name="frozen", operation=pgtrigger.Update))
 class WebhookEvent(models.Model):
     """Something that happened, as the bytes every receiver gets. Kept 30 days, never changed."""
@@ -114,7 +117,14 @@ class WebhookEvent(models.Model):
     payment_id = models.CharField(max_length=32, blank=True, db_collation="C")
     sequence = models.PositiveIntegerField(default=0, help_text="counts up per payment")
     body = models.BinaryField()
+    receivers = ArrayField(
+        models.CharField(max_length=32),
+        null=True,
+        help_text="ids of the endpoints that subscribed to it then; empty before this was kept",
+    )
     created_at = models.DateTimeField()
+
+    app_rights = Rights(update=("id",), delete=True)  # retention locks what it deletes
 
     class Meta:
         constraints = (
@@ -162,6 +172,8 @@ class WebhookDelivery(Leased):
 
     QUEUED = Q(status=DeliveryStatus.PENDING)
 
+    app_rights = Rights(delete=True)
+
     class Meta:
         verbose_name_plural = "webhook deliveries"
         constraints = (
@@ -196,6 +208,7 @@ class WebhookDelivery(Leased):
         return f"delivery {self.pk} ({self.status})"
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 @pgtrigger.register(pgtrigger.Protect(name="append_only", operation=pgtrigger.Update))
 class WebhookAttempt(models.Model):
     """One HTTP request and its answer. Append-only; leaves with its event."""
@@ -214,6 +227,8 @@ class WebhookAttempt(models.Model):
     duration_ms = models.PositiveIntegerField()
     started_at = models.DateTimeField()
 
+    app_rights = Rights(update=False, delete=True)
+
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=("delivery", "number"), name="one_row_per_attempt"),
@@ -230,6 +245,8 @@ class DispatcherHeartbeat(models.Model):
     name = models.CharField(max_length=128, primary_key=True)
     started_at = models.DateTimeField()
     beat_at = models.DateTimeField()
+
+    app_rights = Rights(delete=True)
 
     def __str__(self) -> str:
         return self.name

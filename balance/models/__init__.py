@@ -6,7 +6,7 @@ Only this app imports these models; everybody else goes through services and sel
 from __future__ import annotations
 
 from balance.models.adjustments import Adjustment, AdjustmentProposal, ProposalDecision
-from balance.models.checks import LedgerCheck, LedgerCheckpoint
+from balance.models.checks import LedgerCheck, LedgerCheckpoint, LedgerFullProof
 from balance.models.ledger import DESCRIPTION_LENGTH_MAX, Balance, BalanceTransaction, JournalLeg
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "JournalLeg",
     "LedgerCheck",
     "LedgerCheckpoint",
+    "LedgerFullProof",
     "ProposalDecision",
 ]

@@ -8,11 +8,13 @@ from django.db.models import F, Q
 
 from balance.kinds import PostingType
 from balance.models.ledger import DESCRIPTION_LENGTH_MAX
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, format_cents
 from tenants.models import ActorType
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 @pgtrigger.register(
     pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
 )
@@ -52,6 +54,7 @@ class ProposalDecision(models.TextChoices):
     REJECTED = "rejected"
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 class AdjustmentProposal(models.Model):
     """A correction that one member of staff asks for and another one decides. Amounts are cents."""
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pgtrigger
 from django.db import models
 from django.db.models import Q
 
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
+from common.postgresql.rights import Rights
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 class LedgerCheckpoint(models.Model):
     """How far a tenant's chain is proven, so that the next audit reads only what came after.
 
@@ -30,11 +34,39 @@ class LedgerCheckpoint(models.Model):
         return f"{self.tenant_id} proven up to {self.sequence}"
 
 
+class LedgerFullProof(models.Model):
+    """When a tenant was last proven from the first row, and how far a proof that goes on has come.
+
+    `proven_at` is when the last proof began, by the database's clock. `is_ok`: it found nothing.
+    While one goes on, `began_at`, `is_clean`, `step` and `after` are its beginning, whether it has
+    found nothing so far, and where it goes on.
+    """
+
+    tenant = models.OneToOneField(
+        "tenants.Tenant", on_delete=models.PROTECT, primary_key=True, related_name="+"
+    )
+    proven_at = models.DateTimeField(null=True)
+    is_ok = models.BooleanField()
+    began_at = models.DateTimeField(null=True)
+    is_clean = models.BooleanField(null=True)
+    step = models.CharField(max_length=40, blank=True)
+    after = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        db_table = "balance_full_proof"
+
+    def __str__(self) -> str:
+        return f"{self.tenant_id} proven in full at {self.proven_at}"
+
+
 class LedgerCheck(models.Model):
     """One run of the audit. Without `finished_at`: still running, or killed."""
 
     id = PrefixedIdField("chk")
     started_at = models.DateTimeField()
+    looked_at = models.DateTimeField(
+        null=True, help_text="when it began, by the database's clock: the next one goes on there"
+    )
     finished_at = models.DateTimeField(null=True)
     is_full = models.BooleanField("from the first row")
     tenant = models.ForeignKey(
@@ -42,6 +74,8 @@ class LedgerCheck(models.Model):
     )
     ok = models.BooleanField(null=True)
     findings = models.JSONField(default=list)
+
+    app_rights = Rights(delete=True)
 
     class Meta:
         db_table = "balance_ledger_check"

@@ -7,12 +7,15 @@ from django.db import models
 from django.db.models import F, Func, Q
 
 from balance.kinds import Account, PostingType
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import CURRENCY
+from common.postgresql.rights import Rights
 
 DESCRIPTION_LENGTH_MAX = 200
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 class Balance(models.Model):
     """What a tenant has, in cents. Changed by `balance.posting` and nothing else.
 
@@ -46,6 +49,11 @@ class Balance(models.Model):
         help_text="noted as low; until then no sweep has to look again; empty: not noted",
     )
 
+    # Money moves through `balance_post` and its like (migrations/sql/posting.sql).
+    app_rights = Rights(
+        insert=False, update=("notify_below", "notify_rise", "is_low", "low_noted_until")
+    )
+
     class Meta:
         db_table = "balance"
         constraints = (
@@ -77,6 +85,7 @@ _MONEY = (
 )
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 @pgtrigger.register(
     pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
 )
@@ -104,6 +113,8 @@ class BalanceTransaction(models.Model):
     source_id = models.CharField(max_length=32, db_collation="C")
     description = models.CharField(max_length=DESCRIPTION_LENGTH_MAX)
     created_at = models.DateTimeField()
+
+    app_rights = Rights(insert=False, update=False)
 
     class Meta:
         db_table = "balance_transaction"

@@ -35,6 +35,15 @@ _SPECIAL_USE = {
     "local", "localdomain", "localhost", "onion", "private", "test",
 }  # fmt: skip
 
+_A_LABEL = "[0-9A-Za-z_](?:[0-9A-Za-z_-]{0,61}[0-9A-Za-z_])?"
+# What the text rule below takes, as far as a regular expression can say it, for the API's document.
+# It refuses no URL that `Policy.check` takes.
+PATTERN = (
+    "^(?!.*%(?:[01][0-9A-Fa-f]|7[Ff]))[Hh][Tt][Tt][Pp][Ss]?://"
+    rf"(?:\[[0-9A-Fa-f:]+\]|{_A_LABEL}(?:\.{_A_LABEL})*)(?::[0-9]{{1,5}})?"
+    r"(?:[/?][!\"$-\[\]-~]*)?$"
+)
+
 
 class UrlRefused(Exception):
     """The URL, or the address behind it, is not one we send to. The text says why."""

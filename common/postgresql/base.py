@@ -7,11 +7,15 @@ from typing import Any, Self, cast
 
 import psycopg
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db.backends.postgresql import base
 from django.db.backends.utils import debug_transaction
 from psycopg.pq import TransactionStatus
 
-from common.postgresql.direct import Direct, Row, Values
+from common.postgresql import atomic
+from common.postgresql.direct import DigestNames, Direct, Row, Values
+
+atomic.install()
 
 _DIRECT = "_ballast_direct"
 # What makes psycopg send DEALLOCATE ALL.
@@ -41,8 +45,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Django's, with hot statements and savepoints past its cursor, and a cheap look at health."""
 
     health_check_done: bool  # Django's, which its stubs leave out
+    rollback_exc: BaseException | None  # likewise
     is_debugging = False  # settings.DEBUG when it connected: looking it up costs a posting 1 %
+    is_rollback_meant = False  # somebody asked for it, instead of passing over what undid the work
     _direct: Direct
+    _is_role_known = False  # of the process: one look at it is enough
 
     def rows(self, statement: str, values: Values) -> list[Row]:
         """Run `statement`, prepared. Checks and raises what Django's cursor would."""
@@ -62,6 +69,25 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.is_debugging = settings.DEBUG
         return connection
 
+    def init_connection_state(self) -> None:
+        super().init_connection_state()
+        if settings.DATABASE_ROLE_MUST_BE_BOUND and not DatabaseWrapper._is_role_known:
+            self._require_bound_role()
+            DatabaseWrapper._is_role_known = True
+
+    def _require_bound_role(self) -> None:
+        """Raises ImproperlyConfigured for a role that no grant binds (decision 0114)."""
+        # It needs django.db, which loads this module.
+        from common.postgresql import roles
+
+        row = self.connection.execute(roles.WHO).fetchone()
+        if words := roles.reason(*row):
+            self.close()
+            raise ImproperlyConfigured(
+                f"DATABASE_URL: {words}, so no grant binds the product. Name a role that owns"
+                " nothing and run `manage.py database_roles`, or set ALLOW_DATABASE_OWNER=True."
+            )
+
     def get_connection_params(self) -> dict[str, Any]:
         return {**super().get_connection_params(), "cursor_factory": Cursor}
 
@@ -73,6 +99,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     # After psycopg's `rollback`, or a cursor's, nothing would be prepared any more; and a cursor
     # costs more than PostgreSQL's work on a savepoint.
+
+    def set_rollback(self, rollback: bool) -> None:
+        """Django's, which remembers that somebody wants it (see `common.postgresql.atomic`)."""
+        super().set_rollback(rollback)
+        self.is_rollback_meant = rollback
+
+    def validate_no_broken_transaction(self) -> None:
+        """Django's, which calls a lost connection by its name: that is no bug of the caller."""
+        if self.needs_rollback and atomic.is_lost(self):
+            raise atomic.ConnectionLost("The connection was lost.") from self.rollback_exc
+        super().validate_no_broken_transaction()
 
     def _commit(self) -> None:
         self._end("COMMIT")
@@ -115,6 +152,9 @@ def _direct_of(connection: psycopg.Connection[Any]) -> Direct:
     """Kept with the connection, so that a pool hands out both together."""
     kept = vars(connection)
     if _DIRECT not in kept:
+        names = DigestNames()
+        names.prepare_threshold = connection.prepare_threshold
+        connection._prepared = names
         kept[_DIRECT] = Direct(connection)
     return cast("Direct", kept[_DIRECT])
 

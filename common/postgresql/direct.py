@@ -3,16 +3,22 @@
 psycopg's cursor finds out anew with every call what libpq needs to know, at three times the cost of
 libpq's own work (decision 0082). These calls wait in libpq, without the interpreter's lock: a
 signal's handler runs when the statement is over, which the timeouts of statement and lock bound.
+
+A prepared statement is named by a digest of its text: behind a pooler that hands one server
+connection to several clients, a name then means the same text for all of them (decision 0121).
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from psycopg import Connection, errors
+from psycopg._preparing import Prepare, PrepareManager
+from psycopg._queries import PostgresQuery
 from psycopg.adapt import AdaptersMap, Transformer
 from psycopg.errors import DataError, OperationalError
 from psycopg.pq import DiagnosticField, ExecStatus, Format, TransactionStatus
@@ -23,6 +29,7 @@ Values = Mapping[str, Any] | Sequence[Any]
 
 PREPARED_MAX = 200
 
+_LOOK = b"SELECT FROM pg_prepared_statements WHERE name = $1"
 _PLACE = re.compile(r"%(?:(%)|(?:\((\w+)\))?s)")
 _OUTDATED = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
 # psycopg's own silently drop what is too large for the smaller two.
@@ -36,20 +43,26 @@ class Direct:
         self._connection = connection
         self._pgconn = connection.pgconn
         self._prepared: dict[str, _Prepared] = {}
-        self._made = 0
+        self._stale: set[str] = set()  # whose plan the server may still keep, from before a change
 
     def rows(self, statement: str, values: Values) -> list[Row]:
         """Run `statement`, in a transaction where autocommit is off. Raises psycopg's errors.
 
-        A statement whose table was changed is prepared again, as long as no transaction is open:
-        PostgreSQL has ended one that was.
+        A statement whose table was changed, or that this server connection does not know, is
+        prepared again, as long as no transaction is open: PostgreSQL has ended one that was. One
+        that had only begun begins again.
         """
-        self._begin()
+        has_begun = self._begin()
         try:
             return (self._prepared.get(statement) or self._prepare(statement)).rows(values)
-        except _OUTDATED:
+        except _OUTDATED as error:
+            if isinstance(error, errors.FeatureNotSupported):
+                self._stale |= self._prepared.keys()
             self.forget()
-            if self._pgconn.transaction_status != TransactionStatus.IDLE:
+            if has_begun and isinstance(error, errors.InvalidSqlStatementName):
+                self.end(b"ROLLBACK")
+                self._begin()
+            elif self._pgconn.transaction_status != TransactionStatus.IDLE:
                 raise
             return self._prepare(statement).rows(values)
 
@@ -63,41 +76,68 @@ class Direct:
         _checked(self._pgconn.exec_(text.encode()))
 
     def end(self, command: bytes) -> None:
-        """COMMIT or ROLLBACK the transaction, if there is one. What is prepared stays prepared."""
-        if self._pgconn.transaction_status != TransactionStatus.IDLE:
-            _checked(self._pgconn.exec_(command))
+        """COMMIT or ROLLBACK the transaction, if there is one. What is prepared stays prepared.
 
-    def _begin(self) -> None:
-        if self._connection.autocommit:
-            return
+        Raises InFailedSqlTransaction for a COMMIT that PostgreSQL took as a ROLLBACK, which it
+        does, without an error, after a statement failed and somebody passed over that.
+        """
         if self._pgconn.transaction_status == TransactionStatus.IDLE:
-            _checked(self._pgconn.exec_(b"BEGIN"))
+            return
+        result = _checked(self._pgconn.exec_(command))
+        if result.command_status != command:
+            raise errors.InFailedSqlTransaction("COMMIT was a ROLLBACK: a statement had failed.")
+
+    def _begin(self) -> bool:
+        """Whether a transaction began now."""
+        if self._connection.autocommit:
+            return False
+        if self._pgconn.transaction_status != TransactionStatus.IDLE:
+            return False
+        _checked(self._pgconn.exec_(b"BEGIN"))
+        return True
 
     def _prepare(self, statement: str) -> _Prepared:
         if len(self._prepared) >= PREPARED_MAX:
             oldest = self._prepared.pop(next(iter(self._prepared)))
             _checked(self._pgconn.close_prepared(oldest.name))
-        self._made += 1
-        name = b"ballast_%d" % self._made
-        prepared = self._prepared[statement] = _Prepared(self._connection, name, statement)
+        anew = statement in self._stale
+        prepared = self._prepared[statement] = _Prepared(self._connection, statement, anew=anew)
+        self._stale.discard(statement)
         return prepared
 
 
 class _Prepared:
     """A statement of one connection. PostgreSQL says which types it takes and gives."""
 
-    def __init__(self, connection: Connection[Any], name: bytes, statement: str) -> None:
+    def __init__(self, connection: Connection[Any], statement: str, *, anew: bool) -> None:
         text, keys = _numbered(statement)
-        self.name = name
+        self.name = name_of(text.encode())
         self._pgconn = connection.pgconn
-        _checked(self._pgconn.prepare(name, text.encode()))
-        known = _checked(self._pgconn.describe_prepared(name))
+        self._make(text.encode(), anew=anew)
+        known = _checked(self._pgconn.describe_prepared(self.name))
         types = [known.param_type(number) for number in range(known.nparams)]
         self._dumps = list(zip(keys, [_dump_of(oid, connection) for oid in types], strict=True))
         self._formats = [Format.BINARY] * known.nparams
         self._loads = Transformer(connection)
         columns = [known.ftype(number) for number in range(known.nfields)]
         self._loads.set_loader_types(columns, Format.BINARY)
+
+    def _make(self, text: bytes, *, anew: bool) -> None:
+        """Give the name its text, unless another client of this server connection did; `anew`: in
+        place of one whose table was changed.
+
+        It is looked for first, because a name that is taken would end an open transaction.
+        """
+        if _checked(self._pgconn.exec_params(_LOOK, [self.name])).ntuples:
+            if not anew:
+                return
+            _checked(self._pgconn.exec_(b"DEALLOCATE " + self.name))
+        try:
+            _checked(self._pgconn.prepare(self.name, text))
+        except errors.DuplicatePreparedStatement:
+            # Not where it was looked for, but on another server connection; the text is the same.
+            if self._pgconn.transaction_status != TransactionStatus.IDLE:
+                raise
 
     def rows(self, values: Values) -> list[Row]:
         given = self._parameters(values)
@@ -115,6 +155,23 @@ class _Prepared:
             ]
         except struct.error as error:
             raise DataError(str(error)) from error
+
+
+def name_of(text: bytes, kind: bytes = b"") -> bytes:
+    """The name of a statement for all who share a server connection. `kind`: what else decides
+    what it is, such as the types of its places."""
+    return b"ballast_" + hashlib.sha256(text + b"\0" + kind).hexdigest()[:32].encode()
+
+
+class DigestNames(PrepareManager):
+    """psycopg's own prepared statements, numbered by each client alike, under names of ours."""
+
+    def get(self, query: PostgresQuery, prepare: bool | None = None) -> tuple[Prepare, bytes]:
+        """Whether to prepare it, and its name."""
+        choice, name = super().get(query, prepare)
+        if choice is Prepare.SHOULD:
+            name = name_of(query.query, repr(query.types).encode())
+        return choice, name
 
 
 def _numbered(statement: str) -> tuple[str, list[str | int]]:

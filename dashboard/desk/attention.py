@@ -12,15 +12,19 @@ from balance.figures import Totals
 from dashboard.desk.checks import CheckLine
 from dashboard.desk.queues import QueueLine
 from dashboard.desk.returns import Meter, TenantMeters
+from dashboard.desk.seals import SealLine
 from funding.models import FundingTransaction
 from networks import holds
-from networks.inbox import reviews
+from networks.inbox import reviews, settlements
 from payments.models import Payment
+from payments.services import shortage
 
 _MESSAGES = ("admin:network_inbox_inboundevent_changelist", "attention=review")
 _PROPOSALS = ("admin:balance_adjustmentproposal_changelist", "decision__exact=open")
+_SETTLEMENTS = ("admin:network_inbox_handsettlement_changelist", "decision__exact=open")
 _HELD_FUNDING = ("admin:funding_fundingtransaction_changelist", "held_at__isempty=0")
 _HELD_PAYMENTS = ("admin:payments_payment_changelist", "held_at__isempty=0")
+_HELD_BACK = ("admin:payments_payment_changelist", "held_back_at__isempty=0")
 
 # One return among three debits is no rate.
 DEBITS_THAT_SAY_SOMETHING = 20
@@ -37,12 +41,14 @@ class Attention:
 
 
 def of_decisions() -> Iterator[Attention]:
-    """What waits for somebody at the desk to decide. Four small indexes."""
+    """What waits for somebody at the desk to decide, or for a tenant's money. Small indexes."""
     for count, what, address in (
         (reviews.waiting(), "Messages of networks to settle", _MESSAGES),
         (proposals.waiting(), "Adjustments to approve", _PROPOSALS),
+        (settlements.waiting(), "Settlements by hand to approve", _SETTLEMENTS),
         (holds.count(FundingTransaction), "Funding on hold", _HELD_FUNDING),
         (holds.count(Payment), "Payments on hold", _HELD_PAYMENTS),
+        (shortage.count(), "Payments held back, balance below zero", _HELD_BACK),
     ):
         if count:
             name, query = address
@@ -58,6 +64,12 @@ def of_ledger(check: CheckLine, totals: Totals) -> Iterator[Attention]:
         href = reverse("admin:balance_balance_changelist")
         text = f"Balances below zero: {totals.overdrawn:,}."
         yield Attention("warn", text, "Show", f"{href}?below_zero=yes")
+
+
+def of_seals(seals: SealLine) -> Iterator[Attention]:
+    """Rounds that are not made, or not published."""
+    if seals.tone == "bad":
+        yield Attention("bad", f"Seals: {seals.words}.", "Look", reverse("desk:ledger"))
 
 
 def of_returns(meters: Sequence[Meter], worst: Sequence[TenantMeters]) -> Iterator[Attention]:

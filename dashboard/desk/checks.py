@@ -9,6 +9,21 @@ from balance.figures import CheckRun
 
 # It runs every 15 minutes.
 OLD_AFTER = timedelta(hours=1)
+# Every tenant is proven from its first row within a day.
+PROOF_OLD_AFTER = timedelta(hours=26)
+
+
+@dataclass(frozen=True)
+class ProofLine:
+    """Since when every tenant was proven from its first row, and whether that is too long ago."""
+
+    since: datetime
+    is_old: bool
+
+
+def proof_line(oldest: datetime | None, now: datetime) -> ProofLine | None:
+    """None: there is nobody to prove."""
+    return None if oldest is None else ProofLine(oldest, now - oldest > PROOF_OLD_AFTER)
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,19 @@ from common.clock import utc_now
 from common.days import last_days, start_of
 from common.figures import FailureTotal, StatusTotal
 from dashboard.desk import returns
-from dashboard.desk.attention import Attention, of_decisions, of_ledger, of_queues, of_returns
+from dashboard.desk.attention import (
+    Attention,
+    of_decisions,
+    of_ledger,
+    of_queues,
+    of_returns,
+    of_seals,
+)
 from dashboard.desk.charts import DayChart, day_chart
 from dashboard.desk.checks import CheckLine, check_line
 from dashboard.desk.queues import QueueLine, queue_lines
 from dashboard.desk.returns import Meter, TenantMeters
+from dashboard.desk.seals import seal_line
 from dashboard.templatetags.desk import words
 from funding import figures as funding
 from funding.states import IN_FLIGHT, FundingStatus
@@ -96,6 +104,7 @@ def home(*, now: datetime) -> Home:
         attention=[
             *of_decisions(),
             *of_ledger(check, totals),
+            *of_seals(seal_line(now)),
             *of_returns(meters, worst),
             *of_queues(queues),
         ],

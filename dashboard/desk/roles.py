@@ -32,6 +32,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "funding.change_fundinglimit",
         "funding.change_fundingtransaction",
         "network_inbox.change_inboundevent",
+        "network_inbox.propose_settlement",
         "payments.add_paymentsettings",
         "payments.change_payment",
         "payments.change_paymentsettings",
@@ -54,6 +55,8 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "balance.export_journal",
         "balance.propose_adjustment",
         "balance.run_check",
+        "network_inbox.approve_settlement",
+        "network_inbox.propose_settlement",
     ),
     "Administrator": (
         "tenants.add_apikey",

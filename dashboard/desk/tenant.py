@@ -8,7 +8,7 @@ from datetime import datetime
 from balance import selectors as ledger
 from balance.selectors import Funds
 from dashboard import auto_funding, context
-from dashboard.auto_funding import State
+from dashboard.auto_funding_obstacles import State
 from dashboard.context import BankAccountLine, FundingLine, TransactionLine
 from dashboard.desk import returns
 from dashboard.desk.audit import name_all
@@ -17,6 +17,7 @@ from dashboard.webhook_lines import EndpointLine, endpoint_line
 from funding import figures
 from funding import selectors as funding
 from funding.services import limits, tenant_limits
+from funding.services.auto_funding_checks import obstacle_of
 from funding.services.limits import Limits, Usage
 from funding.services.tenant_limits import OwnLimits
 from payments import selectors as payments
@@ -72,7 +73,7 @@ def tenant_file(*, tenant_id: str, now: datetime) -> TenantFile:
         tenant=tenant,
         funds=ledger.summary(tenant_id),
         limits=limit_lines(tenant_id=tenant_id, now=now),
-        auto_funding=auto_funding.state(config, now=now),
+        auto_funding=auto_funding.state(config, now=now, obstacle=obstacle_of(config, now=now)),
         returns=returns.tenant_meters(figures.debit_returns_of(tenant_id=tenant_id, now=now)),
         accounts=[(row.pk, context.bank_account_line(row)) for row in sources],
         funding=[

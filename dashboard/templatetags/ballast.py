@@ -12,6 +12,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from common import days
 from common.money import format_cents
 from dashboard import devices, navigation
 
@@ -41,10 +42,26 @@ def signed_money(cents: int) -> str:
 
 @register.filter
 def moment(at: datetime | str) -> str:
-    """`Nov 20, 2026, 3:04 PM UTC`."""
+    """`Nov 20, 2026, 10:04 AM EST`: the time of the books, whose days the limits and statements
+    go by, wherever the reader is (decision 0123)."""
+    booked = _instant(at).astimezone(days.EASTERN)
+    hour = booked.hour % 12 or 12
+    return f"{booked:%b} {booked.day}, {booked.year}, {hour}:{booked:%M %p %Z}"
+
+
+@register.filter
+def utc(at: datetime | str) -> str:
+    """`Nov 20, 2026, 3:04 PM UTC`: what was typed as UTC."""
     instant = _instant(at)
     hour = instant.hour % 12 or 12
     return f"{instant:%b} {instant.day}, {instant.year}, {hour}:{instant:%M %p} UTC"
+
+
+@register.filter
+def booked_day(at: datetime | str) -> str:
+    """`November 20`, the day of the books on which it falls."""
+    day = days.day_of(_instant(at))
+    return f"{day:%B} {day.day}"
 
 
 @register.filter

@@ -6,7 +6,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from api.downloads import csv_download
+from dashboard import downloads
 from dashboard.access import PageRequest, tenant_page
 from dashboard.audit_log import CSV_HEADER, AuditFilter, csv_rows, lines
 from dashboard.paging import page
@@ -32,4 +32,6 @@ def download(request: PageRequest) -> StreamingHttpResponse:
     tenant_id = request.seat.tenant.pk
     form = AuditFilter(request.GET, tenant_id=tenant_id)
     rows = form.narrow(selectors.audit_events(tenant_id=tenant_id))
-    return csv_download("audit-log.csv", CSV_HEADER, csv_rows(rows.iterator(chunk_size=1000)))
+    return downloads.download(
+        "audit-log.csv", CSV_HEADER, csv_rows(rows.iterator(chunk_size=1000)), at="at"
+    )

@@ -22,6 +22,7 @@ from funding import selectors
 from funding.errors import AutoFundingChanged, FundingSourceNotAuthorized
 from funding.models import AutoFundingConfig, DecisionOutcome
 from funding.services import authorizations, auto_funding_config, limits, pauses
+from funding.services.auto_funding_checks import obstacle_of
 from tenants import actors
 
 _SHOWN = {"fired": DecisionOutcome.FIRED, "not_fired": DecisionOutcome.DECLINED}
@@ -34,6 +35,7 @@ def rule(request: PageRequest) -> HttpResponse:
     tenant_id, now = request.seat.tenant.pk, utc_now()
     found = selectors.auto_funding(tenant_id=tenant_id, now=now)
     ended = authorizations.ended_at(found.config)
+    obstacle = obstacle_of(found.config, now=now)
     shown = request.GET.get("show", "")
     rows = selectors.decisions(tenant_id=tenant_id)
     if shown in _SHOWN:
@@ -42,12 +44,13 @@ def rule(request: PageRequest) -> HttpResponse:
     values = {
         "config": found.config,
         "funded_this_month": found.funded_this_month,
-        "state": auto_funding.state(found.config, now=now, authorization_ended=bool(ended)),
+        "state": auto_funding.state(found.config, now=now, obstacle=obstacle),
+        "adds_nothing": obstacle is not None,
         "is_paused": found.config.enabled
         and (ended is not None or pauses.is_paused(found.config, now)),
         "standing": auto_funding_config.standing_of(found.config, ended=ended),
         "asks_for_agreement": ended is not None,
-        "preview": of_settings(found.config, now=now),
+        "preview": of_settings(found.config, now=now, is_held_up=obstacle is not None),
         "lines": [decision_line(row) for row in decisions.rows],
         "page": decisions,
         "shown": shown if shown in _SHOWN else "",

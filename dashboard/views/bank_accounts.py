@@ -42,8 +42,13 @@ def bank_accounts(request: PageRequest) -> HttpResponse:
     rows = selectors.sources(tenant_id=request.seat.tenant.pk)
     kept = rows.exclude(status=SourceStatus.REMOVED).order_by("-is_default", "-created_at")
     lines = [context.bank_account_line(row) for row in kept]
-    can_link = hosted_links.is_offered(mode=request.seat.tenant.mode)
-    return render(request, "dashboard/bank_accounts.html", {"lines": lines, "can_link": can_link})
+    mode = request.seat.tenant.mode
+    values = {
+        "lines": lines,
+        "can_link": hosted_links.is_offered(mode=mode),
+        "can_enter": drafts.can_enter(mode=mode),
+    }
+    return render(request, "dashboard/bank_accounts.html", values)
 
 
 @sensitive_post_parameters("account_number")
@@ -51,7 +56,7 @@ def bank_accounts(request: PageRequest) -> HttpResponse:
 @tenant_form(*MONEY)
 @sensitive_variables()
 def enter(request: PageRequest) -> HttpResponse:
-    """Add an account by its numbers."""
+    """Add an account by its numbers. Where no network is connected the page says so instead."""
     form = BankAccountForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
@@ -59,7 +64,8 @@ def enter(request: PageRequest) -> HttpResponse:
             return _added(request, draft)
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields=FIELDS)
-    return _form_page(request, "bank_account_enter", form)
+    can_enter = drafts.can_enter(mode=request.seat.tenant.mode)
+    return _form_page(request, "bank_account_enter", form, can_enter=can_enter)
 
 
 @require_safe

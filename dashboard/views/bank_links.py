@@ -49,6 +49,10 @@ def link(request: PageRequest) -> HttpResponse:
         except DomainError as refusal:
             form.renew()
             add_link_refusal(form, refusal)
+        except Exception:
+            # Such as a lost database: a repeat of the form must not be told that it was added.
+            form.release()
+            raise
     return _page(request, form)
 
 

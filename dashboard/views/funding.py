@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from common.clock import utc_now
-from dashboard import context, funding_detail
+from dashboard import context, funding_detail, stops
 from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.paging import page
 from funding import selectors
@@ -34,8 +34,11 @@ def funding(request: PageRequest) -> HttpResponse:
     if shown in _SHOWN:
         rows = rows.filter(status__in=_SHOWN[shown])
     found = page(rows, before=request.GET.get("before", ""))
+    stop = stops.of(request.seat.tenant).funding
+    badge = stops.BADGE if stop else None
     values = {
-        "lines": [context.funding_line(row) for row in found.rows],
+        "lines": [context.funding_line(row, stopped=badge) for row in found.rows],
+        "stop": stop,
         "page": found,
         "shown": shown if shown in _SHOWN else "",
     }
@@ -49,7 +52,9 @@ def detail(request: PageRequest, funding_id: str) -> HttpResponse:
     row = selectors.attempt(tenant_id=request.seat.tenant.pk, funding_id=funding_id)
     history = list(selectors.history(row))
     names = tenants.people_and_keys({event.actor_id for event in history})
-    values = {"funding": funding_detail.detail(row, history=history, names=names)}
+    stop = stops.of(request.seat.tenant).funding
+    found = funding_detail.detail(row, history=history, names=names, stop=stop)
+    values = {"funding": found}
     template = "_funding_live.html" if request.htmx else "funding_detail.html"
     return render(request, f"dashboard/{template}", values)
 

@@ -11,11 +11,14 @@ from django.views.decorators.http import require_safe
 
 from balance import selectors as ledger
 from common.clock import utc_now
-from dashboard import attention, auto_funding, chart, flights, statement_lines
+from dashboard import attention, auto_funding, chart, flights, statement_lines, stops
 from dashboard.access import PageRequest, tenant_page
+from dashboard.attention import Rule
 from dashboard.paging import page
 from funding import selectors as funding
 from funding.models import AutoFundingConfig
+from funding.services.auto_funding_checks import obstacle_of
+from tenants.models import Tenant
 
 _RECENT = 8
 
@@ -26,7 +29,7 @@ def overview(request: PageRequest) -> HttpResponse:
     """The whole page, or for htmx only its live parts."""
     tenant_id, now = request.seat.tenant.pk, utc_now()
     config = funding.auto_funding_config(tenant_id=tenant_id)
-    values = _live(tenant_id, config, now)
+    values = _live(request.seat.tenant, config, now)
     if request.htmx:
         return render(request, "dashboard/_overview_live.html", values)
     values |= _chart(request, config, now)
@@ -41,14 +44,18 @@ def balance_chart(request: PageRequest) -> HttpResponse:
     return render(request, "dashboard/_balance_chart.html", _chart(request, config, utc_now()))
 
 
-def _live(tenant_id: str, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
+def _live(tenant: Tenant, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
+    tenant_id, stopped = tenant.pk, stops.of(tenant)
+    funds, obstacle = ledger.summary(tenant_id), obstacle_of(config, now=now)
     recent = page(ledger.transactions(tenant_id), before="", keys=("sequence",), size=_RECENT)
     return {
-        "funds": ledger.summary(tenant_id),
-        "items": attention.items(tenant_id=tenant_id, now=now),
-        "auto_funding": auto_funding.state(config, now=now),
+        "funds": funds,
+        "items": attention.items(
+            tenant_id=tenant_id, now=now, rule=Rule(config, obstacle, funds), stopped=stopped
+        ),
+        "auto_funding": auto_funding.state(config, now=now, obstacle=obstacle),
         "recent": statement_lines.lines(tenant_id=tenant_id, rows=recent.rows),
-        "in_flight": flights.flights(tenant_id=tenant_id, most=_RECENT),
+        "in_flight": flights.flights(tenant_id=tenant_id, most=_RECENT, stopped=stopped),
     }
 
 

@@ -11,7 +11,8 @@ from balance import selectors as ledger
 from common import ids
 from common.clock import utc_now
 from common.errors import DomainError
-from dashboard import refusals
+from common.money import format_cents
+from dashboard import refusals, stops
 from dashboard.access import MONEY, PageRequest, tenant_form
 from dashboard.fields import dollars_text
 from dashboard.payment_forms import PayForm, method_choices
@@ -54,7 +55,12 @@ def _form(request: PageRequest) -> PayForm:
 
 
 def _ask(request: PageRequest, form: PayForm, *, status: int = 200) -> HttpResponse:
-    return render(request, "dashboard/pay.html", {"form": form}, status=status)
+    return render(
+        request,
+        "dashboard/pay.html",
+        {"form": form, "stop": stops.of(request.seat.tenant).payments},
+        status=status,
+    )
 
 
 def _review(request: PageRequest, form: PayForm) -> HttpResponse:
@@ -79,6 +85,7 @@ def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
         "available_after": available - amount,
         "shortfall": shortfall,
         "missing": dollars_text(shortfall),
+        "stop": stops.of(request.seat.tenant).payments,
         "needs_approval": threshold is not None and amount > threshold,
     }
 
@@ -103,7 +110,7 @@ def _refused(request: PageRequest, form: PayForm, refusal: DomainError) -> HttpR
 def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
     tenant = request.seat.tenant
     try:
-        payment = orders.place_once(
+        payment, is_new = orders.place_once(
             tenant_id=tenant.pk,
             mode=tenant.mode,
             order=_order(form),
@@ -112,11 +119,22 @@ def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
         )
     except DomainError as refusal:
         return _refused(request, form, refusal)
-    messages.success(request, _said(payment))
+    if is_new:
+        messages.success(request, _said(payment, stops.of(tenant).payments))
+    else:
+        messages.info(request, _said_again(payment))
     return redirect("dashboard:payment_detail", payment_id=payment.pk)
 
 
-def _said(payment: Payment) -> str:
-    once = "It is paid once, however often the button was pressed."
+def _said_again(payment: Payment) -> str:
+    """To whoever sent a form twice: what it ordered, and that it ordered nothing more."""
+    return (
+        f"This form had been sent already: it ordered {format_cents(payment.amount)} to"
+        f" {payment.recipient.display_name}, once. Nothing else was ordered."
+    )
+
+
+def _said(payment: Payment, stop: str) -> str:
+    once = "It was ordered once, however often the button was pressed."
     asks = "A second person was asked to approve it. " if payment.awaits_confirmation else ""
-    return f"Accepted. {asks}{once}"
+    return f"Accepted, but not sent yet. {asks}{stop}" if stop else f"Accepted. {asks}{once}"

@@ -8,9 +8,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from api.downloads import csv_download
 from common.clock import utc_now
-from dashboard import payment_detail
+from dashboard import downloads, payment_detail, stops
 from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.paging import page
 from dashboard.payment_forms import PaymentFilter
@@ -31,8 +30,10 @@ def payments(request: PageRequest) -> HttpResponse:
     form = _filter(request)
     rows = selectors.payments(tenant_id=tenant_id)
     found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
+    stop = stops.of(request.seat.tenant).payments
     values = {
-        "lines": [payment_line(row) for row in found.rows],
+        "lines": [payment_line(row, is_stopped=bool(stop)) for row in found.rows],
+        "stop": stop,
         "page": found,
         "form": form,
         "threshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
@@ -46,7 +47,7 @@ def payments(request: PageRequest) -> HttpResponse:
 def download(request: PageRequest) -> HttpResponseBase:
     """What the list shows, all of it, as CSV."""
     chosen = _filter(request).narrow(selectors.payments(tenant_id=request.seat.tenant.pk))
-    return csv_download(
+    return downloads.download(
         "payments.csv",
         presenters.CSV_HEADER,
         map(presenters.csv_row, selectors.newest_first(chosen)),
@@ -65,6 +66,7 @@ def detail(request: PageRequest, payment_id: str) -> HttpResponse:
             history=history,
             question=selectors.confirmation(row),
             names=tenants.people_and_keys({event.actor_id for event in history}),
+            stop=stops.of(request.seat.tenant).payments,
         )
     }
     template = "_payment_live.html" if request.htmx else "payment_detail.html"

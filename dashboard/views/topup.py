@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.clock import utc_now
 from common.errors import DomainError
-from dashboard import bank_authorization, refusals
+from dashboard import bank_authorization, refusals, stops
 from dashboard.access import MONEY, PageRequest, tenant_form
 from dashboard.auto_funding import people
 from dashboard.topup_form import TopUpForm, funding_id_of, method_choices, new_token
@@ -20,6 +20,7 @@ from funding.services import limits, topups
 from funding.services.topups import TopUp
 from tenants import actors
 
+_AGAIN = "This form had been sent already: this is what it asked for, once. Nothing else was asked."
 _FIELDS = {"fundingSourceId": "source", "fundingMethod": "method"}
 
 
@@ -46,7 +47,11 @@ def check(request: PageRequest) -> HttpResponse:
     """What the amount, as far as it is typed, means: the part that follows the typing."""
     form = _form(request)
     form.is_valid()
-    values = {"quote": _quote(request, form), "typed": form.data.get("amount", "").strip()}
+    values = {
+        "quote": _quote(request, form),
+        "typed": form.data.get("amount", "").strip(),
+        "stop": _stop(request),
+    }
     return render(request, "dashboard/_topup_advice.html", values)
 
 
@@ -55,7 +60,8 @@ def _review(request: PageRequest, form: TopUpForm) -> HttpResponse:
     if quote.refusal is not None:
         refusals.add_to(form, quote.refusal, fields=_FIELDS)
         return _ask(request, form, status=422)
-    values = {"form": form, "quote": quote, "asked": people(quote.approvers), **_chosen(form)}
+    asked = {"asked": people(quote.approvers), "stop": _stop(request)}
+    values = {"form": form, "quote": quote, **asked, **_chosen(form)}
     return render(request, "dashboard/topup_review.html", values)
 
 
@@ -95,7 +101,19 @@ def _chosen(form: TopUpForm) -> dict[str, object]:
 def _ask(request: PageRequest, form: TopUpForm, *, status: int = 200) -> HttpResponse:
     unauthorized = bank_authorization.notice(form.account, then="topup")
     values = {"form": form, "quote": _quote(request, form), "unauthorized": unauthorized}
+    values["stop"] = _stop(request)
     return render(request, "dashboard/topup.html", values, status=status)
+
+
+def _said(request: PageRequest) -> str:
+    if stop := _stop(request):
+        return f"Accepted, but not sent yet. {stop}"
+    return "Accepted. It is added once, however often the button was pressed."
+
+
+def _stop(request: PageRequest) -> str:
+    """Says that, and by what, sending funding is stopped."""
+    return stops.of(request.seat.tenant).funding
 
 
 def _outdated(request: PageRequest, form: TopUpForm) -> HttpResponse:
@@ -114,7 +132,7 @@ def _confirm(request: PageRequest, form: TopUpForm, funding_id: str) -> HttpResp
     )
     tenant = request.seat.tenant
     try:
-        funding = topups.request_once(
+        funding, is_new = topups.request_once(
             tenant_id=tenant.pk,
             mode=tenant.mode,
             topup=wish,
@@ -124,5 +142,5 @@ def _confirm(request: PageRequest, form: TopUpForm, funding_id: str) -> HttpResp
     except DomainError as refusal:
         refusals.add_to(form, refusal, fields=_FIELDS)
         return _ask(request, form, status=422)
-    messages.success(request, "Accepted. It is added once, however often the button was pressed.")
+    messages.success(request, _said(request)) if is_new else messages.info(request, _AGAIN)
     return redirect("dashboard:funding_detail", funding_id=funding.pk)

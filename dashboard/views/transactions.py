@@ -8,12 +8,11 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from api.downloads import csv_download
 from balance import selectors as ledger
 from balance import statements
 from balance.api import presenters
 from common.clock import utc_now
-from dashboard import statement_lines
+from dashboard import downloads, statement_lines
 from dashboard.access import PageRequest, tenant_page
 from dashboard.paging import page
 from dashboard.transaction_filters import TransactionFilter
@@ -38,9 +37,9 @@ def transactions(request: PageRequest) -> HttpResponse:
 @require_safe
 @tenant_page()
 def download(request: PageRequest) -> StreamingHttpResponse:
-    """The same lines as a CSV file, all of them, as the API gives it."""
+    """The same lines as a CSV file, all of them, as the API gives it, with their Eastern dates."""
     rows = TransactionFilter(request.GET).rows(tenant_id=request.seat.tenant.pk)
-    return csv_download(
+    return downloads.download(
         "balance-transactions.csv",
         presenters.CSV_HEADER,
         map(presenters.csv_row, ledger.newest_first(rows)),

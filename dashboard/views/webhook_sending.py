@@ -111,7 +111,8 @@ def _send(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> HttpR
             now=utc_now(),
             **form.window,
         )
-    except DomainError:
+    except Exception:
+        # Refused, or lost with the database: nobody may be told later that it is done.
         form.release()
         raise
     messages.success(request, _sent_in_words(made.queued))

@@ -31,6 +31,7 @@ class AutoFundingViewSet(ApiViewSet):
         "configure": "autofunding:write",
         "decisions": "autofunding:read",
     }
+    parameterized: ClassVar = frozenset({"decisions"})
 
     @extend_schema(responses=envelope(bodies.AutoFundingConfigOut))
     def retrieve(self, request: TenantRequest) -> HttpResponse:

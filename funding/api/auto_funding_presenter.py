@@ -8,13 +8,14 @@ from typing import Any
 from common import clock
 from funding.models import AutoFundingConfig, AutoFundingDecision
 from funding.selectors import AutoFunding
-from funding.services import pauses
+from funding.services import auto_funding_checks, pauses
 
 
 def auto_funding(view: AutoFunding, *, now: datetime) -> dict[str, Any]:
     """The settings, saved or not, with their state at `now`."""
     config = view.config
     is_paused = config.enabled and pauses.is_paused(config, now)
+    obstacle = auto_funding_checks.obstacle_of(config, now=now)
     return {
         "enabled": config.enabled,
         "lowBalanceThreshold": config.low_balance_threshold,
@@ -28,6 +29,7 @@ def auto_funding(view: AutoFunding, *, now: datetime) -> dict[str, Any]:
         "status": _status(config, is_paused=is_paused),
         "pausedReason": config.paused_reason if is_paused else None,
         "pausedUntil": _instant(config.paused_until) if is_paused else None,
+        "lastDeclineReason": obstacle.reason if obstacle else None,
         "lastTriggeredAt": _instant(config.last_triggered_at),
         "inFlightAmount": view.in_flight,
         "fundedThisMonth": view.funded_this_month,

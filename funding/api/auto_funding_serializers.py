@@ -99,6 +99,13 @@ class AutoFundingConfigOut(serializers.Serializer[Any]):
     pausedUntil = serializers.DateTimeField(
         allow_null=True, help_text="null while paused: until `enabled: true` is sent."
     )
+    lastDeclineReason = serializers.CharField(
+        allow_null=True,
+        help_text=(
+            "Why no money would be added now, as a reason of the decision log or `funding_stopped`;"
+            " null: nothing keeps it from that."
+        ),
+    )
     lastTriggeredAt = serializers.DateTimeField(allow_null=True)
     inFlightAmount = serializers.IntegerField(help_text="Cents on their way, top-ups included.")
     fundedThisMonth = serializers.IntegerField(help_text="Cents added automatically.")

@@ -33,6 +33,14 @@ _UNVERIFIED = {
     "verificationMethod": "micro_deposits",
     "isDefault": False,
 }
+_RESERVED_TIMES = {
+    "reservedAt": _MADE_AT,
+    "awaitingConfirmationAt": None,
+    "pendingAt": None,
+    "inTransitAt": None,
+    "completedAt": None,
+    "failedAt": None,
+}
 _RESERVED = {
     "id": _FUNDING_ID,
     "amount": 25_000,
@@ -46,15 +54,9 @@ _RESERVED = {
     "metadata": {"invoice": "7"},
     "requiresConfirmation": False,
     "confirmationExpiresAt": None,
+    "approval": None,
     "expectedAvailabilityDate": "2026-11-24",
-    "statusTimestamps": {
-        "reservedAt": _MADE_AT,
-        "awaitingConfirmationAt": None,
-        "pendingAt": None,
-        "inTransitAt": None,
-        "completedAt": None,
-        "failedAt": None,
-    },
+    "statusTimestamps": _RESERVED_TIMES,
     "failureCode": None,
     "failureMessage": None,
     "returned": False,
@@ -86,6 +88,26 @@ _RETURNED = {
     "traceNumber": "021000020000001",
     "updatedAt": "2026-11-23T13:30:00.000000Z",
 }
+_APPROVED = {
+    **_RESERVED,
+    "trigger": "auto_funding",
+    "createdBy": {"type": "system", "id": None},
+    "description": "Auto-funding",
+    "metadata": {},
+    "requiresConfirmation": True,
+    "approval": {
+        "status": "approved",
+        "decidedBy": {"type": "approver", "id": "cfo@northwind.example"},
+        "decidedAt": "2026-11-20T15:20:00.000000Z",
+        "declineReason": None,
+    },
+    "statusTimestamps": {
+        **_RESERVED_TIMES,
+        "reservedAt": "2026-11-20T15:20:00.000000Z",
+        "awaitingConfirmationAt": _MADE_AT,
+    },
+    "updatedAt": "2026-11-20T15:20:00.000000Z",
+}
 _DISABLED: dict[str, Any] = {
     "enabled": False,
     "lowBalanceThreshold": None,
@@ -99,6 +121,7 @@ _DISABLED: dict[str, Any] = {
     "status": "disabled",
     "pausedReason": None,
     "pausedUntil": None,
+    "lastDeclineReason": None,
     "lastTriggeredAt": None,
     "inFlightAmount": 0,
     "fundedThisMonth": 0,
@@ -126,7 +149,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             "metadata": {"invoice": "7"},
         },
     },
-    "FundingTransaction": {"reserved": _RESERVED, "returned": _RETURNED},
+    "FundingTransaction": {"reserved": _RESERVED, "returned": _RETURNED, "approved": _APPROVED},
     "LinkedSourceRequest": {
         "sandbox": {
             "linkProcessorToken": "processor-sandbox-northwind",
@@ -164,6 +187,15 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             "status": "active",
             "lastTriggeredAt": "2026-11-19T08:14:03.551200Z",
             "fundedThisMonth": 50_000,
+            "updatedAt": "2026-11-02T16:20:00.000000Z",
+        },
+        "monthUsedUp": {
+            **_DISABLED,
+            **_RULES,
+            "status": "active",
+            "lastDeclineReason": "auto_funding_monthly_limit",
+            "lastTriggeredAt": "2026-11-19T08:14:03.551200Z",
+            "fundedThisMonth": 500_000,
             "updatedAt": "2026-11-02T16:20:00.000000Z",
         },
         "neverSaved": _DISABLED,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from approvals.api import approval
 from common import clock
 from common.money import CURRENCY
-from funding.models import FundingMethod, FundingTransaction
+from funding.models import Confirmation, FundingMethod, FundingTransaction
 from funding.services import limits
 from funding.services.limits import start_of_day, start_of_month
 from funding.states import FundingStatus
@@ -38,6 +39,7 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
         "metadata": funding.metadata,
         "requiresConfirmation": funding.requires_confirmation,
         "confirmationExpiresAt": _optional(funding.confirmation_expires_at) if is_waiting else None,
+        "approval": approval(_question(funding)),
         "expectedAvailabilityDate": funding.expected_availability_date.isoformat(),
         "statusTimestamps": {
             name: _optional(getattr(funding, column)) for name, column in _TIMESTAMPS.items()
@@ -53,6 +55,11 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
         "createdAt": clock.text_of(funding.created_at),
         "updatedAt": clock.text_of(funding.updated_at),
     }
+
+
+def _question(funding: FundingTransaction) -> Confirmation | None:
+    """The question about it. A query only where people are asked and it was not read along."""
+    return getattr(funding, "confirmation", None) if funding.requires_confirmation else None
 
 
 CSV_HEADER = (

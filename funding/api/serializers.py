@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from api.fields import CentsField, MetadataField, StrictChoiceField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
+from approvals.api import ApprovalOut
 from funding.models import FundingMethod, Trigger
 from funding.services.topups import TopUp
 from funding.states import FundingStatus
@@ -49,6 +50,7 @@ class FundingTransactionOut(serializers.Serializer[Any]):
     metadata = serializers.DictField(child=serializers.CharField())
     requiresConfirmation = serializers.BooleanField()
     confirmationExpiresAt = serializers.DateTimeField(allow_null=True)
+    approval = ApprovalOut(allow_null=True, help_text="null: nobody was asked.")
     expectedAvailabilityDate = serializers.DateField()
     statusTimestamps = StatusTimestampsOut()
     failureCode = serializers.CharField(allow_null=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.bank_accounts import BankAccountIn, BankAccountOut
-from api.fields import CentsField, PatternField, TextField
+from api.bank_accounts import BankAccountIn, BankAccountOut, HolderNameField
+from api.fields import CentsField, PatternField
 from api.serializers import StrictSerializer
 from funding.models import FundingMethod, SourceType, VerificationMethod
 from funding.states import SourceStatus
@@ -30,7 +30,7 @@ class LinkedSourceIn(StrictSerializer):
     linkAccountId = PatternField(
         _TOKEN, message="This does not have the form of an id.", source="account_id", max_length=128
     )
-    accountHolderName = TextField(source="holder_name", max_length=HOLDER_NAME_MAX)
+    accountHolderName = HolderNameField(source="holder_name", max_length=HOLDER_NAME_MAX)
 
 
 class ManualSourceIn(BankAccountIn):

@@ -84,6 +84,7 @@ class FundingSourceViewSet(ApiViewSet):
         extensions=refuses(
             InvalidBankDetails,
             errors.DuplicateFundingSource,
+            errors.NetworkNotConnected,
             errors.TooManyFundingSources,
             errors.TooManyVerifications,
         ),

@@ -107,10 +107,10 @@ class FundingTransactionViewSet(ApiViewSet):
     @idempotent
     def cancel(self, request: TenantRequest, funding_id: str) -> HttpResponse:
         """Give up a funding transaction that was not yet handed to the network."""
-        funding = topups.cancel(
-            tenant_id=request.auth.tenant_id,
-            funding_id=funding_id,
-            actor=request.auth.actor,
-            now=utc_now(),
+        tenant_id = request.auth.tenant_id
+        topups.cancel(
+            tenant_id=tenant_id, funding_id=funding_id, actor=request.auth.actor, now=utc_now()
         )
+        # Its question may have been withdrawn: read both as they are now.
+        funding = selectors.transaction(tenant_id=tenant_id, funding_id=funding_id)
         return responses.data(presenters.funding_transaction(funding))

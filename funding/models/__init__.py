@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from funding.models.auto_funding import AutoFundingConfig, AutoFundingDecision, DecisionOutcome
+from funding.models.back_offs import AccountBackOff
 from funding.models.confirmations import Confirmation, ConfirmationLink
 from funding.models.consents import LinkConsent
 from funding.models.limits import FundingLimit
@@ -16,6 +17,7 @@ from funding.models.sources import (
 from funding.models.transactions import FundingEvent, FundingTransaction, Trigger
 
 __all__ = [
+    "AccountBackOff",
     "AutoFundingConfig",
     "AutoFundingDecision",
     "Confirmation",

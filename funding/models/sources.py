@@ -7,6 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from common.money import CURRENCY
@@ -37,6 +38,7 @@ class VerificationMethod(models.TextChoices):
     SANDBOX = "sandbox"
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 class FundingSource(StoredAccount):
     """A bank account of the tenant."""
 

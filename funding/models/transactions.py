@@ -7,6 +7,7 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from funding.models.sources import FundingMethod, FundingSource
@@ -31,6 +32,7 @@ def _dated(status: FundingStatus, column: str) -> models.CheckConstraint:
     )
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 class FundingTransaction(Holdable):
     """One attempt to bring money into the balance. Amounts are cents.
 
@@ -117,6 +119,12 @@ class FundingTransaction(Holdable):
                 name="funding_in_flight",
                 condition=Q(status__in=IN_FLIGHT),
             ),
+            models.Index(
+                fields=("tenant", "reserved_at"),
+                include=("amount", "status", "trigger"),
+                name="funding_approved",
+                condition=Q(requires_confirmation=True, reserved_at__isnull=False),
+            ),
             BrinIndex(fields=("pending_at",), name="funding_sent"),
             models.Index(
                 fields=("trace_number",), name="funding_trace", condition=~Q(trace_number="")
@@ -139,6 +147,7 @@ class FundingTransaction(Holdable):
         return f"{format_cents(self.amount)}, {status}: {self.pk}"
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 @pgtrigger.register(APPEND_ONLY)
 class FundingEvent(models.Model):
     """One change of status: who, when, why. Append-only."""
@@ -154,6 +163,9 @@ class FundingEvent(models.Model):
     actor_id = models.CharField(max_length=254, blank=True)
     reason = models.CharField(max_length=300, blank=True)
     network_reference = models.CharField(max_length=64, blank=True)
+    account_id = models.CharField(
+        max_length=32, blank=True, db_default="", help_text="the bank account it draws from"
+    )
     created_at = models.DateTimeField()
 
     class Meta:

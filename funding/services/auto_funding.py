@@ -15,7 +15,8 @@ from django.db import transaction
 from approvals import requests
 from balance import selectors as balances
 from balance import services as ledger
-from common import sweeps
+from common import outages, sweeps
+from common.database_clock import judged
 from common.errors import DomainError
 from common.money import format_cents
 from funding.methods import NETWORK_METHOD
@@ -63,13 +64,17 @@ def evaluate(*, tenant_id: str, now: datetime) -> AutoFundingDecision | None:
 
 
 def evaluate_safely(*, tenant_id: str, now: datetime) -> bool:
-    """Evaluate without ever harming the caller's transaction; True if it fired.
+    """Evaluate without harming the caller's transaction; True if it fired.
 
-    What breaks is logged, and the sweep tries again.
+    A mistake in here is undone up to its savepoint and logged, and the sweep tries again. What
+    takes the caller's transaction with it, such as a lost connection, is raised: passed over, the
+    caller would go on to report what is not stored.
     """
     try:
         decision = evaluate(tenant_id=tenant_id, now=now)
     except Exception:
+        if outages.is_transaction_broken():
+            raise
         log.exception("auto_funding_failed", tenant_id=tenant_id)
         return False
     return decision is not None and decision.outcome == DecisionOutcome.FIRED
@@ -87,6 +92,7 @@ def after_outcome(*, funding: FundingTransaction, now: datetime) -> None:
     evaluate_safely(tenant_id=funding.tenant_id, now=now)
 
 
+@judged
 def sweep(*, now: datetime) -> int:
     """Evaluate every tenant that is low and might fire; returns how many did."""
     sweeps.each(balances.recovered_tenants(), _look_after_recovery, failure="auto_funding_failed")

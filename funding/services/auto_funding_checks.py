@@ -1,6 +1,6 @@
 """What may keep auto-funding from firing, in the order in which it is asked.
 
-All of it runs under the balance row's lock, and none of it waits for another row.
+`permit` runs under the balance row's lock and waits for no other row; `obstacle_of` only reads.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 
 from balance.selectors import Funds
+from common.errors import DomainError
 from common.money import format_cents
 from funding import selectors
 from funding.models import (
@@ -25,12 +26,19 @@ from funding.services.confirmation_outcomes import SUPERSEDED
 from funding.states import IN_FLIGHT
 from networks import registry
 from networks.base import PaymentNetwork
+from tenants import switches
 from tenants.models import TenantStatus
+from tenants.switches import SwitchKind
 
 RUNAWAY = "too_many_firings"
 RUNAWAY_FIRINGS = 3
 RUNAWAY_WITHIN = timedelta(minutes=10)
 LOOK_AGAIN_AFTER = timedelta(minutes=10)
+# Reasons and sentences that two places give.
+NO_SOURCE = ("no_funding_source", "There is no bank account to draw from.")
+TOO_FAST = (RUNAWAY, "It fired three times within ten minutes.")
+LEFT_ALONE = (pauses.AFTER_FAILURE, "A debit of this account failed a short while ago.")
+STOPPED = ("funding_stopped", "Sending to the bank is stopped; what fires waits until it goes on.")
 
 
 class Declined(Exception):
@@ -89,46 +97,76 @@ def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:
     """
     _check_standing(situation)
     source = _lock_source(situation.config)
-    network = registry.for_mode(situation.config.tenant.mode)
-    if network is None:
-        raise Declined("no_network", "No payment network is connected yet.")
+    _check_back_off(situation, source)
+    network = network_of(situation.config)
     _check_amount(situation)
     _check_pace(situation)
     return source, network
 
 
-def _check_standing(situation: Situation) -> None:
-    """Raises Declined while nothing may fire, whatever the bank account and the amount."""
-    config = situation.config
+def obstacle_of(config: AutoFundingConfig, *, now: datetime) -> Declined | None:
+    """What would keep `config` from adding money now, low or not; None if nothing does, and where
+    it is switched off.
+
+    For people and programs that read: it decides, locks and writes nothing, and one funding on its
+    way is no obstacle. What `permit` refuses is refused here in the same order.
+    """
+    if not config.enabled:
+        return None
+    try:
+        _foresee(config, now)
+    except Declined as refusal:
+        return refusal
+    except DomainError as refusal:
+        return Declined(refusal.code, refusal.detail)
+    return None
+
+
+def _foresee(config: AutoFundingConfig, now: datetime) -> None:
+    """Raises what `obstacle_of` turns into a reason."""
+    check_tenant(config)
+    check_pause(config, now)
+    source = selectors.drawn_from(tenant_id=config.tenant_id, source_id=config.source_id)
+    if source is None:
+        raise Declined(*NO_SOURCE)
+    sources.require_debitable(source=source, method=config.funding_method)
+    if pauses.left_alone_until(source, now=now) is not None:
+        raise Declined(*LEFT_ALONE, is_news=False)
+    network = network_of(config)
+    amount, force = config.funding_amount or 0, limits.of(config.tenant_id)
+    limits.check_transaction(force, method=config.funding_method, amount=amount)
+    if force.daily is not None or force.monthly is not None:
+        limits.check_sums(force, limits.usage(tenant_id=config.tenant_id, now=now), amount=amount)
+    check_month(config, amount=amount, now=now)
+    if runs_away(config, now):
+        raise Declined(*TOO_FAST, is_news=False)
+    stop = switches.stop_of(SwitchKind.FUNDING, tenant_id=config.tenant_id, network=network.name)
+    if stop is not None:
+        raise Declined(*STOPPED, is_news=False)
+
+
+def check_tenant(config: AutoFundingConfig) -> None:
+    """Raises Declined for a tenant that is suspended."""
     if config.tenant.status == TenantStatus.SUSPENDED:
         raise Declined("tenant_suspended", "The tenant is suspended.")
-    # The unique index would say it too, but by failing the transaction of whoever posts.
-    if in_flight().filter(tenant_id=config.tenant_id).exists():
-        raise Declined("already_in_flight", "An automatic funding is on its way.", is_news=False)
-    if pauses.is_paused(config, situation.now):
+
+
+def check_pause(config: AutoFundingConfig, now: datetime) -> None:
+    """Raises Declined while it is paused."""
+    if pauses.is_paused(config, now):
         raise Declined(config.paused_reason, "Auto-funding is paused.", is_news=False)
 
 
-def _lock_source(config: AutoFundingConfig) -> FundingSource:
-    source_id = selectors.auto_funding_source_id(config)
-    if source_id is None:
-        raise Declined("no_funding_source", "There is no bank account to draw from.")
-    source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
-    if source is None:
-        raise Undecidable
-    sources.require_debitable(source=source, method=config.funding_method)
-    return source
+def network_of(config: AutoFundingConfig) -> PaymentNetwork:
+    """Raises Declined where no network is connected."""
+    network = registry.for_mode(config.tenant.mode)
+    if network is None:
+        raise Declined("no_network", "No payment network is connected yet.")
+    return network
 
 
-def _check_amount(situation: Situation) -> None:
-    config, amount, now = situation.config, situation.amount, situation.now
-    limits.check(
-        limits.of(config.tenant_id),
-        tenant_id=config.tenant_id,
-        method=config.funding_method,
-        amount=amount,
-        now=now,
-    )
+def check_month(config: AutoFundingConfig, *, amount: int, now: datetime) -> None:
+    """Raises Declined where `amount` would go over the month's limit of the settings."""
     if config.monthly_limit is None:
         return
     used = selectors.funded_automatically(tenant_id=config.tenant_id, now=now)
@@ -140,14 +178,61 @@ def _check_amount(situation: Situation) -> None:
         )
 
 
-def _check_pace(situation: Situation) -> None:
-    """Three firings within ten minutes are a runaway: nothing more until a person acts."""
-    config, now = situation.config, situation.now
+def runs_away(config: AutoFundingConfig, now: datetime) -> bool:
+    """Whether it fired three times within ten minutes, and nobody has resumed it since."""
     since = max(now - RUNAWAY_WITHIN, config.resumed_at or now - RUNAWAY_WITHIN)
     firings = selectors.decisions(tenant_id=config.tenant_id).filter(
         outcome=DecisionOutcome.FIRED, created_at__gt=since
     )
     # What a change of the terms withdrew never asked a bank for money.
-    if firings.exclude(funding__failure_code=SUPERSEDED).count() >= RUNAWAY_FIRINGS:
+    return firings.exclude(funding__failure_code=SUPERSEDED).count() >= RUNAWAY_FIRINGS
+
+
+def _check_standing(situation: Situation) -> None:
+    """Raises Declined while nothing may fire, whatever the bank account and the amount."""
+    config = situation.config
+    check_tenant(config)
+    # The unique index would say it too, but by failing the transaction of whoever posts.
+    if in_flight().filter(tenant_id=config.tenant_id).exists():
+        raise Declined("already_in_flight", "An automatic funding is on its way.", is_news=False)
+    check_pause(config, situation.now)
+
+
+def _lock_source(config: AutoFundingConfig) -> FundingSource:
+    source_id = selectors.auto_funding_source_id(config)
+    if source_id is None:
+        raise Declined(*NO_SOURCE)
+    source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
+    if source is None:
+        raise Undecidable
+    sources.require_debitable(source=source, method=config.funding_method)
+    return source
+
+
+def _check_back_off(situation: Situation, source: FundingSource) -> None:
+    """An account that the settings did not use when it failed is left alone all the same."""
+    config, now = situation.config, situation.now
+    until = pauses.left_alone_until(source, now=now)
+    if until is not None:
+        pauses.pause(tenant_id=config.tenant_id, reason=pauses.AFTER_FAILURE, until=until, now=now)
+        raise Declined(*LEFT_ALONE, is_news=False)
+
+
+def _check_amount(situation: Situation) -> None:
+    config, amount, now = situation.config, situation.amount, situation.now
+    limits.check(
+        limits.of(config.tenant_id),
+        tenant_id=config.tenant_id,
+        method=config.funding_method,
+        amount=amount,
+        now=now,
+    )
+    check_month(config, amount=amount, now=now)
+
+
+def _check_pace(situation: Situation) -> None:
+    """Three firings within ten minutes are a runaway: nothing more until a person acts."""
+    config, now = situation.config, situation.now
+    if runs_away(config, now):
         pauses.pause(tenant_id=config.tenant_id, reason=RUNAWAY, now=now)
-        raise Declined(RUNAWAY, "It fired three times within ten minutes.", is_news=False)
+        raise Declined(*TOO_FAST, is_news=False)

@@ -10,7 +10,12 @@ from django.db.models.functions import Coalesce
 from approvals import outcomes
 from approvals.matters import Decider, Matter
 from approvals.models import Decision
+from balance import services as ledger
+from common.errors import RuleViolation
+from common.money import format_cents
 from common.tasks import enqueue_on_commit
+from funding import selectors
+from funding.errors import MonthlyLimitExceeded, NoLongerFits
 from funding.methods import NETWORK_METHOD
 from funding.models import (
     AutoFundingConfig,
@@ -20,7 +25,7 @@ from funding.models import (
     FundingTransaction,
     Trigger,
 )
-from funding.services import lifecycle, pauses, sources
+from funding.services import lifecycle, limits, pauses, sources
 from funding.states import FundingStatus
 from networks import calendar
 from tenants import selectors as tenants
@@ -122,8 +127,43 @@ def _asked_now(question: Confirmation) -> list[str]:
     return approvers(tenant_id=question.tenant_id)
 
 
-def _require_debitable_source(question: Confirmation, _by: Decider) -> None:
+def _require_possible(question: Confirmation, _by: Decider, now: datetime) -> None:
+    """Judged by what holds at the approval: the account, and the limits of this day and month."""
     sources.require_debitable(source=question.source, method=question.funding.method)
+    try:
+        _check_limits(question.funding, now)
+    except RuleViolation as refusal:
+        stays_open = "Nothing was added. Decline it, or approve it once there is room."
+        raise NoLongerFits(f"{refusal.detail} {stays_open}") from refusal
+
+
+def _check_limits(funding: FundingTransaction, now: datetime) -> None:
+    """Under the balance row's lock. The funding itself, which counts already, is left out.
+
+    Raises AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded.
+    """
+    tenant_id, amount = funding.tenant_id, funding.amount
+    in_force = limits.of(tenant_id)
+    limits.check_transaction(in_force, method=funding.method, amount=amount)
+    ledger.lock_row(tenant_id=tenant_id)
+    used = limits.usage(tenant_id=tenant_id, now=now, apart_from=funding.pk)
+    limits.check_sums(in_force, used, amount=amount)
+    if funding.trigger == Trigger.AUTO_FUNDING:
+        _check_month(funding, now)
+
+
+def _check_month(funding: FundingTransaction, now: datetime) -> None:
+    """The month's limit of the settings. Raises MonthlyLimitExceeded."""
+    configs = AutoFundingConfig.objects.filter(tenant_id=funding.tenant_id)
+    limit = configs.values_list("monthly_limit", flat=True).first()
+    used = selectors.funded_automatically(
+        tenant_id=funding.tenant_id, now=now, apart_from=funding.pk
+    )
+    if limit is not None and used + funding.amount > limit:
+        raise MonthlyLimitExceeded(
+            f"Automatic funding may add {format_cents(limit)} a month;"
+            f" {format_cents(used)} of this month's is used."
+        )
 
 
 def _reserve(question: Confirmation, by: Actor, now: datetime) -> None:
@@ -155,7 +195,7 @@ MATTER = Matter(
     links=ConfirmationLink,
     lock_subject=_lock_funding,
     approvers=_asked_now,
-    allow=_require_debitable_source,
+    allow=_require_possible,
     go_ahead=_reserve,
     stop=end_funding,
     withdraw_if_stale=_void_if_stale,

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from common import leases
+from common.database_clock import judged
 from common.tasks import enqueue_on_commit
 from funding.models import FundingSource, LinkConsent
 from networks import links
@@ -63,6 +64,7 @@ def discard(*, consent_id: str, now: datetime) -> None:
     enqueue_on_commit("funding.revoke_consents")
 
 
+@judged
 def revoke_due(*, now: datetime) -> int:
     """Revoke the consents that are due; returns how many were claimed."""
     claimed, since, consents = 0, time.monotonic(), LinkConsent.objects.all()

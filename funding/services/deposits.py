@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from common import leases
+from common.database_clock import judged
 from funding.models import FundingSource, SourceVerification
 from funding.services import sources, verifications
 from funding.states import SourceStatus
@@ -44,6 +45,7 @@ def process_due(*, now: datetime) -> int:
     return sent + messages.process(INBOX, now=now) + verifications.expire_due(now=now)
 
 
+@judged
 def send_due(*, now: datetime) -> int:
     """Send the deposits that are due; returns how many were claimed.
 

@@ -52,8 +52,7 @@ class Draft:
     """A bank account that passed every check outside the database and is not stored yet.
 
     `linked` is what the provider said, `consent_id` the consent that keeps the account open, if
-    there is one. `deposits` are the amounts (cents) of the two micro-deposits; None until a network
-    chose them.
+    there is one. `deposits` are the amounts (cents) of the two micro-deposits; None: none are sent.
     """
 
     type: SourceType
@@ -128,12 +127,17 @@ def refusals() -> Iterator[None]:
 def enter(*, mode: str, **details: Unpack[BankDetails]) -> Draft:
     """An account typed in by hand; the network says whether it must be proven first.
 
-    Without a network (a live tenant before one is connected) it must, and the deposits are
-    chosen and sent once there is one. Raises InvalidBankDetails.
+    Raises InvalidBankDetails, and NetworkNotConnected where there is no network that could prove it
+    or draw from it: a live tenant before one is connected.
     """
     account = bank_details.bank_account(details)
     network = registry.for_mode(mode)
-    must_prove = network is None or network.needs_micro_deposits(account)
+    if network is None:
+        raise errors.NetworkNotConnected(
+            "No payment network is connected for live tenants yet, so nobody could verify this"
+            " bank account. It was not added."
+        )
+    must_prove = network.needs_micro_deposits(account)
     return Draft(
         type=SourceType.MANUAL,
         account=account,
@@ -142,8 +146,13 @@ def enter(*, mode: str, **details: Unpack[BankDetails]) -> Draft:
             VerificationMethod.MICRO_DEPOSITS if must_prove else VerificationMethod.SANDBOX
         ),
         supported_methods=methods_of(network),
-        deposits=network.choose_micro_deposits() if network and must_prove else None,
+        deposits=network.choose_micro_deposits() if must_prove else None,
     )
+
+
+def can_enter(*, mode: str) -> bool:
+    """Whether accounts can be typed in: a network is connected."""
+    return registry.for_mode(mode) is not None
 
 
 def methods_of(network: PaymentNetwork | None) -> list[FundingMethod]:

@@ -22,6 +22,7 @@ from common.transactions import at_the_end
 from funding.models import FundingEvent, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks.holds import HOLD_ENDS
+from networks.inbox import messages
 from tenants.actors import Actor
 from webhooks.services import events
 
@@ -119,6 +120,7 @@ def move(
         sql.insert(history)
     else:
         _publish(funding, event, now, rows=(history,))
+    messages.look_again(funding.pk, now=now)
     _post(funding, source=source, now=now)
 
 
@@ -138,6 +140,7 @@ def _history(
         actor_id=actor.id,
         reason=reason[:300],
         network_reference=funding.network_reference,
+        account_id=funding.source_id,
         created_at=now,
     )
 

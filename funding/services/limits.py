@@ -1,6 +1,7 @@
 """How much a tenant may bring in: per transaction, per day, per month. Cents, Eastern days.
 
-The sums are read under the balance row's lock, so parallel requests cannot slip past them.
+The sums are read under the balance row's lock, so parallel requests cannot slip past them. What
+somebody approves counts from the approval on: that is when the bank is asked for it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from balance import services as ledger
 from common import sql
@@ -99,18 +100,25 @@ def check_transaction(limits: Limits, *, method: str, amount: int) -> None:
         )
 
 
-def usage(*, tenant_id: str, now: datetime) -> Usage:
-    """What counts against the daily and monthly limits."""
-    midnight = start_of_day(now)
-    sums = (
-        FundingTransaction.objects.filter(tenant_id=tenant_id, created_at__gte=start_of_month(now))
-        .exclude(status=FundingStatus.FAILED)
-        .aggregate(
-            today=Sum("amount", filter=Q(created_at__gte=midnight), default=0),
-            this_month=Sum("amount", default=0),
-        )
+def usage(*, tenant_id: str, now: datetime, apart_from: str = "") -> Usage:
+    """What counts against the daily and monthly limits; without the funding of one id."""
+    this_month = counted(tenant_id=tenant_id, since=start_of_month(now))
+    sums = this_month.exclude(pk=apart_from).aggregate(
+        today=Sum("amount", filter=counts_since(start_of_day(now)), default=0),
+        this_month=Sum("amount", default=0),
     )
     return Usage(**sums)
+
+
+def counted(*, tenant_id: str, since: datetime) -> QuerySet[FundingTransaction]:
+    """What counts against a limit of a time that began then."""
+    rows = FundingTransaction.objects.filter(counts_since(since), tenant_id=tenant_id)
+    return rows.exclude(status=FundingStatus.FAILED)
+
+
+def counts_since(since: datetime) -> Q:
+    """Asked for since then, or approved since then: whichever came later."""
+    return Q(created_at__gte=since) | Q(requires_confirmation=True, reserved_at__gte=since)
 
 
 def start_of_day(now: datetime) -> datetime:

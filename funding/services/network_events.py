@@ -11,7 +11,6 @@ from networks.base import EventKind
 from networks.inbox import messages
 from networks.inbox.messages import Inbox, Rule
 from networks.inbox.models import InboundEvent
-from tenants import actors
 
 S = FundingStatus
 
@@ -22,7 +21,8 @@ RULES = {
     ),
     EventKind.SETTLED: Rule(
         moves={S.IN_TRANSIT: S.COMPLETED},
-        too_early_in=frozenset({S.RESERVED, S.PENDING}),
+        too_early_in=frozenset({S.RESERVED}),
+        implies={S.PENDING: S.IN_TRANSIT},
     ),
     EventKind.REJECTED: Rule(
         moves={S.PENDING: S.FAILED, S.IN_TRANSIT: S.FAILED},
@@ -30,7 +30,8 @@ RULES = {
     ),
     EventKind.RETURNED: Rule(
         moves={S.IN_TRANSIT: S.FAILED, S.COMPLETED: S.FAILED},
-        too_early_in=frozenset({S.RESERVED, S.PENDING}),
+        too_early_in=frozenset({S.RESERVED}),
+        implies={S.PENDING: S.IN_TRANSIT},
     ),
 }
 
@@ -54,7 +55,7 @@ def _move(funding: FundingTransaction, target: str, event: InboundEvent, now: da
     lifecycle.move(
         funding=funding,
         target=FundingStatus(target),
-        actor=actors.network(event.network),
+        actor=messages.actor_of(event),
         now=now,
         reason=event.reason,
         **messages.failure_columns(event, now=now),
@@ -65,4 +66,29 @@ def _move(funding: FundingTransaction, target: str, event: InboundEvent, now: da
         auto_funding.after_outcome(funding=funding, now=now)
 
 
-INBOX = Inbox(id_prefix="ftx_", noun="funding", rules=RULES, lock=_lock, move=_move)
+def _imply_acceptance(
+    funding: FundingTransaction, target: str, event: InboundEvent, now: datetime
+) -> None:
+    """No bank settles or returns what it did not accept, even where it never said so."""
+    lifecycle.move(
+        funding=funding,
+        target=FundingStatus(target),
+        actor=messages.actor_of(event),
+        now=now,
+        reason=f"implied by {event.kind}",
+    )
+
+
+def _knows(funding: FundingTransaction, kind: EventKind) -> bool:
+    return kind == EventKind.ACCEPTED and funding.in_transit_at is not None
+
+
+INBOX = Inbox(
+    id_prefix="ftx_",
+    noun="funding",
+    rules=RULES,
+    lock=_lock,
+    move=_move,
+    imply=_imply_acceptance,
+    knows=_knows,
+)

@@ -13,7 +13,13 @@ from django.db.models import Q
 
 from balance import services as ledger
 from funding import selectors
-from funding.models import AutoFundingConfig, FundingSource, FundingTransaction, Trigger
+from funding.models import (
+    AccountBackOff,
+    AutoFundingConfig,
+    FundingSource,
+    FundingTransaction,
+    Trigger,
+)
 from funding.services import notices
 from networks import return_codes
 from tenants.actors import Actor
@@ -73,6 +79,7 @@ def pause_by_hand(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
 def resume(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
     """A person has acted: end any pause and forget the failures. False if there was no pause."""
     ledger.lock_row(tenant_id=tenant_id)
+    AccountBackOff.objects.filter(tenant_id=tenant_id).delete()
     paused = AutoFundingConfig.objects.filter(tenant_id=tenant_id).exclude(paused_reason="")
     config = paused.first()
     if config is None:
@@ -95,30 +102,59 @@ def note_failure(*, funding: FundingTransaction, now: datetime) -> None:
     """React to a funding that failed or came back.
 
     A code that ends the authorization or the account stops auto-funding from that account until a
-    person acts, whatever started the funding. Any other failure of an automatic one makes it wait
-    1 h, then 6 h, then 24 h.
+    person acts. After any other failure it leaves the account alone for 1 h, then 6 h, then 24 h.
+    Both whatever started the funding; of what a person started only the bank's own answers count.
     """
     if (code := _final_answer(funding)) is not None:
         source = selectors.same_account_now(funding.source)
         pause_where_used(source=source, reason=notices.RETURNED + code, now=now)
-    if funding.trigger != Trigger.AUTO_FUNDING:
+    if funding.trigger != Trigger.AUTO_FUNDING and funding.pending_at is None:
         return
     ledger.lock_row(tenant_id=funding.tenant_id)
-    if (config := _running(funding.tenant_id)) is None:
+    config = _running(funding.tenant_id)
+    uses_it = config is not None and draws_on(config, selectors.same_account_now(funding.source))
+    known = config.failures_in_a_row if config is not None and uses_it else 0
+    back_off = _count_failure(funding, known=known, now=now)
+    if config is None or not uses_it:
         return
-    config.failures_in_a_row += 1
+    config.failures_in_a_row = back_off.failures_in_a_row
     config.save(update_fields=("failures_in_a_row",))
-    delay = BACK_OFF[min(config.failures_in_a_row, len(BACK_OFF)) - 1]
-    pause(tenant_id=funding.tenant_id, reason=AFTER_FAILURE, until=now + delay, now=now)
+    pause(tenant_id=funding.tenant_id, reason=AFTER_FAILURE, until=back_off.until, now=now)
+
+
+def _count_failure(funding: FundingTransaction, *, known: int, now: datetime) -> AccountBackOff:
+    """`known`: how many failures the settings know of, from before accounts were counted."""
+    rows = AccountBackOff.objects.filter(tenant_id=funding.tenant_id)
+    row = rows.filter(fingerprint=funding.source.fingerprint).first() or AccountBackOff(
+        tenant_id=funding.tenant_id,
+        fingerprint=funding.source.fingerprint,
+        failures_in_a_row=known,
+    )
+    row.failures_in_a_row += 1
+    row.until = now + BACK_OFF[min(row.failures_in_a_row, len(BACK_OFF)) - 1]
+    row.save()
+    return row
+
+
+def left_alone_until(source: FundingSource, *, now: datetime) -> datetime | None:
+    """Until when no automatic debit of this account may start; None if one may."""
+    rows = AccountBackOff.objects.filter(
+        tenant_id=source.tenant_id, fingerprint=source.fingerprint, until__gt=now
+    )
+    return rows.values_list("until", flat=True).first()
 
 
 @transaction.atomic
 def note_success(*, funding: FundingTransaction) -> None:
-    """An automatic funding has completed: the next failure starts from 1 h again."""
-    if funding.trigger != Trigger.AUTO_FUNDING:
-        return
+    """A funding has completed, whatever started it: of this account the next failure starts from
+    1 h again, and what waited for it goes on."""
     ledger.lock_row(tenant_id=funding.tenant_id)
+    account = {"tenant_id": funding.tenant_id, "fingerprint": funding.source.fingerprint}
+    AccountBackOff.objects.filter(**account).delete()
     configs = AutoFundingConfig.objects.filter(tenant_id=funding.tenant_id)
+    config = configs.exclude(paused_reason="", failures_in_a_row=0).first()
+    if config is None or not draws_on(config, selectors.same_account_now(funding.source)):
+        return
     configs.update(failures_in_a_row=0)
     configs.filter(paused_reason=AFTER_FAILURE).update(paused_reason="", paused_until=None)
 

@@ -84,15 +84,17 @@ def request(
 @transaction.atomic
 def request_once(
     *, tenant_id: str, mode: str, topup: TopUp, actor: Actor, now: datetime
-) -> FundingTransaction:
+) -> tuple[FundingTransaction, bool]:
     """The same for a form that people may send twice: a repeat of `topup.id` changes nothing.
 
-    The funding that has this id already is returned as it is, whatever the repeat says. One form
-    at a time per tenant. Raises what `request` raises.
+    Returns the funding, and whether it is new: one that has this id already is returned as it is,
+    whatever the repeat says. One form at a time per tenant. Raises what `request` raises.
     """
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     existing = FundingTransaction.objects.filter(tenant_id=tenant_id, pk=topup.id).first()
-    return existing or request(tenant_id=tenant_id, mode=mode, topup=topup, actor=actor, now=now)
+    if existing is not None:
+        return existing, False
+    return request(tenant_id=tenant_id, mode=mode, topup=topup, actor=actor, now=now), True
 
 
 @transaction.atomic

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from common import sweeps
+from common.database_clock import judged
 from common.errors import DomainError
 from common.tasks import enqueue_on_commit
 from funding.errors import (
@@ -57,13 +59,15 @@ def require_allowed(*, source: FundingSource, now: datetime) -> None:
 
 
 def start(*, source: FundingSource, amounts: tuple[int, int] | None, now: datetime) -> None:
-    """Write the deposits (cents) down as due work. None: a network will choose them."""
+    """Write the deposits (cents) down as due work. None: a network will choose them, as for those
+    that an older release stored before one was connected."""
     SourceVerification.objects.create(
         source=source, amounts=list(amounts or ()), created_at=now, next_attempt_at=now
     )
     enqueue_on_commit("funding.process_verifications")
 
 
+@judged
 @transaction.atomic
 def verify(
     *, tenant_id: str, source_id: str, amounts: Sequence[int], actor: Actor, now: datetime
@@ -85,17 +89,28 @@ def verify(
     return Verdict(source, _count_try(source, verification, amounts, actor, now))
 
 
+@judged
 def expire_due(*, now: datetime) -> int:
     """End the verifications whose time is up; returns how many. A long queue goes on next time."""
-    overdue = SourceVerification.objects.filter(
-        source__status=SourceStatus.PENDING_VERIFICATION, expires_at__lte=now
-    )
-    source_ids = overdue.order_by("expires_at").values_list("source_id", flat=True)[:_BATCH]
+    source_ids = _overdue(now).order_by("expires_at").values_list("source_id", flat=True)[:_BATCH]
     return sweeps.each(
         list(source_ids),
-        lambda source_id: fail(source_id=source_id, now=now),
+        lambda source_id: _expire(source_id, now),
         failure="verification_not_expired",
     )
+
+
+def _overdue(now: datetime) -> QuerySet[SourceVerification]:
+    return SourceVerification.objects.filter(
+        source__status=SourceStatus.PENDING_VERIFICATION, expires_at__lte=now
+    )
+
+
+@transaction.atomic
+def _expire(source_id: str, now: datetime) -> bool:
+    """Asked again under the lock: deposits that were sent once more have ten more days."""
+    FundingSource.objects.select_for_update(no_key=True).get(pk=source_id)
+    return _overdue(now).filter(source=source_id).exists() and fail(source_id=source_id, now=now)
 
 
 @transaction.atomic

@@ -9,8 +9,13 @@ class InboxConfig(AppConfig):
     verbose_name = "Networks"
 
     def ready(self) -> None:
-        """Tell the operator switches which networks there are."""
+        """Tell the operator switches which networks there are, join the ledger's audit, and have
+        messages sealed."""
+        from common import audits, sealed
         from networks import registry
+        from networks.inbox import invariants, sealed_rows
         from tenants import switches
 
+        audits.register(invariants.check)
+        sealed.register(*sealed_rows.KINDS)
         switches.know_networks(network.name for network in registry.active())

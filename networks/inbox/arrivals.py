@@ -1,7 +1,8 @@
 """What the networks tell us comes in: stored first, acknowledged second, applied later.
 
-Nothing a network sends may be lost, or keep other messages out: what does not fit our columns, or
-is about nothing we sent, is stored for a person to look at.
+Nothing a network sends may be lost, or keep other messages out: what does not fit our columns, is
+about nothing we sent, or says something else under an id that was used before, is stored for a
+person to look at. The same message again changes nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import structlog
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models, transaction
 
+from common import clock
 from networks import registry
 from networks.base import EventKind, NetworkEvent, PaymentNetwork
 from networks.inbox.models import InboundEvent, InboundOutcome
@@ -26,6 +28,9 @@ log = structlog.get_logger(__name__)
 POLL_BATCH = 500
 DOES_NOT_FIT = "does not fit: "
 UNMATCHED = "matches nothing we sent"
+REUSED_ID = "another message came under this id before"
+# Of an id that was used before: so much of it, and so much of what the message says.
+_ID_KEPT, _DIGEST_KEPT = 47, 16
 _prefixes: set[str] = set()
 
 
@@ -45,7 +50,8 @@ def collect_all(*, id_prefix: str, now: datetime) -> int:
 def collect(*, network: PaymentNetwork, id_prefix: str, now: datetime) -> int:
     """Store the network's new messages, then acknowledge them; returns how many were stored.
 
-    A crash in between only brings the same messages again, and they are stored once.
+    A crash in between only brings the same messages again, and they are stored once. Another
+    message under a known id is not the same: it is stored, too, for a person.
     """
     events = network.poll(now=now, limit=POLL_BATCH, id_prefix=id_prefix)
     kept = _store(events, now)
@@ -56,9 +62,11 @@ def collect(*, network: PaymentNetwork, id_prefix: str, now: datetime) -> int:
 def stored(event: NetworkEvent, now: datetime) -> InboundEvent:
     """The unsaved row of a message; one that does not fit as it is goes to a person."""
     values = asdict(event) | {"event_id": event.id, "reason": event.reason[:300]}
-    row = InboundEvent(received_at=now, next_attempt_at=now, **_columns(values))
+    row = InboundEvent(
+        received_at=now, next_attempt_at=now, digest=_digest(event), **_columns(values)
+    )
     if misfits := sorted(name for name, value in values.items() if _differs(row, name, value)):
-        row.original = json.dumps(asdict(event), default=str)
+        row.original = _in_full(event)
         _set_aside(row, DOES_NOT_FIT + ", ".join(misfits), now)
     elif not event.instruction_id.startswith(tuple(_prefixes)):
         _set_aside(row, UNMATCHED, now)
@@ -86,10 +94,57 @@ def _insert(events: list[NetworkEvent], now: datetime) -> bool:
         with transaction.atomic():
             rows = [stored(event, now) for event in events]
             InboundEvent.objects.bulk_create(rows, ignore_conflicts=True)
+            others = _others_of_their_ids(events, rows, now)
+            InboundEvent.objects.bulk_create(others, ignore_conflicts=True)
     except (DatabaseError, ValidationError, ArithmeticError, TypeError, ValueError):
         log.exception("network_events_not_stored", event_ids=[str(event.id) for event in events])
         return False
     return True
+
+
+def _others_of_their_ids(
+    events: list[NetworkEvent], rows: list[InboundEvent], now: datetime
+) -> list[InboundEvent]:
+    """Rows for those of `events` whose id belongs to a message that says something else.
+
+    Their own id is made of it and of what they say, so a repeat of one is stored once as well.
+    """
+    known = {
+        (first.network, first.event_id): first
+        for first in InboundEvent.objects.filter(event_id__in={row.event_id for row in rows})
+    }
+    others = []
+    for event, row in zip(events, rows, strict=True):
+        if not _says_the_same(known[row.network, row.event_id], row):
+            other = stored(event, now)
+            other.event_id = f"{row.event_id[:_ID_KEPT]}#{row.digest[:_DIGEST_KEPT]}"
+            other.original = _in_full(event)
+            _set_aside(other, REUSED_ID, now)
+            others.append(other)
+    return others
+
+
+def _says_the_same(first: InboundEvent, row: InboundEvent) -> bool:
+    if first.digest:
+        return first.digest == row.digest
+    # Stored by a release that kept no digest: as much as the columns hold.
+    names = ("instruction_id", "kind", "amount", "currency", "code", "reason", "reference")
+    same = all(getattr(first, name) == getattr(row, name) for name in names)
+    return same and (first.occurred_at, first.original) == (row.occurred_at, row.original)
+
+
+def _digest(event: NetworkEvent) -> str:
+    """Of all that the message says, whatever the order of its fields or the zone of its time."""
+    said = json.dumps(asdict(event), default=_plain, sort_keys=True)
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _plain(value: Any) -> str:
+    return clock.text_of(value) if isinstance(value, datetime) else str(value)
+
+
+def _in_full(event: NetworkEvent) -> str:
+    return json.dumps(asdict(event), default=str)
 
 
 def _columns(values: dict[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 A message that cannot be right (another amount, a status that does not allow it) changes nothing
 and is kept for review. One that comes too early (the submission's own result is not recorded yet)
-waits. Which rows messages are about, and what they do to them, an `Inbox` says.
+waits. One that implies what no message said (a settlement: that it was accepted) makes that move
+first. What waits for a person because of its row's status is looked at again once the row moves.
+Which rows messages are about, and what they do to them, an `Inbox` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
@@ -16,16 +18,20 @@ import structlog
 from django.db import InterfaceError, OperationalError, models, transaction
 from django.db.models import QuerySet
 
+from common.database_clock import judged
 from networks import return_codes
 from networks.base import EventKind
 from networks.inbox import arrivals
 from networks.inbox.models import InboundEvent, InboundOutcome
+from tenants import actors
+from tenants.actors import Actor
 
 log = structlog.get_logger(__name__)
 
 WAITS_AT_MOST = timedelta(hours=1)
 # After these, a message that we cannot digest goes to a person.
 RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 3600))
+KNOWN_BEFORE = "known before, by a message that implied it or by hand"
 
 
 Row = TypeVar("Row", bound=models.Model)
@@ -35,11 +41,25 @@ Row = TypeVar("Row", bound=models.Model)
 class Rule:
     """Where a kind of message moves a row, by its status; where it comes too early.
 
-    A move to the same status only notes the message.
+    A move to the same status only notes the message. `implies`: in a status that lacks a step, the
+    one that the message implies; the message moves on from there.
     """
 
     moves: Mapping[str, str]
     too_early_in: frozenset[str]
+    implies: Mapping[str, str] = field(default_factory=dict)
+
+    def moves_from(self, status: str) -> bool:
+        """Whether the message would move a row in this status."""
+        return status in self.moves or status in self.implies
+
+
+def _implies_nothing(row: Any, target: str, event: InboundEvent, now: datetime) -> None:
+    raise NotImplementedError(f"{event.kind} implies nothing about {row.pk}")
+
+
+def _knows_nothing(_row: Any, _kind: EventKind) -> bool:
+    return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +68,9 @@ class Inbox(Generic[Row]):
 
     Rows are `Leased` and have `network`, `amount`, `currency` and `status`. `lock(id)` returns one,
     locked until the end of the transaction. `move(row, target, event, now)` is called for what the
-    rules allow. `noun` names a row in the notes for staff.
+    rules allow, `imply` with the same arguments for what they imply. `knows(row, kind)`: a move has
+    told already what such a message says; the first one that comes late is noted. `noun` names a
+    row in the notes for staff.
     """
 
     id_prefix: str
@@ -56,9 +78,12 @@ class Inbox(Generic[Row]):
     rules: Mapping[EventKind, Rule]
     lock: Callable[[str], Row | None]
     move: Callable[[Row, str, InboundEvent, datetime], None]
+    imply: Callable[[Row, str, InboundEvent, datetime], None] = _implies_nothing
+    knows: Callable[[Row, EventKind], bool] = _knows_nothing
 
     def __post_init__(self) -> None:
         arrivals.expect(self.id_prefix)
+        _inboxes.setdefault(self.id_prefix, self)
 
     def waiting(self) -> QuerySet[InboundEvent]:
         return InboundEvent.objects.filter(
@@ -66,12 +91,27 @@ class Inbox(Generic[Row]):
         )
 
 
+_inboxes: dict[str, Inbox[Any]] = {}
+
+
+def inbox_of(row_id: str) -> Inbox[Any] | None:
+    """Whose a row of this id is; None for an id that nobody knows."""
+    return next((inbox for prefix, inbox in _inboxes.items() if row_id.startswith(prefix)), None)
+
+
+def actor_of(event: InboundEvent) -> Actor:
+    """Who says it: the network, or the member of staff who vouches for what the bank told us."""
+    return actors.staff(event.by_hand) if event.by_hand else actors.network(event.network)
+
+
+@judged
 def process(inbox: Inbox[Row], *, now: datetime) -> int:
     """Collect and apply everything the networks have; returns how many messages were applied."""
     arrivals.collect_all(id_prefix=inbox.id_prefix, now=now)
     return apply_new(inbox, now=now)
 
 
+@judged
 def apply_new(inbox: Inbox[Row], *, now: datetime, limit: int = 1000) -> int:
     """Apply stored messages in the order of arrival, each in a transaction of its own.
 
@@ -94,6 +134,14 @@ def apply(inbox: Inbox[Row], *, event_id: int, now: datetime) -> bool:
     if objection := _objection(event, row, inbox.noun):
         return _close(event, InboundOutcome.REVIEW, objection, now)
     return _judge(inbox, row, event, now)
+
+
+def look_again(row_id: str, *, now: datetime) -> int:
+    """A row has moved: what its status kept for a person is judged once more; returns how many."""
+    refused = InboundEvent.objects.filter(instruction_id=row_id, outcome=InboundOutcome.REVIEW)
+    return refused.exclude(refused_in="").update(
+        outcome=InboundOutcome.NEW, next_attempt_at=now, decided_at=None
+    )
 
 
 def failure_columns(event: InboundEvent, *, now: datetime) -> dict[str, object]:
@@ -144,14 +192,37 @@ def _note_failure(inbox: Inbox[Row], event_id: int, error: str, now: datetime) -
 
 def _judge(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> bool:
     """Move `row`, leave the message for later, or put it aside."""
-    source, rule = row.status, inbox.rules[EventKind(event.kind)]
     if _must_wait(inbox, row, event, now):
         return _put_off(event, now)
+    return apply_to(inbox, row, event, now)
+
+
+def apply_to(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> bool:
+    """Apply a message that waits for nothing to its row, which the caller has locked.
+
+    Returns whether it was applied; if not, a person looks at it.
+    """
+    source, rule = row.status, inbox.rules[EventKind(event.kind)]
+    if (implied := rule.implies.get(source)) is not None:
+        inbox.imply(row, implied, event, now)
+        source = implied
     if (target := rule.moves.get(source)) is None:
-        return _close(event, InboundOutcome.REVIEW, f"{inbox.noun} is {source}", now)
+        return _note_or_refuse(inbox, row, event, now)
     if target != source:
         inbox.move(row, target, event, now)
     return _close(event, InboundOutcome.APPLIED, "", now)
+
+
+def _note_or_refuse(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> bool:
+    """Note the first message that says what a later one implied; leave others to a person."""
+    applied = InboundEvent.objects.filter(
+        instruction_id=event.instruction_id, kind=event.kind, outcome=InboundOutcome.APPLIED
+    )
+    is_known = inbox.knows(row, EventKind(event.kind)) or applied.exclude(by_hand="").exists()
+    if is_known and not applied.filter(by_hand="").exists():
+        return _close(event, InboundOutcome.APPLIED, KNOWN_BEFORE, now)
+    event.refused_in = str(row.status)
+    return _close(event, InboundOutcome.REVIEW, f"{inbox.noun} is {row.status}", now)
 
 
 def _must_wait(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> bool:
@@ -168,7 +239,7 @@ def _must_wait(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) 
 
 def _applicable(inbox: Inbox[Row], event: InboundEvent, status: str) -> QuerySet[InboundEvent]:
     """Other messages about the row of `event` that would move it now."""
-    kinds = [kind for kind, rule in inbox.rules.items() if status in rule.moves]
+    kinds = [kind for kind, rule in inbox.rules.items() if rule.moves_from(status)]
     others = InboundEvent.objects.filter(instruction_id=event.instruction_id).exclude(pk=event.pk)
     return others.filter(outcome=InboundOutcome.NEW, kind__in=kinds)
 
@@ -201,7 +272,7 @@ def _put_off(event: InboundEvent, now: datetime) -> bool:
 def _close(event: InboundEvent, outcome: InboundOutcome, note: str, now: datetime) -> bool:
     event.outcome, event.note, event.decided_at = outcome, note[:200], now
     event.next_attempt_at = None
-    event.save(update_fields=("outcome", "note", "decided_at", "next_attempt_at"))
+    event.save(update_fields=("outcome", "note", "decided_at", "next_attempt_at", "refused_in"))
     if outcome == InboundOutcome.REVIEW:
         log.warning("network_event_for_review", event_id=event.pk, note=note)
     return outcome == InboundOutcome.APPLIED

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pgtrigger
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
+
+from common.fields import PrefixedIdField
+from common.money import AMOUNT_MAX, format_cents
 
 NOTE_LENGTH_MAX = 300
 
@@ -22,7 +26,10 @@ class InboundEvent(models.Model):
 
     The numeric key is the order of arrival, in which the messages of one instruction are applied.
     `next_attempt_at` is set while it is `new`; `attempts` counts how often it was not digested.
-    `original` is what came, where it did not fit the columns.
+    `original` is what came, where it did not fit the columns. `digest` is of all that it says: the
+    same id with another one is another message. `refused_in` is the status of the row that did not
+    allow it, in which it went to review: once the row has moved it is looked at again. `by_hand`:
+    no network said it but two people, of whom this is the second (`HandSettlement`).
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -43,6 +50,9 @@ class InboundEvent(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     next_attempt_at = models.DateTimeField(null=True, blank=True)
     original = models.TextField(blank=True)
+    digest = models.CharField(max_length=64, blank=True, db_default="", editable=False)
+    by_hand = models.CharField(max_length=254, blank=True, db_default="", editable=False)
+    refused_in = models.CharField(max_length=32, blank=True, db_default="", editable=False)
     resolution = models.CharField(max_length=NOTE_LENGTH_MAX, blank=True)
     resolved_by = models.CharField(max_length=254, blank=True)
     resolved_at = models.DateTimeField(null=True, blank=True)
@@ -76,3 +86,112 @@ class InboundEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.network} {self.kind} for {self.instruction_id}"
+
+
+class SettlementDecision(models.TextChoices):
+    OPEN = "open"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class HandSettlement(models.Model):
+    """What a bank says became of a movement whose message never came: asked for by one member of
+    staff, decided by another one. Cents. `event` is the message that an approval made."""
+
+    id = PrefixedIdField("hst")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    subject_id = models.CharField("funding or payment", max_length=64)
+    kind = models.CharField(
+        "what the bank says",
+        max_length=16,
+        choices=[("settled", "Settled"), ("rejected", "Rejected"), ("returned", "Returned")],
+    )
+    amount = models.BigIntegerField()
+    bank_reference = models.CharField(max_length=64)
+    code = models.CharField(max_length=8, blank=True, help_text="of a rejection or a return: R01 …")
+    reason = models.CharField(max_length=NOTE_LENGTH_MAX, help_text="for staff only")
+    proposed_by = models.ForeignKey("tenants.User", on_delete=models.PROTECT, related_name="+")
+    proposed_at = models.DateTimeField()
+    decision = models.CharField(
+        max_length=8, choices=SettlementDecision, default=SettlementDecision.OPEN
+    )
+    decided_by = models.ForeignKey(
+        "tenants.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True, blank=True)
+    decision_note = models.CharField(max_length=NOTE_LENGTH_MAX, blank=True)
+    event = models.OneToOneField(
+        InboundEvent, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        verbose_name = "settlement by hand"
+        verbose_name_plural = "settlements by hand"
+        permissions = (
+            ("propose_settlement", "Can propose to settle by hand"),
+            ("approve_settlement", "Can approve or reject settlements that others propose"),
+        )
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(amount__gte=1, amount__lte=AMOUNT_MAX),
+                name="settlement_amount_in_range",
+            ),
+            models.CheckConstraint(
+                condition=~Q(bank_reference="") & ~Q(reason=""), name="settlement_says_why"
+            ),
+            models.CheckConstraint(
+                condition=Q(decision="open", decided_at=None, decided_by=None)
+                | Q(
+                    decision__in=("approved", "rejected"),
+                    decided_at__isnull=False,
+                    decided_by__isnull=False,
+                ),
+                name="settlement_decided_iff_dated",
+            ),
+            models.CheckConstraint(
+                condition=Q(decision="approved", event__isnull=False)
+                | (~Q(decision="approved") & Q(event=None)),
+                name="settlement_applied_iff_approved",
+            ),
+            models.CheckConstraint(
+                condition=Q(decided_by=None) | ~Q(decided_by=F("proposed_by")),
+                name="settlement_decided_by_another",
+            ),
+            models.UniqueConstraint(
+                fields=("subject_id",),
+                condition=Q(decision="open"),
+                name="one_open_settlement_per_row",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("proposed_at",), name="settlement_open", condition=Q(decision="open")
+            ),
+            models.Index(fields=("tenant", "proposed_at"), name="settlement_by_tenant"),
+            models.Index(fields=("subject_id",), name="settlement_by_row"),
+        )
+        triggers = (
+            pgtrigger.Protect(name="settlement_never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(
+                name="settlement_terms_never_change",
+                fields=(
+                    "tenant",
+                    "subject_id",
+                    "kind",
+                    "amount",
+                    "bank_reference",
+                    "code",
+                    "reason",
+                    "proposed_by",
+                    "proposed_at",
+                ),
+            ),
+            pgtrigger.Protect(
+                name="settlement_decided_once",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition("OLD.decision <> 'open'"),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} {format_cents(self.amount)} of {self.subject_id}"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from common.errors import StaffRefusal
 from networks.inbox.models import NOTE_LENGTH_MAX, InboundEvent, InboundOutcome
 from tenants.actors import Actor
 from tenants.services import audit
+
+# So long may a message about what is not over wait for a person; then the ledger's check says so.
+WAITS_AT_MOST = timedelta(hours=1)
 
 
 class NotOpen(StaffRefusal):
@@ -27,6 +32,15 @@ class NoteNeeded(StaffRefusal):
 def waiting() -> int:
     """How many messages wait for a person."""
     return InboundEvent.objects.filter(outcome=InboundOutcome.REVIEW).count()
+
+
+def overdue(id_prefix: str) -> QuerySet[InboundEvent]:
+    """Messages about ids that start so which have waited too long, by the database's clock."""
+    return InboundEvent.objects.filter(
+        outcome=InboundOutcome.REVIEW,
+        instruction_id__startswith=id_prefix,
+        decided_at__lt=Now() - WAITS_AT_MOST,
+    )
 
 
 @transaction.atomic
@@ -47,8 +61,8 @@ def retry(*, event_id: int, note: str, actor: Actor, now: datetime) -> InboundEv
     """Let the next sweep try a message afresh. Raises NotOpen, NoteNeeded."""
     note, event = _checked(note), _lock_open(event_id)
     event.outcome, event.next_attempt_at, event.attempts = InboundOutcome.NEW, now, 0
-    event.decided_at = None
-    event.save(update_fields=("outcome", "next_attempt_at", "attempts", "decided_at"))
+    event.decided_at, event.refused_in = None, ""
+    event.save(update_fields=("outcome", "next_attempt_at", "attempts", "decided_at", "refused_in"))
     _audit("network_event.retried", event, actor, now, note=note)
     return event
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from types import MappingProxyType
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, Q
 
 from common import crypto
 from networks import return_codes
 from networks.base import (
     Accepted,
     BankAccount,
+    BankRecord,
     Capabilities,
     EventKind,
     Instruction,
@@ -57,6 +60,19 @@ class SandboxBank:
         held = SandboxInstruction.objects.filter(accepted_at__isnull=False)
         row = held.filter(external_id=instruction_id).first()
         return _receipt(row) if row else None
+
+    def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
+        held = SandboxInstruction.objects.filter(
+            external_id__in=list(instruction_ids), accepted_at__isnull=False
+        )
+        told = Q(events__acknowledged=True)
+        return [
+            _record(row)
+            for row in held.annotate(
+                settled=Count("events", filter=told & Q(events__kind=EventKind.SETTLED)),
+                returned=Count("events", filter=told & Q(events__kind=EventKind.RETURNED)),
+            )
+        ]
 
     def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> list[NetworkEvent]:
         waiting = SandboxEvent.objects.filter(
@@ -184,6 +200,18 @@ def _digest(instruction: Instruction, amounts: tuple[int, ...]) -> str:
         account.account_type,
     )
     return crypto.fingerprint("\0".join(terms), purpose="sandbox_bank.terms")
+
+
+def _record(row: Any) -> BankRecord:
+    """`row` also has how often it was settled and returned."""
+    return BankRecord(
+        instruction_id=row.external_id,
+        amount=row.amount,
+        currency=row.currency,
+        reference=row.reference,
+        is_settled=row.settled > 0,
+        is_returned=row.returned > 0,
+    )
 
 
 def _receipt(row: SandboxInstruction) -> Accepted:

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from common.fields import PrefixedIdField
+from common.postgresql.rights import Rights
 from networks.base import EventKind, Method
 
 ODFI_PREFIX = "09990000"  # the first eight digits of First Sandbox Bank's routing number
@@ -63,6 +64,8 @@ class SandboxEvent(models.Model):
     currency = models.CharField(max_length=3)
     due_at = models.DateTimeField()
     acknowledged = models.BooleanField(default=False)
+
+    app_rights = Rights(delete=True)
 
     class Meta:
         constraints = (

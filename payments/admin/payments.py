@@ -27,7 +27,13 @@ class HistoryInline(ReadOnlyInline):
 @admin.register(Payment)
 class PaymentAdmin(HoldableAdmin):
     list_display = ("id", "tenant", dollars("amount"), "method", "status", "held_at", "created_at")
-    list_filter = ("status", "method", "returned", whether("held_at", "on hold"))
+    list_filter = (
+        "status",
+        "method",
+        "returned",
+        whether("held_at", "on hold"),
+        whether("held_back_at", "held back"),
+    )
     list_select_related = ("tenant",)
     search_fields = (
         "id__exact",

@@ -95,12 +95,12 @@ class PaymentViewSet(ApiViewSet):
     @idempotent
     def cancel(self, request: TenantRequest, payment_id: str) -> HttpResponse:
         """Give up a payment that waits for money, or was not yet handed to the network."""
-        payment = orders.cancel(
-            tenant_id=request.auth.tenant_id,
-            payment_id=payment_id,
-            actor=request.auth.actor,
-            now=utc_now(),
+        tenant_id = request.auth.tenant_id
+        orders.cancel(
+            tenant_id=tenant_id, payment_id=payment_id, actor=request.auth.actor, now=utc_now()
         )
+        # Its question may have been withdrawn: read both as they are now.
+        payment = selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
         return responses.data(presenters.payment(payment))
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from django.conf import settings
 
 from api.bank_accounts import bank_account
+from approvals.api import approval
 from common import clock
-from payments.models import Payment, Recipient
+from payments.models import Payment, PaymentConfirmation, Recipient
 from payments.services import approvals
 from payments.states import PaymentStatus
 
@@ -44,7 +45,9 @@ def payment(row: Payment) -> dict[str, Any]:
         "requiresConfirmation": row.requires_confirmation,
         "confirmationExpiresAt": _optional(row.confirmation_expires_at) if awaits else None,
         "confirmedAt": _optional(row.confirmed_at),
+        "approval": approval(_question(row)),
         "onHold": row.held_at is not None,
+        "heldBackAt": _optional(row.held_back_at),
         "expectedArrivalDate": row.expected_arrival_date and row.expected_arrival_date.isoformat(),
         "statusTimestamps": {
             name: _optional(getattr(row, column)) for name, column in _TIMESTAMPS.items()
@@ -60,6 +63,11 @@ def payment(row: Payment) -> dict[str, Any]:
         "createdAt": clock.text_of(row.created_at),
         "updatedAt": clock.text_of(row.updated_at),
     }
+
+
+def _question(row: Payment) -> PaymentConfirmation | None:
+    """The question about it. A query only where people are asked and it was not read along."""
+    return getattr(row, "confirmation", None) if row.requires_confirmation else None
 
 
 CSV_HEADER = (

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from api.bank_accounts import BankAccountIn, BankAccountOut
 from api.fields import CentsField, MetadataField, StrictBooleanField, StrictChoiceField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
-from approvals.api import QuestionOut
+from approvals.api import ApprovalOut, QuestionOut
 from payments.models import DESCRIPTION_LENGTH_MAX, NICKNAME_LENGTH_MAX, PaymentMethod
 from payments.services.orders import Order
 from payments.states import PaymentStatus
@@ -123,7 +123,13 @@ class PaymentOut(serializers.Serializer[Any]):
         allow_null=True, help_text="Until when people may decide; only while they are asked."
     )
     confirmedAt = serializers.DateTimeField(allow_null=True, help_text="When one approved.")
+    approval = ApprovalOut(allow_null=True, help_text="null: nobody was asked.")
     onHold = serializers.BooleanField(help_text="Staff look at it before it is sent.")
+    heldBackAt = serializers.DateTimeField(
+        allow_null=True,
+        help_text="Since when it is not sent because `availableBalance` is negative; it goes on by"
+        " itself once that is 0 or more.",
+    )
     expectedArrivalDate = serializers.DateField(allow_null=True)
     statusTimestamps = PaymentTimestampsOut()
     failureCode = serializers.CharField(allow_null=True)

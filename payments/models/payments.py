@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from networks.holds import Holdable, has_a_reason, held_first
@@ -38,12 +39,14 @@ def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
     )
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 class Payment(Holdable):
     """One attempt to send money out. Amounts are cents.
 
     `next_attempt_at` is set while the payment has to be handed to its network; a held one
     (`held_at`) stays where it is until staff release it, and one that requires confirmation until
-    it is `confirmed_at`.
+    it is `confirmed_at`. One that was due while available was negative is held back
+    (`held_back_at`): it is due again once money is there.
     """
 
     id = PrefixedIdField("pay")
@@ -63,6 +66,9 @@ class Payment(Holdable):
     requires_confirmation = models.BooleanField(default=False)
     confirmation_expires_at = models.DateTimeField(null=True, blank=True)
     confirmed_at = models.DateTimeField(null=True, blank=True)
+    held_back_at = models.DateTimeField(
+        null=True, blank=True, help_text="since when it is not sent, because available is negative"
+    )
     expected_arrival_date = models.DateField(null=True, blank=True)
     waiting_for_funds_at = models.DateTimeField(null=True, blank=True)
     locked_at = models.DateTimeField(null=True, blank=True)
@@ -116,6 +122,10 @@ class Payment(Holdable):
                 name="only_created_payments_are_due",
             ),
             models.CheckConstraint(
+                condition=Q(held_back_at=None) | Q(status="created", next_attempt_at=None),
+                name="held_back_payments_are_not_due",
+            ),
+            models.CheckConstraint(
                 condition=Q(requires_confirmation=False)
                 | Q(confirmed_at__isnull=False)
                 | Q(next_attempt_at=None, status__in=UNSENT),
@@ -154,6 +164,12 @@ class Payment(Holdable):
                 condition=Q(status="waiting_for_funds"),
             ),
             held_first("payment_held"),
+            models.Index(
+                fields=("tenant", "id"),
+                include=("amount",),
+                name="payment_held_back",
+                condition=Q(held_back_at__isnull=False),
+            ),
             models.Index(
                 fields=("tenant",),
                 include=("amount",),
@@ -209,6 +225,7 @@ class Payment(Holdable):
         return is_waiting or (self.status == PaymentStatus.CREATED and self.attempts == 0)
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 @pgtrigger.register(
     pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
 )
@@ -226,6 +243,9 @@ class PaymentEvent(models.Model):
     actor_id = models.CharField(max_length=254, blank=True)
     reason = models.CharField(max_length=300, blank=True)
     network_reference = models.CharField(max_length=64, blank=True)
+    account_id = models.CharField(
+        max_length=32, blank=True, db_default="", help_text="the recipient it goes to"
+    )
     created_at = models.DateTimeField()
 
     class Meta:

@@ -6,12 +6,14 @@ import pgtrigger
 from django.db import models
 from django.db.models import Q
 
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from networks.accounts import StoredAccount
 
 NICKNAME_LENGTH_MAX = 60
 
 
+@pgtrigger.register(NEVER_TRUNCATED)
 class Recipient(StoredAccount):
     """Where a payment goes. A saved one is on the tenant's list; others belong to one payment."""
 

@@ -119,7 +119,7 @@ def _asked_now(question: PaymentConfirmation) -> list[str]:
     return approvers(question.payment)
 
 
-def _require_second_person(question: PaymentConfirmation, by: Decider) -> None:
+def _require_second_person(question: PaymentConfirmation, by: Decider, _now: datetime) -> None:
     payment = question.payment
     is_creator = by.actor.type == ActorType.USER and by.actor.id == payment.created_by_id
     if is_creator or by.email.casefold() == _creator_email(payment):

@@ -22,6 +22,7 @@ from common.tasks import enqueue_on_commit
 from networks import calendar
 from networks.base import Method
 from networks.holds import HOLD_ENDS
+from networks.inbox import messages
 from payments.models import Payment, PaymentEvent, PaymentMethod, Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from tenants.actors import Actor
@@ -120,6 +121,7 @@ def move(
     _write_history(payment, from_status=source, actor=actor, reason=reason, now=now)
     if event is not None:
         _publish(payment, event, now)
+    messages.look_again(payment.pk, now=now)
     _follow_up(payment, source=source, now=now)
 
 
@@ -137,6 +139,7 @@ def confirm(*, payment: Payment, now: datetime) -> None:
 def _entry(status: PaymentStatus, method: str, now: datetime, *, is_due: bool) -> dict[str, Any]:
     """The columns that getting into `status` fills. Only a `created` payment is due."""
     columns: dict[str, Any] = {COLUMN_OF[status]: now, "next_attempt_at": None}
+    columns["held_back_at"] = None
     if status in (PaymentStatus.FAILED, PaymentStatus.CANCELED):
         columns |= HOLD_ENDS
     if status == PaymentStatus.CREATED:
@@ -168,6 +171,7 @@ def _write_history(
         actor_id=actor.id,
         reason=reason[:300],
         network_reference=payment.network_reference,
+        account_id=payment.recipient_id,
         created_at=now,
     )
 

@@ -11,7 +11,6 @@ from networks.inbox.models import InboundEvent
 from payments.models import Payment
 from payments.services import lifecycle
 from payments.states import PaymentStatus
-from tenants import actors
 
 S = PaymentStatus
 
@@ -40,11 +39,15 @@ def _move(payment: Payment, target: str, event: InboundEvent, now: datetime) -> 
     lifecycle.move(
         payment=payment,
         target=PaymentStatus(target),
-        actor=actors.network(event.network),
+        actor=messages.actor_of(event),
         now=now,
         reason=event.reason,
         **messages.failure_columns(event, now=now),
     )
 
 
-INBOX = Inbox(id_prefix="pay_", noun="payment", rules=RULES, lock=_lock, move=_move)
+def _knows(payment: Payment, kind: EventKind) -> bool:
+    return kind == EventKind.ACCEPTED and payment.completed_at is not None
+
+
+INBOX = Inbox(id_prefix="pay_", noun="payment", rules=RULES, lock=_lock, move=_move, knows=_knows)

@@ -73,15 +73,19 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
 
 
 @transaction.atomic
-def place_once(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime) -> Payment:
+def place_once(
+    *, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime
+) -> tuple[Payment, bool]:
     """The same for a form that people may send twice: a repeat of `order.id` changes nothing.
 
-    The payment that has this id already is returned as it is, whatever the repeat says. One form
-    at a time per tenant. Raises what `place` raises.
+    Returns the payment, and whether it is new: one that has this id already is returned as it is,
+    whatever the repeat says. One form at a time per tenant. Raises what `place` raises.
     """
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     existing = Payment.objects.filter(tenant_id=tenant_id, pk=order.id).first()
-    return existing or place(tenant_id=tenant_id, mode=mode, order=order, actor=actor, now=now)
+    if existing is not None:
+        return existing, False
+    return place(tenant_id=tenant_id, mode=mode, order=order, actor=actor, now=now), True
 
 
 @transaction.atomic

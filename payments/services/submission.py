@@ -10,7 +10,7 @@ from networks import submission
 from networks.base import Accepted, Instruction, InstructionRefused
 from networks.submission import Desk
 from payments.models import Payment
-from payments.services import lifecycle
+from payments.services import lifecycle, shortage
 from payments.services.lifecycle import NETWORK_METHOD
 from payments.states import PaymentStatus
 from tenants import actors
@@ -68,6 +68,8 @@ def _record_refusal(payment: Payment, refusal: InstructionRefused, now: datetime
 DESK = Desk(
     model=Payment,
     due=_due,
+    is_short=shortage.is_short,
+    keep_back=shortage.keep_back,
     instruction=_instruction,
     record_acceptance=_record_acceptance,
     record_refusal=_record_refusal,

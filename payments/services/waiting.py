@@ -1,4 +1,5 @@
-"""Payments that wait for money: oldest first, each exactly once, none ahead of an older one.
+"""Payments that wait for money: oldest first, each exactly once, none ahead of an older one. What
+is held back because available is negative goes before all of them (`shortage`).
 
 The row lock on the oldest is the tenant's turnstile: a second worker waits for it instead of
 skipping to the next. Whether the money is there, the lock posting decides. Lock order is kept:
@@ -17,9 +18,10 @@ from balance import selectors as balances
 from balance import services as ledger
 from balance.errors import InsufficientBalance
 from common import sweeps
+from common.database_clock import judged
 from common.tasks import enqueue_on_commit
 from payments.models import Payment
-from payments.services import approvals, lifecycle
+from payments.services import approvals, lifecycle, shortage
 from payments.states import PaymentStatus
 from tenants.actors import SYSTEM
 from tenants.models import TenantStatus
@@ -44,12 +46,17 @@ def wake(*, tenant_id: str, **_news: Any) -> None:
     enqueue_on_commit("payments.run_waiting", tenant_id=tenant_id)
 
 
+@judged
 def run_due(*, now: datetime) -> int:
-    """Run what can run for every tenant whose oldest payment is covered; returns how many started.
+    """Run what can run for every tenant whose oldest payment is covered, and for those whose
+    payments are held back no longer; returns how many started.
 
     Those of a suspended tenant wait for its release.
     """
-    tenant_ids = covered(now).values_list("tenant_id", flat=True)[:_BATCH]
+    covered_ids = covered(now).values_list("tenant_id", flat=True)
+    tenant_ids = covered_ids.union(shortage.releasable().values_list("tenant_id", flat=True))[
+        :_BATCH
+    ]
     return sweeps.each(
         list(tenant_ids),
         lambda tenant_id: run(tenant_id=tenant_id, now=now),
@@ -66,12 +73,14 @@ def covered(now: datetime) -> QuerySet[Payment]:
     )
 
 
+@judged
 def run(*, tenant_id: str, now: datetime) -> int:
-    """Start the tenant's waiting payments until the oldest is not covered; returns how many.
+    """Let go what was held back, then start the tenant's waiting payments until the oldest is not
+    covered; returns how many.
 
     A very long queue goes on at the next sweep.
     """
-    started = 0
+    started = shortage.release(tenant_id=tenant_id, now=now)
     while started < _BATCH and start_oldest(tenant_id=tenant_id, now=now):
         started += 1
     _listen_no_longer_than_needed(tenant_id)
@@ -93,15 +102,20 @@ def start_oldest(*, tenant_id: str, now: datetime) -> bool:
     return True
 
 
+@judged
 def expire_due(*, now: datetime) -> int:
     """Give up payments that waited too long; returns how many. Held ones wait for their release."""
-    late = Payment.objects.filter(
-        status=PaymentStatus.WAITING_FOR_FUNDS, held_at=None, waits_until__lte=now
-    ).order_by("waits_until")
+    late = _late(now).order_by("waits_until").values_list("pk", flat=True)
     return sweeps.each(
-        list(late.values_list("pk", flat=True)[:_BATCH]),
+        list(late[:_BATCH]),
         lambda payment_id: _expire(payment_id, now),
         failure="waiting_payment_not_expired",
+    )
+
+
+def _late(now: datetime) -> QuerySet[Payment]:
+    return Payment.objects.filter(
+        status=PaymentStatus.WAITING_FOR_FUNDS, held_at=None, waits_until__lte=now
     )
 
 
@@ -116,12 +130,10 @@ def _runnable(now: datetime) -> QuerySet[Payment]:
 
 @transaction.atomic
 def _expire(payment_id: str, now: datetime) -> bool:
-    payment = (
-        Payment.objects.select_for_update(no_key=True, skip_locked=True)
-        .filter(pk=payment_id, status=PaymentStatus.WAITING_FOR_FUNDS, held_at=None)
-        .first()
-    )
-    if payment is None:  # canceled, or another worker has it
+    # All is asked again under the row's lock: whoever releases a held one gives it more time.
+    rows = _late(now).select_for_update(no_key=True, skip_locked=True)
+    payment = rows.filter(pk=payment_id).first()
+    if payment is None:  # canceled, held, given more time, or another worker has it
         return False
     approvals.supersede(payment=payment, by=SYSTEM, now=now)
     lifecycle.move(
@@ -138,12 +150,16 @@ def _expire(payment_id: str, now: datetime) -> bool:
 
 @transaction.atomic
 def _listen_no_longer_than_needed(tenant_id: str) -> None:
-    """Credits announce themselves only while somebody waits.
+    """Credits announce themselves only while somebody waits, or something is held back.
 
     Whoever joins the queue takes the balance row's lock too, so nobody is forgotten.
     """
-    if queue(tenant_id).exists():
+    if _wants_news(tenant_id):
         return
     ledger.lock_row(tenant_id=tenant_id)
-    if not queue(tenant_id).exists():
+    if not _wants_news(tenant_id):
         ledger.set_notify_rise(tenant_id=tenant_id, wanted=False)
+
+
+def _wants_news(tenant_id: str) -> bool:
+    return queue(tenant_id).exists() or shortage.held_back(tenant_id).exists()

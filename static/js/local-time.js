@@ -1,13 +1,15 @@
-// Shows instants in the reader's own time zone; the page itself carries them in UTC.
+// Pages show the time of the books (US Eastern) for every reader, on paper too. The reader's own
+// time is in the tooltip, with its zone.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const format = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "short" });
 
-function localize(root) {
-  for (const element of root.querySelectorAll("time[data-local]")) {
-    element.title = `${element.dateTime} (UTC)`;
-    element.textContent = format.format(new Date(element.dateTime));
-    element.removeAttribute("data-local");
+function annotate(root) {
+  for (const element of root.querySelectorAll("time[data-booked]")) {
+    const own = format.format(new Date(element.dateTime));
+    element.title = `${own} (${zone}), ${element.dateTime} (UTC)`;
+    element.removeAttribute("data-booked");
   }
 }
 
-localize(document);
-document.addEventListener("htmx:load", (event) => localize(event.target));
+annotate(document);
+document.addEventListener("htmx:load", (event) => annotate(event.target));

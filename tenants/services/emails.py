@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 
 from common import leases, mail
+from common.database_clock import judged
 from common.tasks import enqueue_on_commit
 from tenants import notices, selectors
 from tenants.models import OutgoingEmail
@@ -17,6 +18,8 @@ from tenants.models import OutgoingEmail
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 360, 720, 1440))
+# What it was about is over: neither sent nor given up.
+NOT_NEEDED = "no longer needed"
 # Longer than a task may run: while a lease is ours, no other worker sends a second copy.
 _LEASE = timedelta(minutes=3)
 _MESSAGES_PER_RUN_MAX = 200
@@ -76,6 +79,7 @@ def queue_notice(*, tenant_id: str, template: str, context: dict[str, Any], now:
         queue(tenant_id=tenant_id, to=address, template=template, context=context, now=now)
 
 
+@judged
 def send_due(*, now: datetime) -> int:
     """Send what is due, oldest first; returns how many messages are dealt with.
 
@@ -101,7 +105,7 @@ def _send(email: OutgoingEmail, now: datetime) -> bool:
         builder = _builders.get(email.template)
         context = builder(email, now) if builder else email.context
         if context is None:
-            return leases.settle(email, last_error="no longer needed")
+            return leases.settle(email, last_error=NOT_NEEDED)
         mail.send(template=email.template, to=email.to, context=context)
     except Exception as error:  # whatever is wrong with one message, the others still go out
         _retry_later(email, error, now)

@@ -7,6 +7,7 @@ tenant: the smallest row of a tenant that the product has.
 from __future__ import annotations
 
 import contextlib
+from datetime import UTC, datetime
 from threading import Thread
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from psycopg.errors import LockNotAvailable
 
 from api import idempotency, responses
 from api.authentication import TenantRequest
+from api.deprecation import Deprecation
 from api.fields import CentsField, MetadataField, StrictBooleanField, StrictChoiceField, TextField
 from api.filters import StrictFilterSet
 from api.idempotency import idempotent
@@ -28,6 +30,7 @@ from common.clock import utc_now
 from common.errors import Conflict, DomainError, Forbidden, NotFound, RuleViolation, Unavailable
 from tenants.models import AuditEvent, Tenant
 from tenants.services import audit
+from tests.database import owner
 
 
 class NoteTaken(Conflict):
@@ -114,6 +117,14 @@ class NoteViewSet(ApiViewSet):
         "link": "funding:write",
         "retrieve": "funding:read",
     }
+    parameterized: ClassVar = frozenset({"list", "plain_list", "by_id"})
+    deprecated: ClassVar = {
+        "plain_list": Deprecation(
+            since=datetime(2026, 11, 20, tzinfo=UTC),
+            sunset=datetime(2027, 11, 20, tzinfo=UTC),
+            guide="/docs/api#notes",
+        )
+    }
 
     def list(self, request: TenantRequest) -> HttpResponse:
         notes = AuditEvent.objects.filter(tenant_id=request.auth.tenant_id, subject_id="list")
@@ -178,7 +189,7 @@ def _swallow_a_failed_statement(_tenant_id: str) -> None:
 
 def _lose_the_connection(_tenant_id: str) -> None:
     """What a kill of PostgreSQL, a failover or a cut network looks like from here."""
-    with connection.cursor() as cursor:
+    with owner.as_superuser(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(pg_backend_pid())")
 
 

@@ -16,6 +16,7 @@ from tenants.services import accounts, keys
 from tests.api.machinery import NOTES
 from tests.api.test_conventions_errors import problem
 from tests.builders import ApiClient, make_key, make_tenant
+from tests.database import owner
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
 
@@ -97,7 +98,8 @@ class TestWrongKey:
 
     def test_wellformed_but_never_issued(self, acme):
         key = make_key(acme)
-        ApiKey.objects.all().delete()
+        with owner.as_owner():
+            ApiKey.objects.all().delete()
 
         problem(get_with(f"Bearer {key}"), 401, "invalid_token")
 

@@ -12,6 +12,7 @@ from common.errors import DomainError
 from tenants.models import AuditEvent, Tenant
 from tests.api.machinery import NOTES
 from tests.builders import ApiClient, make_key
+from tests.database import owner
 from tests.races.together import together
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
@@ -284,7 +285,7 @@ class TestDatabase:
 
 
 def _end_other_backends() -> None:
-    other = connection.copy()
+    other = owner.another_connection()
     with other.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from rest_framework.request import Request
 
 from api.exceptions import handle
 from common.state import IllegalTransition
+from tests.api.machinery import NOTES
 
 
 def caused(error: Exception, cause: Exception) -> Exception:
@@ -78,3 +80,23 @@ def test_an_error_of_no_field_is_the_detail():
     response = handle(exceptions.ValidationError({"non_field_errors": ["Pick one."]}), {})
 
     assert '"detail": "Pick one."' in response.content.decode()
+
+
+class TestAKeyThatIsNotHereYet:
+    """In the middle of a rotation another process sealed a value with a newer key."""
+
+    def test_is_503_and_not_our_bug(self, acme_api, machinery, settings):
+        newer = "k9:" + base64.b64encode(b"9" * 32).decode()
+        old = list(settings.ENCRYPTION_KEYS)
+        headers = {"Idempotency-Key": "k1"}
+        settings.ENCRYPTION_KEYS = [newer, *old]
+        first = acme_api.post_json(NOTES, {"amount": 1}, **headers)
+        settings.ENCRYPTION_KEYS = old
+
+        answer = acme_api.post_json(NOTES, {"amount": 1}, **headers)
+
+        assert (answer.status_code, answer.json()["code"]) == (503, "temporarily_unavailable")
+        assert answer["Retry-After"] == "1"
+        settings.ENCRYPTION_KEYS = [*old, newer]
+        again = acme_api.post_json(NOTES, {"amount": 1}, **headers)
+        assert (again.status_code, again.content) == (201, first.content)

@@ -10,8 +10,9 @@ from django.apps import apps
 from common import crypto
 from funding.models import FundingSource, SourceVerification
 from networks.base import AccountType, BankAccount, HolderType
-from tenants.models import Mode
+from tenants.models import AuditEvent, Mode
 from tests.builders import ApiClient, make_key, make_tenant
+from tests.funding.live_network import connected
 
 PATH = "/api/v1/balance/funding-sources/manual"
 CANARY = "77315509988"
@@ -70,14 +71,35 @@ class TestEnter:
         )
         assert made["isDefault"] is False
 
-    def test_waits_for_deposits_in_live_mode_even_before_there_is_a_network(self, db):
+    def test_is_refused_to_a_live_tenant_while_no_network_is_connected(self, db):
         live = ApiClient(make_key(make_tenant(mode=Mode.LIVE)))
 
-        made = live.post_json(PATH, BODY).json()["data"]
+        response = live.post_json(PATH, BODY)
+
+        refusal = response.json()
+        assert (response.status_code, refusal["code"]) == (422, "network_not_connected")
+        assert refusal["title"] == "No payment network connected"
+        assert "It was not added." in refusal["detail"]
+        assert not FundingSource.objects.exists()
+        assert not SourceVerification.objects.exists()
+        assert AuditEvent.objects.filter(action__startswith="funding_source").count() == 0
+
+    def test_is_verified_by_deposits_in_live_mode_once_one_is(self, db):
+        live = ApiClient(make_key(make_tenant(mode=Mode.LIVE)))
+
+        with connected():
+            made = live.post_json(PATH, BODY).json()["data"]
 
         assert made["status"] == "pending_verification"
-        assert made["supportedMethods"] == ["ach_debit"]
-        assert SourceVerification.objects.get().amounts == []
+        assert made["supportedMethods"] == ["ach_debit", "rtp"]
+        assert SourceVerification.objects.get().amounts == [7, 31]
+
+    def test_wrong_details_are_named_first(self, db):
+        live = ApiClient(make_key(make_tenant(mode=Mode.LIVE)))
+
+        response = live.post_json(PATH, BODY | {"routingNumber": "021000022"})
+
+        assert (response.status_code, response.json()["code"]) == (400, "invalid_bank_details")
 
     def test_names_the_source_that_has_the_account_already(self, acme_api):
         first = acme_api.post_json(PATH, BODY).json()["data"]["id"]

@@ -8,11 +8,11 @@ from balance import selectors as ledger
 from common.clock import utc_now
 from networks.sandbox.models import SandboxInstruction
 from payments.models import Payment, Recipient
-from payments.services import recipients
+from payments.services import recipients, submission, waiting
 from tenants.actors import SYSTEM
 from tenants.models import Mode
 from tests.builders import NOW, ApiClient, make_key, make_tenant
-from tests.payments.builders import account, fund, funds_of, run_due
+from tests.payments.builders import account, fund, funds_of, run_due, take
 
 PATH = "/api/v1/payments"
 ACCOUNT = {
@@ -54,6 +54,7 @@ class TestAccepting:
             "waitForFunds": False,
             "waitsUntil": None,
             "onHold": False,
+            "heldBackAt": None,
             "failureCode": None,
             "returned": False,
             "traceNumber": None,
@@ -61,6 +62,23 @@ class TestAccepting:
         }.items() <= payment.items()
         assert payment["createdBy"]["type"] == "api_key"
         assert payment["statusTimestamps"]["createdAt"] == payment["createdAt"]
+
+    def test_says_since_when_one_is_held_back(self, funded, acme_api):
+        payment = acme_api.post_json(PATH, body()).json()["data"]
+        assert payment["expectedArrivalDate"] is not None
+        take(funded, 2_000_000)
+        submission.submit_due(now=utc_now())
+
+        shown = acme_api.get(f"{PATH}/{payment['id']}").json()["data"]
+        assert (shown["status"], shown["expectedArrivalDate"]) == ("created", None)
+        assert shown["heldBackAt"] == shown["updatedAt"] > payment["createdAt"]
+        assert acme_api.get(PATH).json()["data"] == [shown]
+
+        fund(funded, 2_000_000)
+        waiting.run_due(now=utc_now())
+        shown = acme_api.get(f"{PATH}/{payment['id']}").json()["data"]
+        assert shown["heldBackAt"] is None
+        assert shown["expectedArrivalDate"] is not None
 
     def test_never_shows_the_account_number_again(self, funded, acme_api):
         response = acme_api.post_json(PATH, body())

@@ -14,6 +14,7 @@ from api.models import ApiRequest
 from common.clock import utc_now
 from tenants.models import ApiKey
 from tests.builders import NOW, ApiClient, make_key
+from tests.database import owner
 
 pytestmark = pytest.mark.django_db
 
@@ -149,12 +150,12 @@ class TestCost:
 class TestDatabaseAway:
     def test_holds_what_could_not_be_written(self, acme_api):
         acme_api.get(SUMMARY)
-        with connection.cursor() as cursor:
+        with owner.as_owner(), connection.cursor() as cursor:
             cursor.execute("ALTER TABLE api_apirequest RENAME TO elsewhere")
         try:
             assert request_log.flush() == 0
         finally:
-            with connection.cursor() as cursor:
+            with owner.as_owner(), connection.cursor() as cursor:
                 cursor.execute("ALTER TABLE elsewhere RENAME TO api_apirequest")
 
         assert request_log.flush() == 1

@@ -17,6 +17,7 @@ from tests.builders import (
     make_source,
     make_tenant,
 )
+from tests.funding.live_network import make_early_source
 
 PATH = "/api/v1/sandbox/confirmations"
 
@@ -62,8 +63,7 @@ def test_with_nobody_to_ask_makes_an_approver_up(acme, acme_api):
 
 def test_live_tenants_do_not_have_it(db):
     live = make_tenant(name="Live", mode=Mode.LIVE)
-    source = make_source(live)
-    funding = make_funding(live, source)
+    funding = make_funding(live, make_early_source(live))
 
     response = ApiClient(make_key(live)).get(f"{PATH}/{funding.pk}")
 

@@ -14,6 +14,7 @@ from networks.sandbox.models import SandboxInstruction
 from tenants.models import Mode
 from tests.builders import ApiClient, make_key, make_source, make_tenant
 from tests.funding.builders import run_due
+from tests.funding.live_network import make_early_source
 from tests.funding.test_authorizations import REFUSAL
 
 PATH = "/api/v1/balance/topup"
@@ -48,6 +49,7 @@ class TestAccepting:
             "description": "August",
             "metadata": {"po": "7"},
             "requiresConfirmation": False,
+            "approval": None,
             "returned": False,
             "balanceTransactionIds": [],
         }.items() <= funding.items()
@@ -87,7 +89,7 @@ class TestAccepting:
             "SELECT",  # the bank account, limits, the threshold
             "WITH",  # the funding, its history, the event and its deliveries
             "INSERT",  # the answer
-            "UPDATE",  # the balance, which others wait for
+            "SELECT",  # the function that changes the balance, which others wait for
             "RELEASE",  # COMMIT
         ]
 
@@ -169,7 +171,7 @@ class TestRefusing:
         tenant = make_tenant(mode=Mode.LIVE)
         api = ApiClient(make_key(tenant))
 
-        response = api.post_json(PATH, body(make_source(tenant)))
+        response = api.post_json(PATH, body(make_early_source(tenant)))
 
         assert response.status_code == 422
         assert response.json()["code"] == "funding_method_not_supported"

@@ -20,7 +20,7 @@ MODELS = [Adjustment, Balance, BalanceTransaction, LedgerCheck, LedgerCheckpoint
 
 
 @pytest.fixture
-def books(acme):
+def books(acme, ledger_only):
     fund(acme, 1_000)
     ledger.adjust(tenant_id=acme.pk, type="debit", amount=1, reason="Fee", actor=SYSTEM, now=NOW)
     invariants.check(now=NOW)

@@ -34,7 +34,7 @@ class TestRegisteredChecks:
         report = invariants.check(now=NOW, tenant_id=acme.pk, full=True)
 
         assert report.findings == [finding]
-        assert [(scope.tenant_id, scope.full) for scope in scopes] == [(acme.pk, True)]
+        assert [(scope.tenant_ids, scope.full) for scope in scopes] == [((acme.pk,), True)]
 
     @pytest.mark.django_db(transaction=True)
     def test_a_check_sees_one_moment(self, acme):

@@ -12,6 +12,7 @@ from balance.models import Adjustment, Balance, BalanceTransaction, JournalLeg, 
 from common.money import AMOUNT_MAX
 from tests.balance.builders import balance_of, fund, movement, statement_of
 from tests.builders import NOW
+from tests.database import owner
 
 ROW = {
     "sequence": 1,
@@ -37,8 +38,8 @@ LOCK = {"type": "lock", "available_delta": -100, "locked_delta": 100, "locked_af
 
 
 def refused_by(act):
-    """The name of the constraint or the trigger's words that refuse `act`."""
-    with pytest.raises(DatabaseError) as refusal, transaction.atomic():
+    """The name of the constraint or the trigger's words that refuse `act`, even to the owner."""
+    with owner.as_owner(), pytest.raises(DatabaseError) as refusal, transaction.atomic():
         act()
     cause = refusal.value.__cause__
     assert isinstance(cause, psycopg.Error)
@@ -146,7 +147,8 @@ class TestBalanceTransaction:
     def test_takes_each_type_with_its_deltas(self, acme, type, available, locked):
         deltas = {"available_delta": available, "locked_delta": locked}
 
-        BalanceTransaction.objects.create(tenant=acme, **ROW | deltas | {"type": type})
+        with owner.as_owner():
+            BalanceTransaction.objects.create(tenant=acme, **ROW | deltas | {"type": type})
 
         assert [row[1] for row in statement_of(acme)] == [type]
 
@@ -159,7 +161,8 @@ class TestBalanceTransaction:
         ],
     )
     def test_refuses_a_second_row_with_the_same_number_cause_or_id(self, acme, changes, constraint):
-        BalanceTransaction.objects.create(tenant=acme, **ROW | {"id": "btx_1"})
+        with owner.as_owner():
+            BalanceTransaction.objects.create(tenant=acme, **ROW | {"id": "btx_1"})
 
         def insert():
             BalanceTransaction.objects.create(tenant=acme, **ROW | changes)

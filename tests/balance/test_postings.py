@@ -15,6 +15,7 @@ from balance.models import Balance, BalanceTransaction
 from common.money import AMOUNT_MAX
 from tests.balance.builders import balance_of, fund, movement, round_trips, statement_of
 from tests.builders import NOW
+from tests.database import owner
 
 
 class TestWorkedExamples:
@@ -134,7 +135,8 @@ class TestRefusals:
 
     def test_a_line_that_follows_no_balance_stops_postings_and_breaks_no_transaction(self, acme):
         fund(acme, 5)
-        Balance.objects.filter(tenant=acme).update(sequence=0)
+        with owner.as_owner():
+            Balance.objects.filter(tenant=acme).update(sequence=0)
 
         with transaction.atomic():
             with pytest.raises(IntegrityError, match="sequence is taken"):
@@ -198,6 +200,22 @@ class TestRefusals:
 
 
 class TestRepeats:
+    def test_a_repeat_of_what_is_no_longer_on_its_way_is_one(self, acme):
+        ledger.change_pending(tenant_id=acme.pk, delta=100)
+        order = movement(acme, 100, pending_delta=-100)
+        ledger.credit(**order)
+
+        assert ledger.credit(**order).already_posted is True
+        with pytest.raises(PostingConflict):
+            ledger.credit(**order | {"amount": 101})
+        assert balance_of(acme) == (100, 0, 0)
+
+    def test_money_that_is_not_on_its_way_does_not_arrive(self, acme):
+        with pytest.raises(IntegrityError, match="not on their way"):
+            ledger.credit(**movement(acme, 100, pending_delta=-100))
+
+        assert balance_of(acme) == (0, 0, 0)
+
     def test_a_repeat_changes_nothing_and_returns_the_first_posting(self, acme):
         ledger.change_pending(tenant_id=acme.pk, delta=900)
         order = movement(acme, 100, pending_delta=-100)

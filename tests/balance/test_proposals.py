@@ -16,6 +16,7 @@ from balance.models import Adjustment, AdjustmentProposal, BalanceTransaction
 from tenants import actors
 from tenants.models import AuditEvent, User
 from tests.builders import NOW
+from tests.database import owner
 from tests.races.together import together
 
 
@@ -171,11 +172,15 @@ class TestDatabase:
             {"decision": "rejected", "decided_by": ann, "decided_at": NOW},
             {"decision": "approved", "decided_by": ben, "decided_at": NOW},
         ):
-            with pytest.raises((DatabaseError, IntegrityError)), transaction.atomic():
+            with (
+                owner.as_owner(),
+                pytest.raises((DatabaseError, IntegrityError)),
+                transaction.atomic(),
+            ):
                 rows.update(**change)
         reject(proposal, ben)
 
-        with pytest.raises(DatabaseError), transaction.atomic():
+        with owner.as_owner(), pytest.raises(DatabaseError), transaction.atomic():
             rows.update(decision="open", decided_by=None, decided_at=None)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from django.db import connection
+from tests.database import owner
 
 
 def elsewhere(statement, *values):
-    """Run `statement` on a connection of its own, committed at once."""
-    other = connection.copy()
+    """Run `statement` as a superuser on a connection of its own, committed at once."""
+    other = owner.another_connection()
     try:
         with other.cursor() as cursor:
             cursor.execute(statement, values)

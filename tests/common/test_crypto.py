@@ -52,9 +52,7 @@ class TestRefusal:
             with pytest.raises(crypto.Undecryptable):
                 crypto.decrypt(f"old:{base64.b64encode(changed).decode()}", context=CONTEXT)
 
-    @pytest.mark.parametrize(
-        "token", ["", "old", "old:", "old:!", "old:AAAA", "gone:AAAA", "no key", "é:é"]
-    )
+    @pytest.mark.parametrize("token", ["", "old", "old:", "old:!", "old:AAAA", "no key", "é:é"])
     def test_of_what_is_no_token(self, token):
         with pytest.raises(crypto.Undecryptable) as refusal:
             crypto.decrypt(token, context=CONTEXT)
@@ -77,7 +75,9 @@ class TestRotation:
         before = crypto.encrypt("x", context=CONTEXT)
         settings.ENCRYPTION_KEYS = [NEW]
 
-        with pytest.raises(crypto.Undecryptable):
+        with pytest.raises(
+            crypto.UnknownKey, match=f"a value of {CONTEXT} is sealed with key 'old'"
+        ):
             crypto.decrypt(before, context=CONTEXT)
 
 

@@ -44,7 +44,9 @@ def opened(row) -> str:
 
 def run(*options):
     out, progress = StringIO(), StringIO()
-    call_command("rotate_encryption", "--json", *options, stdout=out, stderr=progress)
+    call_command(
+        "rotate_encryption", "--json", "--everywhere", *options, stdout=out, stderr=progress
+    )
     return json.loads(out.getvalue()), progress.getvalue()
 
 
@@ -111,12 +113,26 @@ class TestRotation:
         assert outcome.rotated == 0
         assert opened(row) == "after"
 
+    def test_refuses_a_key_that_has_written_nothing_until_it_is_everywhere(self, acme, settings):
+        row = make_sealed(acme, "secret")
+        settings.ENCRYPTION_KEYS = [NEW, OLD]
+
+        with pytest.raises(CommandError, match="at the end of ENCRYPTION_KEYS and restart every"):
+            call_command("rotate_encryption", stdout=StringIO(), stderr=StringIO())
+
+        row.refresh_from_db()
+        assert crypto.key_id(row.body_token) == "old"
+        make_sealed(acme, "by a process that has it")
+        call_command("rotate_encryption", stdout=StringIO(), stderr=StringIO())
+        assert opened(row) == "secret"
+        assert crypto.key_id(row.body_token) == "new"
+
     def test_prints_lines_without_json(self, acme, settings):
         make_sealed(acme, "secret")
         settings.ENCRYPTION_KEYS = [NEW, OLD]
         out = StringIO()
 
-        call_command("rotate_encryption", stdout=out, stderr=StringIO())
+        call_command("rotate_encryption", "--everywhere", stdout=out, stderr=StringIO())
 
         assert out.getvalue().splitlines()[0] == "keyId: new"
         assert f"rotated.{COLUMN}: 1" in out.getvalue().splitlines()

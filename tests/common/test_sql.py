@@ -13,6 +13,7 @@ from common import sql
 from common.clock import utc_now
 from common.transactions import joined
 from tenants.models import AuditEvent, Mode, Tenant, TenantStatus
+from tests.database import owner
 
 pytestmark = pytest.mark.django_db
 
@@ -169,7 +170,7 @@ class TestHealth:
 
 def hang_up():
     pid = sql.rows("SELECT pg_backend_pid()", {})[0][0]
-    other = connection.copy()
+    other = owner.another_connection()
     try:
         with other.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])

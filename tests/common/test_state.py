@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 
 from common.state import IllegalTransition, StateTable
 from tenants.models import Tenant
+from tests.database import owner
 
 MOVES = {
     "active": frozenset({"suspended"}),
@@ -66,6 +67,11 @@ class TestAdvance:
         assert (acme.status, acme.name) == ("active", "Acme")
 
 
+def install(states):
+    with owner.as_owner():
+        states.trigger("moves").install(Tenant)
+
+
 @pytest.mark.django_db
 class TestTrigger:
     @pytest.mark.parametrize("source", MOVES)
@@ -73,7 +79,7 @@ class TestTrigger:
     def test_refuses_every_change_but_the_moves_of_the_table(self, acme, source, target):
         rows = Tenant.objects.filter(pk=acme.pk)
         rows.update(status=source)
-        table().trigger("moves").install(Tenant)
+        install(table())
 
         if source == target or target in MOVES[source]:
             assert rows.update(status=target) == 1
@@ -83,9 +89,7 @@ class TestTrigger:
         assert rows.get().status == source
 
     def test_says_which_move_it_refused(self, acme):
-        table(moves={"active": frozenset({"suspended"}), "suspended": frozenset()}).trigger(
-            "moves"
-        ).install(Tenant)
+        install(table(moves={"active": frozenset({"suspended"}), "suspended": frozenset()}))
         rows = Tenant.objects.filter(pk=acme.pk)
         rows.update(status="suspended")
 
@@ -93,6 +97,6 @@ class TestTrigger:
             rows.update(status="active")
 
     def test_leaves_other_columns_alone(self, acme):
-        table().trigger("moves").install(Tenant)
+        install(table())
 
         assert Tenant.objects.filter(pk=acme.pk).update(name="Acme 2") == 1

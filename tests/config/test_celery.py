@@ -115,7 +115,7 @@ class TestSchedule:
         entry = SCHEDULE[name]
 
         assert entry["schedule"] >= 1
-        assert entry["options"]["expires"] <= max(entry["schedule"], 2)
+        assert entry["options"]["expires"] <= max(entry["schedule"], 15)
 
     def test_reaches_every_task_that_no_wake_up_names(self):
         scheduled = {entry["task"] for entry in SCHEDULE.values()}

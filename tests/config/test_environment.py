@@ -22,13 +22,15 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / ".env.example"
 SETTINGS = str(ROOT / "config/settings.py")
 READERS = {
-    "text", "flag", "secret", "encryption_keys", "count", "limit", "items", "choice", "web_address"
+    "text", "flag", "secret", "encryption_keys", "count", "limit", "items", "choice", "web_address",
+    "webhook_secret",
 }  # fmt: skip
 KEY = "k1:" + base64.b64encode(bytes(32)).decode()
 PRODUCTION = {
     "SECRET_KEY": "s3cret-" + "qwertyuiop" * 6,
     "ENCRYPTION_KEYS": KEY,
     "FINGERPRINT_KEY": "f",
+    "SEAL_KEYS": KEY,
     "BASE_URL": "https://ballast.example",
     "ALLOWED_HOSTS": "ballast.example",
 }
@@ -110,7 +112,9 @@ class TestExample:
 
 
 class TestStart:
-    @pytest.mark.parametrize("missing", ["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY"])
+    @pytest.mark.parametrize(
+        "missing", ["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY", "SEAL_KEYS"]
+    )
     def test_needs_its_secrets_outside_development(self, environment, missing):
         environment(**{**PRODUCTION, missing: ""})
 
@@ -123,6 +127,10 @@ class TestStart:
             ("DEBUG", "true", "DEBUG must be True or False, not 'true'"),
             ("API_READS_PER_SECOND", "0", "must be a whole number from 1, not '0'"),
             ("ENCRYPTION_KEYS", f"{KEY},{KEY}", "each key needs an id of its own"),
+            ("SEAL_KEYS", "k1:short", "key k1 is not the base64 of 32 bytes"),
+            ("SEAL_WEBHOOK_URL", "http://log.example", "must be an https:// address"),
+            ("SEAL_WEBHOOK_URL", "https://log.example", "Set SEAL_WEBHOOK_SECRET, too"),
+            ("SEAL_WEBHOOK_SECRET", KEY, "must be whsec_ and the base64 of 24 bytes or more"),
             ("PLAID_SECRET", KEY, "Set PLAID_CLIENT_ID, too, or none of them"),
             ("PLAID_CLIENT_ID", "x", "Set PLAID_SECRET, too, or none of them"),
             ("PLAID_ENVIRONMENT", "live", "must be one of production, sandbox, not 'live'"),

@@ -17,6 +17,7 @@ from tenants.models import OutgoingEmail
 from tenants.services import switches
 from tenants.switches import SwitchKind
 from tests.builders import NOW, ApiClient
+from tests.database import owner
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
 from webhooks.dispatcher import heartbeats
@@ -79,6 +80,43 @@ class TestHealth:
 
         assert response.status_code == 503
         assert response.json() == {"status": "unavailable", "database": "down"}
+
+    def test_it_is_not_ready_on_a_server_that_takes_no_changes(self):
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+
+        response = ApiClient().get("/readyz")
+
+        assert (response.status_code, response.json()) == (
+            503,
+            {
+                "status": "unavailable",
+                "database": "read-only",
+                "reason": "default_transaction_read_only is on",
+            },
+        )
+
+    @pytest.mark.django_db(transaction=True)
+    def test_it_is_not_ready_on_a_standby(self):
+        """Played by a function of the name in a schema that is searched first."""
+        with owner.as_superuser(), connection.cursor() as cursor:
+            cursor.execute("CREATE SCHEMA standby")
+            cursor.execute("GRANT USAGE ON SCHEMA standby TO PUBLIC")
+            cursor.execute(
+                "CREATE FUNCTION standby.pg_is_in_recovery() RETURNS boolean"
+                " LANGUAGE sql AS 'SELECT true'"
+            )
+        with connection.cursor() as cursor:
+            cursor.execute("SET search_path = standby, pg_catalog, public")
+        try:
+            response = ApiClient().get("/readyz")
+        finally:
+            with owner.as_superuser(), connection.cursor() as cursor:
+                cursor.execute("DROP SCHEMA standby CASCADE")
+            connection.close()
+
+        assert response.status_code == 503
+        assert response.json()["reason"] == "it is a standby"
 
     @pytest.mark.django_db(transaction=True)
     def test_it_says_so_when_the_host_of_postgresql_is_silent(self, silent_server):

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from api.models import IdempotencyRecord
+from tenants.models import AuditEvent
 from tests.api.machinery import NOTES
 from tests.builders import make_key
 from tests.config import wire, wire_urls
@@ -167,6 +169,39 @@ class TestMalformed:
         answer = server.request(f"{POST}\n{header}\nContent-Length: 14", body=GOOD, key=key)
 
         assert answer.status == 201
+
+
+class TestHeadersThatOthersWouldJoin:
+    """After WSGI nobody could tell them from one header."""
+
+    @pytest.mark.parametrize("second", ["other", "once"])
+    def test_two_idempotency_keys_are_400_and_nothing_runs(self, server, key, second):
+        keys = f"Idempotency-Key: once\nidempotency-key: {second}"
+
+        answer = server.request(f"{POST}\n{keys}\nContent-Length: 14", body=GOOD, key=key)
+
+        assert_problem(answer, 400, "invalid_idempotency_key")
+        assert "more than one" in answer.json["detail"]
+        assert not AuditEvent.objects.filter(action="note").exists()
+
+    def test_a_key_with_a_comma_is_one_key(self, server, key):
+        head = f"{POST}\nIdempotency-Key: once, other\nContent-Length: 14"
+
+        answers = [server.request(head, body=GOOD, key=key) for _ in range(2)]
+
+        assert [answer.status for answer in answers] == [201, 201]
+        assert answers[1].headers["idempotent-replayed"] == "true"
+        assert IdempotencyRecord.objects.get().key == "once, other"
+
+    @pytest.mark.parametrize("hosts", [0, 2])
+    def test_not_one_host_is_400(self, server, key, hosts):
+        lines = [f"GET {NOTES} HTTP/1.1", f"Authorization: Bearer {key}"]
+        raw = "\r\n".join([*lines, *["Host: testserver"] * hosts, "", ""]).encode()
+
+        answer = server.send(raw)
+
+        assert_problem(answer, 400, "malformed_request")
+        assert answer.headers["connection"] == "close"
 
 
 class TestDawdling:

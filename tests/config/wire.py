@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
-
-from django.db import connection
 
 from devstack.paths import ROOT
 from devstack.processes import Child, Program
+from tests.database import owner
 from tests.scenarios.product import wait_until
 from tests.servers import free_port
 
@@ -89,13 +87,11 @@ class WireServer:
         return False
 
     def _environment(self) -> dict[str, str]:
-        database = connection.settings_dict
-        where = urlencode({"host": database["HOST"] or database["OPTIONS"].get("host", "")})
         return {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "tests.config.wire_settings",
-            "DATABASE_URL": f"postgresql://{database['USER']}@/{database['NAME']}?{where}",
-            "ALLOWED_HOSTS": "testserver",
+            "DATABASE_URL": owner.address(),
+            "ALLOWED_HOSTS": "testserver,127.0.0.1",
             "WEB_READ_TIMEOUT_SECONDS": str(READ_TIMEOUT_SECONDS),
         }
 

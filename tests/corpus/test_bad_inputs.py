@@ -28,17 +28,16 @@ from tests.builders import make_endpoint, make_funding, make_key, make_source, m
 from tests.scenarios.product import running
 from tests.servers import free_port
 from webhooks import signing
-from webhooks.models import ENDPOINTS_PER_TENANT_MAX
+from webhooks.models import ENDPOINTS_PER_TENANT_MAX, WebhookEndpoint
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 # Without `bank`: networks are polled here, there is no address somebody could post messages to.
 GROUPS = "topup,json,http,auth,idem,fsid,list,flist,auto,link,manual,del,hook,magic,web,raw"
-# `hook-101` stands for 101 registrations: the cap must be reached by then. These are accepted:
-# they do not resolve here, and are refused when dialled.
-ACCEPTED_HOOKS = 0
 # Where the corpus and the contract differ, the contract wins.
 KNOWN = {
     "auto-missing": "POST is a partial update, and an earlier case has set the amount",
+    "hook-101": "it stands for 101 registrations; the cap has a test of its own, and were it "
+    "reached here, every `hook` case would be refused for it",
 }
 
 # As deployed, but for the pace: the runner would soon be told to slow down.
@@ -76,8 +75,7 @@ def prepare():
     removed = make_source(acme, account_number="555000111")
     sources.remove(tenant_id=acme.pk, source_id=removed.pk, actor=SYSTEM, now=now)
     secret = signing.new_secret()
-    for number in range(ENDPOINTS_PER_TENANT_MAX - ACCEPTED_HOOKS):
-        make_endpoint(acme, url=f"https://hooks.example.com/{number}", secret=secret)
+    make_endpoint(acme, secret=secret)
     waiting = make_funding(
         acme,
         source,
@@ -153,3 +151,4 @@ def test_nothing_breaks_and_nothing_is_half_done(tmp_path):
     assert summary["run"] > 190
     assert (summary["server_errors"], summary["skipped"]) == (0, 0)
     assert summary["errors_not_problem_json"] == 0
+    assert WebhookEndpoint.objects.count() < ENDPOINTS_PER_TENANT_MAX  # none was refused for it

@@ -138,3 +138,29 @@ def test_nothing_breaks_and_nothing_is_half_done(settings, path, method, operati
 
     assert sent > 40
     assert not found, "\n".join(found)
+
+
+def test_every_operation_refuses_parameters_it_does_not_know(settings):
+    """Also single reads and writes: an ignored `?at=` or `?dryRun=` would be answered wrongly."""
+    settings.WEBHOOK_ALLOW_HTTP = True
+    made = stock()
+    client, before = Client(raise_request_exception=False), state()
+
+    answers = {}
+    for path, method, operation in operations():
+        filled = path.format(**{**made.ids, "name": "advance"})
+        body = first_example(operation, made)
+        request = Request(
+            why="", method=method.upper(), path=filled, query="at=2026-11-01T00:00:00Z", body=body
+        )
+        response = send(client, made.key, request)
+        answers[operation["operationId"]] = (response.status_code, codes(response))
+
+    assert set(answers.values()) == {(400, ("unknown_parameter", "at"))}
+    assert state() == before
+
+
+def codes(response):
+    """The first error's code and field."""
+    errors = json.loads(response.content).get("errors") or [{}]
+    return errors[0].get("code"), errors[0].get("field")

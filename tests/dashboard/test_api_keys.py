@@ -228,7 +228,7 @@ class TestRevoking:
         question = dana_browser.get(path).content.decode()
         assert "cannot be undone" in question
         assert "Revoke test" in question
-        assert "Nov 20, 2026, 3:00 PM UTC" in question
+        assert "Nov 20, 2026, 10:00 AM EST" in question
         assert ApiKey.objects.get().revoked_at is None
 
         dana_browser.post(path, {"acting_for": acme.pk})

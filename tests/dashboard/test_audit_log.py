@@ -48,6 +48,8 @@ class TestWords:
             ("funding_source.added", {"bankName": "Chase", "last4": "6789"}, "Added Chase ··6789"),
             ("funding_source.added", {"bankName": "", "last4": "6789"}, "Added ··6789"),
             ("funding_source.added", {}, "Added –"),
+            ("sign_in.succeeded", {"how": ""}, "Signed in"),
+            ("sign_in.succeeded", {}, "Signed in"),
             ("confirmation.approved", {"amount": 50_000, "direction": "in", **CHASE},
              "Approved $500.00 from Chase ··6789"),
             ("confirmation.declined", {"amount": 1, "direction": "out", "reason": "No", **CHASE},

@@ -235,5 +235,5 @@ class TestDecisions:
         for _ in range(40):
             make_decision(acme)
 
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(13):
             dana_browser.get(PAGE)

@@ -84,7 +84,13 @@ class TestSentence:
                 {"is_capped": True, "days_short": 1},
                 "With the last 30 days' spending of $900.00 this would have fired 3 times,"
                 " $1,500.00 in all. The monthly limit would have stopped it. On one day the money"
-                " would have come too late: a higher threshold or amount helps.",
+                " would have come too late: a higher limit helps.",
+            ),
+            (
+                {"days_short": 2},
+                "With the last 30 days' spending of $900.00 this would have fired 3 times,"
+                " $1,500.00 in all. On 2 days the money would have come too late: a higher"
+                " threshold or amount helps.",
             ),
         ],
     )

@@ -252,6 +252,7 @@ class TestPreview:
 class TestRoles:
     @pytest.mark.parametrize("role", [Role.APPROVER, Role.VIEWER])
     def test_that_may_only_look_find_no_buttons_and_closed_doors(self, acme, sign_in, role):
+        make_source(acme)
         make_auto_funding(acme)
         browser = sign_in(make_member(acme, email="v@acme.example", role=role))
 

@@ -8,6 +8,7 @@ from funding.models import FundingSource
 from funding.states import FundingStatus
 from tenants.models import AuditEvent, Mode, Role
 from tests.builders import make_auto_funding, make_funding, make_member, make_source
+from tests.funding.live_network import connected
 
 ROOT = "/dashboard/bank-accounts"
 
@@ -79,6 +80,31 @@ class TestByHand:
         assert response.status_code == 422
         assert b"already here" in response.content
         assert FundingSource.objects.count() == 1
+
+    def test_of_a_live_tenant_is_refused_while_no_network_is_connected(self, acme, dana_browser):
+        acme.mode = Mode.LIVE
+        acme.save()
+
+        shown = dana_browser.get(f"{ROOT}/enter").content.decode()
+        refused = dana_browser.post(f"{ROOT}/enter", details(acme))
+
+        assert "No payment network is connected yet" in shown
+        assert "Add account" not in shown
+        assert refused.status_code == 422
+        assert "so nobody could verify this bank account" in refused.content.decode()
+        assert not FundingSource.objects.exists()
+        page = dana_browser.get(ROOT).content.decode()
+        assert "accounts are added once there is one" in page
+
+    def test_of_a_live_tenant_waits_for_deposits_once_one_is(self, acme, dana_browser):
+        acme.mode = Mode.LIVE
+        acme.save()
+
+        with connected():
+            assert "Add account" in dana_browser.get(f"{ROOT}/enter").content.decode()
+            dana_browser.post(f"{ROOT}/enter", details(acme))
+
+        assert FundingSource.objects.get().status == "pending_verification"
 
 
 class TestRoutingNumber:

@@ -11,14 +11,14 @@ from django.test import Client
 
 from common.clock import utc_now
 from dashboard import magic_links
-from funding.models import Confirmation, FundingTransaction
+from funding.models import AutoFundingConfig, Confirmation, FundingTransaction
 from funding.services import auto_funding, auto_funding_config
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM
-from tenants.models import Role
+from tenants.models import Role, User
 from tenants.services import accounts, emails, switches
 from tenants.switches import SwitchKind
-from tests.builders import make_auto_funding, make_member, make_source
+from tests.builders import browser_of, make_auto_funding, make_member, make_source
 
 APPROVE = {"decision": "approve", "typed_amount": "500.00"}
 DECLINE = {"decision": "decline", "reason": "Not this week"}
@@ -59,7 +59,7 @@ class TestLooking:
     def test_shows_everything_there_is_to_decide(self, client, link):
         content = client.get(link).content.decode()
 
-        for fact in ("Acme", "$500.00", "ending in 6789", "$100.00", "ann@acme.example", "UTC"):
+        for fact in ("Acme", "$500.00", "ending in 6789", "$100.00", "ann@acme.example", "EST"):
             assert fact in content
 
     @pytest.mark.parametrize("method", ["get", "head", "options"])
@@ -290,3 +290,33 @@ def test_nothing_is_decided_while_operators_let_nothing_be_changed(client, link,
     assert answer.status_code == 503
     assert "Nothing can be changed for the moment" in answer.content.decode()
     assert status() == FundingStatus.AWAITING_CONFIRMATION
+
+
+class TestWhatNoLongerFits:
+    @pytest.fixture
+    def full(self, link):
+        AutoFundingConfig.objects.update(monthly_limit=49_999)
+        return link
+
+    def test_is_said_to_the_holder_of_a_link(self, client, full):
+        answer = client.post(full, APPROVE)
+
+        content = answer.content.decode()
+        assert answer.status_code == 409
+        assert "It no longer fits" in content
+        assert "Automatic funding may add $499.99 a month; $0.00 of this month" in content
+        assert "Approve $500.00" in content
+        assert status() == FundingStatus.AWAITING_CONFIRMATION
+
+    def test_is_said_to_who_is_signed_in(self, full):
+        question = Confirmation.objects.get()
+        browser = browser_of(User.objects.get(email="ann@acme.example"))
+
+        form = {**APPROVE, "acting_for": question.tenant_id}
+        answer = browser.post(f"/dashboard/approvals/{question.pk}", form)
+
+        content = answer.content.decode()
+        assert answer.status_code == 422
+        assert "Automatic funding may add $499.99 a month" in content
+        assert "Raise the limit, or wait until" in content
+        assert status() == FundingStatus.AWAITING_CONFIRMATION

@@ -52,6 +52,15 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "at": "2026-11-20T15:04:00Z",
         "email": "dana@acme.example",
     },
+    "seal_published": {
+        "line": {
+            "kind": "ballast.seals",
+            "round": 7,
+            "mac": "0f" * 32,
+            "publishedAt": "2026-11-20T15:04:00Z",
+        },
+        "text": "one line of JSON",
+    },
     "auto_funding_paused": {
         "tenant_name": TENANT,
         "reason": "The bank answered R03, no account.",
@@ -187,7 +196,7 @@ class TestQuestion:
             assert "$12,500.00" in part
             assert "First Platypus Bank ending in 6789" in part
             assert "The available balance fell below $2,000.00." in part
-            assert "Nov 23, 2026, 3:04 PM UTC" in part
+            assert "Nov 23, 2026, 10:04 AM EST" in part
             assert "https://ballast.example/confirm/secret/" in part
             assert "no money moves" in " ".join(part.split())
 
@@ -247,8 +256,8 @@ class TestPause:
     def test_until_a_moment(self):
         _subject, text, html = sent("auto_funding_paused", paused_until="2026-11-20T16:04:00Z")
 
-        assert "Nov 20, 2026, 4:04 PM UTC, by itself" in text
-        assert "Nov 20, 2026, 4:04 PM UTC" in html
+        assert "Nov 20, 2026, 11:04 AM EST, by itself" in text
+        assert "Nov 20, 2026, 11:04 AM EST" in html
 
 
 class TestReturn:

@@ -11,7 +11,7 @@ from funding.services import topups
 from funding.states import FundingStatus
 from tenants.actors import api_key
 from tests.builders import NOW, make_auto_funding, make_funding, make_source
-from tests.funding.builders import top_up
+from tests.funding.builders import run_due, top_up
 
 
 @pytest.fixture
@@ -53,6 +53,15 @@ class TestFunding:
         make_funding(acme, other, status=FundingStatus.COMPLETED)
         assert dana_browser.get("/dashboard/funding").content.count(b"expected") == 1
 
+    def test_promises_no_day_while_a_person_keeps_it(self, acme, source, dana_browser):
+        waiting = make_funding(acme, source, status=FundingStatus.AWAITING_CONFIRMATION)
+        held = make_funding(acme, source, held_at=NOW, hold_reason="look")
+
+        for path in ("", f"/{waiting.pk}", f"/{held.pk}"):
+            content = dana_browser.get(f"/dashboard/funding{path}").content.decode()
+            assert "expected nov" not in content.lower()
+            assert "<dt>Expected</dt>" not in content
+
     def test_explains_a_return_in_words(self, acme, source, dana_browser):
         make_funding(
             acme,
@@ -70,6 +79,17 @@ class TestFunding:
         assert "Returned" in content
         assert "R01: Insufficient funds" in content
         assert "Auto-funding, ACH debit" in content
+
+    def test_names_a_return_in_the_timeline(self, acme, dana_browser):
+        bank = make_source(acme, account_number="20001")
+        funding = top_up(acme, source=bank)
+        run_due(rounds=8)
+
+        content = dana_browser.get(f"/dashboard/funding/{funding.pk}").content.decode()
+
+        assert "Completed: the money is available" in content
+        assert "Returned by the bank" in content
+        assert ">Failed" not in content
 
     def test_calls_what_somebody_canceled_canceled(self, acme, dana_browser):
         funding = top_up(acme)

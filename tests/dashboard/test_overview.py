@@ -67,6 +67,7 @@ class TestOverview:
 
         assert "−$50.00" in content
         assert "The balance is short" in content
+        assert "Ready to spend" not in content
 
     def test_shows_nothing_of_another_tenant(self, rival, dana_browser):
         fund(rival, 99_999)
@@ -99,7 +100,7 @@ class TestOverview:
         for _ in range(12):
             fund(acme, 1_000)
 
-        with django_assert_max_num_queries(14):
+        with django_assert_max_num_queries(16):
             dana_browser.get("/dashboard/")
 
 
@@ -141,7 +142,7 @@ class TestChart:
     ):
         fund(acme, 100)
 
-        with django_assert_max_num_queries(14):
+        with django_assert_max_num_queries(16):
             dana_browser.get("/dashboard/?days=90")
 
 
@@ -263,7 +264,7 @@ class TestAutoFundingSentence:
             ),
             (
                 {"paused_reason": "waiting_after_failure", "paused_until": NOW},
-                "Auto-funding is paused until Nov 20, 2026, 3:00 PM UTC.",
+                "Auto-funding is paused until Nov 20, 2026, 10:00 AM EST.",
                 "Paused",
             ),
         ],
@@ -284,6 +285,7 @@ class TestAutoFundingSentence:
         assert auto_funding.state(config, now=NOW).badge.label == "On"
 
     def test_stands_on_the_page(self, acme, dana_browser):
+        make_source(acme)
         make_auto_funding(acme)
 
         content = dana_browser.get("/dashboard/").content.decode()

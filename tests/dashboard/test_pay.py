@@ -15,7 +15,7 @@ from payments.services import approval_settings, recipients
 from tenants.actors import SYSTEM
 from tenants.models import Role, TenantStatus
 from tests.builders import NOW, make_member, make_tenant
-from tests.payments.builders import account, fund, funds_of
+from tests.payments.builders import account, fund, funds_of, take
 
 PATH = "/dashboard/pay/"
 
@@ -62,6 +62,13 @@ class TestForm:
         assert "··6789" in content
         assert content.count("Expected ") == 2
 
+    def test_says_that_nothing_is_available_below_zero(self, acme, supplier, dana_browser):
+        take(acme, 5_000)
+
+        content = dana_browser.get(PATH).content.decode()
+
+        assert "Nothing is available: the balance is $50.00 below zero." in content
+
     def test_without_recipients_says_where_to_begin(self, dana_browser):
         content = dana_browser.get(PATH).content
 
@@ -74,6 +81,31 @@ class TestForm:
         content = dana_browser.get(f"{PATH}?recipient={other.pk}").content.decode()
 
         assert f'<option value="{other.pk}" selected>' in content
+
+    def test_chooses_nobody_by_itself(self, acme, supplier, money, dana_browser):
+        content = dana_browser.get(PATH).content.decode()
+        first, second = re.findall(r"<option[^>]*>[^<]*", content)[:2]
+
+        assert first == '<option value="" selected>Choose a recipient'
+        assert second.startswith(f'<option value="{supplier.pk}">')
+        assert re.search(r'<select[^>]*name="recipient"[^>]*required', content)
+
+    @pytest.mark.parametrize("step", ["review", "confirm"])
+    def test_pays_nobody_where_nobody_was_chosen(self, acme, supplier, money, dana_browser, step):
+        form = {**filled(acme, supplier, step=step), "recipient": ""}
+
+        for _ in range(2):
+            response = dana_browser.post(PATH, form)
+
+            assert response.status_code == 422
+            assert b"Choose whom to pay." in response.content
+        assert not Payment.objects.exists()
+
+    def test_chooses_nobody_for_a_recipient_that_is_not_there(self, acme, supplier, dana_browser):
+        content = dana_browser.get(f"{PATH}?recipient=rcp_nobody").content.decode()
+
+        assert re.findall(r"<option[^>]*>", content)[0] == '<option value="">'
+        assert not re.findall(r"<option[^>]*selected", content)
 
     def test_offers_the_first_by_name_and_the_chosen_one(self, monkeypatch, acme, dana_browser):
         monkeypatch.setattr("dashboard.recipient_choices.SHOWN_MAX", 2)
@@ -178,6 +210,11 @@ class TestConfirm:
 
         assert first["Location"] == second["Location"]
         assert Payment.objects.get().amount == 25_000
+        said = dana_browser.get(second["Location"]).content.decode()
+        assert (
+            "This form had been sent already: it ordered $250.00 to Supplier LLC, once."
+            " Nothing else was ordered."
+        ) in said
 
     @pytest.mark.parametrize("token", ["", "made-up"])
     def test_with_a_foreign_token_asks_again(self, acme, supplier, money, dana_browser, token):

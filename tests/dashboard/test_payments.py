@@ -13,7 +13,7 @@ from payments.services import approval_settings, holds, orders, recipients
 from tenants.actors import SYSTEM, user
 from tenants.models import Role
 from tests.builders import NOW, make_member
-from tests.payments.builders import account, fund, pay, run_due
+from tests.payments.builders import account, fund, pay, run_due, take
 
 PATH = "/dashboard/payments"
 DAY = timedelta(days=1)
@@ -66,6 +66,23 @@ class TestList:
 
         for label in ("Waiting for money", "On hold", "Needs approval", "Above $0.00 a second"):
             assert label in content
+
+    def test_names_one_that_is_held_back_and_says_when_it_goes_on(self, acme, dana_browser):
+        fund(acme, 12_345)
+        payment = pay(acme, 12_345)
+        take(acme, 1)
+        run_due()
+
+        assert "Held back" in page(dana_browser)
+        shown = detail(dana_browser, payment)
+        assert "Held back: the available balance is below zero" in shown
+        assert "Add money" in shown
+        assert "Expected" not in shown
+        assert "Cancel $123.45" in shown
+
+        fund(acme, 1)
+        run_due()
+        assert "Held back" not in detail(dana_browser, payment)
 
     def test_narrows_by_status_recipient_and_day(self, money, dana_browser):
         supplier = recipients.save(
@@ -142,7 +159,7 @@ class TestList:
         for _ in range(20):
             pay(money, 100)
 
-        with django_assert_max_num_queries(7):
+        with django_assert_max_num_queries(8):
             dana_browser.get(PATH)
 
 
@@ -249,7 +266,7 @@ class TestDetail:
         payment = pay(money, 100)
         run_due()
 
-        with django_assert_max_num_queries(8):
+        with django_assert_max_num_queries(9):
             detail(dana_browser, payment)
 
 

@@ -213,7 +213,7 @@ class TestSwitching:
         dana_browser.post(path, {"acting_for": acme.pk, "to": "off"})
         endpoint.refresh_from_db()
         assert endpoint.status == EndpointStatus.DISABLED
-        assert b"Switched off by your team" in dana_browser.get(f"{ROOT}/{endpoint.pk}").content
+        assert b"Switched off by the team" in dana_browser.get(f"{ROOT}/{endpoint.pk}").content
 
         dana_browser.post(path, {"acting_for": acme.pk, "to": "on"})
         endpoint.refresh_from_db()

@@ -50,7 +50,7 @@ class TestList:
         content = dana_browser.get(ROOT).content.decode()
 
         assert 'aria-label="Last 3: 2 delivered, 1 failed"' in content
-        assert "66.6% arrived in 24 hours" in content
+        assert "66.6% of those sent in 24 hours arrived" in content
         assert '<rect class="health__bad" x="2" y="0" width="1"' in content
 
     @pytest.mark.parametrize(

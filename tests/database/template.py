@@ -18,7 +18,8 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from common import fields
+from common import database_clock, fields
+from tests.settings import TEST_OWNER_ROLE
 
 _PREFIX = "ballast_template_"
 _LOCK = 8_117_251  # of this module alone
@@ -42,9 +43,11 @@ def prepare() -> str:
 
 
 def _digest() -> str:
-    """Of every migration, ours and those of packages, of Django, and of our fields they import."""
-    digest = hashlib.sha256(django.__version__.encode())
-    digest.update(Path(fields.__file__).read_bytes())
+    """Of every migration, ours and those of packages, of Django, of what is ours in them, and of
+    who owns what they make."""
+    digest = hashlib.sha256(f"{django.__version__} {TEST_OWNER_ROLE}".encode())
+    for module in (fields, database_clock):
+        digest.update(Path(str(module.__file__)).read_bytes())
     for app in sorted(apps.get_app_configs(), key=lambda app: app.label):
         for path in sorted(Path(app.path, "migrations").rglob("*")):
             if path.suffix in {".py", ".sql"}:
@@ -63,22 +66,27 @@ def _drop(cursor: CursorWrapper, names: list[str]) -> None:
 
 
 def _make(cursor: CursorWrapper, name: str) -> None:
-    """Migrated under another name first, so that a run that is killed leaves nothing half made."""
+    """Migrated by the owner, as everywhere; under another name first, so that a run that is killed
+    leaves nothing half made."""
     unfinished = f"{_PREFIX}unfinished"
-    cursor.execute(f"CREATE DATABASE {unfinished}")
+    owner = connection.ops.quote_name(TEST_OWNER_ROLE)
+    cursor.execute(f"CREATE DATABASE {unfinished} OWNER {owner}")
     with _connected_to(unfinished):
         call_command("migrate", verbosity=0, interactive=False, run_syncdb=True)
+        database_clock.make_settable()
     cursor.execute(f"ALTER DATABASE {unfinished} RENAME TO {connection.ops.quote_name(name)}")
 
 
 @contextmanager
 def _connected_to(name: str) -> Iterator[None]:
-    settings: dict[str, Any] = connection.settings_dict
-    usual = settings["NAME"]
+    """As the owner of the tables to be."""
+    found: dict[str, Any] = connection.settings_dict
+    usual, options = found["NAME"], found["OPTIONS"]["options"]
     connection.close()
-    settings["NAME"] = name
+    found["NAME"] = name
+    found["OPTIONS"]["options"] = f"{options} -c role={TEST_OWNER_ROLE}"
     try:
         yield
     finally:
         connection.close()
-        settings["NAME"] = usual
+        found["NAME"], found["OPTIONS"]["options"] = usual, options

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from devstack import environment
+from devstack.errors import DevstackError
 from devstack.paths import Profile
 
 
 @pytest.fixture
 def dev(state: Path, monkeypatch: pytest.MonkeyPatch) -> Profile:
-    for name in ("DATABASE_URL", "REDIS_URL", "BASE_URL", "DEBUG", "BALLAST_RUN_DIR"):
+    names = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "BASE_URL", "DEBUG")
+    for name in (*names, "BALLAST_RUN_DIR"):
         monkeypatch.delenv(name, raising=False)
     (state / "dev").mkdir()
     return Profile("dev", state / "dev")
@@ -23,6 +25,7 @@ class TestDevelopment:
         variables = environment.serving(dev, port=9000)
 
         assert variables["DATABASE_URL"] == dev.database_url
+        assert variables["DATABASE_OWNER_URL"] == dev.owner_database_url
         assert variables["REDIS_URL"] == dev.redis_url()
         assert variables["BASE_URL"] == "http://localhost:9000"
         assert variables["BALLAST_RUN_DIR"] == str(dev.home)
@@ -35,7 +38,28 @@ class TestDevelopment:
         variables = environment.development(dev)
 
         assert variables["DATABASE_URL"] == "postgresql://other/db"
+        assert "DATABASE_OWNER_URL" not in variables
         assert variables["REDIS_URL"] == dev.redis_url()
+
+    def test_an_owner_alone_is_refused(self, dev: Profile, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setenv("DATABASE_OWNER_URL", "postgresql://owner@other/db")
+
+        with pytest.raises(DevstackError, match="DATABASE_OWNER_URL is given without"):
+            environment.development(dev)
+
+
+class TestTesting:
+    def test_knows_a_superuser_of_the_profile_only(
+        self, dev: Profile, monkeypatch: pytest.MonkeyPatch
+    ):
+        ours = environment.testing(dev)
+        monkeypatch.setenv("DATABASE_URL", "postgresql://app@other/db")
+        monkeypatch.setenv("DATABASE_OWNER_URL", "postgresql://owner@other/db")
+        theirs = environment.testing(dev)
+
+        assert ours["BALLAST_TEST_SUPERUSER_URL"] == dev.superuser_database_url
+        assert "BALLAST_TEST_SUPERUSER_URL" not in theirs
+        assert theirs["DATABASE_OWNER_URL"] == "postgresql://owner@other/db"
 
 
 class TestSecrets:
@@ -52,7 +76,7 @@ class TestSecrets:
         ours = environment.development(dev)
         theirs = environment.development(Profile("blue", state / "blue"))
 
-        for name in ("SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY"):
+        for name in ("SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY", "SEAL_KEYS"):
             assert ours[name] != theirs[name]
 
     def test_hold_a_whole_encryption_key(self, dev: Profile):

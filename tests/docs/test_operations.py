@@ -11,6 +11,7 @@ from django.core.management import get_commands, load_command_class
 
 from balance import invariants
 from common.clock import utc_now
+from seals import rounds
 from tests.builders import ApiClient
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,6 +59,7 @@ def test_metrics_exist(settings):
     settings.METRICS_TOKEN = "t0ken"
     importlib.import_module("webhooks.metrics")  # as every process that delivers does
     invariants.check(now=utc_now())
+    rounds.seal_due(now=utc_now())
     exported = ApiClient().get("/metrics", headers={"Authorization": "Bearer t0ken"})
     known = re.findall(r"^# HELP (\w+)", exported.content.decode(), re.MULTILINE)
     named = set(re.findall(r"\b(?:ballast|django)_[a-z_]+", text("docs/operations.md")))

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
+from unittest.mock import patch
 
+from funding.models import FundingSource, SourceVerification
+from networks import registry
 from networks.base import (
     Accepted,
     BankAccount,
@@ -15,6 +21,8 @@ from networks.base import (
     NetworkEvent,
     NetworkUnavailable,
 )
+from tenants.models import Tenant
+from tests.builders import make_source
 
 
 @dataclass
@@ -54,3 +62,24 @@ class LiveNetwork:
 
     def acknowledge(self, event_ids: object) -> None:
         self.events.clear()
+
+
+@contextmanager
+def connected(live: LiveNetwork | None = None) -> Iterator[LiveNetwork]:
+    """Live tenants have a network for this block, and no other tenant has."""
+    live = live or LiveNetwork()
+    with (
+        patch.object(registry, "_NETWORKS", MappingProxyType({"live": live})),
+        patch.object(registry, "_BY_MODE", MappingProxyType({"live": "live"})),
+    ):
+        yield live
+
+
+def make_early_source(tenant: Tenant) -> FundingSource:
+    """As an older release stored it for a live tenant without a network: nobody chose deposits."""
+    with connected():
+        source = make_source(tenant)
+    FundingSource.objects.filter(pk=source.pk).update(supported_methods=["ach_debit"])
+    SourceVerification.objects.filter(source=source).update(amounts=[])
+    source.refresh_from_db()
+    return source

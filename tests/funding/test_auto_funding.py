@@ -31,6 +31,7 @@ from tests.funding.auto_funding import (
     log_of,
     make_broken_auto_funding,
 )
+from tests.funding.live_network import make_early_source
 
 
 class TestFires:
@@ -227,14 +228,14 @@ class TestDeclines:
 
     def test_by_a_method_the_account_cannot(self, acme, source):
         source.supported_methods = ["ach_debit"]
-        source.save()
+        source.save(update_fields=["supported_methods"])
         make_auto_funding(acme, funding_method="rtp")
 
         assert self.declines(acme, "funding_method_not_supported")
 
     def test_of_a_live_tenant_without_a_network(self, db):
         live = make_tenant(name="Live", mode=Mode.LIVE)
-        source = make_source(live)
+        source = make_early_source(live)
         type(source).objects.filter(pk=source.pk).update(status="active", is_default=True)
         make_auto_funding(live)
 

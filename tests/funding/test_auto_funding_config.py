@@ -143,7 +143,7 @@ class TestRefusals:
 
     def test_enabling_needs_a_method_of_the_bank_account(self, acme, source):
         source.supported_methods = ["ach_debit"]
-        source.save()
+        source.save(update_fields=["supported_methods"])
 
         assert self.refused(
             acme, FundingMethodNotSupported, "fundingMethod", **COMPLETE | {"funding_method": "rtp"}

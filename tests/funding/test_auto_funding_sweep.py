@@ -44,7 +44,7 @@ class TestSweep:
         make_auto_funding(rival, paused_reason="too_many_firings")
         auto_funding.sweep(now=NOW)
 
-        with django_assert_num_queries(2):  # recoveries, then who is due
+        with django_assert_num_queries(3):  # the time, recoveries, then who is due
             auto_funding.sweep(now=NOW + 9 * MINUTE)
         assert {*balances.low_tenants(now=NOW + 10 * MINUTE)} == {acme.pk, rival.pk}
 
@@ -128,7 +128,7 @@ class TestSweep:
             make_auto_funding(tenant)
             fund(tenant, 10_000)
 
-        with django_assert_num_queries(2):  # recoveries, then who is due
+        with django_assert_num_queries(3):  # the time, recoveries, then who is due
             auto_funding.sweep(now=NOW)
 
 

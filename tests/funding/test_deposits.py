@@ -19,7 +19,7 @@ from tenants.actors import SYSTEM
 from tenants.models import Mode
 from tenants.services import accounts
 from tests.builders import NOW, make_source, make_tenant, notices_of
-from tests.funding.live_network import LiveNetwork
+from tests.funding.live_network import LiveNetwork, make_early_source
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_the_task_is_a_door_to_it(acme):
 
 class TestLive:
     def test_wait_for_a_network_and_let_it_choose(self, globex, network):
-        source = make_source(globex)
+        source = make_early_source(globex)
         deposits.send_due(now=NOW)
         assert SourceVerification.objects.get().amounts == []
 
@@ -138,7 +138,7 @@ class TestLive:
         assert stored(source).status == "pending_verification"
 
     def test_a_proven_account_supports_what_the_network_does(self, globex, network):
-        source = make_source(globex)
+        source = make_early_source(globex)
         network()
         deposits.send_due(now=NOW)
 

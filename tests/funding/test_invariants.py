@@ -35,15 +35,15 @@ def test_nothing_is_found_in_clean_books(books):
         (
             "UPDATE funding_fundingtransaction SET status = 'completed', completed_at = now()"
             " WHERE id = '{reserved}'",
-            {"funding_pending", "funding_postings", "funding_history"},
+            {"funding_pending", "funding_postings", "funding_history", "funding_messages"},
         ),
         (
             "UPDATE funding_fundingtransaction SET amount = amount + 1 WHERE id = '{completed}'",
-            {"funding_postings"},
+            {"funding_postings", "funding_messages", "funding_event_body", "funding_bank"},
         ),
         (
             "UPDATE funding_fundingtransaction SET completed_at = NULL WHERE id = '{late}'",
-            {"funding_postings"},
+            {"funding_postings", "funding_dates", "funding_messages"},
         ),
         (
             "DELETE FROM funding_fundingevent WHERE funding_id = '{completed}' AND sequence = 2",

@@ -71,14 +71,14 @@ class TestAnAccountThatWasAddedAgain:
         config.refresh_from_db()
         assert (config.paused_reason, config.paused_until) == ("bank_returned_R10", None)
 
-    def test_goes_on_after_a_return_for_a_passing_reason(self, acme, debit, actor):
+    def test_waits_a_while_after_a_return_for_a_passing_reason(self, acme, debit, actor):
         again = make_source(acme, actor=actor, now=ADDED)
         make_auto_funding(acme, source=again)
 
         sent_back(debit, "R01")
 
         assert words_about(again) == ("active", "", None)
-        assert AutoFundingConfig.objects.get().paused_reason == ""
+        assert AutoFundingConfig.objects.get().paused_reason == "waiting_after_failure"
         assert top_up(acme, source=again, now=RETURNED).status == "reserved"
 
 

@@ -12,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from common import ids
 from funding.models import FundingSource
 from tests.builders import NOW
+from tests.database import owner
 
 BEFORE = ("funding", "0010_low_balances")
 TODAY = ("funding", "0012_the_banks_last_word")
@@ -21,8 +22,8 @@ def migrate(target: tuple[str, str]) -> Apps:
     """Bring the database to `target`, as a part of the test's transaction; its models."""
     with connection.cursor() as cursor:  # no table changes while a deferred check of it waits
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    executor = MigrationExecutor(connection)
-    return executor.migrate([target]).apps
+    with owner.as_owner():
+        return MigrationExecutor(connection).migrate([target]).apps
 
 
 def make_old_source(old: Apps, tenant, **fields):
@@ -85,7 +86,7 @@ def test_processes_of_the_last_release_go_on_with_the_new_database(acme, old):
 
     source = make_old_source(old, acme)
     source.last_return_code = "R01"
-    source.save()
+    source.save(update_fields=["last_return_code"])
     configs = old.get_model("funding", "AutoFundingConfig").objects
     configs.create(id=ids.new("afc"), tenant_id=acme.pk, enabled=False, updated_at=NOW)
 

@@ -6,18 +6,22 @@ from datetime import timedelta
 
 import pytest
 
+from balance import invariants
 from balance import selectors as ledger
 from common import leases
-from funding.models import FundingTransaction
-from funding.services import submission
+from common.clock import utc_now
+from funding.models import FundingEvent, FundingTransaction
+from funding.services import submission, topups
 from funding.services.network_events import INBOX
 from funding.states import FundingStatus
 from networks.base import EventKind
 from networks.inbox import arrivals, messages
 from networks.inbox.models import InboundEvent, InboundOutcome
+from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.funding.builders import run_due, top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from webhooks.models import WebhookEvent
 
 
 def deliver(*events, now=NOW):
@@ -158,3 +162,121 @@ def test_messages_are_acknowledged_only_after_they_are_stored(in_transit):
 
     assert network.acknowledged == ["nev-1"]
     assert InboundEvent.objects.filter(event_id="nev-1").count() == 1
+
+
+class TestWhatABankNeverSaidItAccepted:
+    @pytest.fixture
+    def pending(self, acme):
+        funding = top_up(acme)
+        submission.submit_due(now=NOW)
+        return funding
+
+    @pytest.fixture(autouse=True)
+    def books_balance(self, pending):
+        """But for the bank's own books: it never settled what these messages say."""
+        yield
+        found = invariants.check(now=NOW, full=True).findings
+        assert [finding for finding in found if finding.code != "funding_bank"] == []
+
+    def test_is_accepted_and_completed_by_its_settlement(self, acme, pending):
+        assert deliver(message(pending, EventKind.SETTLED)) == 1
+
+        assert steps_of(pending) == [
+            ("reserved", ""),
+            ("pending", ""),
+            ("in_transit", "implied by settled"),
+            ("completed", ""),
+        ]
+        funds = ledger.summary(acme.pk)
+        assert (funds.available, funds.pending) == (pending.amount, 0)
+        pending.refresh_from_db()
+        assert pending.in_transit_at == pending.completed_at == NOW
+        types = WebhookEvent.objects.filter(payment_id=pending.pk).values_list("type", flat=True)
+        assert sorted(types) == ["payment.completed", "payment.created", "payment.processing"]
+
+    def test_is_accepted_and_ended_by_its_return(self, acme, pending):
+        assert deliver(message(pending, EventKind.RETURNED, code="R01")) == 1
+
+        assert [status for status, _ in steps_of(pending)][-2:] == ["in_transit", "failed"]
+        pending.refresh_from_db()
+        assert (pending.returned, pending.return_code) == (True, "R01")
+        assert ledger.summary(acme.pk).pending == 0
+
+    def test_waits_for_an_acceptance_that_came_before_and_is_in_hand(self, acme, pending):
+        deliver(message(pending, EventKind.ACCEPTED, id="accepted"))
+        deliver(message(pending, EventKind.SETTLED, id="settled"))
+
+        assert [reason for _, reason in steps_of(pending)] == ["", "", "", ""]
+
+    def test_notes_an_acceptance_that_comes_later_once(self, pending):
+        deliver(message(pending, EventKind.SETTLED, id="settled"))
+
+        assert deliver(message(pending, EventKind.ACCEPTED, id="late")) == 1
+        assert deliver(message(pending, EventKind.ACCEPTED, id="later")) == 0
+
+        rows = InboundEvent.objects.order_by("pk").values_list("event_id", "outcome", "note")
+        assert list(rows)[1:] == [
+            ("late", "applied", messages.KNOWN_BEFORE),
+            ("later", "review", "funding is completed"),
+        ]
+        assert len(steps_of(pending)) == 4
+
+
+class TestWhatWaitsForAPerson:
+    @pytest.fixture
+    def reserved(self, acme):
+        """A funding whose settlement came before it was sent, and waited its hour."""
+        funding = top_up(acme)
+        deliver(message(funding, EventKind.SETTLED), now=NOW)
+        messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
+        event = InboundEvent.objects.get()
+        assert (event.outcome, event.note) == ("review", "funding is reserved")
+        return funding
+
+    def test_is_looked_at_again_when_the_row_moves(self, acme, reserved):
+        later = NOW + 2 * messages.WAITS_AT_MOST
+        submission.submit_due(now=later)
+
+        assert messages.apply_new(INBOX, now=later) == 1
+
+        reserved.refresh_from_db()
+        assert reserved.status == FundingStatus.COMPLETED
+        assert ledger.summary(acme.pk).available == reserved.amount
+        assert InboundEvent.objects.get().outcome == InboundOutcome.APPLIED
+
+    @pytest.mark.parametrize(
+        "changes", [{"amount": 999_999}, {"network": "elsewhere"}, {"currency": "EUR"}]
+    )
+    def test_for_another_reason_than_the_status_stays_there(self, acme, changes):
+        funding = top_up(acme)
+        deliver(message(funding, EventKind.SETTLED, **changes))
+
+        submission.submit_due(now=NOW)
+
+        assert InboundEvent.objects.get().outcome == InboundOutcome.REVIEW
+
+    def test_is_a_finding_after_an_hour_while_the_row_is_not_over(self, reserved):
+        (finding,) = invariants.check(now=NOW).findings
+        assert (finding.code, finding.tenant_id, finding.subject) == (
+            "funding_message_in_review",
+            reserved.tenant_id,
+            reserved.pk,
+        )
+        assert "is reserved, and settled nev-1 waits" in finding.message
+        assert invariants.check(now=NOW, full=True, tenant_id=reserved.tenant_id).findings
+
+        InboundEvent.objects.update(decided_at=utc_now() - timedelta(minutes=59))
+        assert invariants.check(now=NOW).findings == []
+
+    def test_is_no_finding_once_the_row_is_over(self, reserved):
+        topups.cancel(tenant_id=reserved.tenant_id, funding_id=reserved.pk, actor=SYSTEM, now=NOW)
+        messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
+
+        assert InboundEvent.objects.get().note == "funding is failed"
+        assert invariants.check(now=NOW).findings == []
+
+
+def steps_of(funding):
+    """(status, reason) of each step of its history."""
+    rows = FundingEvent.objects.filter(funding=funding).order_by("sequence")
+    return list(rows.values_list("to_status", "reason"))

@@ -173,19 +173,36 @@ class TestNoteFailure:
 
         assert pause_of(acme) == ("bank_returned_R10", None, 0)
 
-    def test_a_top_up_that_merely_failed_pauses_nothing(self, acme):
+    def test_waits_as_long_after_a_top_up_from_the_same_account(self, acme):
         make_auto_funding(acme)
-        topup = failed(acme, make_source(acme), "R01", trigger=Trigger.TOPUP)
+        source = make_source(acme)
+
+        for number, trigger in enumerate([Trigger.TOPUP, Trigger.AUTO_FUNDING, Trigger.TOPUP]):
+            pauses.note_failure(funding=failed(acme, source, trigger=trigger), now=NOW)
+            until = NOW + pauses.BACK_OFF[number]
+            assert pause_of(acme) == ("waiting_after_failure", until, number + 1)
+
+    def test_a_top_up_that_no_bank_ever_had_pauses_nothing(self, acme):
+        make_auto_funding(acme)
+        topup = failed(acme, make_source(acme), "canceled", trigger=Trigger.TOPUP, pending_at=None)
 
         pauses.note_failure(funding=topup, now=NOW)
 
         assert pause_of(acme) == ("", None, 0)
 
+    def test_counts_on_from_what_an_older_release_counted(self, acme):
+        make_auto_funding(acme, failures_in_a_row=1)
+
+        pauses.note_failure(funding=failed(acme, make_source(acme)), now=NOW)
+
+        assert pause_of(acme) == ("waiting_after_failure", NOW + 6 * HOUR, 2)
+
     def test_a_top_up_from_another_source_pauses_nothing(self, acme):
         make_auto_funding(acme, source=make_source(acme))
         other = make_source(acme, account_number="7777")
 
-        pauses.note_failure(funding=failed(acme, other, "R10", trigger=Trigger.TOPUP), now=NOW)
+        for code in ("R10", "R01"):
+            pauses.note_failure(funding=failed(acme, other, code, trigger=Trigger.TOPUP), now=NOW)
 
         assert pause_of(acme) == ("", None, 0)
 
@@ -234,13 +251,25 @@ class TestNoteSuccess:
 
         assert pause_of(acme) == ("too_many_firings", None, 0)
 
-    def test_of_a_top_up_proves_nothing(self, acme):
-        make_auto_funding(acme, failures_in_a_row=2)
-        topup = make_funding(acme, make_source(acme), status=FundingStatus.COMPLETED)
+    def test_of_a_top_up_from_the_account_counts_as_well(self, acme):
+        make_auto_funding(acme)
+        source = make_source(acme)
+        pauses.note_failure(funding=failed(acme, source), now=NOW)
 
-        pauses.note_success(funding=topup)
+        pauses.note_success(funding=make_funding(acme, source, status=FundingStatus.COMPLETED))
 
-        assert pause_of(acme)[2] == 2
+        assert pause_of(acme) == ("", None, 0)
+        assert pauses.left_alone_until(source, now=NOW) is None
+
+    def test_of_another_account_proves_nothing(self, acme):
+        make_auto_funding(acme)
+        source, other = make_source(acme), make_source(acme, account_number="7777")
+        pauses.note_failure(funding=failed(acme, source), now=NOW)
+
+        pauses.note_success(funding=make_funding(acme, other, status=FundingStatus.COMPLETED))
+
+        assert pause_of(acme) == ("waiting_after_failure", NOW + HOUR, 1)
+        assert pauses.left_alone_until(source, now=NOW) == NOW + HOUR
 
 
 class TestIsPaused:

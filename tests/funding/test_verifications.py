@@ -19,6 +19,7 @@ from funding.services import deposits, sources, topup_terms, verifications
 from tenants.actors import api_key
 from tenants.models import AuditEvent, Mode
 from tests.builders import NOW, make_linked_source, make_source, make_tenant, notices_of
+from tests.funding.live_network import connected, make_early_source
 
 ACTOR = api_key("key_1")
 TEN_DAYS = timedelta(days=10)
@@ -123,7 +124,7 @@ class TestVerify:
             guess(source, 11, 22)
 
     def test_counts_nothing_before_deposits_were_chosen(self, db):
-        source = make_source(make_tenant(mode=Mode.LIVE))
+        source = make_early_source(make_tenant(mode=Mode.LIVE))
 
         with pytest.raises(VerificationNotPending):
             guess(source, 11, 22)
@@ -146,6 +147,15 @@ class TestVerify:
 
 
 class TestRepeatedDeposits:
+    @pytest.fixture(autouse=True)
+    def live(self, request):
+        """Live tenants have a network; the sandbox keeps its own."""
+        if "acme" in request.fixturenames:
+            yield
+        else:
+            with connected():
+                yield
+
     def add_and_remove(self, tenant, times, now=NOW):
         for _ in range(times):
             source = make_source(tenant, now=now)
@@ -186,6 +196,14 @@ class TestExpireDue:
 
         assert verifications.fail(source_id=source.pk, now=NOW) is False
         assert status_of(source) == "active"
+
+    def test_changes_nothing_for_whom_deposits_were_sent_again_meanwhile(self, source):
+        """Between the sweep's look and its turn: ten more days."""
+        SourceVerification.objects.update(expires_at=NOW + TEN_DAYS)
+
+        assert not verifications._expire(source.pk, NOW + TEN_DAYS - timedelta(seconds=1))
+
+        assert status_of(source) == "pending_verification"
 
     def test_one_that_breaks_holds_up_no_other(self, acme, rival, monkeypatch):
         pair = [make_source(tenant, account_number="50001") for tenant in (acme, rival)]

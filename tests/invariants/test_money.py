@@ -73,6 +73,7 @@ class Out:
     gives_up: datetime
     asked_until: datetime | None
     is_held: bool = False
+    is_held_back: bool = False
 
     @property
     def is_unsent(self) -> bool:
@@ -186,7 +187,7 @@ class World:
     def _end_if(self, does_end: bool, out: Out, status: str) -> None:
         if does_end:
             self.available += out.amount if out.status == "created" else 0
-            out.status, out.is_held = status, False
+            out.status, out.is_held, out.is_held_back = status, False, False
 
     def cancel(self, pick: int) -> None:
         if out := self._pick(self.outs, pick):
@@ -230,8 +231,10 @@ class World:
         submission.submit_due(now=self.now)
         funding_submission.submit_due(now=self.now)
         for out in self.outs:
-            if out.status == "created" and not out.is_held and out.asked_until is None:
-                out.status = "processing"
+            is_due = out.status == "created" and not out.is_held and not out.is_held_back
+            if is_due and out.asked_until is None:
+                out.is_held_back = self.available < 0
+                out.status = "created" if out.is_held_back else "processing"
         for each in self.ins:
             each.status = "pending" if each.status == "reserved" else each.status
 
@@ -250,6 +253,8 @@ class World:
 
     def run_queue(self) -> None:
         waiting.run_due(now=self.now)
+        for out in self.outs:
+            out.is_held_back = out.is_held_back and self.available < 0
         for out in self.queue():
             if out.amount > self.available:
                 break
@@ -390,6 +395,7 @@ def live_and_audit(dice: Random) -> None:
             note(f"{action} {arguments}")
             world.step(action, *arguments)
             check(world)
+        world.run_queue()  # what is held back no longer goes on at the next sweep
         report = invariants.check(now=world.now, tenant_id=world.tenant.pk, full=True)
 
     assert report.findings == []

@@ -12,7 +12,7 @@ from tests.corruption import found, tamper
     [
         "UPDATE payments_paymentconfirmation SET decision = 'approved', decided_at = now()",
         "UPDATE payments_paymentconfirmation SET amount = amount + 1",
-        "UPDATE payments_payment SET confirmed_at = now()",
+        "UPDATE payments_payment SET confirmed_at = now(), next_attempt_at = now()",
     ],
 )
 def test_the_audit_finds_a_question_that_does_not_fit(payment, rival, damage):

@@ -39,26 +39,26 @@ def test_nothing_is_found_in_clean_books(books):
             "UPDATE payments_payment SET status = 'waiting_for_funds', locked_at = NULL,"
             " next_attempt_at = NULL, waits_until = now(), waiting_for_funds_at = now()"
             " WHERE id = '{created}'",
-            {"payment_locked", "payment_postings", "payment_history"},
+            {"payment_locked", "payment_postings", "payment_history", "payment_dates"},
         ),
         (
             "UPDATE payments_payment SET status = 'created', locked_at = now()"
             " WHERE id = '{waiting}'",
-            {"payment_locked", "payment_postings", "payment_history"},
+            {"payment_locked", "payment_postings", "payment_history", "payment_never_due"},
         ),
         (
             "UPDATE payments_payment SET amount = amount + 1 WHERE id = '{completed}'",
-            {"payment_postings"},
+            {"payment_postings", "payment_messages", "payment_event_body", "payment_bank"},
         ),
         (
             "UPDATE payments_payment SET status = 'completed', returned = false,"
             " returned_at = NULL WHERE id = '{late}'",
-            {"payment_postings", "payment_history"},
+            {"payment_postings", "payment_history", "payment_dates", "payment_messages"},
         ),
         (
             "UPDATE payments_paymentevent SET to_status = 'failed'"
             " WHERE payment_id = '{completed}' AND sequence = 2",
-            {"payment_history", "payment_events"},
+            {"payment_history", "payment_dates", "payment_events"},
         ),
         (
             "DELETE FROM webhooks_webhookevent"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from balance import invariants
 from networks.base import EventKind
 from networks.inbox import arrivals, messages
 from networks.inbox.models import InboundEvent, InboundOutcome
-from payments.services import submission
+from payments.services import submission, waiting
 from payments.services.network_events import INBOX
 from tests.builders import NOW
 from tests.networks.scripted import ScriptedNetwork, message
@@ -91,3 +92,32 @@ def test_a_message_that_cannot_be_right_changes_nothing(processing, changes, not
 
     assert outcome("nev-1") == (InboundOutcome.REVIEW, note)
     assert status_of(processing) == "processing"
+
+
+def test_an_acceptance_that_comes_after_the_settlement_is_noted(processing):
+    deliver(message(processing, EventKind.SETTLED, id="settled"))
+
+    assert deliver(message(processing, EventKind.ACCEPTED, id="late")) == 1
+
+    assert outcome("late") == (InboundOutcome.APPLIED, messages.KNOWN_BEFORE)
+    assert status_of(processing) == "completed"
+
+
+def test_what_its_status_kept_for_a_person_is_looked_at_again_when_it_moves(acme):
+    """A settlement that came while the payment waited for money, which is then sent."""
+    payment = pay(acme, 500, wait=True)
+    deliver(message(payment, EventKind.SETTLED))
+    assert outcome("nev-1") == (InboundOutcome.REVIEW, "payment is waiting_for_funds")
+    (finding,) = invariants.check(now=NOW).findings
+    assert (finding.code, finding.subject) == ("payment_message_in_review", payment.pk)
+    fund(acme, 500)
+    waiting.run(tenant_id=acme.pk, now=NOW)
+    assert messages.apply_new(INBOX, now=NOW) == 0
+
+    submission.submit_due(now=NOW)
+
+    assert messages.apply_new(INBOX, now=NOW) == 1
+    assert status_of(payment) == "completed"
+    # The message was made up by the test, and the bank's own books say so.
+    (finding,) = invariants.check(now=NOW, full=True).findings
+    assert (finding.code, finding.message) == ("payment_bank", "the network has not settled it")

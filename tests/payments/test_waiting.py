@@ -189,7 +189,7 @@ class TestRunning:
             pay(tenant, 100, wait=True, now=NOW + MINUTE)
             fund(tenant, 400)
 
-        with django_assert_num_queries(1):
+        with django_assert_num_queries(2):  # the time, then who is covered
             assert waiting.run_due(now=NOW + 2 * MINUTE) == 0
 
     def test_listens_as_long_as_somebody_waits(self, acme, queue):
@@ -280,4 +280,24 @@ class TestEnding:
     def test_one_canceled_meanwhile_does_not_expire(self, acme, queue):
         orders.cancel(tenant_id=acme.pk, payment_id=queue[0].pk, actor=SYSTEM, now=NOW)
 
-        assert not waiting._expire(queue[0].pk, NOW)
+        assert not waiting._expire(queue[0].pk, NOW + timedelta(days=8))
+
+    def test_one_held_meanwhile_does_not_expire(self, acme, queue):
+        """Staff hold it between the sweep's look and its turn."""
+        late = NOW + timedelta(days=7)
+        holds.hold(payment_id=queue[0].pk, reason="odd", actor=SYSTEM, now=late)
+
+        assert not waiting._expire(queue[0].pk, late)
+
+        assert status_of(queue[0]) == "waiting_for_funds"
+
+    def test_one_that_got_more_time_meanwhile_does_not_expire(self, acme, queue):
+        """Held and released between the sweep's look and its turn: it has that time back."""
+        late = NOW + timedelta(days=7)
+        holds.hold(payment_id=queue[0].pk, reason="odd", actor=SYSTEM, now=NOW)
+        holds.release(payment_id=queue[0].pk, reason="fine", actor=SYSTEM, now=NOW + MINUTE)
+
+        assert not waiting._expire(queue[0].pk, late)
+        assert waiting._expire(queue[0].pk, late + MINUTE)
+
+        assert history_of(queue[0]) == ["waiting_for_funds", "failed"]

@@ -14,6 +14,7 @@ from common import ids
 from common.clock import utc_now
 from funding.models import FundingTransaction
 from tests.builders import NOW, ApiClient, make_funding, make_key, make_source, make_tenant
+from tests.database import owner
 from tests.payments.builders import fund
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -64,7 +65,7 @@ def walk(api, path):
 def write_statement(tenant):
     """10,000 credits of a cent, ten to a microsecond, and the balance they lead to."""
     fund(tenant, 1, now=NOW)  # makes the balance
-    with connection.cursor() as cursor:
+    with owner.as_superuser(), connection.cursor() as cursor:
         cursor.execute(
             """
             INSERT INTO balance_transaction (id, tenant_id, sequence, type, amount, currency,

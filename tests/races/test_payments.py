@@ -26,7 +26,16 @@ from payments.services import network_events, orders, recipients, submission, wa
 from tenants.actors import SYSTEM
 from tests.builders import ApiClient, make_auto_funding, make_key, make_source, make_tenant
 from tests.funding.builders import top_up
-from tests.payments.builders import account, fund, funds_of, history_of, pay, run_due, status_of
+from tests.payments.builders import (
+    account,
+    fund,
+    funds_of,
+    history_of,
+    pay,
+    run_due,
+    status_of,
+    take,
+)
 from tests.races.together import rounds, together, wait_for_a_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -252,6 +261,61 @@ class TestWaiting:
         assert funds_of(tenant) == ((0, 100) if end == "created" else (100, 0))
 
 
+class TestShortOfMoney:
+    @rounds(10)
+    def test_a_credit_and_a_submission_at_once_leave_no_payment_asleep(self, tenant, round_):
+        """Either the submission sees the money, or the credit hears that a payment is held back."""
+        now = utc_now()
+        fund(tenant, 100, now=now)
+        payment = pay(tenant, 100, now=now)
+        take(tenant, 100, now=now)
+        acts = (lambda: submission.submit_due(now=now), lambda: credit_and_run(tenant, now))
+
+        together(lambda worker: acts[worker](), workers=2)
+        submission.submit_due(now=now)
+
+        assert status_of(payment) == "processing"
+        assert SandboxInstruction.objects.get().submissions == 1
+
+    def test_a_return_that_is_being_posted_comes_before_the_submission(self, tenant):
+        now = utc_now()
+        fund(tenant, 100, now=now)
+        payment = pay(tenant, 100, now=now)
+        begun = Event()
+
+        def act(worker):
+            if worker == 1:
+                assert begun.wait(30)
+                return submission.submit_due(now=now)
+            with transaction.atomic():
+                take(tenant, 1, now=now)
+                begun.set()
+                wait_for_a_lock()
+            return None
+
+        together(act, workers=2)
+
+        assert not SandboxInstruction.objects.exists()
+        assert Payment.objects.get(pk=payment.pk).held_back_at == now
+
+    @rounds(10)
+    def test_cancel_races_with_the_putting_away_and_unlocks_once(self, tenant, round_):
+        now = utc_now()
+        fund(tenant, 100, now=now)
+        payment = pay(tenant, 100, now=now)
+        take(tenant, 50, now=now)
+        acts = (lambda: submission.submit_due(now=now), lambda: cancel(payment))
+
+        results = together(lambda worker: acts[worker](), workers=2)
+        if isinstance(results[1], NotCancelable):  # claimed, and not yet put away
+            cancel(payment)
+
+        row = Payment.objects.get(pk=payment.pk)
+        assert (row.status, row.held_back_at) == ("canceled", None)
+        assert funds_of(tenant) == (50, 0)
+        assert not SandboxInstruction.objects.exists()
+
+
 def lock_rows(tenant):
     return balances.transactions(tenant.pk).filter(type="lock").order_by("sequence")
 
@@ -272,7 +336,7 @@ def credit_and_run(tenant, now):
 
 @rounds(5)
 def test_a_return_of_past_funding_while_payments_run_leaves_exact_figures(tenant, round_):
-    """Available may fall below zero; from then on nothing is locked, and nothing is lost."""
+    """Available may fall below zero: from then on nothing is locked or sent, and nothing lost."""
     now = utc_now()
     source = make_source(tenant, account_number="20001")
     top_up(tenant, amount=1_000, source=source, now=now)
@@ -295,8 +359,10 @@ def test_a_return_of_past_funding_while_payments_run_leaves_exact_figures(tenant
 
     assert not any(isinstance(result, Exception) for result in results)
     made = Payment.objects.count()
-    assert statuses() == ({"completed": made} if made else {})
+    held_back = Payment.objects.filter(status="created", held_back_at__isnull=False).count()
+    assert statuses()["completed"] + held_back == made
+    assert held_back == 0 or made > 5
     assert FundingTransaction.objects.get().returned
-    assert funds_of(tenant) == (500 - 100 * made, 0)
+    assert funds_of(tenant) == (500 - 100 * made, 100 * held_back)
     with pytest.raises(InsufficientBalance):
         pay(tenant, max(1, 500 - 100 * made + 1), now=now)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from threading import Barrier
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from balance import invariants
 from balance import services as ledger
@@ -128,3 +129,70 @@ def test_an_audit_while_money_moves_finds_nothing(acme, rival, ledger_only):
     assert audits == [[]] * 10
     assert invariants.check(now=utc_now()).ok
     assert LedgerCheckpoint.objects.get(tenant=acme).sequence == len(statement_of(acme)) == 240
+
+
+_ALL_WAITING = "SELECT count(DISTINCT pid), pg_sleep(0.01) FROM pg_locks WHERE NOT granted"
+
+
+def wait_for_the_others(count):
+    """Until so many connections wait for a lock; half a minute at most."""
+    with connection.cursor() as cursor:
+        for _ in range(3_000):
+            cursor.execute(_ALL_WAITING)
+            if cursor.fetchone()[0] >= count:
+                return
+    raise AssertionError(f"there are never {count} who wait")
+
+
+def test_who_waits_for_the_row_posts_at_the_first_try_when_its_turn_comes(acme):
+    """Each holds its posting until all others wait. Without the row's lock they would all find the
+    number taken, one try after the other, and the last one would run out of tries."""
+    fund(acme, 100)
+    crowd, begun, turn = 14, Barrier(14), count()
+
+    def credit(_worker):
+        begun.wait()
+        with transaction.atomic():
+            posted = fund(acme, 10)
+            wait_for_the_others(crowd - 1 - next(turn))
+            return posted
+
+    results = together(credit, workers=crowd)
+
+    assert kinds_of(results) == {"Posting": crowd}
+    assert sorted(result.sequence for result in results) == list(range(2, crowd + 2))
+    assert balance_of(acme) == (100 + 10 * crowd, 0, 0)
+
+
+class MoneyThatComesAndGoes:
+    """Another connection: 100 cents arrive after each look at what was posted, and leave after the
+    first looks at the balance, so that each look promises what the next try does not find."""
+
+    def __init__(self, tenant, *, leaves):
+        self.tenant, self.leaves_left, self.tries = tenant, leaves, 0
+
+    def __call__(self, execute, sql, params, many, context):
+        looks_at_balance = sql.startswith("SELECT") and 'FROM "balance"' in sql
+        if sql.startswith("SELECT") and 'FROM "balance_transaction"' in sql:
+            self.tries += 1
+            elsewhere(lambda: fund(self.tenant, 100))
+        result = execute(sql, params, many, context)
+        if looks_at_balance and self.leaves_left:
+            self.leaves_left -= 1
+            elsewhere(lambda: ledger.debit(**movement(self.tenant, 100)))
+        return result
+
+
+def elsewhere(act):
+    (result,) = together(lambda _: act(), workers=1)
+    assert not isinstance(result, Exception), result
+
+
+def test_a_lock_tries_again_for_as_long_as_money_comes_and_goes(acme):
+    fund(acme, 50)
+    money = MoneyThatComesAndGoes(acme, leaves=8)
+
+    with connection.execute_wrapper(money):
+        posted = ledger.lock(**movement(acme, 120))
+
+    assert (posted.available_after, posted.locked_after, money.tries) == (30, 120, 9)

@@ -9,15 +9,14 @@ import sys
 from collections import Counter
 from datetime import UTC, datetime
 from functools import partial
-from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection
 
 from networks.base import InstructionConflict, NetworkUnavailable
 from networks.sandbox import control
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from tests.database import owner
 from tests.networks.sandbox.builders import instruction
 from tests.races.together import rounds, together
 
@@ -76,12 +75,9 @@ def test_a_receipt_outlives_the_process_that_got_it():
         "bank.submit(instruction(), now=NOW);"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
-    url = urlsplit(os.environ["DATABASE_URL"])
-    test_database = url._replace(path=f"/{connection.settings_dict['NAME']}").geturl()
-
     killed = subprocess.run(
         [sys.executable, "-c", code],
-        env=os.environ | {"DATABASE_URL": test_database},
+        env=os.environ | {"DATABASE_URL": owner.address()},
         check=False,
     )
 

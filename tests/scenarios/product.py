@@ -8,14 +8,13 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import urlencode
 
 import httpx
-from django.db import connection
 
 from devstack import programs, valkey
 from devstack.paths import Profile, profile
 from devstack.processes import Child, Program
+from tests.database import owner
 
 
 class Product:
@@ -84,12 +83,10 @@ class Product:
         return dataclasses.replace(program, log=self.folder / f"{name}.log")
 
     def _make_environment(self) -> dict[str, str]:
-        settings = connection.settings_dict
-        host = urlencode({"host": settings["HOST"] or settings["OPTIONS"].get("host", "")})
         return {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "config.settings",
-            "DATABASE_URL": f"postgresql://{settings['USER']}@/{settings['NAME']}?{host}",
+            "DATABASE_URL": owner.address(),
             "REDIS_URL": self._profile.redis_url(),
             "BALLAST_RUN_DIR": str(self.folder),
             "BASE_URL": self.base_url,

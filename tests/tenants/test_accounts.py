@@ -10,6 +10,7 @@ from tenants.errors import InvalidName
 from tenants.models import AuditEvent, Membership, Mode, Role, Tenant, User
 from tenants.services import accounts, audit
 from tests.builders import NOW
+from tests.database import owner
 
 pytestmark = pytest.mark.django_db
 
@@ -93,6 +94,7 @@ class TestAuditLog:
 
         for change in (lambda: AuditEvent.objects.update(action="x"), event.delete):
             with (
+                owner.as_owner(),
                 pytest.raises(ProgrammingError, match="Cannot update or delete"),
                 transaction.atomic(),
             ):

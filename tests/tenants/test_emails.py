@@ -8,6 +8,8 @@ import pytest
 from django.db import transaction
 
 from common import leases
+from common.audits import Scope
+from tenants import invariants
 from tenants.models import OutgoingEmail
 from tenants.services import emails
 from tests.builders import NOW
@@ -212,6 +214,14 @@ class TestBuilder:
         assert (message.sent_at, message.failed_at) == (None, None)
         assert (message.next_attempt_at, message.last_error) == (None, "no longer needed")
         assert mailbox.messages == []
+
+    def test_whose_reason_is_gone_is_no_damage(self, mailbox, builders):
+        emails.builds_context(TEMPLATE)(lambda email, now: None)
+        queue()
+
+        emails.send_due(now=NOW)
+
+        assert list(invariants.check(Scope(full=True))) == []
 
     def test_that_fails_is_tried_again(self, mailbox, builders):
         @emails.builds_context(TEMPLATE)

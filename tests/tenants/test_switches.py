@@ -15,6 +15,7 @@ from tenants.models import AuditEvent, Switch, User
 from tenants.services import switches
 from tenants.switches import SwitchKind
 from tests.builders import NOW
+from tests.database import owner
 from tests.races.together import together
 
 LIST = "admin:tenants_switch_changelist"
@@ -56,13 +57,13 @@ class TestHistory:
             {"kind": "payments"},
             {"engaged_at": NOW.replace(year=2025)},
         ):
-            with pytest.raises(DatabaseError), transaction.atomic():
+            with owner.as_owner(), pytest.raises(DatabaseError), transaction.atomic():
                 Switch.objects.update(**change)
         release(switch)
 
-        with pytest.raises(DatabaseError), transaction.atomic():
+        with owner.as_owner(), pytest.raises(DatabaseError), transaction.atomic():
             Switch.objects.update(released_at=None, release_reason="")
-        with pytest.raises(DatabaseError), transaction.atomic():
+        with owner.as_owner(), pytest.raises(DatabaseError), transaction.atomic():
             switch.delete()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import threading
 from datetime import timedelta
 
@@ -18,8 +19,9 @@ from common.http.client import Client
 from tenants.actors import SYSTEM
 from tests.builders import make_endpoint, publish
 from tests.receivers import answer
-from tests.webhooks.dispatching import deliver
-from webhooks import signing
+from tests.webhooks.dispatching import Clock, deliver
+from webhooks import metrics, signing
+from webhooks.dispatcher import results
 from webhooks.dispatcher.database import DatabaseThread
 from webhooks.dispatcher.loop import Dispatcher
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
@@ -160,8 +162,36 @@ class TestDelivery:
 
         deliver()
 
-        assert endpoint.deliveries.get().last_error == "internal_error"
         assert receiver.paths() == ["/204"]
+        endpoint.refresh_from_db()
+        assert (endpoint.consecutive_failures, endpoint.first_failure_at) == (0, None)
+
+    def test_a_key_it_was_not_given_yet_counts_as_no_try(self, acme, receiver, settings):
+        """In the middle of a rotation: another process sealed the secret with a newer key."""
+        newer = "k9:" + base64.b64encode(b"9" * 32).decode()
+        old = list(settings.ENCRYPTION_KEYS)
+        with override_settings(ENCRYPTION_KEYS=[newer, *old]):
+            endpoint = make_endpoint(acme, url=receiver.url())
+        publish(acme, now=utc_now())
+        clock = Clock()
+        before = metrics.OWN_ERRORS._value.get()
+
+        for _ in range(3):
+            deliver(clock=clock)
+            clock.now += results.OWN_ERROR_WAIT
+
+        delivery = endpoint.deliveries.get()
+        endpoint.refresh_from_db()
+        assert (delivery.status, delivery.attempts, delivery.failures) == ("pending", 0, 0)
+        assert (delivery.last_error, WebhookAttempt.objects.count()) == ("", 0)
+        assert (endpoint.consecutive_failures, endpoint.first_failure_at) == (0, None)
+        assert metrics.OWN_ERRORS._value.get() == before + 3
+
+        with override_settings(ENCRYPTION_KEYS=[newer, *old]):
+            deliver(clock=clock)
+
+        assert receiver.requests[0].headers["x-webhook-attempt"] == "1"
+        assert endpoint.deliveries.get().status == DeliveryStatus.DELIVERED
 
     def test_keeps_the_order_of_one_payment(self, acme, receiver):
         make_endpoint(acme, url=receiver.url())

@@ -111,7 +111,7 @@ class TestMessages:
         html, _kind = message.alternatives[0]
         for text in (str(message.body), str(html)):
             assert "https://hooks.example.com/in" in text
-            assert "Nov 20, 2026, 3:00 PM UTC" in text
+            assert "Nov 20, 2026, 10:00 AM EST" in text
             assert "letmein" not in text
             assert acme.name in text
         assert acme.name in message.subject

@@ -9,6 +9,7 @@ from redis import Redis
 
 from common import ids
 from tests.builders import NOW, make_endpoint, publish
+from tests.database import owner
 from webhooks import wake
 from webhooks.models import DisabledReason, WebhookDelivery, WebhookEvent
 from webhooks.services import events
@@ -166,5 +167,6 @@ class TestHistory:
     def test_an_event_cannot_be_rewritten(self, acme):
         event_id = publish(acme)
 
-        with pytest.raises(Exception, match="Cannot update"), transaction.atomic():
+        refused = pytest.raises(Exception, match="Cannot update")
+        with owner.as_owner(), refused, transaction.atomic():
             WebhookEvent.objects.filter(pk=event_id).update(body=b"{}")

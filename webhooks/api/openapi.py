@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from webhooks import events
+from webhooks.api import payment_events
+from webhooks.api.payment_events import TEXT_OR_NULL
 
 Document = dict[str, Any]
 
-_MEANING = {
-    "payment.created": "Payment created",
-    "payment.processing": "Payment submitted for processing",
-    "payment.completed": "Payment successful",
-    "payment.failed": "Payment failed",
-    "payment.returned": "Payment returned by the bank",
-}
 _TEXT = {"type": "string"}
-_TEXT_OR_NULL = {"type": ["string", "null"]}
 
 _CENTS = {"type": "integer", "description": "Cents."}
 _MOMENT_OR_NULL = {"type": ["string", "null"], "format": "date-time"}
+
+# A question names one of the two.
+_OPTIONAL = frozenset({"fundingTransactionId", "paymentId"})
 
 # What each notice is about: a sentence, the members of its data, an example of them.
 _NOTICES: dict[str, tuple[str, Document, Document]] = {
     "funding_source.updated": (
         "A bank account changed its status",
-        {"fundingSourceId": _TEXT, "status": _TEXT, "lastReturnCode": _TEXT_OR_NULL},
+        {"fundingSourceId": _TEXT, "status": _TEXT, "lastReturnCode": TEXT_OR_NULL},
         {
             "fundingSourceId": "fs_01kajq3a2b3c4d5e6f7g8h9j0k",
             "status": "errored",
@@ -50,7 +46,7 @@ _NOTICES: dict[str, tuple[str, Document, Document]] = {
             "fundingAmount": _CENTS,
         },
         {
-            "reason": "monthly_limit",
+            "reason": "auto_funding_monthly_limit",
             "availableBalance": 15_000,
             "lowBalanceThreshold": 20_000,
             "fundingAmount": 50_000,
@@ -62,6 +58,8 @@ _NOTICES: dict[str, tuple[str, Document, Document]] = {
             "confirmationId": _TEXT,
             "amount": _CENTS,
             "expiresAt": {"type": "string", "format": "date-time"},
+            "fundingTransactionId": {**_TEXT, "description": "Where a top-up is asked about."},
+            "paymentId": {**_TEXT, "description": "Where a payment is asked about."},
         },
         {
             "confirmationId": "cnf_01kajq6a2b3c4d5e6f7g8h9j0k",
@@ -77,26 +75,13 @@ _NOTICES: dict[str, tuple[str, Document, Document]] = {
     ),
 }
 
-PAYMENT_EVENT: Document = {
+_EVENT: Document = {
     "type": "object",
     "required": ["id", "type", "data", "timestamp"],
     "properties": {
         "id": {**_TEXT, "description": "The same on every try; skip the ones you know."},
-        "type": {"type": "string", "enum": list(events.PAYMENT_EVENTS)},
-        "data": {
-            "type": "object",
-            "required": ["paymentId", "amount", "status"],
-            "properties": {
-                "paymentId": {**_TEXT, "description": "`ftx_…` or `pay_…`"},
-                "amount": {"type": "integer", "description": "Cents."},
-                "status": _TEXT,
-                "currency": _TEXT,
-                "direction": {"type": "string", "enum": ["in", "out"]},
-                "sequence": {"type": "integer", "description": "Counts up per payment."},
-                "failureCode": _TEXT_OR_NULL,
-                "returnCode": _TEXT_OR_NULL,
-            },
-        },
+        "type": _TEXT,
+        "data": {"type": "object"},
         "timestamp": {"type": "string", "format": "date-time"},
     },
 }
@@ -113,26 +98,30 @@ HEADERS = {
 
 def describe_webhooks(result: Document, **_generator: Any) -> Document:
     """drf-spectacular's postprocessing hook."""
-    schemas = result["components"]["schemas"]
-    schemas["PaymentEvent"] = PAYMENT_EVENT
-    result["webhooks"] = {
-        name: _delivery(name, _MEANING[name], "PaymentEvent", _payment_data(name))
-        for name in events.PAYMENT_EVENTS
-    }
+    result["webhooks"] = {}
+    for name, move in payment_events.MOVES.items():
+        shown = payment_events.examples(name)
+        _describe(result, name, move.meaning, payment_events.data_schema(name), shown)
     for name, (meaning, members, data) in _NOTICES.items():
-        component = name.title().replace(".", "").replace("_", "") + "Event"
-        schemas[component] = _notice_schema(name, members)
-        result["webhooks"][name] = _delivery(name, meaning, component, data)
+        schema = {"type": "object", "required": _required(members), "properties": members}
+        _describe(result, name, meaning, schema, {"notice": data})
     return result
 
 
-def _notice_schema(name: str, members: Document) -> Document:
-    data = {"type": "object", "required": list(members), "properties": members}
-    properties = {**PAYMENT_EVENT["properties"], "type": {"type": "string", "const": name}}
-    return {**PAYMENT_EVENT, "properties": {**properties, "data": data}}
+def _required(members: Document) -> list[str]:
+    return [name for name in members if name not in _OPTIONAL]
 
 
-def _delivery(name: str, meaning: str, component: str, data: Document) -> Document:
+def _describe(
+    result: Document, name: str, meaning: str, data: Document, shown: dict[str, Document]
+) -> None:
+    component = name.title().replace(".", "").replace("_", "") + "Event"
+    properties = {**_EVENT["properties"], "type": {**_TEXT, "const": name}, "data": data}
+    result["components"]["schemas"][component] = {**_EVENT, "properties": properties}
+    result["webhooks"][name] = _delivery(name, meaning, component, shown)
+
+
+def _delivery(name: str, meaning: str, component: str, shown: dict[str, Document]) -> Document:
     operation = {
         "summary": meaning,
         "operationId": f"receive_{name.replace('.', '_')}",
@@ -145,7 +134,9 @@ def _delivery(name: str, meaning: str, component: str, data: Document) -> Docume
             "content": {
                 "application/json": {
                     "schema": {"$ref": f"#/components/schemas/{component}"},
-                    "example": _example(name, data),
+                    "examples": {
+                        about: {"value": _example(name, data)} for about, data in shown.items()
+                    },
                 }
             }
         },
@@ -160,18 +151,4 @@ def _example(name: str, data: Document) -> Document:
         "type": name,
         "data": data,
         "timestamp": "2026-11-20T15:00:00.000000Z",
-    }
-
-
-def _payment_data(name: str) -> Document:
-    is_returned = name == "payment.returned"
-    return {
-        "paymentId": "ftx_01kajq4j2k3m4n5p6q7r8s9t0v",
-        "amount": 25_000,
-        "status": "failed" if is_returned else name.removeprefix("payment."),
-        "currency": "USD",
-        "direction": "in",
-        "sequence": 3,
-        "failureCode": "R01" if is_returned else None,
-        "returnCode": "R01" if is_returned else None,
     }

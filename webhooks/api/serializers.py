@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -15,6 +15,7 @@ from api.fields import (
     TextField,
 )
 from api.serializers import StrictSerializer
+from common.http import urls
 from webhooks import events
 from webhooks.models import DESCRIPTION_LENGTH_MAX, URL_LENGTH_MAX, DisabledReason
 from webhooks.services.endpoints import OVERLAP_DEFAULT, OVERLAP_MAX
@@ -23,8 +24,14 @@ from webhooks.states import DeliveryStatus, EndpointStatus
 _SECONDS_MAX = int(OVERLAP_MAX.total_seconds())
 
 
-def _url(**options: Any) -> TextField:
-    return TextField(trim_whitespace=False, max_length=URL_LENGTH_MAX, **options)
+class UrlField(TextField):
+    """`webhooks.services.urls` has the last word."""
+
+    schema: ClassVar = {"pattern": urls.PATTERN}
+
+
+def _url(**options: Any) -> UrlField:
+    return UrlField(trim_whitespace=False, max_length=URL_LENGTH_MAX, **options)
 
 
 @extend_schema_field(

@@ -20,8 +20,9 @@ from typing import Any
 import structlog
 from django.db import InterfaceError, OperationalError
 
+from common import drift
 from common.clock import utc_now
-from common.http.client import TOTAL_SECONDS, Answer, Client, Failure
+from common.http.client import TOTAL_SECONDS, Client, Failure
 from webhooks import metrics
 from webhooks.dispatcher import claims, heartbeats, outcomes, results, sender
 from webhooks.dispatcher.claims import RETRY_FROM_FAILURES, Claim, Job
@@ -43,8 +44,17 @@ _DATABASE_AWAY_SECONDS = 1.0
 
 
 def _claim(**values: Any) -> Claim:
+    """What is due; nothing while our clock is wrong."""
+    if drift.guard.is_adrift():
+        return Claim(jobs=[], resume_after="", parked=0)
     with metrics.CLAIM.time():
         return claims.claim(**values)
+
+
+def _beat(**values: Any) -> None:
+    """Say that we are at work, unless our clock is wrong: then the sweep delivers elsewhere."""
+    if not drift.guard.is_adrift():
+        heartbeats.beat(**values)
 
 
 class Dispatcher:
@@ -64,7 +74,8 @@ class Dispatcher:
         self._database = database
         self._slots = slots
         self._clock = clock
-        self._running: dict[asyncio.Task[Result], Job] = {}
+        self._running: dict[asyncio.Task[Result | None], Job] = {}
+        self._broken: list[Job] = []  # on our side: to be given back
         self._finished: list[Result] = []
         self._is_behind = False  # the last batch could not be recorded
         self._resume_after = ""
@@ -92,6 +103,7 @@ class Dispatcher:
         """One turn of the wheel. Returns whether the next one should follow at once."""
         self._kicked.clear()
         await self._beat()
+        await self._give_back()
         batch = self._next_batch()
         # Begun together, so that the database never waits for the loop between the two. It takes
         # them in this order: what is recorded makes room for what is claimed. After a batch that
@@ -129,6 +141,8 @@ class Dispatcher:
         for task in self._running:
             task.cancel()
         await self._survive(self._record)
+        with suppress(OperationalError, InterfaceError):
+            await self._give_back()
         while self._finished and time.monotonic() < end:
             await self._survive(self._record)
         if self._finished:
@@ -139,7 +153,7 @@ class Dispatcher:
 
     async def _beat(self) -> None:
         if self._name is not None and time.monotonic() >= self._next_beat:
-            await self._database.run(heartbeats.beat, name=self._name, now=self._clock())
+            await self._database.run(_beat, name=self._name, now=self._clock())
             self._next_beat = time.monotonic() + heartbeats.INTERVAL.total_seconds()
 
     async def _record(self) -> bool:
@@ -198,20 +212,35 @@ class Dispatcher:
         task.add_done_callback(self._take)
         metrics.IN_FLIGHT.inc()
 
-    def _take(self, task: asyncio.Task[Result]) -> None:
-        del self._running[task]
+    def _take(self, task: asyncio.Task[Result | None]) -> None:
+        job = self._running.pop(task)
         metrics.IN_FLIGHT.dec()
         if not task.cancelled():
-            self._finished.append(task.result())
+            result = task.result()
+            if result is None:
+                self._broken.append(job)
+            else:
+                self._finished.append(result)
         self.kick()
 
-    async def _try(self, job: Job) -> Result:
+    async def _give_back(self) -> None:
+        """What broke here is nobody's failure but ours: a missing key, a bug."""
+        if broken := list(self._broken):
+            await self._database.run(results.give_back, broken, now=self._clock())
+            del self._broken[: len(broken)]
+            metrics.OWN_ERRORS.inc(len(broken))
+
+    async def _try(self, job: Job) -> Result | None:
+        """One try; None where it broke on our side."""
         started_at = self._clock()
         try:
             answer = await sender.send(self._client, job, now=started_at)
         except Exception:
             log.exception("delivery_broke", delivery_id=job.delivery_id)
-            answer = Answer(failure=Failure.INTERNAL_ERROR)
+            return None
+        if answer.failure == Failure.INTERNAL_ERROR:
+            log.error("delivery_broke", delivery_id=job.delivery_id)
+            return None
         jitter = 0.0 if answer.is_success else _random.random()
         outcome = outcomes.judge(answer, failures=job.failures, jitter=jitter, now=self._clock())
         return Result(job=job, answer=answer, outcome=outcome, started_at=started_at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -100,6 +100,18 @@ WHERE d.endpoint_id = over.endpoint_id AND d.payment_id = over.payment_id
 """
 
 
+# A try that broke on our side says nothing about the receiver: it was none. Its number is free.
+_GIVE_BACK = """
+UPDATE webhooks_webhookdelivery AS d
+SET leased_until = NULL, attempts = d.attempts - 1,
+    next_attempt_at = least(%(now)s, ballast_now()) + %(wait)s::interval
+FROM unnest(%(ids)s::text::varchar[], %(versions)s::text::int[]) AS broken (id, version)
+WHERE d.id = broken.id AND d.lease_version = broken.version AND d.leased_until IS NOT NULL
+    AND d.status = 'pending'
+"""
+OWN_ERROR_WAIT = timedelta(minutes=1)
+
+
 @dataclass(frozen=True)
 class Result:
     """A try that was made."""
@@ -135,6 +147,18 @@ def record(results: Sequence[Result], *, now: datetime) -> set[str]:
     for endpoint_id, url in _gone(results, counted):
         switch_off_gone(endpoint_id=endpoint_id, url=url, now=now)
     return {row.delivery_id for row in settled}
+
+
+def give_back(jobs: Sequence[Job], *, now: datetime) -> None:
+    """Put tries that broke on our side back into the queue, for in a minute. They count neither as
+    a try of the delivery nor against its endpoint."""
+    values = {
+        "ids": arrays.texts(job.delivery_id for job in jobs),
+        "versions": arrays.plain(job.lease_version for job in jobs),
+        "wait": OWN_ERROR_WAIT,
+        "now": now,
+    }
+    sql.rows(_GIVE_BACK, values)
 
 
 def _release(ended: Iterable[_Settled], now: datetime) -> None:

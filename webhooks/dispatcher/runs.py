@@ -21,6 +21,7 @@ from django.conf import settings
 from redis import RedisError
 
 from common.clock import utc_now
+from common.database_clock import judged
 from common.http import urls
 from common.http.client import Client
 from webhooks import wake
@@ -58,6 +59,7 @@ def _run(main: Coroutine[Any, Any, None]) -> None:
         runner.run(main)
 
 
+@judged
 def burst_if_alone(*, now: datetime) -> bool:
     """Deliver in a burst where no dispatcher is alive. Returns whether it did."""
     heartbeats.forget_dead(now=now)

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from common.database_clock import judged
 from webhooks import selectors, wake
 from webhooks.models import WebhookDelivery
 from webhooks.states import DELIVERY_STATES, DeliveryStatus, EndpointStatus
@@ -43,6 +44,7 @@ def new_round(now: datetime) -> dict[str, Any]:
     return {"next_attempt_at": now, "queued_at": now, "failures": 0, "delivered_at": None}
 
 
+@judged
 @transaction.atomic
 def put_aside(*, now: datetime, endpoint_id: str | None = None) -> int:
     """Take what is pending for endpoints that are off (`skipped`) or removed (`canceled`) out of

@@ -20,15 +20,16 @@ BODY_BYTES_MAX = 64 * 1024
 # replayed; ids come in as an array because only Python makes them. The rows of what happened come
 # before it.
 _PUBLISH = """
-event AS (
-    INSERT INTO webhooks_webhookevent
-        (id, tenant_id, type, payment_id, sequence, body, created_at)
-    VALUES (%(id)s, %(tenant_id)s, %(type)s, %(payment_id)s, %(sequence)s, %(body)s, %(now)s)
-    RETURNING id, tenant_id, payment_id, sequence, created_at
-), receiver AS (
+receiver AS (
     SELECT id, status, row_number() OVER (ORDER BY id) AS number
     FROM webhooks_webhookendpoint
     WHERE tenant_id = %(tenant_id)s AND status <> 'removed' AND events && %(wanted)s::varchar[]
+), event AS (
+    INSERT INTO webhooks_webhookevent
+        (id, tenant_id, type, payment_id, sequence, body, created_at, receivers)
+    VALUES (%(id)s, %(tenant_id)s, %(type)s, %(payment_id)s, %(sequence)s, %(body)s, %(now)s,
+        ARRAY(SELECT id FROM receiver))
+    RETURNING id, tenant_id, payment_id, sequence, created_at
 ), delivery AS (
     INSERT INTO webhooks_webhookdelivery
         (id, tenant_id, event_id, endpoint_id, status, payment_id, sequence, next_attempt_at,

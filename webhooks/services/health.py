@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from common import clock
+from common.database_clock import judged
 from tenants.actors import SYSTEM
 from tenants.services import emails
 from webhooks import metrics
@@ -18,6 +19,7 @@ WARN_AFTER = (timedelta(days=1), timedelta(days=3))
 OFF_AFTER = timedelta(days=5)
 
 
+@judged
 def review(*, now: datetime) -> int:
     """Act on every endpoint whose failing reached the next stage; returns how many."""
     failing = WebhookEndpoint.objects.filter(

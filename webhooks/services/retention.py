@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db import connection
 
+from common.database_clock import judged
+
 KEPT_FOR = timedelta(days=30)
 _BATCH = 1_000
 
@@ -29,6 +31,7 @@ DELETE FROM webhooks_webhookevent AS e USING event WHERE e.id = event.id
 """
 
 
+@judged
 def forget_old(*, now: datetime) -> int:
     """Delete events older than 30 days, unless one is still to be delivered; returns how many."""
     values: dict[str, Any] = {"before": now - KEPT_FOR, "batch": _BATCH}

@@ -40,6 +40,13 @@ class BalanceTransaction(TypedDict):
     createdAt: str
 
 
+class Approval(TypedDict):
+    status: Literal["open", "approved", "declined", "expired", "superseded"]
+    decidedBy: dict[str, str | None] | None
+    decidedAt: str | None
+    declineReason: str | None
+
+
 class FundingTransaction(TypedDict):
     id: str
     amount: int
@@ -53,6 +60,7 @@ class FundingTransaction(TypedDict):
     metadata: dict[str, str]
     requiresConfirmation: bool
     confirmationExpiresAt: str | None
+    approval: Approval | None
     expectedAvailabilityDate: str
     statusTimestamps: dict[str, str | None]
     failureCode: str | None
@@ -107,7 +115,9 @@ class Payment(TypedDict):
     requiresConfirmation: bool
     confirmationExpiresAt: str | None
     confirmedAt: str | None
+    approval: Approval | None
     onHold: bool
+    heldBackAt: str | None
     expectedArrivalDate: str | None
     statusTimestamps: dict[str, str | None]
     failureCode: str | None
@@ -153,6 +163,7 @@ class AutoFundingConfig(TypedDict):
     status: Literal["active", "paused", "disabled"]
     pausedReason: str | None
     pausedUntil: str | None
+    lastDeclineReason: str | None
     lastTriggeredAt: str | None
     inFlightAmount: int
     fundedThisMonth: int

@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 DATE_FORMAT = "M j, Y"
-DATETIME_FORMAT = "M j, Y, g:i A"
+DATETIME_FORMAT = "M j, Y, g:i A T"

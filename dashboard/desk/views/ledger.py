@@ -14,8 +14,9 @@ from balance import check_requests, exports, figures
 from common.clock import utc_now
 from common.days import day_of, start_of
 from dashboard.desk.access import actor_of, desk_page, desk_render
-from dashboard.desk.checks import check_line
+from dashboard.desk.checks import check_line, proof_line
 from dashboard.desk.forms import ExportForm
+from dashboard.desk.seals import seal_line
 
 CHECKS_SHOWN = 12
 SEE = "balance.view_ledgercheck"
@@ -70,6 +71,8 @@ def _page(request: HttpRequest, form: ExportForm, *, status: int = 200) -> HttpR
         status=status,
         totals=figures.totals(),
         latest=check_line(figures.last_check(), now),
+        oldest_proof=proof_line(figures.oldest_proof(), now),
         checks=checks,
+        seals=seal_line(now),
         form=form,
     )

@@ -7,6 +7,12 @@ from django.core.management.base import CommandError, CommandParser
 from common import crypto, rotation
 from common.commands import JsonCommand
 
+_TOO_EARLY = (
+    "No stored value is sealed with key {key} yet. A process that was not given it could not read"
+    " what is sealed now. First add it at the end of ENCRYPTION_KEYS and restart every process."
+    " Then move it to the front, restart them again, and run this with --everywhere."
+)
+
 
 class Command(JsonCommand):
     help = (
@@ -15,6 +21,11 @@ class Command(JsonCommand):
     )
 
     def add_own_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--everywhere",
+            action="store_true",
+            help="every process was restarted with this key and can read it",
+        )
         parser.add_argument("--check", action="store_true", help="only count what is left to do")
 
     def perform(self, **options: Any) -> dict[str, Any]:
@@ -22,6 +33,8 @@ class Command(JsonCommand):
         if options["check"]:
             left = {sealed.name: sealed.stale().count() for sealed in columns}
             return {"keyId": crypto.current_key_id(), "left": left}
+        if not (options["everywhere"] or any(sealed.has_current() for sealed in columns)):
+            raise CommandError(_TOO_EARLY.format(key=crypto.current_key_id()))
         outcomes = {sealed.name: self._rotate(sealed) for sealed in columns}
         unreadable = [row for outcome in outcomes.values() for row in outcome.unreadable]
         if unreadable:

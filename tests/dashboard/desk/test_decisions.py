@@ -15,7 +15,7 @@ from tests.networks.scripted import ScriptedNetwork, message
 
 
 def test_nothing_waits(desk, db, django_assert_num_queries):
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(6):
         assert list(of_decisions()) == []
 
 

@@ -12,11 +12,12 @@ from common.clock import utc_now
 from dashboard.desk.home import home
 from funding.models import FundingMethod
 from funding.states import FundingStatus
+from payments.services import submission
 from payments.states import PaymentStatus
 from tests.balance.builders import fund
 from tests.builders import make_endpoint, make_funding, make_source, publish
 from tests.payments.builders import fund as give
-from tests.payments.builders import pay
+from tests.payments.builders import pay, take
 
 
 @pytest.fixture
@@ -184,6 +185,12 @@ class TestLedgerCheck:
 class TestAttention:
     def test_leads_to_pages_that_open(self, desk, acme, source, now):
         make_funding(acme, source, held_at=now, hold_reason="Looks odd")
+        give(acme, 500)
+        pay(acme, 500)
+        take(acme, 1)
+        submission.submit_due(now=now)
+        texts = [item.text for item in home(now=now).attention]
+        assert "Payments held back, balance below zero: 1." in texts
 
         for item in home(now=now).attention:
             assert desk.get(item.href).status_code == 200, item.href

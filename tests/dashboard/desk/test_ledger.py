@@ -8,9 +8,14 @@ import pytest
 
 from balance import invariants
 from balance import services as ledger
-from balance.models import LedgerCheck
+from balance.models import LedgerCheck, LedgerFullProof
 from balance.tasks import check_ledger
+from common import database_clock
 from common.clock import utc_now
+from dashboard.desk.attention import of_seals
+from dashboard.desk.seals import seal_line
+from seals import publication, rounds
+from seals.models import SealRound
 from tenants.models import AuditEvent
 from tests.balance.builders import fund, movement
 
@@ -52,6 +57,54 @@ class TestChecks:
 
         assert check.findings[0]["message"] in content
         assert acme.pk in content
+
+    def test_say_how_old_the_oldest_full_proof_is(self, desk, acme):
+        now = utc_now()
+        with database_clock.at(now):
+            invariants.check(now=now, full=True)
+        assert "Too long ago" not in desk.get("/admin/desk/ledger/").content.decode()
+
+        LedgerFullProof.objects.update(proven_at=now - timedelta(hours=27))
+        content = desk.get("/admin/desk/ledger/").content.decode()
+
+        assert "Oldest proof from the first row" in content
+        assert "Too long ago" in content
+
+
+class TestSeals:
+    def test_say_how_far_they_go_and_where_that_is_published(self, desk, books, settings, tmp_path):
+        assert "Nothing sealed yet" in desk.get("/admin/desk/ledger/").content.decode()
+        rounds.seal_due(now=utc_now())
+        nowhere = desk.get("/admin/desk/ledger/").content.decode()
+        settings.SEAL_FILE = str(tmp_path / "seals")
+        publication.publish(now=utc_now())
+
+        told = desk.get("/admin/desk/ledger/").content.decode()
+
+        digest = SealRound.objects.get().mac[:12]
+        assert "It is published nowhere" in nowhere
+        assert digest in nowhere
+        assert "Published by file:" in told
+        assert "nowhere" not in told
+
+    @pytest.mark.parametrize(
+        ("hours", "told"),
+        [
+            (0.5, None),
+            (1.5, "Seals: Sealed, but too long ago."),
+            (0.9, "Seals: Sealed, not published by file."),
+        ],
+    )
+    def test_that_stop_are_on_the_home_page(self, books, settings, tmp_path, hours, told):
+        settings.SEAL_FILE = str(tmp_path / "seals")
+        now = utc_now()
+        rounds.seal_due(now=now)
+        late = timedelta(hours=3 if hours == 0.9 else 0)
+        publication.publish(now=now - late)
+
+        line = seal_line(now + timedelta(hours=hours))
+
+        assert [each.text for each in of_seals(line)] == ([told] if told else [])
 
 
 class TestRunNow:

@@ -16,6 +16,7 @@ from funding.states import FundingStatus
 from tenants.models import AuditEvent
 from tests.balance.builders import fund
 from tests.builders import NOW, make_funding, make_source
+from tests.database import owner
 
 EVERY = sorted(admin.site._registry, key=lambda model: model._meta.label_lower)
 # One row per customer, colleague or outside bank of a test: scanning them takes no time.
@@ -34,6 +35,7 @@ LONG = [model for model in EVERY if model._meta.label_lower not in SHORT]
 WRITTEN_BY_STAFF = {
     "auth.group",
     "balance.adjustmentproposal",
+    "network_inbox.handsettlement",
     "payments.paymentsettings",
     "tenants.apikey",
     "tenants.membership",
@@ -109,7 +111,7 @@ class TestEstimate:
             AuditEvent(tenant=acme, actor_type="system", action="test", created_at=NOW)
             for _ in range(9)
         )
-        with connection.cursor() as cursor:
+        with owner.as_owner(), connection.cursor() as cursor:
             cursor.execute("ANALYZE tenants_auditevent")
 
     def test_of_a_short_list_is_exact(self, acme):
@@ -128,7 +130,7 @@ class TestEstimate:
     def test_of_partitions_adds_them_up(self, acme):
         for _ in range(3):
             fund(acme, 1_000)
-        with connection.cursor() as cursor:
+        with owner.as_owner(), connection.cursor() as cursor:
             cursor.execute("ANALYZE balance_transaction")
 
         assert _estimate("balance_transaction") == 3

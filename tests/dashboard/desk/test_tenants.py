@@ -9,7 +9,7 @@ from funding.states import FundingStatus
 from tenants.models import AuditEvent, TenantStatus
 from tests.balance.builders import fund
 from tests.builders import make_endpoint, make_funding, make_key, make_member, make_source
-from tests.payments.builders import pay
+from tests.payments.builders import pay, run_due, take
 
 
 def audited(action):
@@ -57,6 +57,17 @@ class TestFile:
             "tenants/auditevent",
         ):
             assert f'href="/admin/{model}/' in content
+
+    def test_calls_ready_to_send_only_what_is(self, desk, acme):
+        fund(acme, 10_000)
+        pay(acme, 10_000)
+        take(acme, 1)
+        run_due()
+
+        content = page_of(desk, acme).content.decode()
+
+        assert "Held back" in content
+        assert "Ready to send" not in content
 
     def test_of_a_new_tenant_is_not_empty(self, desk, acme):
         content = page_of(desk, acme).content.decode()

@@ -6,18 +6,62 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.urls import resolve
 
 from common.clock import text_of, utc_now
 from dashboard import urls
-from tenants.models import ApiKey, AuditEvent
+from funding.models import FundingSource, FundingTransaction
+from payments.models import Payment, Recipient
+from payments.services import recipients
+from tenants.actors import SYSTEM
+from tenants.models import ApiKey, AuditEvent, Membership
 from tests.balance.builders import fund
-from tests.builders import make_source
+from tests.builders import NOW, make_auto_funding, make_endpoint, make_key, make_source
+from tests.funding.builders import top_up
+from tests.payments.builders import account, pay
+from webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookEvent
 
 REASON = "Ticket 4711: balance looks wrong"
 
 
 def view_as(browser, tenant):
     return browser.post(f"/admin/desk/tenants/{tenant.pk}/view-as/", {"reason": REASON})
+
+
+def busy(tenant):
+    """Something on every page that has a button for it."""
+    fund(tenant, 100_000)
+    make_endpoint(tenant)
+    make_auto_funding(tenant)
+    make_key(tenant)
+    recipients.save(tenant_id=tenant.pk, details=account(), actor=SYSTEM, now=NOW)
+    pay(tenant, 1_000)
+    top_up(tenant)
+
+
+def every_page(tenant):
+    """The address of each page, with the first row of the tenant where it needs one."""
+    mine = {"tenant": tenant}
+    rows = {
+        "funding_id": FundingTransaction.objects.filter(**mine).first(),
+        "payment_id": Payment.objects.filter(**mine).first(),
+        "recipient_id": Recipient.objects.filter(**mine, is_saved=True).first(),
+        "source_id": FundingSource.objects.filter(**mine).first(),
+        "membership_id": Membership.objects.filter(**mine).first(),
+        "key_id": ApiKey.objects.filter(**mine).first(),
+        "endpoint_id": WebhookEndpoint.objects.filter(**mine).first(),
+        "event_id": WebhookEvent.objects.filter(**mine).first(),
+        "delivery_id": WebhookDelivery.objects.filter(event__tenant=tenant).first(),
+        "year": NOW.year,
+        "month": NOW.month,
+    }
+    for pattern in urls._tenant_pages:
+        path = re.sub(
+            r"<(?:\w+:)?(\w+)>",
+            lambda found: str(getattr(rows.get(found[1]), "pk", rows.get(found[1]))),
+            str(pattern.pattern),
+        )
+        yield f"/dashboard/{path}"
 
 
 def actions():
@@ -102,6 +146,46 @@ class TestHandsAreTied:
 
         assert len(answered) > 30
         assert {path: code for path, code in answered.items() if code not in {403, 404, 405}} == {}
+
+    def test_no_page_has_a_live_button(self, viewing, acme, dana):
+        busy(acme)
+        seen = set()
+        for path in every_page(acme):
+            response = viewing.get(path)
+            if response.streaming:
+                response.getvalue()  # or its cursor would stay open into another test
+            if response.status_code != 200 or "text/html" not in response["Content-Type"]:
+                continue
+            content = response.content.decode()
+            seen.add(path)
+            acting = re.findall(r"<form\b.*?</form>", content, re.DOTALL)
+            acting = [form for form in acting if 'name="acting_for"' in form]
+            live = [
+                button
+                for form in acting
+                for button in re.findall(r"<button[^>]*>", form)
+                if " disabled" not in button
+            ]
+            assert live == [], path
+            for href in re.findall(r'<a[^>]*class="button[^>]*href="([^"#?]+)', content):
+                assert not getattr(resolve(href).func, "acts", False), (path, href)
+            assert " hx-post=" not in content, path
+        assert len(seen) > 40
+
+    def test_the_tenants_own_people_keep_theirs(self, acme, dana_browser):
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert '<a class="button" href="/dashboard/pay/">Pay</a>' in content
+        assert " disabled" not in content
+
+    def test_looks_like_it(self, viewing):
+        content = viewing.get("/dashboard/").content.decode()
+
+        assert (
+            '<span class="button" role="link" aria-disabled="true"'
+            ' title="Staff view: only to look">Pay</span>'
+        ) in content
+        assert ">End</button>" in content
 
     @pytest.mark.parametrize("method", ["put", "patch", "delete"])
     def test_so_is_every_other_method(self, viewing, method):

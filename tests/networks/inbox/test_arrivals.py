@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from common.days import EASTERN
+from funding.services import submission
 from funding.services.network_events import INBOX
 from networks import registry
 from networks.base import EventKind
-from networks.inbox import arrivals, tasks
+from networks.inbox import arrivals, messages, tasks
 from networks.inbox.models import InboundEvent, InboundOutcome
 from tests.builders import NOW
 from tests.funding.builders import top_up
@@ -110,3 +113,79 @@ def test_what_matches_nothing_we_sent_is_kept_for_a_person(funding, connect, ins
 
     row = InboundEvent.objects.get()
     assert (row.outcome, row.note) == (InboundOutcome.REVIEW, "matches nothing we sent")
+
+
+class TestAnIdThatWasUsedBefore:
+    @pytest.fixture
+    def first(self, funding):
+        first = message(funding, EventKind.ACCEPTED, id="one", reason="fine")
+        collect(ScriptedNetwork(first))
+        return first
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"kind": EventKind.SETTLED},
+            {"amount": 999},
+            {"currency": "EUR"},
+            {"instruction_id": "ftx_00000000000000000000000000"},
+            {"code": "R01"},
+            {"reason": "not fine"},
+            {"reference": "r-2"},
+            {"occurred_at": NOW + timedelta(seconds=1)},
+            {"reason": "x" * 300 + "beyond what the column holds"},
+        ],
+    )
+    def test_with_another_message_goes_to_a_person_once(self, funding, first, changes):
+        other = replace(first, **changes)
+        network = ScriptedNetwork(other)
+
+        collect(network)
+        collect(network)
+
+        assert network.acknowledged == ["one", "one"]
+        kept = InboundEvent.objects.get(event_id="one")
+        assert (kept.outcome, kept.kind) == (InboundOutcome.NEW, "accepted")
+        row = InboundEvent.objects.exclude(pk=kept.pk).get()
+        assert row.event_id.startswith("one#")
+        assert (row.outcome, row.note) == (InboundOutcome.REVIEW, arrivals.REUSED_ID)
+        assert f'"instruction_id": "{other.instruction_id}"' in row.original
+        assert row.kind == other.kind
+
+    def test_with_the_same_message_is_a_repeat(self, funding, first):
+        eastern = first.occurred_at.astimezone(EASTERN)
+
+        collect(ScriptedNetwork(first, replace(first, occurred_at=eastern)))
+
+        assert InboundEvent.objects.get().event_id == "one"
+
+    def test_within_one_batch_is_seen_as_well(self, funding):
+        accepted = message(funding, EventKind.ACCEPTED, id="one")
+
+        collect(ScriptedNetwork(accepted, replace(accepted, kind=EventKind.SETTLED), accepted))
+
+        outcomes = InboundEvent.objects.order_by("pk").values_list("kind", "outcome")
+        assert list(outcomes) == [("accepted", "new"), ("settled", "review")]
+
+    def test_is_another_networks_own_affair(self, funding, first):
+        collect(ScriptedNetwork(replace(first, network="elsewhere", kind=EventKind.SETTLED)))
+
+        assert set(InboundEvent.objects.values_list("event_id", "outcome")) == {("one", "new")}
+
+    def test_is_known_for_a_message_of_an_older_release(self, funding, first):
+        InboundEvent.objects.update(digest="")
+
+        collect(ScriptedNetwork(first, replace(first, amount=999)))
+
+        assert InboundEvent.objects.filter(note=arrivals.REUSED_ID).count() == 1
+
+    def test_never_moves_anything_by_itself(self, funding, first):
+        """A settlement under the id of the acceptance that was applied."""
+        submission.submit_due(now=NOW)
+        assert messages.apply_new(INBOX, now=NOW) == 1
+
+        collect(ScriptedNetwork(replace(first, kind=EventKind.SETTLED)))
+
+        assert messages.apply_new(INBOX, now=NOW) == 0
+        funding.refresh_from_db()
+        assert funding.status == "in_transit"

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from prometheus_client import start_http_server
 
+from common.postgresql import roles
 from webhooks.dispatcher import runs
 from webhooks.dispatcher.loop import SLOTS
 
@@ -19,6 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--metrics-port", type=int, help="serve Prometheus metrics there")
 
     def handle(self, *_args: object, **options: Any) -> None:
+        roles.refuse_to_start()
         with _metrics(options["metrics_port"]):
             runs.serve(slots=options["slots"])
 

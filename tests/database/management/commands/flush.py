@@ -7,25 +7,21 @@ from typing import Any
 from django.core.management.commands import flush
 from django.db import connection
 
+from tests.database import owner
+
 _KEPT = {"django_content_type", "auth_permission"}  # no test changes what the models say
-_IS_SUPERUSER = "SELECT rolsuper FROM pg_roles WHERE rolname = current_user"
 
 
 class Command(flush.Command):
     """Deletes rows: to truncate seventy tables takes PostgreSQL longer than most tests.
 
     The locks wait, as TRUNCATE would, for whoever still writes. The ledger's triggers refuse to
-    delete; only a superuser, such as on the embedded server, may pass them by.
+    delete; only a superuser may pass them by.
     """
 
-    def handle(self, **options: Any) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(_IS_SUPERUSER)
-            (is_superuser,) = cursor.fetchone()
-        if is_superuser:
+    def handle(self, **_options: Any) -> None:
+        with owner.as_superuser():
             _delete_everything()
-        else:
-            super().handle(**options)
 
 
 def _delete_everything() -> None:

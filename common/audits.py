@@ -1,0 +1,167 @@
+"""What must always hold, as every app says it: the rules of the audit, and what they are given.
+
+`balance.invariants` runs them. An app registers its rules when it is ready; this module lies below
+all apps, so that each of them can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import connection, models, transaction
+
+# Nothing that is due is put off longer: our longest pause is a day (webhooks). Stories of tests run
+# days ahead of the database's clock.
+NEVER = "interval '30 days'"
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """What to look at: some tenants or all (None); everything of them, or what moved after `since`
+    by the database's clock."""
+
+    tenant_ids: tuple[str, ...] | None = None
+    full: bool = False
+    since: datetime = LONG_AGO
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The same for a statement."""
+        tenant_ids = None if self.tenant_ids is None else list(self.tenant_ids)
+        return {"tenant_ids": tenant_ids, "full": self.full, "since": self.since}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Something that must not be. `code` says what, `tenant_id` and `subject` say where."""
+
+    code: str
+    tenant_id: str
+    subject: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.tenant_id} {self.subject}: {self.message}"
+
+
+class Unanswered(Exception):
+    """Somebody outside who has to be asked did not answer: nothing is wrong, nothing is proven."""
+
+
+Check = Callable[[Scope], Iterable[Finding]]
+Ask = Callable[[Sequence[str]], Iterable[Finding]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slices:
+    """Rules about rows of one kind, which are judged some at a time.
+
+    `recent` gives the ids that the usual check looks at. `page` gives the next ids of some tenants
+    in one order, from after the last one of the page before (empty: from the start), at most
+    `limit`. `judge` runs in a snapshot. `ask` runs outside of any transaction: it may call others,
+    and raises Unanswered when they do not answer.
+    """
+
+    name: str
+    recent: Callable[[Scope], Sequence[str]]
+    page: Callable[[Sequence[str], str, int], Sequence[str]]
+    judge: Callable[[Sequence[str]], Iterable[Finding]]
+    ask: Ask = lambda ids: ()
+
+
+def rows_of_tenants(
+    name: str, model: type[models.Model], judge: Callable[[Sequence[str]], Iterable[Finding]]
+) -> Slices:
+    """Rules about rows that only the full check looks at: those of a tenant, in the order of their
+    ids."""
+
+    def page(tenant_ids: Sequence[str], after: str, limit: int) -> list[str]:
+        rows = model._default_manager.filter(tenant_id__in=list(tenant_ids), pk__gt=after)
+        return list(rows.order_by("pk").values_list("pk", flat=True)[:limit])
+
+    return Slices(name=name, recent=lambda scope: (), page=page, judge=judge)
+
+
+_checks: list[Check] = []
+_wholes: list[Check] = []
+_slices: list[Slices] = []
+
+
+def register(check: Check) -> Check:
+    """Make `check` part of every audit. It runs inside `snapshot()`, and must only read."""
+    if check not in _checks:
+        _checks.append(check)
+    return check
+
+
+def register_whole(check: Check) -> Check:
+    """Make `check` part of every audit, once for all tenants in scope, in no transaction: it looks
+    at what never changes, bounds its own statements, and must only read."""
+    if check not in _wholes:
+        _wholes.append(check)
+    return check
+
+
+def register_slices(slices: Slices) -> None:
+    """Make `slices` part of every audit."""
+    if slices not in _slices:
+        _slices.append(slices)
+
+
+def checks() -> Sequence[Check]:
+    return tuple(_checks)
+
+
+def wholes() -> Sequence[Check]:
+    return tuple(_wholes)
+
+
+def slices() -> Sequence[Slices]:
+    return tuple(_slices)
+
+
+def found(code: str, statement: str, values: dict[str, Any]) -> Iterator[Finding]:
+    """What `statement` returns: tenant, subject and message of whatever breaks a rule."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        for tenant_id, subject, message in cursor.fetchall():
+            yield Finding(code=code, tenant_id=tenant_id or "", subject=subject, message=message)
+
+
+def ids(statement: str, values: dict[str, Any]) -> list[str]:
+    """The first column of what `statement` returns."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return [row[0] for row in cursor.fetchall()]
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """A read-only transaction that sees one moment. Inside a caller's transaction: that one's view.
+
+    Keep it short: while it is open, PostgreSQL cannot tidy up behind busy balances.
+    """
+    is_own = not connection.in_atomic_block
+    with transaction.atomic():
+        if is_own:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield
+
+
+@contextmanager
+def by_index() -> Iterator[None]:
+    """Read tenant by tenant through indexes, whatever PostgreSQL expects, for this block of a
+    transaction.
+
+    It takes a third of a partition for what is new, and reads all of it for every tenant.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        yield
+        cursor.execute("SET LOCAL enable_seqscan = on")

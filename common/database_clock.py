@@ -1,0 +1,140 @@
+"""The database's time, `ballast_now()`: what postings and destructive sweeps are judged by.
+
+`now` stays an argument everywhere, but machines' clocks can be wrong, and a wrong one must not
+destroy anything or date the ledger into next year (decision 0120). A database of development obeys
+a time that is set on the connection; a production database has a function that does not look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from functools import wraps
+from typing import ParamSpec, TypeVar, cast
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import DateTimeField, Func, Value
+from django.db.models.functions import Least
+
+from common import sql
+from common.clock import text_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_NOW = "SELECT ballast_now()"
+_IS_SETTABLE = "SELECT ballast_clock_is_settable()"
+_CURRENT = "SELECT coalesce(current_setting('ballast.now', true), '')"
+_SET = "SELECT set_config('ballast.now', %(text)s, %(is_local)s)"
+# PARALLEL UNSAFE would forbid parallel plans around it; a worker sees the leader's settings.
+_MAKE_SETTABLE = """
+CREATE OR REPLACE FUNCTION ballast_now() RETURNS timestamptz
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+SELECT coalesce(
+    nullif(pg_catalog.current_setting('ballast.now', true), '')::timestamptz,
+    pg_catalog.statement_timestamp()
+)
+$$;
+CREATE OR REPLACE FUNCTION ballast_clock_is_settable() RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+AS 'SELECT true';
+"""
+
+
+class ClockIsNotSettable(RuntimeError):
+    """Somebody wants to choose the database's time where nobody may."""
+
+
+def database_now() -> datetime:
+    """The database's time: when the statement arrived there, or what development has set."""
+    ((now,),) = sql.rows(_NOW, {})
+    instant: datetime = now
+    return instant
+
+
+def capped(now: datetime) -> datetime:
+    """`now`, but not later than the database's time. One round trip.
+
+    For whatever ends or deletes something because time has passed: a clock that is ahead then does
+    so no earlier than a right one would.
+    """
+    return min(now, database_now())
+
+
+def judged(sweep: Callable[P, T]) -> Callable[P, T]:
+    """Run `sweep` with its keyword `now` capped, once, at its beginning.
+
+    For sweeps: what they delete, end, retry later or lease is then never dated after the
+    database's time.
+    """
+
+    @wraps(sweep)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        kwargs["now"] = capped(cast(datetime, kwargs["now"]))
+        return sweep(*args, **kwargs)
+
+    return run
+
+
+def expression(now: datetime) -> Least:
+    """`capped(now)` inside a query, without a round trip of its own."""
+    return Least(Value(now, output_field=DateTimeField()), _BallastNow())
+
+
+class _BallastNow(Func):
+    function = "ballast_now"
+    template = "%(function)s()"
+    output_field = DateTimeField()
+
+
+def is_settable() -> bool:
+    """Whether this database obeys a time that is set on the connection."""
+    ((answer,),) = sql.rows(_IS_SETTABLE, {})
+    return bool(answer)
+
+
+def make_settable() -> None:
+    """Give this database the functions of development; needs their owner.
+
+    Raises ClockIsNotSettable outside development.
+    """
+    if not settings.SETTABLE_DATABASE_CLOCK:
+        raise ClockIsNotSettable("Only a development copy (DEBUG=True) may set the database's time")
+    with connection.cursor() as cursor:
+        cursor.execute(_MAKE_SETTABLE)
+
+
+@contextmanager
+def at(moment: datetime) -> Iterator[None]:
+    """A block in which the database says it is `moment`, on this thread's connection.
+
+    Inside a transaction it is set for this transaction, otherwise for the connection until the
+    block ends. Blocks nest. Raises ClockIsNotSettable outside development, and on a database
+    whose owner has not allowed it (`manage.py settable_clock`).
+    """
+    if not settings.SETTABLE_DATABASE_CLOCK or not is_settable():
+        raise ClockIsNotSettable(
+            "This database keeps its own time. In a development copy, `manage.py settable_clock`"
+            " lets tests and demonstrations choose it."
+        )
+    ((before,),) = sql.rows(_CURRENT, {})
+    _set(text_of(moment))
+    try:
+        yield
+    finally:
+        _restore(before)
+
+
+def _restore(text: str) -> None:
+    """Where the transaction is broken, or the connection is, its end undoes the setting."""
+    if connection.connection is None or connection.connection.closed:
+        return
+    if not connection.needs_rollback:
+        _set(text)
+
+
+def _set(text: str) -> None:
+    sql.rows(_SET, {"text": text, "is_local": connection.in_atomic_block})

@@ -1,0 +1,101 @@
+"""What the application's role may do with each table, derived from the models.
+
+A model's triggers say what nobody may do with its rows, so the role gets no right to it. A model
+says the rest itself: `app_rights: ClassVar = Rights(delete=True)` where rows are deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import pgtrigger
+from django.apps import apps
+from django.db import models
+
+
+class Rights(NamedTuple):
+    """What the role may do. Reading is always allowed.
+
+    `update`: all columns, or the named ones; one column is enough to lock rows, even where a
+    trigger refuses each change.
+    """
+
+    insert: bool = True
+    update: bool | tuple[str, ...] = True
+    delete: bool = False
+
+
+# What runs with the owner's rights, the only way to do it: migrations of the ledger make them.
+FUNCTIONS = frozenset({"balance_change_pending", "balance_open", "balance_post"})
+READ_ONLY = Rights(insert=False, update=False)
+# Tables of packages, whose models cannot say it themselves, and of no model.
+_ELSEWHERE: Mapping[str, Rights] = {
+    "django_migrations": READ_ONLY,
+    "django_content_type": READ_ONLY,
+    "auth_permission": READ_ONLY,
+    "django_admin_log": Rights(update=False),
+    "auth_group": Rights(delete=True),
+    "auth_group_permissions": Rights(delete=True),
+    "tenants_user_groups": Rights(delete=True),
+    "tenants_user_user_permissions": Rights(delete=True),
+    "django_session": Rights(delete=True),
+    "account_emailaddress": Rights(delete=True),
+    "account_emailconfirmation": Rights(delete=True),
+    "mfa_authenticator": Rights(delete=True),
+    "usersessions_usersession": Rights(delete=True),
+}
+
+
+def of_tables() -> dict[str, Rights]:
+    """The rights on every table of the installed apps, by its name in the database."""
+    found = {model._meta.db_table: of_model(model) for model in _models()}
+    return {**found, **_ELSEWHERE}
+
+
+def of_model(model: type[models.Model]) -> Rights:
+    """What the model says, else what its triggers leave."""
+    if "app_rights" in vars(model):
+        said: Rights = model.app_rights  # type: ignore[attr-defined]  # just looked for
+        return said
+    if not model._meta.managed:
+        return READ_ONLY
+    triggers: Iterable[pgtrigger.Trigger] = getattr(model._meta, "triggers", ())
+    if any(_refuses(trigger, pgtrigger.Update) for trigger in triggers):
+        return Rights(update=False)
+    return Rights(update=_changing_columns(model, triggers))
+
+
+def _models() -> Iterable[type[models.Model]]:
+    return apps.get_models(include_auto_created=True)
+
+
+def _refuses(trigger: pgtrigger.Trigger, operation: Any) -> bool:
+    """Whether it refuses every such statement, whatever the row."""
+    return (
+        type(trigger) is pgtrigger.Protect
+        and trigger.condition is None
+        and trigger.level == pgtrigger.Row
+        and operation in list(trigger.operation)
+    )
+
+
+def _changing_columns(
+    model: type[models.Model], triggers: Iterable[pgtrigger.Trigger]
+) -> bool | tuple[str, ...]:
+    """All columns but those that a trigger freezes; the key lets rows be locked."""
+    columns = {field.name: str(field.column) for field in model._meta.concrete_fields}
+    frozen: set[str] = set()
+    for trigger in triggers:
+        if isinstance(trigger, pgtrigger.ReadOnly):
+            frozen |= {column for name, column in columns.items() if _freezes(trigger, name)}
+    if not frozen:
+        return True
+    key = str(model._meta.pk.column)
+    return tuple(column for column in columns.values() if column == key or column not in frozen)
+
+
+def _freezes(trigger: pgtrigger.ReadOnly, name: str) -> bool:
+    if trigger.exclude:
+        return name not in trigger.exclude
+    return not trigger.fields or name in trigger.fields

@@ -1,0 +1,101 @@
+"""Which rows the seal covers: every app says so of its own tables (decision 0116).
+
+A sealed row is text: a JSON array of its columns, each as PostgreSQL writes it whatever the
+session's settings. A layout is a list of columns, and never changes once it was used: whoever adds
+a column adds a layout to the end, and old seals are still read by the old one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+_INSTANT = """to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rows:
+    """`name` stands in seals and never changes; `label` is for people."""
+
+    name: str
+    label: str
+    model: type[models.Model]
+    layouts: tuple[str, ...]
+
+    @property
+    def table(self) -> str:
+        return self.model._meta.db_table
+
+    @property
+    def layout(self) -> int:
+        """The number of the layout that new seals use; the first one is 1."""
+        return len(self.layouts)
+
+    def text(self, layout: int) -> str:
+        """SQL of one row, named `line`, as text."""
+        columns = self.layouts[layout - 1].split()
+        return f"json_build_array({', '.join(map(self._text_of, columns))})::text"
+
+    def _text_of(self, column: str) -> str:
+        field = next(each for each in self.model._meta.concrete_fields if each.column == column)
+        name = f"line.{column}"
+        if isinstance(field, models.DateTimeField):
+            return _INSTANT.format(column=name)
+        if isinstance(field, models.BinaryField):
+            return f"encode({name}, 'hex')"
+        if isinstance(field, ArrayField):
+            return f"array_to_json({name})::text"
+        return f"{name}::text"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatedRows(_Rows):
+    """Rows in the order of a column `at` that says when they were written, and never changes.
+
+    A row whose `at` is null yet is not sealed yet. `tenant` is SQL for whose a row is (null: the
+    operator's), `join` what that needs. Rows younger than `kept_for` are all there; older ones may
+    be gone. `left_out` names columns that may change, or whose encryption changes.
+    """
+
+    at: str = "created_at"
+    tenant: str = "line.tenant_id"
+    join: str = ""
+    kept_for: timedelta | None = None
+    left_out: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberedRows(_Rows):
+    """Rows numbered 1, 2, 3 … per tenant, each committed after the one before it.
+
+    `heads` is SQL for (tenant_id, sequence): how far each tenant's numbers go.
+    """
+
+    heads: str
+
+
+_dated: dict[str, DatedRows] = {}
+_numbered: dict[str, NumberedRows] = {}
+
+
+def register(*kinds: DatedRows | NumberedRows) -> None:
+    """Have these rows sealed from now on. Numbered rows are one kind only: the ledger's lines."""
+    for kind in kinds:
+        if isinstance(kind, DatedRows):
+            _dated[kind.name] = kind
+        else:
+            _numbered[kind.name] = kind
+
+
+def dated() -> dict[str, DatedRows]:
+    """What is sealed by date, by name."""
+    return dict(sorted(_dated.items()))
+
+
+def lines() -> NumberedRows:
+    """What is sealed by number: the ledger."""
+    (kind,) = _numbered.values()
+    return kind

@@ -1,0 +1,68 @@
+"""How a process reaches PostgreSQL, and as whom."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from config.env import count, env, flag, text
+
+# Set by `manage.py` for the commands that change tables or say who may do what with them.
+AS_OWNER = "BALLAST_AS_DATABASE_OWNER"
+OWNERS_COMMANDS = frozenset({"migrate", "database_roles", "settable_clock", "pgtrigger", "flush"})
+
+
+def settings() -> dict[str, Any]:
+    """Django's settings of the one database."""
+    is_pooled = flag("DATABASE_POOL", default=False)
+    found: dict[str, Any] = env.db_url_config(_address())
+    found |= {
+        "ENGINE": "common.postgresql",
+        "CONN_MAX_AGE": 0 if is_pooled else None,
+        "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": False,
+    }
+    found.setdefault("OPTIONS", {}).update(_options())
+    if is_pooled:
+        found["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 8, "timeout": 5}
+    return found
+
+
+def is_owner() -> bool:
+    """Whether this process is a command of the owner's."""
+    return bool(os.environ.get(AS_OWNER))
+
+
+def application_role() -> str:
+    """The role of the application, whoever this process is."""
+    return str(env.db_url_config(_application_address())["USER"])
+
+
+def _address() -> str:
+    """The owner's where a command is the owner's and there is one."""
+    owner = text("DATABASE_OWNER_URL", default="")
+    if owner and is_owner():
+        return owner
+    return _application_address()
+
+
+def _application_address() -> str:
+    return text("DATABASE_URL", default="postgresql://app@/app")
+
+
+def _options() -> dict[str, Any]:
+    return {
+        "server_side_binding": True,
+        "prepare_threshold": 2,
+        # A host that is away must not hold a process: neither at the start nor in the middle.
+        "connect_timeout": count("DATABASE_CONNECT_TIMEOUT_SECONDS", default=3, minimum=2),
+        "tcp_user_timeout": count("DATABASE_TCP_TIMEOUT_MS", default=10_000),
+        # A request that waits longer for a row answers 503 instead of holding a connection. These
+        # suit workers; `config/gunicorn.py` and `manage.py` bring their own.
+        "options": (
+            f"-c statement_timeout={count('DATABASE_STATEMENT_TIMEOUT_MS', default=60_000)}"
+            f" -c lock_timeout={count('DATABASE_LOCK_TIMEOUT_MS', default=3000)}"
+            f" -c idle_in_transaction_session_timeout="
+            f"{count('DATABASE_IDLE_TRANSACTION_TIMEOUT_MS', default=30000)}"
+        ),
+    }

@@ -1,0 +1,38 @@
+"""How long automatic funding leaves a bank account alone."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from common.fields import PrefixedIdField
+from common.postgresql.rights import Rights
+
+
+class AccountBackOff(models.Model):
+    """The debits of one account that failed in a row, whatever started them.
+
+    Of the account, not of its row: removed and added again it is the same one. Without a foreign
+    key to a row of it: it is written under the balance row's lock, where nobody waits for a source.
+    """
+
+    id = PrefixedIdField("abo")
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    fingerprint = models.CharField(max_length=64, editable=False)
+    failures_in_a_row = models.PositiveSmallIntegerField(default=0)
+    until = models.DateTimeField(help_text="no automatic debit of this account before")
+
+    app_rights = Rights(delete=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("tenant", "fingerprint"), name="one_back_off_per_account"
+            ),
+            models.CheckConstraint(
+                condition=Q(failures_in_a_row__gte=1), name="back_off_after_a_failure"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"account of {self.tenant_id} left alone until {self.until:%Y-%m-%d %H:%M}"

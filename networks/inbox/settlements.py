@@ -1,0 +1,201 @@
+"""Settling by hand: the bank says what became of a movement, and its message never comes.
+
+One member of staff proposes it with the bank's reference, another one approves. What follows is a
+message as any other, applied by the rules of its row; it says who spoke (decision 0119).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from common.constraints import violated
+from common.errors import StaffRefusal
+from networks.base import EventKind
+from networks.inbox import messages
+from networks.inbox.messages import Inbox
+from networks.inbox.models import (
+    NOTE_LENGTH_MAX,
+    HandSettlement,
+    InboundEvent,
+    InboundOutcome,
+    SettlementDecision,
+)
+from tenants.actors import Actor
+from tenants.services import audit
+
+KINDS = (EventKind.SETTLED, EventKind.REJECTED, EventKind.RETURNED)
+# What a message of each kind is in conflict with, as long as nobody has resolved it.
+_ENDS = frozenset(KINDS)
+
+
+class SettlementRefused(StaffRefusal):
+    code = "settlement_refused"
+    title = "Not possible"
+    advice = "Two people settle by hand, with the bank's reference, what no message contradicts."
+
+
+def propose(
+    *,
+    subject_id: str,
+    kind: EventKind,
+    amount: int,
+    bank_reference: str,
+    code: str = "",
+    reason: str,
+    actor: Actor,
+    now: datetime,
+) -> HandSettlement:
+    """Ask that a funding or payment be settled, rejected or returned as the bank says.
+
+    `amount` (cents) is typed from the bank's statement and has to be that of the row; `code` is the
+    bank's, of what was rejected or returned. Raises SettlementRefused.
+    """
+    inbox = messages.inbox_of(subject_id)
+    if inbox is None:
+        raise SettlementRefused("There is no such funding or payment.", field="subject_id")
+    terms = {
+        "subject_id": subject_id,
+        "kind": kind,
+        "amount": amount,
+        "bank_reference": _checked(bank_reference, 64, "bank_reference"),
+        "code": code.strip()[:8],
+        "reason": _checked(reason, NOTE_LENGTH_MAX, "reason"),
+    }
+    if (kind == EventKind.SETTLED) == bool(terms["code"]):
+        raise SettlementRefused("A code belongs to a rejection or a return.", field="code")
+    try:
+        return _propose(inbox, terms, actor, now)
+    except IntegrityError as error:
+        if violated(error) != "one_open_settlement_per_row":
+            raise
+        raise SettlementRefused("Somebody proposed to settle it already.") from error
+
+
+@transaction.atomic
+def _propose(
+    inbox: Inbox[Any], terms: dict[str, Any], actor: Actor, now: datetime
+) -> HandSettlement:
+    row = inbox.lock(terms["subject_id"])
+    if row is None:
+        raise SettlementRefused("There is no such funding or payment.", field="subject_id")
+    proposal = HandSettlement(
+        tenant_id=row.tenant_id, proposed_by_id=actor.id, proposed_at=now, **terms
+    )
+    _require_possible(inbox, row, proposal)
+    proposal.save(force_insert=True)
+    _audit("proposed", proposal, actor, proposal.reason, now)
+    return proposal
+
+
+@transaction.atomic
+def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> InboundEvent:
+    """Apply it, once. Raises SettlementRefused: one's own, decided, or contradicted by now."""
+    proposal = _lock_for(proposal_id, actor)
+    inbox = messages.inbox_of(proposal.subject_id)
+    row = inbox.lock(proposal.subject_id) if inbox else None
+    if inbox is None or row is None:
+        raise SettlementRefused("There is no such funding or payment.")
+    _require_possible(inbox, row, proposal)
+    event = InboundEvent.objects.create(
+        network=row.network,
+        event_id=f"by-hand-{proposal.pk}",
+        instruction_id=proposal.subject_id,
+        kind=proposal.kind,
+        amount=proposal.amount,
+        currency=row.currency,
+        code=proposal.code,
+        reason=f"by hand, bank reference {proposal.bank_reference}",
+        reference=proposal.bank_reference,
+        occurred_at=now,
+        received_at=now,
+        next_attempt_at=now,
+        by_hand=actor.id,
+    )
+    messages.apply_to(inbox, row, event, now)
+    proposal.event = event
+    _decide(proposal, SettlementDecision.APPROVED, note, actor, now)
+    return event
+
+
+@transaction.atomic
+def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
+    """Close it; nothing moves. Raises SettlementRefused."""
+    _decide(_lock_for(proposal_id, actor), SettlementDecision.REJECTED, note, actor, now)
+
+
+def waiting() -> int:
+    """How many wait for a second person."""
+    return HandSettlement.objects.filter(decision=SettlementDecision.OPEN).count()
+
+
+def settled_by_hand() -> QuerySet[HandSettlement, Any]:
+    """The ids of what people vouched for, which the networks' books may not know."""
+    approved = HandSettlement.objects.filter(decision=SettlementDecision.APPROVED)
+    return approved.values("subject_id")
+
+
+def _lock_for(proposal_id: str, actor: Actor) -> HandSettlement:
+    """Somebody else's open one, locked. The row itself is locked after it, by everybody."""
+    proposal = HandSettlement.objects.select_for_update(no_key=True).get(pk=proposal_id)
+    if proposal.decision != SettlementDecision.OPEN:
+        raise SettlementRefused(f"It was {proposal.decision}.")
+    if proposal.proposed_by_id == actor.id:
+        raise SettlementRefused("You proposed it, so somebody else decides.")
+    return proposal
+
+
+def _require_possible(inbox: Inbox[Any], row: Any, proposal: HandSettlement) -> None:
+    """Raises SettlementRefused. The row is locked."""
+    kind = EventKind(proposal.kind)
+    if not inbox.rules[kind].moves_from(row.status):
+        raise SettlementRefused(f"It is {row.status}: nothing is to be {kind}.")
+    if proposal.amount != row.amount:
+        raise SettlementRefused("The amount is not that of the movement.", field="amount")
+    said = InboundEvent.objects.filter(instruction_id=proposal.subject_id)
+    if said.filter(outcome=InboundOutcome.NEW).exists():
+        raise SettlementRefused("A message of the network waits to be applied. Look again.")
+    ends = said.filter(outcome=InboundOutcome.REVIEW, kind__in=_ENDS)
+    agreeing = ends.filter(kind=kind, amount=row.amount, currency=row.currency)
+    if (other := ends.exclude(pk__in=agreeing).first()) is not None:
+        raise SettlementRefused(
+            f"A message of the network says otherwise: {other.kind} {other.event_id}."
+            " Settle that message first."
+        )
+
+
+def _decide(
+    proposal: HandSettlement, decision: SettlementDecision, note: str, actor: Actor, now: datetime
+) -> None:
+    proposal.decision, proposal.decided_by_id, proposal.decided_at = decision, actor.id, now
+    proposal.decision_note = _checked(note, NOTE_LENGTH_MAX, "reason")
+    proposal.save(update_fields=("decision", "decided_by", "decided_at", "decision_note", "event"))
+    _audit(str(decision), proposal, actor, proposal.decision_note, now)
+
+
+def _checked(text: str, length_max: int, field: str) -> str:
+    if not 1 <= len(text := text.strip()) <= length_max:
+        raise SettlementRefused(f"1 to {length_max} characters are needed.", field=field)
+    return text
+
+
+def _audit(what: str, proposal: HandSettlement, actor: Actor, note: str, now: datetime) -> None:
+    """Among staff: the tenant sees what it does in the history of its money."""
+    audit.record(
+        tenant_id=None,
+        actor=actor,
+        action=f"settlement.{what}",
+        subject_id=proposal.pk,
+        details={
+            "tenantId": proposal.tenant_id,
+            "about": proposal.subject_id,
+            "kind": str(proposal.kind),
+            "amount": proposal.amount,
+            "bankReference": proposal.bank_reference,
+        },
+        staff_note=note,
+        now=now,
+    )

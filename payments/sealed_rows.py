@@ -1,0 +1,49 @@
+"""What the seal covers of money out: terms, every step and who decided it, and the recipients."""
+
+from __future__ import annotations
+
+from common.sealed import DatedRows
+from payments.models import Payment, PaymentConfirmation, PaymentEvent, Recipient
+
+KINDS = (
+    DatedRows(
+        name="payments",
+        label="terms of payments",
+        model=Payment,
+        layouts=(
+            "id tenant_id recipient_id amount currency method network requires_confirmation"
+            " created_at",
+        ),
+    ),
+    DatedRows(
+        name="payment_history",
+        label="history of payments",
+        model=PaymentEvent,
+        tenant="payment.tenant_id",
+        join=f"LEFT JOIN {Payment._meta.db_table} AS payment ON payment.id = line.payment_id",
+        layouts=(
+            "id payment_id sequence from_status to_status actor_type actor_id reason"
+            " network_reference account_id created_at",
+        ),
+    ),
+    DatedRows(
+        name="payment_approvals",
+        label="approvals of payments",
+        model=PaymentConfirmation,
+        at="decided_at",
+        layouts=(
+            "id tenant_id amount reason approvers expires_at decision decided_by decided_at"
+            " decline_reason created_at payment_id",
+        ),
+        left_out="reminded_at",
+    ),
+    DatedRows(
+        name="recipients",
+        label="recipients",
+        model=Recipient,
+        layouts=(
+            "id tenant_id is_saved bank_name routing_number last4 fingerprint account_holder_name"
+            " account_holder_type account_type created_at",
+        ),
+    ),
+)

@@ -1,0 +1,88 @@
+"""Payments that are held back because available is negative (decision 0118).
+
+Their money was set aside before a bank took past funding back. Held back is no status: the row
+stays `created`, is not due, and says since when in `held_back_at`. Lock order is kept: the payment
+first, the balance row last.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import OuterRef, QuerySet
+
+from balance import selectors as balances
+from balance import services as ledger
+from common import leases
+from common.tasks import enqueue_on_commit
+from payments.models import Payment
+from payments.services import lifecycle
+
+_BATCH = 500
+
+
+def is_short(payment: Payment) -> bool:
+    """Whether nothing of this tenant may be paid now. Asked under the balance row's lock, so that a
+    return which is being posted comes first."""
+    with transaction.atomic():
+        return ledger.lock_row(tenant_id=payment.tenant_id).available < 0
+
+
+@transaction.atomic
+def keep_back(payment: Payment, now: datetime) -> bool:
+    """Put a claimed payment away until a credit wakes it. False: the money is there meanwhile.
+
+    One that was claimed for the first time never left us, so it can still be canceled. True as well
+    where the lease is no longer ours: then its next holder decides.
+    """
+    rows = Payment.objects.select_for_update(no_key=True)
+    if not rows.filter(pk=payment.pk, lease_version=payment.lease_version).exists():
+        return True
+    if ledger.lock_row(tenant_id=payment.tenant_id).available >= 0:
+        return False
+    leases.settle(
+        payment,
+        attempts=0 if payment.attempts == 1 else payment.attempts,
+        held_back_at=now,
+        expected_arrival_date=None,
+        updated_at=now,
+    )
+    ledger.set_notify_rise(tenant_id=payment.tenant_id, wanted=True)
+    return True
+
+
+@transaction.atomic
+def release(*, tenant_id: str, now: datetime) -> int:
+    """Let the tenant's payments go if nothing is short any more; returns how many.
+
+    They are due at one moment, so the oldest is sent first. Each is asked again when its turn
+    comes. A very long queue goes on at the next sweep.
+    """
+    rows = held_back(tenant_id).select_for_update(no_key=True, skip_locked=True)
+    chosen = dict(rows.order_by("pk").values_list("pk", "method")[:_BATCH])
+    if not chosen or balances.summary(tenant_id).available < 0:
+        return 0
+    for method in set(chosen.values()):
+        those = Payment.objects.filter(pk__in=[pk for pk, its in chosen.items() if its == method])
+        those.update(held_back_at=None, updated_at=now, **lifecycle.sending(method, now))
+    enqueue_on_commit("payments.submit_due")
+    return len(chosen)
+
+
+def held_back(tenant_id: str) -> QuerySet[Payment]:
+    """The tenant's payments that are held back."""
+    return Payment.objects.filter(tenant_id=tenant_id, held_back_at__isnull=False)
+
+
+def count() -> int:
+    """How many payments of all tenants are held back now."""
+    return Payment.objects.filter(held_back_at__isnull=False).count()
+
+
+def releasable() -> QuerySet[Payment]:
+    """What is held back though nothing is short any more: what a lost wake-up left."""
+    return Payment.objects.filter(
+        balances.covers(tenant_id=OuterRef("tenant_id"), amount=0),
+        held_back_at__isnull=False,
+    )

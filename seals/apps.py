@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class SealsConfig(AppConfig):
+    name = "seals"
+    verbose_name = "Seals"
+
+    def ready(self) -> None:
+        """Join the ledger's audit."""
+        from common import audits
+        from seals import checks
+
+        audits.register_whole(checks.check)

@@ -1,0 +1,82 @@
+"""The keyed digests of rounds and seals.
+
+The keys are `SEAL_KEYS`: the first one makes seals, all of them prove old ones. Who holds the
+database but no key can change rows and seals, but not so that they fit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterable
+
+from django.conf import settings
+
+from common import crypto
+from common.clock import text_of
+from seals.models import Seal, SealRound
+
+
+class UnknownSealKey(Exception):
+    """A seal names a key that `SEAL_KEYS` does not have."""
+
+
+def sign(row: Seal | SealRound) -> None:
+    """Give `row` the digest of what it says now, with the newest key."""
+    row.key_id = next(iter(_keys()))
+    row.mac = _mac(row)
+
+
+def is_genuine(row: Seal | SealRound) -> bool:
+    """Whether somebody with the key made `row` as it is. Raises UnknownSealKey."""
+    return hmac.compare_digest(row.mac.encode(), _mac(row).encode())
+
+
+def digest_of(seals: Iterable[Seal]) -> str:
+    """One digest over the seals of a round, in the order of their chains."""
+    pairs = sorted([seal.chain, seal.mac] for seal in seals)
+    return hashlib.sha256(_canonical(pairs)).hexdigest()
+
+
+def _mac(row: Seal | SealRound) -> str:
+    key = _keys().get(row.key_id)
+    if key is None:
+        raise UnknownSealKey(row.key_id)
+    return hmac.digest(key, _content(row), "sha256").hex()
+
+
+def _content(row: Seal | SealRound) -> bytes:
+    if isinstance(row, SealRound):
+        return _canonical(
+            [
+                "ballast seal round 1",
+                row.number,
+                text_of(row.made_at),
+                row.windows,
+                row.seals,
+                row.chains,
+                row.seals_digest,
+                row.previous,
+            ]
+        )
+    return _canonical(
+        [
+            "ballast seal 1",
+            row.chain,
+            row.number,
+            row.round_id,
+            row.sequence,
+            row.covers,
+            row.previous,
+        ]
+    )
+
+
+def _canonical(value: object) -> bytes:
+    """The same bytes before and after PostgreSQL kept it: no floats, keys in order, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def _keys() -> dict[str, bytes]:
+    return crypto.parsed_keys(settings.SEAL_KEYS)

@@ -1,0 +1,178 @@
+"""Makes seals: a round reads what is new, and each tenant that has something new gets a seal.
+
+A round is one transaction: killed in the middle it leaves nothing, and the next one does it. It is
+not on the path of any posting, and takes no lock that one waits for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+from django.db import connection, transaction
+
+from common import sealed
+from seals import macs, reading, windows
+from seals.models import Seal, SealRound
+from seals.reading import Range
+from seals.windows import Window
+
+log = structlog.get_logger(__name__)
+
+# The first rounds after an upgrade, or after hours without a worker, are many.
+PASS_SECONDS = 45.0
+# Lines of the ledger in one seal.
+LINES_MAX = 20_000
+# The windows stay where they are.
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_LOCK = 8_117_252  # of this module alone
+_TAKE_LOCK = "SELECT pg_try_advisory_xact_lock(%s)"
+
+# The tenants whose ledger goes on after their last seal, whoever has waited longest first.
+_UNSEALED = """
+SELECT head.tenant_id, coalesce(seal.sequence, 0), head.sequence
+FROM ({heads}) AS head
+LEFT JOIN LATERAL (
+    SELECT sequence, round_id FROM seals_seal WHERE chain = head.tenant_id
+    ORDER BY number DESC LIMIT 1
+) AS seal ON true
+WHERE head.sequence > coalesce(seal.sequence, 0)
+ORDER BY seal.round_id NULLS FIRST, head.tenant_id
+LIMIT %(limit)s
+"""
+_ENDS = """
+SELECT seal.chain, seal.number, seal.sequence, seal.mac
+FROM unnest(%(chains)s::text[]) AS asked (chain)
+CROSS JOIN LATERAL (
+    SELECT * FROM seals_seal WHERE chain = asked.chain ORDER BY number DESC LIMIT 1
+) AS seal
+"""
+
+
+class _News:
+    """What a round found: by chain and kind, and how far each ledger is read."""
+
+    def __init__(self) -> None:
+        self.covers: dict[str, dict[str, list[Any]]] = defaultdict(dict)
+        self.sequences: dict[str, int] = {}
+        self.is_behind = False
+
+
+def seal_due(*, now: datetime, seconds: float = PASS_SECONDS) -> int:
+    """Make rounds until everything up to `now` is sealed or the time is over; returns how many."""
+    ends = time.monotonic() + seconds
+    made = 0
+    is_behind = True
+    while is_behind and time.monotonic() < ends:
+        is_behind = _round(now=now)
+        made += 1
+    return made
+
+
+@transaction.atomic
+def _round(*, now: datetime) -> bool:
+    """Make one round. Returns whether there is more; not if somebody else makes one now."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE_LOCK, [_LOCK])
+        if not cursor.fetchone()[0]:
+            return False
+    upto = windows.bound(now)  # before anything is read
+    last = SealRound.objects.order_by("-number").first()
+    if upto is None:
+        log.warning("seal_waits_for_a_transaction")
+        if last is None:
+            return False
+    news = _News()
+    looked_at = _read_dated(last, upto or _LONG_AGO, news)
+    looked_at[sealed.lines().name] = _read_lines(news)
+    _write(last, now, looked_at, news)
+    return news.is_behind
+
+
+def _read_dated(last: SealRound | None, upto: datetime, news: _News) -> dict[str, list[Any]]:
+    looked_at: dict[str, list[Any]] = {}
+    known = last.windows if last else {}
+    for name, kind in sealed.dated().items():
+        before = Window.read(known[name]) if name in known else None
+        window = windows.following(kind, before, upto)
+        for found in reading.dated(kind, [window]):
+            news.covers[found.chain][name] = [found.rows, found.digest]
+        looked_at[name] = window.stored()
+        news.is_behind |= window.until < upto
+    return looked_at
+
+
+def _read_lines(news: _News) -> list[Any]:
+    kind = sealed.lines()
+    ranges, is_cut = _unsealed(kind.heads)
+    for found in reading.lines(kind, ranges, layout=kind.layout):
+        news.covers[found.chain][kind.name] = [found.rows, found.digest, found.after, found.last]
+        news.sequences[found.chain] = found.last
+        news.is_behind |= is_cut
+    return [kind.layout]
+
+
+def _unsealed(heads: str) -> tuple[list[Range], bool]:
+    """What to read, at most `windows.ROWS_MAX` lines; and whether there is more."""
+    ranges: list[Range] = []
+    room = windows.ROWS_MAX
+    is_cut = False
+    with connection.cursor() as cursor:
+        cursor.execute(_UNSEALED.format(heads=heads), {"limit": windows.ROWS_MAX})
+        for chain, after, sequence in cursor.fetchall():
+            upto = min(sequence, after + min(LINES_MAX, room))
+            is_cut |= upto < sequence
+            room -= upto - after
+            if upto > after:
+                ranges.append(Range(chain, after, upto))
+    return ranges, is_cut
+
+
+def _write(
+    last: SealRound | None, now: datetime, looked_at: dict[str, list[Any]], news: _News
+) -> None:
+    round_ = SealRound(
+        number=last.number + 1 if last else 1,
+        made_at=now,
+        windows=looked_at,
+        seals=len(news.covers),
+        previous=last.mac if last else "",
+    )
+    seals = _seals(round_.number, news)
+    begun = sum(seal.number == 1 for seal in seals)
+    round_.chains = begun + (last.chains if last else 0)
+    round_.seals_digest = macs.digest_of(seals)
+    macs.sign(round_)
+    round_.save(force_insert=True)
+    Seal.objects.bulk_create(seals, batch_size=1_000)
+
+
+def _seals(round_number: int, news: _News) -> list[Seal]:
+    ends = _ends(news.covers)
+    seals = []
+    for chain, covers in sorted(news.covers.items()):
+        number, sequence, mac = ends.get(chain, (0, 0, ""))
+        seal = Seal(
+            chain=chain,
+            number=number + 1,
+            round_id=round_number,
+            sequence=news.sequences.get(chain, sequence),
+            covers=covers,
+            previous=mac,
+        )
+        macs.sign(seal)
+        seals.append(seal)
+    return seals
+
+
+def _ends(chains: Iterable[str]) -> dict[str, tuple[int, int, str]]:
+    """The last seal of each chain that has one: number, last sealed line, keyed digest."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ENDS, {"chains": list(chains)})
+        return {
+            chain: (number, sequence, mac) for chain, number, sequence, mac in cursor.fetchall()
+        }

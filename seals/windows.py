@@ -1,0 +1,116 @@
+"""Up to which moment rows can be sealed: no row may come in behind it later.
+
+A row is dated by its process, within `SETTLED_AFTER` of the start of its transaction: a task ends
+after 120 s, a request after 30, and clocks that differ by more than 5 s pause their process. So
+whatever a transaction that still runs, or begins later, will write is dated after the start of the
+oldest one that runs, less `SETTLED_AFTER`. That is the bound. It needs no order of commits, no
+transaction ids and no sequence, so it survives dump and restore.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+
+from common.clock import parse, text_of
+from common.sealed import DatedRows
+
+SETTLED_AFTER = timedelta(minutes=5)
+# A round holds a transaction open: some seconds for this many rows.
+ROWS_MAX = 50_000
+# Retention takes whole windows away, so they are short.
+SPAN_OF_KEPT = timedelta(days=1)
+_SPAN_MIN = timedelta(seconds=1)
+
+# PostgreSQL hides when a transaction of another role began, but not that it runs.
+WAIT_SECONDS = 5.0
+_LOOK_EVERY = 0.05
+
+# Whoever is in a transaction holds the lock of its virtual id from its first moment until it is
+# visible. A look into pg_stat_activity is kept for the whole transaction, unless it is cleared.
+_RUNNING = """
+SELECT lock.virtualtransaction, activity.xact_start
+FROM (SELECT pg_stat_clear_snapshot()) AS fresh
+CROSS JOIN pg_locks AS lock
+JOIN pg_stat_activity AS activity ON activity.pid = lock.pid
+WHERE lock.locktype = 'virtualxid' AND lock.virtualxid = lock.virtualtransaction
+    AND activity.datname = current_database() AND activity.usesysid IS NOT NULL
+    AND activity.pid <> pg_backend_pid()
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Rows dated from `since` (None: from the beginning) to just before `until`."""
+
+    layout: int
+    since: datetime | None
+    until: datetime
+
+    def stored(self) -> list[Any]:
+        """As a round keeps it."""
+        return [self.layout, self.since and text_of(self.since), text_of(self.until)]
+
+    @classmethod
+    def read(cls, stored: list[Any]) -> Window:
+        """What a round kept."""
+        layout, since, until = stored
+        return cls(layout=layout, since=parse(since) if since else None, until=parse(until))
+
+
+def bound(now: datetime) -> datetime | None:
+    """No row that is not visible yet will be dated before this. Ask it first in a transaction.
+
+    None where a transaction whose start we may not see does not end: then nobody can say.
+    """
+    running = _running()
+    ends = time.monotonic() + WAIT_SECONDS
+    while any(start is None for start in running.values()):
+        if time.monotonic() > ends:
+            return None
+        time.sleep(_LOOK_EVERY)
+        running = {name: start for name, start in running.items() if name in _running()}
+    return min([now, *filter(None, running.values())]) - SETTLED_AFTER
+
+
+def _running() -> dict[str, datetime | None]:
+    """Which transactions of others run, and since when."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RUNNING)
+        return dict(cursor.fetchall())
+
+
+def following(kind: DatedRows, last: Window | None, upto: datetime) -> Window:
+    """The window after `last`, up to `upto` or to as many rows as a round may read."""
+    start = last.until if last else min(_first(kind) or upto, upto)
+    until = max(upto, start)
+    # Nothing lasts before the first row of what is forgotten in the end.
+    since = start if last or kind.kept_for else None
+    if kind.kept_for:
+        until = min(until, start + SPAN_OF_KEPT)
+    while until - start > _SPAN_MIN and _is_too_much(kind, start, until):
+        until = start + (until - start) / 2
+    return Window(layout=kind.layout, since=since, until=until)
+
+
+def _first(kind: DatedRows) -> datetime | None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT min({kind.at}) FROM {kind.table}")  # noqa: S608  # our own text
+        first: datetime | None = cursor.fetchone()[0]
+    return first
+
+
+def _is_too_much(kind: DatedRows, start: datetime, until: datetime) -> bool:
+    """Reads no more than it must to say so."""
+    statement = f"""
+        SELECT count(*) FROM (
+            SELECT FROM {kind.table} WHERE {kind.at} >= %(start)s AND {kind.at} < %(until)s LIMIT %(most)s
+        ) AS found
+    """  # noqa: S608, E501  # our own text
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"start": start, "until": until, "most": ROWS_MAX + 1})
+        return bool(cursor.fetchone()[0] > ROWS_MAX)

@@ -1,0 +1,250 @@
+"""What each kind of act does: as a client over HTTP, a person at the desk, a sweep of the beat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
+
+from celery import current_app
+from django.db import close_old_connections
+
+from approvals import decisions, links, matters
+from balance import services as ledger
+from common.clock import utc_now
+from common.errors import DomainError
+from common.money import format_cents
+from funding.services import holds as funding_holds
+from payments.services import holds as payment_holds
+from simulation import world as world_module
+from simulation.front import Intent, Told
+from simulation.plans import DISPATCH, PEOPLE, Act, Role
+from simulation.processes import Job
+from simulation.receivers import dispatch
+from simulation.world import Customer, Deed, World
+from tenants import actors
+
+STAFF = actors.staff("staff-of-the-simulation")
+API = "/api/v1"
+_RECENT = 8
+_ANY = 0.25
+_NONE = "none"
+_RECIPIENT = {
+    "accountNumber": "9876543",
+    "routingNumber": "021000021",
+    "accountHolderName": "Supplier",
+    "accountHolderType": "business",
+    "accountType": "checking",
+}
+
+
+def job_of(world: World, act: Act) -> Job:
+    """The job of a planned act."""
+    if act.role is Role.DISPATCHER or act.kind == DISPATCH:
+        return delivery(world, act.number)
+    if act.kind not in PEOPLE:
+        return sweep(act.number, act.kind, {})
+    customer = world.customers[act.tenant]
+    if act.kind in _REQUESTS:
+        return _request_job(world, customer, act)
+    deed = partial(_DEEDS[act.kind], world, customer, act)
+    return Job(act.number, act.kind, partial(_with_a_good_connection, deed))
+
+
+def sweep(number: int, name: str, arguments: dict[str, Any]) -> Job:
+    """A task of the worker."""
+    run = partial(current_app.tasks[name].run, **arguments)
+    return Job(number, name, partial(_with_a_good_connection, run))
+
+
+def delivery(world: World, number: int) -> Job:
+    """A burst of the dispatcher."""
+    return Job(number, DISPATCH, partial(dispatch, world.receivers))
+
+
+def _with_a_good_connection(act: Callable[[], None]) -> None:
+    """As Django does around a request, and Celery around a task."""
+    close_old_connections()
+    try:
+        act()
+    finally:
+        close_old_connections()
+
+
+def ask_again(world: World, intent: Intent) -> Job:
+    """The same request with the same key, as a client does that got no answer."""
+    return _asking(world, intent, number=-1)
+
+
+def _request_job(world: World, customer: Customer, act: Act) -> Job:
+    path, body = _REQUESTS[act.kind](world, customer, act)
+    tenant_id = customer.tenant.pk
+    key = f"key-{act.number}" if act.is_keyed and act.kind != "summary" else None
+    intent = Intent(act.number, act.kind, tenant_id, path, body, key)
+    world.intents.append(intent)
+    return _asking(world, intent, number=act.number)
+
+
+def _asking(world: World, intent: Intent, *, number: int) -> Job:
+    (api_key,) = (c.api_key for c in world.customers if c.tenant.pk == intent.tenant_id)
+    method = "GET" if intent.kind == "summary" else "POST"
+    act = partial(
+        world.front.ask, method, intent.path, api_key=api_key, body=intent.body, key=intent.key
+    )
+
+    def done(outcome: Any) -> None:
+        intent.answers.append(outcome if isinstance(outcome, Told) else None)
+
+    return Job(number, intent.kind, act, done)
+
+
+def _chosen(world: World, customer: Customer, act: Act, prefix: str) -> str:
+    """One that can still be stopped, mostly that which ends first; now and then any of the latest.
+    Nothing that exists where there is none."""
+    tenant_id = customer.tenant.pk
+    known = world.known(prefix, tenant_id)[-_RECENT:]
+    if act.luck < _ANY:
+        return known[act.pick % len(known)] if known else _NONE
+    unsent = world_module.unsent(prefix, tenant_id)
+    first = act.pick % 3 % len(unsent) if unsent else 0
+    return unsent[first] if unsent else _NONE
+
+
+Request = Callable[[World, Customer, Act], tuple[str, dict[str, Any] | None]]
+
+
+def _top_up(_world: World, customer: Customer, act: Act) -> tuple[str, dict[str, Any]]:
+    return f"{API}/balance/topup", {
+        "amount": act.amount,
+        "fundingSourceId": customer.source_id,
+        "description": f"act {act.number}",
+    }
+
+
+def _pay(
+    _world: World, _customer: Customer, act: Act, *, waits: bool
+) -> tuple[str, dict[str, Any]]:
+    return f"{API}/payments", {
+        "amount": act.amount,
+        "method": "rtp" if act.luck < 0.3 else "ach_credit",
+        "recipient": _RECIPIENT,
+        "waitForFunds": waits,
+        "description": f"act {act.number}",
+    }
+
+
+def _configure(_world: World, _customer: Customer, act: Act) -> tuple[str, dict[str, Any]]:
+    return f"{API}/balance/auto-funding/config", {
+        "enabled": act.luck > 0.1,
+        "lowBalanceThreshold": act.amount,
+        "fundingAmount": act.amount + act.number % 7,
+        "fundingMethod": "ach_debit",
+        "confirmationThreshold": 300 if act.luck > 0.6 else None,
+    }
+
+
+def _cancel(
+    world: World, customer: Customer, act: Act, *, prefix: str, path: str
+) -> tuple[str, None]:
+    chosen = _chosen(world, customer, act, prefix)
+    return f"{API}/{path}/{chosen}/cancel", None
+
+
+_REQUESTS: dict[str, Request] = {
+    "top_up": _top_up,
+    "pay": partial(_pay, waits=False),
+    "pay_or_wait": partial(_pay, waits=True),
+    "cancel_payment": partial(_cancel, prefix="pay_", path="payments"),
+    "cancel_funding": partial(_cancel, prefix="ftx_", path="funding/transactions"),
+    "configure": _configure,
+    "summary": lambda _world, _customer, _act: (f"{API}/balance/summary", None),
+}
+
+
+def _adjust(
+    world: World, customer: Customer, act: Act, *, kind: Literal["credit", "debit"]
+) -> None:
+    """As operators do at the command line; the desk needs two people."""
+    deed = Deed(kind, f"act {act.number}", customer.tenant.pk, False, act.amount)
+    world.deeds.append(deed)
+    ledger.adjust(
+        tenant_id=customer.tenant.pk,
+        type=kind,
+        amount=act.amount,
+        reason=deed.subject_id,
+        actor=actors.SYSTEM,
+        now=utc_now(),
+    )
+    deed.was_told = True
+
+
+def _with_hold(world: World, customer: Customer, act: Act, *, what: str, prefix: str) -> None:
+    chosen = _chosen(world, customer, act, prefix)
+    if chosen == _NONE:
+        return
+    desk: Any = payment_holds if prefix == "pay_" else funding_holds
+    name = "payment_id" if prefix == "pay_" else "funding_id"
+    deed = Deed(what, chosen, customer.tenant.pk, False)
+    world.deeds.append(deed)
+    try:
+        getattr(desk, what)(**{name: chosen}, reason="a look", actor=STAFF, now=utc_now())
+    except DomainError:
+        return
+    deed.was_told = True
+
+
+def _answer(world: World, customer: Customer, act: Act, *, what: str) -> None:
+    """An approver opens a link from the mail and answers."""
+    now, tenant_id = utc_now(), customer.tenant.pk
+    asked = decisions.unanswered(tenant_id=tenant_id, now=now)
+    if not asked:
+        return
+    view = asked[act.pick % 2 % len(asked)]  # mostly what ends first
+    matter = matters.get(view.kind)
+    question = matter.questions().get(pk=view.id)
+    address = view.approvers[act.number % len(view.approvers)]
+    link = links.mint(matter, question, approver_email=address, now=now)
+    token = link.rstrip("/").rpartition("/")[2]
+    deed = Deed(what, view.id, tenant_id, False, view.amount)
+    world.deeds.append(deed)
+    try:
+        if what == "approve":
+            decisions.approve(token=token, typed_amount=format_cents(view.amount), now=utc_now())
+        else:
+            decisions.decline(token=token, reason="no", now=utc_now())
+    except DomainError:
+        return
+    deed.was_told = True
+
+
+def _pause(_world: World, customer: Customer, act: Act) -> None:
+    from funding.services import pauses
+
+    change = pauses.pause_by_hand if act.luck < 0.4 else pauses.resume
+    change(tenant_id=customer.tenant.pk, actor=STAFF, now=utc_now())
+
+
+def _resend(_world: World, customer: Customer, act: Act) -> None:
+    from webhooks.models import WebhookDelivery
+    from webhooks.services import deliveries
+
+    known = WebhookDelivery.objects.filter(tenant_id=customer.tenant.pk).order_by("-id")
+    ids = list(known.values_list("pk", flat=True)[:_RECENT])
+    if ids:
+        chosen = ids[act.pick % len(ids)]
+        deliveries.resend(tenant_id=customer.tenant.pk, delivery_id=chosen, now=utc_now())
+
+
+_DEEDS: dict[str, Callable[[World, Customer, Act], None]] = {
+    "credit": partial(_adjust, kind="credit"),
+    "debit": partial(_adjust, kind="debit"),
+    "hold_payment": partial(_with_hold, what="hold", prefix="pay_"),
+    "release_payment": partial(_with_hold, what="release", prefix="pay_"),
+    "stop_payment": partial(_with_hold, what="stop", prefix="pay_"),
+    "hold_funding": partial(_with_hold, what="hold", prefix="ftx_"),
+    "release_funding": partial(_with_hold, what="release", prefix="ftx_"),
+    "approve": partial(_answer, what="approve"),
+    "decline": partial(_answer, what="decline"),
+    "pause": _pause,
+    "resend": _resend,
+}

@@ -1,0 +1,140 @@
+"""The command line of the simulation."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+
+from celery import current_app
+from django.db import connection
+
+from simulation import history, plans
+from simulation.control import Control
+from simulation.history import Outcome
+from simulation.plans import Plan
+from simulation.shrinking import shrink
+from simulation.tally import Tally
+
+# Who may end connections and empty tables; the product itself connects as DATABASE_URL says.
+SUPERUSER_URL = "BALLAST_SIMULATION_SUPERUSER_URL"
+
+_SHOWN_FINDINGS, _SHOWN_LINES = 20, 60
+_SHRINK_TRIES = 40
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Live through the seeds that were asked for. 0: all kept their word. 1: one did not."""
+    options = _options(arguments)
+    current_app.loader.import_default_modules()
+    control = _control()
+    try:
+        return _run(options, control)
+    finally:
+        control.close()
+
+
+def _run(options: argparse.Namespace, control: Control) -> int:
+    total, started, failed = Tally(), time.monotonic(), 0
+    for number in range(options.seed, options.seed + options.seeds):
+        plan = _plan(number, options)
+        outcome = history.live(plan, control)
+        total.add(outcome.tally)
+        _say(f"seed {number}: {outcome.digest} {'failed' if outcome.findings else 'ok'}")
+        if outcome.findings:
+            failed += 1
+            _report(plan, outcome, options, control)
+            if not options.keep_going:
+                break
+    seconds = time.monotonic() - started
+    for line in total.lines():
+        _say(line)
+    each = seconds / max(total.seeds, 1)
+    _say(f"{failed} of {total.seeds} seeds failed; {seconds:.1f} s, {each:.1f} s each")
+    return 1 if failed else 0
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./run simulate")
+    add = parser.add_argument
+    add("--seeds", type=int, default=20, metavar="N", help="how many (20)")
+    add("--seed", type=int, default=1, metavar="S", help="the first one (1)")
+    add("--days", type=int, default=plans.DAYS, help="days of work per seed")
+    add("--acts", type=int, default=plans.ACTS_PER_DAY, help="acts per day")
+    add("--only", type=_numbers, metavar="1,2,…", help="these acts of the plan alone")
+    add("--breaks", type=_numbers, metavar="1,2,…", help="with what breaks in these acts alone")
+    add("--shrink", action="store_true", help="make a failing plan smaller")
+    add("--trace", action="store_true", help="show the last steps of a failing seed")
+    add("--keep-going", action="store_true", help="go on behind a seed that failed")
+    return parser.parse_args(arguments)
+
+
+def _numbers(text: str) -> set[int]:
+    return {int(number) for number in text.split(",") if number}
+
+
+def _plan(number: int, options: argparse.Namespace) -> Plan:
+    plan = plans.make(str(number), days=options.days, acts_per_day=options.acts)
+    if options.only is not None:
+        plan = plan.only(options.only)
+    if options.breaks is not None:
+        plan = plan.with_breaks([each for each in plan.breaks if each.act in options.breaks])
+    return plan
+
+
+def _control() -> Control:
+    """On the product's database, which must be only the simulation's: every seed empties it."""
+    control = Control(os.environ[SUPERUSER_URL])
+    control.prepare()
+    connection.close()
+    return control
+
+
+def _report(plan: Plan, outcome: Outcome, options: argparse.Namespace, control: Control) -> None:
+    _list(outcome.findings[:_SHOWN_FINDINGS])
+    again = history.live(plan, control)
+    same = "the same" if again.digest == outcome.digest else f"another one, {again.digest}"
+    _say(f"  once more it is {same}")
+    if options.shrink:
+        plan, outcome = _shrunk(plan, outcome, control)
+        _say(f"  {len(plan.acts)} acts and {len(plan.breaks)} breaks are enough:")
+        _list(plan.words())
+        _list(outcome.findings[:_SHOWN_FINDINGS])
+    if options.trace:
+        _list(list(outcome.trace.lines)[-_SHOWN_LINES:])
+    _say(f"  again: {_command(plan, options)}")
+
+
+def _shrunk(plan: Plan, outcome: Outcome, control: Control) -> tuple[Plan, Outcome]:
+    """A smaller plan with a finding of the same kind, and what came of it."""
+    wanted = {finding.code for finding in outcome.findings}
+    outcomes = {plan: outcome}
+
+    def fails(candidate: Plan) -> bool:
+        outcomes[candidate] = history.live(candidate, control)
+        return bool(wanted & {finding.code for finding in outcomes[candidate].findings})
+
+    smallest = shrink(plan, fails, tries=_SHRINK_TRIES)
+    return smallest, outcomes[smallest]
+
+
+def _command(plan: Plan, options: argparse.Namespace) -> str:
+    command = f"./run simulate --seeds 1 --seed {plan.seed}"
+    command += f" --days {options.days} --acts {options.acts}"
+    if plan == plans.make(plan.seed, days=options.days, acts_per_day=options.acts):
+        return command
+    acts = ",".join(str(act.number) for act in plan.acts)
+    breaks = ",".join(str(each.act) for each in plan.breaks)
+    return f"{command} --only {acts} --breaks '{breaks}'"
+
+
+def _list(lines: Iterable[object]) -> None:
+    for line in lines:
+        _say(f"  {line}")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

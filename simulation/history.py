@@ -1,0 +1,256 @@
+"""One seed from beginning to end: days of work with faults, nights, and a calm end to be judged."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from random import Random
+from types import MappingProxyType
+from typing import Any
+from unittest.mock import patch
+
+from networks import registry
+from simulation import actors, oracles, seams, world
+from simulation.control import Control
+from simulation.findings import Finding
+from simulation.plans import ESSENTIAL, TO_A_DEADLINE, Act, Breakage, Plan, Role
+from simulation.processes import Job, Order, Process, State
+from simulation.receivers import dispatch
+from simulation.scheduler import Scheduler
+from simulation.tally import Tally
+from simulation.trace import Trace
+from simulation.world import BEGINNING, World
+from webhooks.dispatcher import runs
+
+PROCESSES = MappingProxyType({Role.WEB: 4, Role.WORKER: 4, Role.DISPATCHER: 2})
+_STEP_MS = (1, 30)
+_LEAP, _LEAP_SECONDS = 0.004, (1, 90)
+_WAKE_UP_LOST, _WAKE_UP_TWICE = 0.2, 0.1
+_ASK_AGAIN = 0.3
+_EVENING = (timedelta(minutes=10), timedelta(minutes=15))
+# Longer than any lease, delay, retry of a webhook, question or wait for money lasts.
+_END = [*[timedelta(minutes=12)] * 3, *[timedelta(hours=hours) for hours in (2, 7, 25, 25, 60, 90)]]
+_END_ROUNDS = 2
+_DAY = timedelta(days=1)
+_BEFORE_A_DEADLINE = timedelta(seconds=4)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a seed. Nothing found: the product has kept its word."""
+
+    findings: list[Finding]
+    digest: str
+    tally: Tally
+    trace: Trace
+
+
+def live(plan: Plan, control: Control) -> Outcome:
+    """Live through `plan` on an emptied database and judge it."""
+    control.forget_everything()
+    history = _History(plan, control)
+    with history.installed():
+        history.live()
+        findings = history.findings()
+    return Outcome(findings, history.trace.digest, history.tally, history.trace)
+
+
+def _burst(of: World, **_options: object) -> None:
+    """What a sweep does where no dispatcher is alive."""
+    dispatch(of.receivers)
+
+
+class _History:
+    def __init__(self, plan: Plan, control: Control) -> None:
+        self.plan = plan
+        self.trace = Trace()
+        self.tally = Tally(seeds=1)
+        self._time = seams.Time(BEGINNING)
+        self._chance = Random(f"schedule of {plan.seed}")
+        self._scheduler = Scheduler(control, self._chance, self.trace, self._advance)
+        self._breaks = {(each.act, each.call): each.kind for each in plan.breaks}
+        self._queues: dict[Role, deque[Act | Job]] = {role: deque() for role in Role}
+        self._roles: dict[str, Role] = {}
+        self._is_calm = False
+        self._born = 0
+        self._world: World
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        with seams.installed(self._time, seed=self.plan.seed, wake_up=self._wake_up):
+            self._world = world.make(self.plan.seed, time=self._time, tally=self.tally)
+            bank: Any = self._world.bank
+            networks = MappingProxyType({bank.name: bank})
+            burst = partial(_burst, self._world)
+            with (
+                patch.object(registry, "_NETWORKS", networks),
+                patch.object(runs, "burst", burst),
+            ):
+                yield
+
+    def live(self) -> None:
+        try:
+            for role, count in PROCESSES.items():
+                for _ in range(count):
+                    self._start(role)
+            for day, night in enumerate(self.plan.nights):
+                self._work([act for act in self.plan.acts if act.day == day])
+                self._evening()
+                self._night(night)
+            self._end()
+        finally:
+            self._scheduler.stop()
+            self.tally.steps += self._scheduler.steps
+            self.tally.days += self._time.now - BEGINNING
+
+    def findings(self) -> list[Finding]:
+        locks = [
+            Finding("deadlock", deadlock.victim, " ⇄ ".join(deadlock.places))
+            for deadlock in self._scheduler.deadlocks
+        ]
+        return locks + oracles.judge(self._world)
+
+    def _work(self, acts: list[Act]) -> None:
+        for act in acts:
+            self._queues[act.role].append(act)
+        while self._step():
+            pass
+
+    def _evening(self) -> None:
+        """What the day began comes to rest, with faults still about."""
+        for leap in _EVENING:
+            self._pass(leap)
+            self._sweep_once()
+
+    def _end(self) -> None:
+        """Nothing breaks any more: what was promised has to come."""
+        self._is_calm = True
+        self._world.bank.is_calm = self._world.receivers.is_calm = True
+        for leap in _END:
+            self._pass(leap)
+            self._sweep_once()
+        for _ in range(_END_ROUNDS):
+            self._sweep_once()
+        for _ in range(_END_ROUNDS):
+            self._queues[Role.DISPATCHER].append(actors.delivery(self._world, -1))
+            self._work([])
+
+    def _night(self, hours: int) -> None:
+        """Some hours, or until a moment before something ends, when it matters who is first."""
+        leap = timedelta(hours=hours)
+        if hours == TO_A_DEADLINE:
+            deadline = world.next_deadline(after=self._time.now + _BEFORE_A_DEADLINE)
+            leap = deadline - _BEFORE_A_DEADLINE - self._time.now if deadline else _DAY
+        self._pass(leap)
+
+    def _sweep_once(self) -> None:
+        for name in ESSENTIAL:
+            self._queues[Role.WORKER].append(actors.sweep(-1, name, {}))
+        self._queues[Role.DISPATCHER].append(actors.delivery(self._world, -1))
+        for intent in self._world.intents:
+            if intent.is_open:
+                self._queues[Role.WEB].append(actors.ask_again(self._world, intent))
+        self._work([])
+
+    def _step(self) -> bool:
+        """One process goes on, or begins its next job. False when all is done."""
+        self._hear_wake_ups()
+        scheduler = self._scheduler
+        idle = [p for p in scheduler.with_state(State.IDLE) if self._queues[self._roles[p.name]]]
+        candidates = scheduler.with_state(State.PARKED) + idle
+        if not candidates:
+            return False
+        process = scheduler.choose(candidates)
+        if process.state is State.IDLE:
+            scheduler.give(process, self._next_job(process))
+        else:
+            self._go_on(process)
+        if process.state is State.GONE:
+            scheduler.processes.remove(process)
+            self._start(self._roles[process.name])
+        return True
+
+    def _next_job(self, process: Process) -> Job:
+        following = self._queues[self._roles[process.name]].popleft()
+        job = following if isinstance(following, Job) else actors.job_of(self._world, following)
+        self.tally.jobs[job.name] += 1
+        done = job.done
+
+        def judged(outcome: Any) -> None:
+            done(outcome)
+            oracles.judge_job(self._world, job, outcome)
+
+        job.done = judged
+        return job
+
+    def _go_on(self, process: Process) -> None:
+        job = process.job
+        kind = self._breaks.get((job.number, job.calls)) if job is not None else None
+        if kind is None or self._is_calm:
+            self.tally.waits += process.place.endswith("(waited)")
+            self._scheduler.give(process, Order.GO)
+        else:
+            self._break(process, kind)
+
+    def _break(self, process: Process, kind: Breakage) -> None:
+        """A call of `process` meets its fate. Behind the call only if it did not have to wait."""
+        scheduler = self._scheduler
+        if kind in {Breakage.CUT_AFTER, Breakage.LOST_ANSWER, Breakage.DEATH_AFTER}:
+            scheduler.give(process, Order.GO_AND_PARK)
+            if process.state is not State.PARKED or not process.place.endswith("(done)"):
+                return
+        self.tally.fault(kind.value)
+        scheduler.cut(process)
+        if kind is Breakage.LOST_ANSWER:
+            scheduler.give(process, Order.LOSE_ANSWER)
+        elif kind in {Breakage.DEATH_BEFORE, Breakage.DEATH_AFTER}:
+            scheduler.give(process, Order.DIE)
+        else:
+            scheduler.give(process, Order.GO)
+
+    def _start(self, role: Role) -> None:
+        self._born += 1
+        name = f"{role.value}-{self._born}"
+        self._roles[name] = role
+        self._scheduler.start(name)
+
+    def _wake_up(self, name: str, arguments: dict[str, Any]) -> None:
+        self._world.wake_ups.append((name, dict(arguments)))
+
+    def _hear_wake_ups(self) -> None:
+        """Some are lost, some come twice; a sweep does the work of those that are."""
+        heard, self._world.wake_ups = self._world.wake_ups, []
+        if self._is_calm:
+            return
+        for name, arguments in heard:
+            luck = self._chance.random()
+            if luck < _WAKE_UP_LOST:
+                self.tally.fault("wake-up lost")
+                continue
+            is_twice = luck > 1 - _WAKE_UP_TWICE
+            for _ in range(1 + is_twice):
+                self._queues[Role.WORKER].append(actors.sweep(-1, name, arguments))
+        if self._chance.random() < _ASK_AGAIN / 10:
+            self._ask_again()
+
+    def _ask_again(self) -> None:
+        """Clients without an answer repeat themselves, also while the first one still runs."""
+        waiting = [intent for intent in self._world.intents if intent.is_open]
+        if waiting:
+            intent = self._chance.choice(waiting)
+            self._queues[Role.WEB].append(actors.ask_again(self._world, intent))
+
+    def _advance(self) -> None:
+        milliseconds = self._chance.randint(*_STEP_MS)
+        self._time.now += timedelta(milliseconds=milliseconds)
+        if not self._is_calm and self._chance.random() < _LEAP:
+            self.tally.fault("process stood still")
+            self._time.now += timedelta(seconds=self._chance.randint(*_LEAP_SECONDS))
+
+    def _pass(self, time: timedelta) -> None:
+        self._time.now += time
+        self._world.bank.arrive()

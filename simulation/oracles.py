@@ -1,0 +1,217 @@
+"""Judges a history by what it cannot argue with: what was told, the bank's record, the sums.
+
+Nothing here trusts what the product says about itself where somebody outside knows better.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from balance import invariants
+from balance.models import Adjustment, Balance, BalanceTransaction
+from common.clock import utc_now
+from funding.models import FundingTransaction
+from networks.base import EventKind, NetworkEvent
+from networks.inbox.models import InboundEvent, InboundOutcome
+from payments.models import Payment
+from simulation import promises
+from simulation.bank import WRONG, Entry
+from simulation.findings import Finding
+from simulation.front import Told
+from simulation.processes import Job, ProcessDied
+from simulation.world import FIRST_MONEY, World
+from webhooks.models import WebhookDelivery, WebhookEvent
+from webhooks.states import DeliveryStatus, EndpointStatus
+
+K = EventKind
+# What a row must say once the bank has said this much.
+_FUNDING_AFTER: dict[tuple[EventKind, ...], str] = {
+    (): "pending",
+    (K.ACCEPTED,): "in_transit",
+    (K.ACCEPTED, K.SETTLED): "completed",
+    (K.ACCEPTED, K.SETTLED, K.RETURNED): "failed",
+    (K.ACCEPTED, K.RETURNED): "failed",
+    (K.REJECTED,): "failed",
+}
+_PAYMENT_AFTER: dict[tuple[EventKind, ...], str] = {
+    (): "processing",
+    (K.ACCEPTED,): "processing",
+    (K.ACCEPTED, K.SETTLED): "completed",
+    (K.ACCEPTED, K.SETTLED, K.RETURNED): "returned",
+    (K.ACCEPTED, K.RETURNED): "failed",
+    (K.REJECTED,): "failed",
+}
+
+
+def judge_job(world: World, job: Job, outcome: Any) -> None:
+    """While nothing is broken for it, a job neither fails nor writes an error to the log."""
+    if isinstance(outcome, ProcessDied):
+        return
+    if isinstance(outcome, Told) and outcome.status == 500:
+        code = "error_500_for_an_outage" if job.is_faulted else "error_500"
+        world.suspicions.append((code, f"{job.name}: {job.errors[:2]}"))
+    elif not job.is_faulted and isinstance(outcome, Exception):
+        message = f"{job.name}: {type(outcome).__name__}: {outcome}"
+        world.suspicions.append(("job_failed", message))
+    errors = [error for error in job.errors if not _is_rightly_in_review(error)]
+    if errors and not job.is_faulted:
+        world.suspicions.append(("logged_error", f"{job.name}: {errors[0]}"))
+
+
+def _is_rightly_in_review(text: str) -> bool:
+    """The audit says which message waits for a person: one of those with another amount."""
+    return f"{WRONG} waits for a person" in text
+
+
+def judge(world: World) -> list[Finding]:
+    """Everything that is wrong at the end of a history that has come to rest."""
+    now = utc_now()
+    checked = invariants.check(now=now, full=True).findings
+    found = [Finding(code, "", message) for code, message in world.suspicions]
+    found += [
+        Finding(f"check: {f.code}", f.subject, f.message)
+        for f in checked
+        if not _is_rightly_in_review(f.message)
+    ]
+    found += promises.check(world)
+    found += _bank_and_rows(world)
+    found += _money(world)
+    found += _messages(world)
+    found += _webhooks(world)
+    return found
+
+
+def _bank_and_rows(world: World) -> Iterator[Finding]:
+    """Each row says what the bank says of it, and the bank has nothing that we gave up."""
+    now = world.time.now
+    for subject in world.bank.conflicts:
+        yield Finding("sent_with_other_terms", subject, "one id, two instructions")
+    for model, after in ((FundingTransaction, _FUNDING_AFTER), (Payment, _PAYMENT_AFTER)):
+        rows: Iterable[Any] = model._default_manager.all()
+        for row in rows:
+            entry = world.bank.entries.get(row.pk)
+            if entry is None:
+                yield from _never_sent(row)
+                continue
+            said = tuple(entry.kinds(by=now))
+            if row.status != after[said]:
+                yield Finding(
+                    "bank_disagrees", row.pk, f"is {row.status}, the bank says {_words(said)}"
+                )
+            if row.amount != entry.instruction.amount:
+                yield Finding("bank_amount", row.pk, f"{row.amount}, {entry.instruction.amount}")
+    known = {pk for model in (FundingTransaction, Payment) for pk in _ids(model)}
+    for subject in world.bank.entries.keys() - known:
+        yield Finding("bank_has_more", subject, "the bank moves money for no row of ours")
+
+
+def _ids(model: Any) -> set[str]:
+    return set(model._default_manager.values_list("pk", flat=True))
+
+
+def _never_sent(row: Any) -> Iterator[Finding]:
+    if row.status in {"pending", "in_transit", "processing", "completed", "returned"}:
+        yield Finding("bank_knows_nothing", row.pk, f"is {row.status}, the bank never had it")
+    is_ready = row.status in {"reserved", "created"} and row.held_at is None
+    if is_ready and row.next_attempt_at is not None and row.next_attempt_at <= utc_now():
+        yield Finding("never_sent", row.pk, f"is {row.status} and due, and nobody sends it")
+
+
+def _words(kinds: tuple[EventKind, ...]) -> str:
+    return ", ".join(kinds) or "nothing yet"
+
+
+def _money(world: World) -> Iterator[Finding]:
+    """Available and locked are what staff gave and what the bank moved, to the cent."""
+    for customer in world.customers:
+        tenant_id = customer.tenant.pk
+        balance = Balance.objects.get(tenant_id=tenant_id)
+        adjusted = sum(
+            row.amount if row.type == "credit" else -row.amount
+            for row in Adjustment.objects.filter(tenant_id=tenant_id)
+        )
+        moved = sum(_net(world, entry) for entry in _entries_of(world, tenant_id))
+        has, should = balance.available + balance.locked, adjusted + moved
+        if has != should:
+            yield Finding("money", tenant_id, f"holds {has} cents, should hold {should}")
+        yield from _unknown_adjustments(tenant_id, world)
+
+
+def _entries_of(world: World, tenant_id: str) -> Iterator[Entry]:
+    for model in (FundingTransaction, Payment):
+        for pk in model._default_manager.filter(tenant_id=tenant_id).values_list("pk", flat=True):
+            if pk in world.bank.entries:
+                yield world.bank.entries[pk]
+
+
+def _net(world: World, entry: Entry) -> int:
+    """What the bank moved into (or out of) the balance, by its own record."""
+    kinds = entry.kinds(by=world.time.now)
+    is_there = K.SETTLED in kinds and K.RETURNED not in kinds
+    sign = 1 if entry.instruction.id.startswith("ftx_") else -1
+    return sign * entry.instruction.amount if is_there else 0
+
+
+def _unknown_adjustments(tenant_id: str, world: World) -> Iterator[Finding]:
+    """Each correction was somebody's, once."""
+    wanted = Counter(
+        (deed.subject_id, deed.kind, deed.amount)
+        for deed in world.deeds
+        if deed.tenant_id == tenant_id and deed.kind in {"credit", "debit"}
+    )
+    wanted[("first", "credit", FIRST_MONEY)] += 1
+    rows = Adjustment.objects.filter(tenant_id=tenant_id)
+    made = Counter((row.reason, str(row.type), row.amount) for row in rows)
+    for extra in made - wanted:
+        yield Finding("adjustment_of_nobody", tenant_id, str(extra))
+
+
+def _messages(world: World) -> Iterator[Finding]:
+    """What the bank said is applied; only what cannot be so waits for a person."""
+    outcomes = dict(InboundEvent.objects.values_list("event_id", "outcome"))
+    notes = dict(InboundEvent.objects.values_list("event_id", "note"))
+    for entry in world.bank.entries.values():
+        for message in entry.messages:
+            event = message.event
+            if message.told_at > world.time.now:
+                continue
+            wanted = InboundOutcome.APPLIED if message.is_genuine else InboundOutcome.REVIEW
+            is_now = outcomes.get(event.id, "never stored")
+            if is_now != wanted and not (
+                is_now == InboundOutcome.REVIEW and _is_late(entry, event)
+            ):
+                text = f"{event.kind} is {is_now} ({notes.get(event.id, '')}), should be {wanted}"
+                yield Finding("message", event.id, text)
+
+
+def _is_late(entry: Entry, event: NetworkEvent) -> bool:
+    """An acceptance that was told behind what follows it says nothing new."""
+    told = {m.event.kind: m.told_at for m in entry.messages if m.is_genuine}
+    return event.kind == K.ACCEPTED and told[K.ACCEPTED] > min(told.values())
+
+
+def _webhooks(world: World) -> Iterator[Finding]:
+    """Every event is taken by its receiver, with the bytes we keep, and none was made up."""
+    bodies = {row.pk: bytes(row.body) for row in WebhookEvent.objects.all()}
+    arrivals = world.receivers.arrivals
+    for arrival in arrivals:
+        if arrival.event_id not in bodies:
+            yield Finding("event_of_nothing", arrival.event_id, arrival.body[:200].decode())
+        elif arrival.body != bodies[arrival.event_id]:
+            yield Finding("event_changed", arrival.event_id, "other bytes than we keep")
+    yield from _deliveries({a.event_id for a in arrivals if a.was_told})
+    if not BalanceTransaction.objects.exists():
+        yield Finding("nothing_happened", "", "no money moved at all")
+
+
+def _deliveries(acknowledged: set[str]) -> Iterator[Finding]:
+    for delivery in WebhookDelivery.objects.select_related("endpoint"):
+        is_off = delivery.endpoint.status != EndpointStatus.ENABLED
+        if delivery.status == DeliveryStatus.SKIPPED and is_off:
+            continue  # accounted for: the tenant was told that its receiver is switched off
+        if delivery.status != DeliveryStatus.DELIVERED:
+            yield Finding("event_not_delivered", delivery.event_id, f"is {delivery.status}")
+        elif delivery.event_id not in acknowledged:
+            yield Finding("event_not_taken", delivery.event_id, "nobody told us that it was taken")

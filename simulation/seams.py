@@ -1,0 +1,172 @@
+"""Where the product meets time, chance, the database and the broker: all of it goes through here.
+
+Installed at run time and taken away again; the product knows nothing of it. Outside of a simulated
+process everything behaves as always.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import datetime, tzinfo
+from functools import wraps
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from approvals import links
+from common import clock, cooldown, crypto, ids, leases, tasks
+from common.postgresql import base, direct
+from networks import submission
+from simulation.processes import CallKind, current
+from tenants import key_text
+from tenants.services import emails
+from webhooks import signing, wake
+from webhooks.dispatcher import loop, runs
+
+Seam = tuple[Any, str, Any]
+
+_PLACE_LENGTH = 72
+_SAVEPOINT = re.compile(r'"?s\d+_x\d+"?')  # Django names them after the thread
+_WRITES = re.compile(r"\b(INSERT|UPDATE|DELETE|LOCK|FOR SHARE|DO|balance_\w+\()")
+_ENDS = ("COMMIT", "ROLLBACK")
+_SETUP = Random("the world before its first process")
+
+
+class Time:
+    """The world's clock, and what each process takes it for."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def seen(self, zone: tzinfo | None = None) -> datetime:
+        process = current()
+        moment = self.now if process is None else self.now + process.drift
+        return moment.astimezone(zone)
+
+
+@contextmanager
+def installed(
+    world_time: Time, *, seed: str, wake_up: Callable[[str, dict[str, Any]], None]
+) -> Iterator[None]:
+    """Everything of the product that asks for time, chance or a broker asks us."""
+    _SETUP.seed(seed)
+    broker: list[Seam] = [
+        (tasks._sender, "add", wake_up),
+        (wake, "dispatchers", lambda: wake_up("webhooks.sweep", {})),
+    ]
+    with ExitStack() as stack:
+        for target, name, value in [
+            *_clocks(world_time),
+            *_dice(),
+            *_database_calls(world_time),
+            *broker,
+        ]:
+            stack.enter_context(patch.object(target, name, value))
+        yield
+
+
+def _clocks(world_time: Time) -> Iterator[Seam]:
+    moment = SimpleNamespace(now=world_time.seen, fromisoformat=datetime.fromisoformat)
+    yield clock, "datetime", moment
+    ticks = _like(
+        time,
+        time_ns=lambda: round(world_time.seen().timestamp() * 1_000_000) * 1_000,
+        monotonic=lambda: world_time.now.timestamp(),
+    )
+    for module in (ids, leases, loop, runs, cooldown, submission, emails):
+        yield module, "time", ticks
+
+
+def _dice() -> Iterator[Seam]:
+    yield ids, "os", _like(os, urandom=_bytes)
+    chances = _like(
+        secrets,
+        token_bytes=_bytes,
+        randbelow=lambda limit: _chance().randrange(limit),
+        token_urlsafe=lambda size: base64.urlsafe_b64encode(_bytes(size)).rstrip(b"=").decode(),
+    )
+    for module in (ids, crypto, links, key_text, signing):
+        yield module, "secrets", chances
+    yield loop, "_random", SimpleNamespace(random=lambda: _chance().random())
+    yield loop, "_DATABASE_AWAY_SECONDS", 0.0
+
+
+def _database_calls(world_time: Time) -> Iterator[Seam]:
+    for name in ("rows", "command", "end"):
+        real = getattr(direct.Direct, name)
+        yield direct.Direct, name, _stopping(real, lambda made: made._connection, world_time)
+    for name in ("execute", "executemany"):
+        real = getattr(base.Cursor, name)
+        yield base.Cursor, name, _stopping(real, lambda cursor: cursor.connection, world_time)
+
+
+def _stopping(
+    real: Callable[..., Any], connection_of: Callable[[Any], Any], world_time: Time
+) -> Callable[..., Any]:
+    """`real`, before and behind which a simulated process can be stopped."""
+
+    @wraps(real)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        process = current()
+        if process is None:
+            return real(self, *args, **kwargs)
+        connection = connection_of(self)
+        text = _text(args[0] if args else kwargs["query"])
+        kind = _kind(text, connection)
+
+        def act() -> Any:
+            _set_clock(connection, world_time)
+            return real(self, *args, **kwargs)
+
+        return process.call(connection, kind, _place(text), act)
+
+    return call
+
+
+def _set_clock(connection: psycopg.Connection[Any], world_time: Time) -> None:
+    """The database has the world's time: at the beginning of each transaction, as `now()` has."""
+    if connection.pgconn.transaction_status == TransactionStatus.IDLE:
+        moment = clock.text_of(world_time.now)
+        connection.pgconn.exec_(f"SET ballast.now = '{moment}'".encode())
+
+
+def _kind(text: str, connection: psycopg.Connection[Any]) -> CallKind:
+    """What the statement may do to locks, judged generously."""
+    is_alone = connection.pgconn.transaction_status == TransactionStatus.IDLE
+    return CallKind(
+        may_wait=_WRITES.search(text) is not None,
+        may_free=is_alone or text.startswith(_ENDS) or "unlock" in text,
+    )
+
+
+def _text(statement: Any) -> str:
+    return statement.decode() if isinstance(statement, bytes) else str(statement)
+
+
+def _place(text: str) -> str:
+    """A call's name: the beginning of its statement, without what differs from run to run."""
+    return _SAVEPOINT.sub("…", " ".join(text.split())[:_PLACE_LENGTH])
+
+
+def _like(module: Any, **changed: Any) -> SimpleNamespace:
+    """`module` with some of its functions exchanged."""
+    return SimpleNamespace(**{**vars(module), **changed})
+
+
+def _chance() -> Random:
+    process = current()
+    return _SETUP if process is None else process.chance
+
+
+def _bytes(size: int) -> bytes:
+    return _chance().randbytes(size)

@@ -1,0 +1,147 @@
+"""`approval` of funding transactions and payments: who decided, and when."""
+
+from __future__ import annotations
+
+import pytest
+
+from approvals import decisions
+from common.clock import utc_now
+from funding.models import Confirmation, FundingTransaction
+from funding.services import auto_funding
+from payments.models import Payment, PaymentConfirmation
+from payments.services import approval_settings
+from tenants.actors import SYSTEM
+from tests.builders import browser_of, make_auto_funding, make_member, make_source
+from tests.payments.builders import fund, pay
+
+CFO = "cfo@acme.example"
+PAGES = {"funding": "funding", "payment": "payments"}
+
+
+@pytest.fixture
+def funding(acme):
+    """An automatic funding that CFO is asked about."""
+    make_source(acme)
+    make_auto_funding(acme, confirmation_threshold=0, confirmation_emails=[CFO])
+    auto_funding.evaluate(tenant_id=acme.pk, now=utc_now())
+    return FundingTransaction.objects.get()
+
+
+@pytest.fixture
+def payment(acme):
+    """A payment that CFO is asked about."""
+    approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=utc_now())
+    make_member(acme, email=CFO)
+    fund(acme, 5_000)
+    return pay(acme, 5_000, now=utc_now())
+
+
+def links(api, path):
+    return api.get(path).json()["data"]["links"][0]["url"].rstrip("/").rpartition("/")[2]
+
+
+def token(api, row):
+    if isinstance(row, Payment):
+        return links(api, f"/api/v1/sandbox/payments/{row.pk}/confirmation")
+    return links(api, f"/api/v1/sandbox/confirmations/{row.pk}")
+
+
+def path_of(row):
+    return f"/api/v1/{'payments' if isinstance(row, Payment) else 'funding/transactions'}/{row.pk}"
+
+
+def shown(api, row):
+    """The same in the list and alone."""
+    one = api.get(path_of(row)).json()["data"]["approval"]
+    (listed,) = api.get(path_of(row).rpartition("/")[0]).json()["data"]
+    assert listed["approval"] == one
+    return one
+
+
+OPEN = {"status": "open", "decidedBy": None, "decidedAt": None, "declineReason": None}
+
+
+@pytest.mark.parametrize("kind", ["funding", "payment"])
+class TestApproval:
+    def test_waits_then_names_who_approved_and_when(self, request, acme_api, kind):
+        row = request.getfixturevalue(kind)
+        assert shown(acme_api, row) == OPEN
+        amount = f"{row.amount / 100:.2f}"
+
+        decisions.approve(token=token(acme_api, row), typed_amount=amount, now=utc_now())
+
+        decided = question_of(row).decided_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        assert shown(acme_api, row) == {
+            "status": "approved",
+            "decidedBy": {"type": "approver", "id": CFO},
+            "decidedAt": decided,
+            "declineReason": None,
+        }
+
+    def test_names_who_declined_and_why(self, request, acme_api, kind):
+        row = request.getfixturevalue(kind)
+
+        decisions.decline(token=token(acme_api, row), reason="Too much", now=utc_now())
+
+        found = shown(acme_api, row)
+        assert (found["status"], found["declineReason"]) == ("declined", "Too much")
+        assert found["decidedBy"] == {"type": "approver", "id": CFO}
+
+    def test_withdrawn_names_nobody_and_is_current_in_the_answer(self, request, acme_api, kind):
+        row = request.getfixturevalue(kind)
+
+        answer = acme_api.post_json(f"{path_of(row)}/cancel").json()["data"]["approval"]
+
+        assert (answer["status"], answer["decidedBy"]) == ("superseded", None)
+        assert answer["decidedAt"] is not None
+        assert shown(acme_api, row) == answer
+
+    def test_names_no_staff_who_stopped_it(self, request, acme_api, kind, admin_user):
+        row = request.getfixturevalue(kind)
+        name = admin_user.email
+        question = type(question_of(row)).objects.filter(pk=question_of(row).pk)
+        question.update(decision="superseded", decided_by=name, decided_at=utc_now())
+
+        assert shown(acme_api, row)["decidedBy"] is None
+        assert name not in acme_api.get(path_of(row)).content.decode()
+
+    def test_is_nobody_elses(self, request, acme_api, rival_api, kind):
+        row = request.getfixturevalue(kind)
+
+        assert rival_api.get(path_of(row)).status_code == 404
+
+    def test_stands_on_the_page(self, request, acme, acme_api, kind):
+        row = request.getfixturevalue(kind)
+        amount = f"{row.amount / 100:.2f}"
+        decisions.approve(token=token(acme_api, row), typed_amount=amount, now=utc_now())
+
+        browser = browser_of(make_member(acme, email="dana@acme.example"))
+        content = browser.get(f"/dashboard/{PAGES[kind]}/{row.pk}").content.decode()
+
+        assert "<dt>Approval</dt>" in content
+        assert f"by {CFO}" in content
+
+
+def question_of(row):
+    if isinstance(row, Payment):
+        return PaymentConfirmation.objects.get(payment=row)
+    return Confirmation.objects.get(funding=row)
+
+
+def test_nobody_is_asked_about_a_small_one(acme, acme_api):
+    fund(acme, 5_000)
+
+    assert shown(acme_api, pay(acme, 5_000)) is None
+
+
+def test_a_page_of_them_costs_no_query_each(acme, acme_api, django_assert_max_num_queries):
+    approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=utc_now())
+    make_member(acme, email=CFO)
+    fund(acme, 50_000)
+    for number in range(10):
+        pay(acme, 1_000, to=f"7700{number}", now=utc_now())
+
+    with django_assert_max_num_queries(5):
+        found = acme_api.get("/api/v1/payments").json()["data"]
+
+    assert [row["approval"]["status"] for row in found] == ["open"] * 10

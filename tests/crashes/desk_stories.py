@@ -1,0 +1,302 @@
+"""Every action of staff, by the address at the desk or by the model and what is done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from django.test import RequestFactory
+from django.urls import reverse
+
+from balance import proposals
+from common.clock import utc_now
+from dashboard.desk.urls import urlpatterns
+from funding.services import holds as funding_holds
+from funding.services import submission
+from networks.base import EventKind
+from networks.inbox import arrivals, settlements
+from networks.inbox.models import InboundEvent
+from payments.models import PaymentSettings
+from payments.services import approval_settings
+from payments.services import holds as payment_holds
+from tenants import actors
+from tenants.actors import SYSTEM
+from tenants.models import ApiKey, Membership, Role, User
+from tenants.services import accounts, switches
+from tenants.switches import SwitchKind
+from tests.builders import make_key
+from tests.crashes.api_stories import failed_delivery
+from tests.crashes.every_call import Story
+from tests.crashes.world import Act, World
+from tests.networks.scripted import ScriptedNetwork, message
+
+Begin = Callable[[World], Act]
+WHY = {"reason": "Called them"}
+
+
+def send(world: World, path: str, **fields: Any) -> Act:
+    browser = world.desk
+    return lambda _headers: browser.post(path, fields)
+
+
+def of_tenant(name: str, **fields: Any) -> Begin:
+    return lambda world: send(world, reverse(f"desk:{name}", args=[world.tenant.pk]), **fields)
+
+
+def release_tenant(world: World) -> Act:
+    accounts.suspend(tenant_id=world.tenant.pk, reason="x", actor=SYSTEM, now=utc_now())
+    return of_tenant("release", **WHY)(world)
+
+
+def reveal(world: World) -> Act:
+    return send(world, reverse("desk:account_number", args=[world.source.pk]), **WHY)
+
+
+def alone(model: str, action: str, row: Any, world: World, **fields: Any) -> Act:
+    """From the row's own page."""
+    return send(world, reverse(f"admin:{model}_{action}", args=[row.pk]), **fields)
+
+
+def chosen(model: str, action: str, row: Any, world: World, **fields: Any) -> Act:
+    """From the list, of rows that were ticked."""
+    path = reverse(f"admin:{model}_changelist")
+    return send(world, path, action=action, _selected_action=[row.pk], **fields)
+
+
+def add(model: str, **fields: Any) -> Begin:
+    path = f"admin:{model}_add"
+    return lambda world: send(
+        world, reverse(path), **{k: v(world) if callable(v) else v for k, v in fields.items()}
+    )
+
+
+def held(world: World, row: Any, holds: Any) -> Any:
+    key = "funding_id" if holds is funding_holds else "payment_id"
+    holds.hold(**{key: row.pk}, reason="odd", actor=SYSTEM, now=utc_now())
+    return row
+
+
+def movement(model: str, make: Callable[[World], Any], holds: Any) -> dict[str, Begin]:
+    """Hold, release and stop of a funding or payment, from its page and from the list."""
+
+    def begin(action: str, how: Any, world: World) -> Act:
+        row = make(world)
+        if not action.startswith("hold"):
+            held(world, row, holds)
+        return how(model, action, row, world, **WHY)  # type: ignore[no-any-return]  # `how` is ours
+
+    label = model.replace("_", ".", 1)
+    found: dict[str, Begin] = {}
+    for action in ("hold", "release", "stop"):
+        found[f"{label} {action}"] = partial(begin, action, alone)
+        found[f"{label} {action}_chosen"] = partial(begin, f"{action}_chosen", chosen)
+    return found
+
+
+def a_payment(world: World) -> Any:
+    world.money()
+    return world.payment()
+
+
+def in_review(world: World) -> InboundEvent:
+    funding = world.funding()
+    stranger = message(funding, EventKind.RETURNED, id=f"n-{funding.pk}", instruction_id="unknown")
+    arrivals.collect(network=ScriptedNetwork(stranger), id_prefix="", now=utc_now())
+    return InboundEvent.objects.get(event_id=stranger.id)
+
+
+def proposal(world: World) -> Any:
+    other = User.objects.create_superuser(email=f"ann-{world.tenant.pk}@ballast.example")
+    return proposals.propose(
+        tenant_id=world.tenant.pk,
+        type="credit",
+        amount=100,
+        reason="Fee",
+        actor=actors.staff(other.pk),
+        now=utc_now(),
+    )
+
+
+def pending(world: World) -> Any:
+    funding = world.funding()
+    submission.submit_due(now=utc_now())
+    return funding
+
+
+def by_hand(world: World) -> Any:
+    """What somebody else proposed."""
+    funding = pending(world)
+    other = User.objects.create_superuser(email=f"ann-{world.tenant.pk}@ballast.example")
+    return settlements.propose(
+        subject_id=funding.pk,
+        kind=EventKind.SETTLED,
+        amount=funding.amount,
+        bank_reference=f"FED-{world.tenant.pk}",
+        reason="On the statement",
+        actor=actors.staff(other.pk),
+        now=utc_now(),
+    )
+
+
+def key_of(world: World) -> ApiKey:
+    make_key(world.tenant)
+    return ApiKey.objects.get(tenant=world.tenant)
+
+
+def switch(world: World) -> Any:
+    return switches.engage(
+        kind=SwitchKind.WEBHOOKS,
+        reason="Bank is down",
+        actor=SYSTEM,
+        now=utc_now(),
+        tenant_id=world.tenant.pk,
+    )
+
+
+def membership(world: World) -> Membership:
+    return Membership.objects.get(tenant=world.tenant, user=world.member(Role.VIEWER))
+
+
+def switched_off(world: World) -> Any:
+    chosen("webhooks_webhookendpoint", "switch_off", world.endpoint, world)({})
+    return world.endpoint
+
+
+def settings_of(world: World) -> Any:
+    approval_settings.set_threshold(
+        tenant_id=world.tenant.pk, threshold=100_000, actor=SYSTEM, now=utc_now()
+    )
+    return PaymentSettings.objects.get(tenant=world.tenant)
+
+
+def group(world: World) -> Any:
+    return Group.objects.create(name=f"Group {world.tenant.pk}")
+
+
+NEW_KEY = {"name": "Booking", "scopes": ["balance:read"], "expires_at_0": "", "expires_at_1": ""}
+NEW_USER = {"password1": "correct horse battery", "password2": "correct horse battery"}
+
+BEGINNINGS: dict[str, Begin] = {
+    "desk suspend": of_tenant("suspend", **WHY),
+    "desk release": release_tenant,
+    "desk limits": of_tenant("limits", daily_max="1000.00", monthly_max="", **WHY),
+    "desk check": lambda world: send(world, reverse("desk:check"), kind="full"),
+    "desk account_number": reveal,
+    "desk view_as": of_tenant("view_as", **WHY),
+    **movement("funding_fundingtransaction", lambda world: world.funding(), funding_holds),
+    **movement("payments_payment", a_payment, payment_holds),
+    "network_inbox.inboundevent retry": lambda w: alone(
+        "network_inbox_inboundevent", "retry", in_review(w), w, **WHY
+    ),
+    "network_inbox.inboundevent resolve": lambda w: alone(
+        "network_inbox_inboundevent", "resolve", in_review(w), w, **WHY
+    ),
+    "network_inbox.inboundevent retry_chosen": lambda w: chosen(
+        "network_inbox_inboundevent", "retry_chosen", in_review(w), w, **WHY
+    ),
+    "network_inbox.inboundevent resolve_chosen": lambda w: chosen(
+        "network_inbox_inboundevent", "resolve_chosen", in_review(w), w, **WHY
+    ),
+    "network_inbox.handsettlement add": add(
+        "network_inbox_handsettlement",
+        subject_id=lambda w: pending(w).pk,
+        kind="settled",
+        amount="250.00",
+        bank_reference=lambda w: f"FED-{w.tenant.pk}",
+        code="",
+        **WHY,
+    ),
+    "network_inbox.handsettlement approve": lambda w: alone(
+        "network_inbox_handsettlement", "approve", by_hand(w), w, **WHY
+    ),
+    "network_inbox.handsettlement reject": lambda w: alone(
+        "network_inbox_handsettlement", "reject", by_hand(w), w, **WHY
+    ),
+    "balance.adjustmentproposal approve": lambda w: alone(
+        "balance_adjustmentproposal", "approve", proposal(w), w, **WHY
+    ),
+    "balance.adjustmentproposal reject": lambda w: alone(
+        "balance_adjustmentproposal", "reject", proposal(w), w, **WHY
+    ),
+    "balance.adjustmentproposal add": add(
+        "balance_adjustmentproposal",
+        tenant=lambda w: w.tenant.pk,
+        type="credit",
+        amount="1.00",
+        reason="Fee",
+    ),
+    "tenants.apikey revoke": lambda w: chosen("tenants_apikey", "revoke", key_of(w), w),
+    "tenants.apikey add": add("tenants_apikey", tenant=lambda w: w.tenant.pk, **NEW_KEY),
+    "tenants.apikey change": lambda w: alone(
+        "tenants_apikey", "change", key_of(w), w, reads_per_second="500", writes_per_second=""
+    ),
+    "tenants.switch release": lambda w: alone("tenants_switch", "release", switch(w), w, **WHY),
+    "tenants.switch add": add(
+        "tenants_switch", kind="webhooks", tenant=lambda w: w.tenant.pk, **WHY
+    ),
+    "tenants.tenant add": add("tenants_tenant", name="Zephyr", mode="live"),
+    "tenants.user add": add(
+        "tenants_user",
+        email=lambda w: f"new-{w.tenant.pk}@acme.example",
+        usable_password="true",
+        **NEW_USER,
+    ),
+    "tenants.user change": lambda w: alone(
+        "tenants_user", "change", w.owner, w, email=w.owner.email, name="Dana", is_active="on"
+    ),
+    "tenants.membership add": add(
+        "tenants_membership",
+        tenant=lambda w: w.tenant.pk,
+        user=lambda w: World().owner.pk,
+        role="viewer",
+    ),
+    "tenants.membership change": lambda w: alone(
+        "tenants_membership", "change", membership(w), w, role="approver"
+    ),
+    "webhooks.webhookendpoint switch_off": lambda w: chosen(
+        "webhooks_webhookendpoint", "switch_off", w.endpoint, w
+    ),
+    "webhooks.webhookendpoint switch_on": lambda w: chosen(
+        "webhooks_webhookendpoint", "switch_on", switched_off(w), w
+    ),
+    "webhooks.webhookdelivery resend": lambda w: chosen(
+        "webhooks_webhookdelivery", "resend", failed_delivery(w), w
+    ),
+    "payments.paymentsettings add": add(
+        "payments_paymentsettings", tenant=lambda w: w.tenant.pk, threshold="5.00"
+    ),
+    "payments.paymentsettings change": lambda w: alone(
+        "payments_paymentsettings", "change", settings_of(w), w, threshold="6.00"
+    ),
+    "auth.group add": add("auth_group", name=lambda w: f"Group {w.tenant.pk}"),
+    "auth.group change": lambda w: alone(
+        "auth_group", "change", group(w), w, name=f"Other {w.tenant.pk}"
+    ),
+    "auth.group delete": lambda w: alone("auth_group", "delete", group(w), w, post="yes"),
+}
+EXEMPT = {
+    "desk ledger": "reads",
+    "desk queues": "reads",
+    "desk tenant": "reads",
+    "desk export": "is written while it is sent; it stores only that it was asked for",
+    "desk stop_viewing": "ends what only the session knows",
+}
+
+STORIES = [Story(f"staff {name}", begin) for name, begin in BEGINNINGS.items()]
+
+
+def actions() -> set[str]:
+    """Every page of the desk, and all that the admin offers to somebody who may do everything."""
+    request = RequestFactory().get("/admin/")
+    request.user = User(is_superuser=True, is_staff=True)
+    found = {f"desk {page.name}" for page in urlpatterns}
+    for model, desk in admin.site._registry.items():
+        names = [*(desk.actions or ()), *(getattr(desk, "actions_detail", None) or ())]
+        for verb in ("add", "change", "delete"):
+            if getattr(desk, f"has_{verb}_permission")(request):
+                names.append(verb)
+        found |= {f"{model._meta.label_lower} {name}" for name in names}
+    return found

@@ -1,0 +1,318 @@
+"""Every form of the dashboard, by the name of its page, sent as a browser sends it."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.urls import reverse
+
+from approvals import links, requests
+from common.clock import utc_now
+from funding.models import Confirmation, FundingSource, SourceVerification
+from funding.services import auto_funding
+from funding.services.confirmation_outcomes import MATTER
+from payments.services import approval_settings, recipients
+from tenants.actors import SYSTEM
+from tenants.models import ApiKey, Invitation, Membership, OutgoingEmail, Role
+from tenants.services import emails, invitations
+from tests.builders import make_key, make_linked_source, make_source
+from tests.crashes.api_stories import failed_delivery
+from tests.crashes.every_call import Story
+from tests.crashes.world import Act, World
+from tests.dashboard.test_roles import RULES
+from tests.payments.builders import account
+
+Begin = Callable[[World], Act]
+
+_HIDDEN = re.compile(r'<input type="hidden" name="(token|seen|standing)" value="([^"]*)"')
+ACCOUNT = {
+    "holder_name": "Acme Inc",
+    "routing_number": "021000021",
+    "account_number": "000123456789",
+    "account_type": "checking",
+    "holder_type": "business",
+}
+
+
+def form(world: World, page: str, /, *names: Any, **fields: Any) -> Act:
+    """What to do: send the form of this page. A page that shows it is looked at first."""
+    return form_of(world, world.browser, reverse(f"dashboard:{page}", args=names), **fields)
+
+
+def form_of(world: World, browser: Any, path: str, **fields: Any) -> Act:
+    shown = browser.get(path)
+    text = shown.content.decode() if shown.status_code == 200 else ""
+    hidden = {key: html.unescape(value) for key, value in _HIDDEN.findall(text)}
+    sent = {"acting_for": world.tenant.pk, **hidden, **fields}
+    return partial(_send, browser, path, sent)
+
+
+def _send(browser: Any, path: str, fields: dict[str, Any], _headers: Any) -> Any:
+    return browser.post(path, fields)
+
+
+def plain(page: str, /, **fields: Any) -> Begin:
+    """A form that needs nothing but the tenant."""
+    return lambda world: form(world, page, **fields)
+
+
+def cancel_funding(world: World) -> Act:
+    funding = world.funding()
+    world.low()
+    return form(world, "funding_cancel", funding.pk)
+
+
+def topup(world: World) -> Act:
+    world.low()
+    fields = {"amount": "250.00", "source": world.source.pk, "method": "ach_debit"}
+    return form(world, "topup", **fields, step="confirm")
+
+
+def saved_recipient(world: World) -> Any:
+    return recipients.save(
+        tenant_id=world.tenant.pk, details=account(), actor=SYSTEM, now=utc_now()
+    )
+
+
+def pay(world: World) -> Act:
+    world.money()
+    world.low()
+    fields = {"recipient": saved_recipient(world).pk, "amount": "250.00", "method": "ach_credit"}
+    return form(world, "pay", **fields, description="Invoice 7", step="confirm")
+
+
+def cancel_payment(world: World) -> Act:
+    world.money()
+    payment = world.payment()
+    world.low()
+    return form(world, "payment_cancel", payment.pk)
+
+
+def payment_approval(world: World) -> Act:
+    world.member(Role.APPROVER)
+    return form(world, "payment_approval", threshold="1000.00")
+
+
+def change_payment_approval(world: World) -> Act:
+    checker = world.browser_of(world.member(Role.APPROVER))
+    approval_settings.set_threshold(
+        tenant_id=world.tenant.pk, threshold=100_000, actor=SYSTEM, now=utc_now()
+    )
+    asked = form(world, "payment_approval", threshold="")({})
+    assert asked.status_code == 302
+    path = reverse("dashboard:payment_approval_change")
+    return form_of(world, checker, path, decision="agree")
+
+
+def of_recipient(name: str, **fields: Any) -> Begin:
+    return lambda world: form(world, name, saved_recipient(world).pk, **fields)
+
+
+def question(world: World) -> Confirmation:
+    """$50.00 wait for the owner."""
+    world.money(1_000)
+    world.low(confirmation_threshold=1_000, funding_amount=5_000)
+    assert world.owner
+    auto_funding.evaluate(tenant_id=world.tenant.pk, now=utc_now())
+    return Confirmation.objects.get(tenant_id=world.tenant.pk)
+
+
+def approve(world: World) -> Act:
+    return form(world, "approval", question(world).pk, decision="approve", typed_amount="50.00")
+
+
+def approve_by_link(world: World) -> Act:
+    asked = question(world)
+    given = links.for_sandbox(
+        MATTER, tenant_id=world.tenant.pk, subject_id=asked.funding_id, now=utc_now()
+    )
+    (address,) = given.urls.values()
+    token = address.rstrip("/").rpartition("/")[2]
+    path = reverse("confirmation", args=[token])
+    return form_of(world, world.browser, path, decision="approve", typed_amount="50.00")
+
+
+def resend_question(world: World) -> Act:
+    asked = question(world)
+    emails.send_due(now=utc_now())
+    before = utc_now() - requests.RESEND_AFTER
+    OutgoingEmail.objects.filter(tenant=world.tenant).update(created_at=before, sent_at=before)
+    return form(world, "approval_resend", asked.pk)
+
+
+def auto_funding_settings(world: World) -> Act:
+    world.money(1_000)
+    fields = {
+        "step": "save",
+        "enabled": "on",
+        "low_balance_threshold": "200",
+        "funding_amount": "500",
+        "source_id": world.source.pk,
+        "funding_method": "ach_debit",
+    }
+    return form(world, "auto_funding_settings", **fields)
+
+
+def pause(world: World) -> Act:
+    world.low()
+    return form(world, "auto_funding_pause")
+
+
+def resume(world: World) -> Act:
+    world.money(1_000)
+    world.low(paused_reason="too_many_firings")
+    path = reverse("dashboard:auto_funding_resume")
+    shown = world.browser.get(reverse("dashboard:auto_funding")).content.decode()
+    hidden = {key: html.unescape(value) for key, value in _HIDDEN.findall(shown)}
+    return form_of(world, world.browser, path, **hidden)
+
+
+def second_source(world: World) -> Any:
+    assert world.source
+    return make_linked_source(world.tenant)
+
+
+def verify(world: World) -> Act:
+    source = make_source(world.tenant, account_number="50001", now=utc_now())
+    World.finish_all()
+    first, second = SourceVerification.objects.get(source=source).amounts
+    return form(world, "bank_account_verify", source.pk, first=str(first), second=str(second))
+
+
+def authorize(world: World) -> Act:
+    ended = FundingSource.objects.filter(pk=world.source.pk)
+    ended.update(authorization_ended_at=utc_now(), last_return_code="R07")
+    return form(world, "bank_account_authorize", world.source.pk)
+
+
+def remove_source(world: World) -> Act:
+    world.low()
+    return form(world, "bank_account_remove", world.source.pk)
+
+
+def key_of(world: World) -> ApiKey:
+    make_key(world.tenant)
+    return ApiKey.objects.get(tenant=world.tenant)
+
+
+def rotate_key(world: World) -> Act:
+    return form(world, "api_key_rotate", key_of(world).pk, overlap="0")
+
+
+def endpoint_form(name: str, **fields: Any) -> Begin:
+    return lambda world: form(world, name, world.endpoint.pk, **fields)
+
+
+def replay(world: World) -> Act:
+    assert world.endpoint
+    failed_delivery(world)
+    day = utc_now() - timedelta(days=1), utc_now() + timedelta(minutes=2)
+    start, end = (f"{moment:%Y-%m-%dT%H:%M}" for moment in day)
+    fields = {"start": start, "end": end, "which": "missing", "step": "confirm"}
+    return form(world, "webhook_replay", world.endpoint.pk, **fields)
+
+
+def resend(world: World) -> Act:
+    return form(world, "delivery_resend", failed_delivery(world).pk)
+
+
+def invited(world: World) -> Any:
+    return invitations.invite(
+        tenant_id=world.tenant.pk,
+        email="new@acme.example",
+        role=Role.VIEWER,
+        actor=SYSTEM,
+        now=utc_now(),
+    )
+
+
+def of_invitation(name: str) -> Begin:
+    def begin(world: World) -> Act:
+        row = invited(world)
+        emails.send_due(now=utc_now())
+        day_old = row.expires_at - timedelta(days=1)
+        Invitation.objects.filter(pk=row.pk).update(expires_at=day_old)
+        return form(world, name, row.pk)
+
+    return begin
+
+
+def sign_in_rule(world: World) -> Act:
+    Authenticator.objects.create(user=world.owner, type="totp", data={"secret": "x"})
+    return form(world, "team_sign_in_rule", required="yes")
+
+
+def of_member(name: str, **fields: Any) -> Begin:
+    def begin(world: World) -> Act:
+        lee = Membership.objects.get(tenant=world.tenant, user=world.member(Role.VIEWER))
+        return form(world, name, lee.pk, **fields)
+
+    return begin
+
+
+BEGINNINGS: dict[str, Begin] = {
+    "funding_cancel": cancel_funding,
+    "topup": topup,
+    "pay": pay,
+    "payment_cancel": cancel_payment,
+    "payment_approval": payment_approval,
+    "payment_approval_change": change_payment_approval,
+    "recipient_add": plain("recipient_add", **ACCOUNT, nickname=""),
+    "recipient_rename": of_recipient("recipient_rename", nickname="Paper mill"),
+    "recipient_remove": of_recipient("recipient_remove"),
+    "approval": approve,
+    "approval_resend": resend_question,
+    "auto_funding_settings": auto_funding_settings,
+    "auto_funding_pause": pause,
+    "auto_funding_resume": resume,
+    "bank_account_enter": plain("bank_account_enter", **ACCOUNT),
+    "bank_account_pick": plain("bank_account_pick", outcome="first", holder_name="Acme Inc"),
+    "bank_account_default": lambda world: form(
+        world, "bank_account_default", second_source(world).pk
+    ),
+    "bank_account_authorize": authorize,
+    "bank_account_remove": remove_source,
+    "bank_account_verify": verify,
+    "api_key_issue": plain("api_key_issue", name="billing", scopes=["balance:read"]),
+    "api_key_rotate": rotate_key,
+    "api_key_revoke": lambda world: form(world, "api_key_revoke", key_of(world).pk),
+    "webhook_register": plain("webhook_register", url="https://93.184.215.14/new", scope="every"),
+    "webhook_edit": endpoint_form("webhook_edit", url="https://93.184.215.14/x", scope="every"),
+    "webhook_rotate": endpoint_form("webhook_rotate", overlap="0"),
+    "webhook_switch": endpoint_form("webhook_switch", active=""),
+    "webhook_remove": endpoint_form("webhook_remove"),
+    "webhook_test": endpoint_form("webhook_test"),
+    "webhook_replay": replay,
+    "delivery_resend": resend,
+    "team_invite": plain("team_invite", email="new@acme.example", role="viewer"),
+    "team_sign_in_rule": sign_in_rule,
+    "invitation_resend": of_invitation("invitation_resend"),
+    "invitation_revoke": of_invitation("invitation_revoke"),
+    "member_role": of_member("member_role", role="approver"),
+    "member_remove": of_member("member_remove"),
+    "settings": plain("settings", name="Acme Corp"),
+    "notifications": plain("notifications"),
+    "confirmation": approve_by_link,
+}
+EXEMPT = {
+    "topup_check": "changes nothing: it shows what a top-up would do",
+    "auto_funding_preview": "changes nothing: it shows what the settings would do",
+    "bank_account_link": "is for live tenants: Plaid is asked; the API's link story has the rest",
+    "switch_tenant": "changes only the session, which is no record of anything",
+}
+
+STORIES = [
+    Story(f"page {name}", begin, may_wait=name == "webhook_test")
+    for name, begin in BEGINNINGS.items()
+]
+
+
+def forms() -> set[str]:
+    """Every form of the dashboard, as the roles' table has it, and the one behind a link."""
+    return {name for name, rule in RULES.items() if rule.act is not None} | {"confirmation"}

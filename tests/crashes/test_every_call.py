@@ -1,0 +1,108 @@
+"""Whatever dies at whichever database call: nobody is told what is not so.
+
+Every operation that changes something has a story; the first tests complain about one that has
+none. The quick suite tries some points of a few operations, `-m slow` each eighth of all, from
+another first one in each, and `./run test --nightly tests/crashes` every point of all.
+"""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import pytest
+
+from balance import invariants
+from common.clock import utc_now
+from tests.crashes import api_stories, desk_stories, page_stories, work_stories
+from tests.crashes.bomb import Bomb
+from tests.crashes.every_call import Explorer, Story, Tally
+from tests.crashes.stored import Stored
+from tests.crashes.world import World
+from tests.receivers import ALLOWED, Receiver
+from webhooks.dispatcher import loop
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ALL = {
+    str(story): story
+    for part in (api_stories, page_stories, desk_stories, work_stories)
+    for story in part.STORIES
+}
+EVERY = 8
+SAMPLE = {
+    "POST payments": 9,
+    "page payment_cancel": 9,
+    "staff balance.adjustmentproposal approve": 12,
+    "task payments.run_waiting": 12,
+}
+
+
+@pytest.fixture(autouse=True)
+def others(settings, monkeypatch, plaid):
+    """Who is outside: a receiver of webhooks, and Plaid. A dispatcher rests shortly after an
+    outage."""
+    settings.WEBHOOK_ALLOWED_NETWORKS = ALLOWED
+    settings.WEBHOOK_ALLOW_HTTP = True
+    monkeypatch.setattr(loop, "_DATABASE_AWAY_SECONDS", 0.01)
+    with Receiver() as receiver:
+        monkeypatch.setattr(World, "hooks", receiver.url())
+        yield
+
+
+def explored(story: Story, bomb: Bomb, stored: Stored, *, every: int, first: int = 1) -> Tally:
+    explorer = Explorer(story, bomb, stored)
+    tally = explorer.explore(is_keyed=False, first=first, every=every)
+    if story.takes_key:
+        tally += explorer.explore(is_keyed=True, first=first, every=every)
+    counts = f"{tally.points} points, told {dict(tally.told)}, {len(tally.faults)} faults"
+    print(f"\nCRASHES {story}: {counts}")  # noqa: T201  # the whole run is counted from these lines
+    return tally
+
+
+# Stories of webhooks send events of fundings that nobody made.
+EXPECTED = {"funding_vanished"}
+
+
+def assert_sound(tally: Tally) -> None:
+    """No lies, no unexpected answers, nothing half done, and books that are right."""
+    findings = invariants.check(now=utc_now(), full=True).findings
+    found = [str(finding) for finding in findings if finding.code not in EXPECTED]
+    faults = "\n".join([*tally.faults[:5], *found[:5]])
+    assert not faults, faults
+
+
+class TestEverythingThatChangesSomethingHasAStory:
+    def test_operations_of_the_api(self):
+        assert set(api_stories.BEGINNINGS) == api_stories.operations()
+
+    def test_forms_of_the_dashboard(self):
+        told = {*page_stories.BEGINNINGS, *page_stories.EXEMPT}
+        assert told == page_stories.forms()
+
+    def test_actions_of_staff(self):
+        told = {*desk_stories.BEGINNINGS, *desk_stories.EXEMPT}
+        assert told == desk_stories.actions()
+
+    def test_periodic_tasks(self):
+        told = {*work_stories.BEGINNINGS, *work_stories.EXEMPT}
+        assert told == work_stories.tasks()
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_few_points(name, bomb, stored):
+    tally = explored(ALL[name], bomb, stored, every=SAMPLE[name])
+
+    assert_sound(tally)
+    assert tally.points >= 4
+    assert tally.told["503"] >= 1 or ALL[name].is_work
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", ALL)
+def test_all_that_changes_something(request, name, bomb, stored):
+    every = 1 if request.config.getoption("--nightly") else EVERY
+
+    assert_sound(
+        explored(ALL[name], bomb, stored, every=every, first=1 + crc32(name.encode()) % every)
+    )

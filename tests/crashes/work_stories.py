@@ -1,0 +1,196 @@
+"""Every periodic task, and the dispatcher: nobody is told anything, and all of it gets done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from django.db import Error as DatabaseProblem
+
+from api.models import ApiRequest, IdempotencyRecord
+from common.clock import utc_now
+from config.beat import SCHEDULE
+from config.celery import app
+from funding.models import Confirmation
+from funding.services import auto_funding
+from funding.services import consents as link_consents
+from payments.models import Payment, PaymentConfirmation
+from payments.services import approval_settings
+from tenants.actors import SYSTEM
+from tenants.models import ApiKey, Role
+from tests.builders import make_auto_funding, make_source, publish
+from tests.crashes.api_stories import BANK_ACCOUNT
+from tests.crashes.every_call import Story, Told
+from tests.crashes.world import Act, World
+from tests.payments.builders import fund
+from webhooks.dispatcher import runs
+from webhooks.models import WebhookDelivery
+
+app.loader.import_default_modules()
+
+DONE, BROKEN = Told(200), Told(503)
+LONG_AGO = timedelta(days=100)
+
+
+def task(name: str) -> Act:
+    """What to do: run the task as a worker does. What it raises ends it until the next tick."""
+    return partial(_run, app.tasks[name].run)
+
+
+def _run(work: Callable[[], Any], _headers: Any) -> Told:
+    try:
+        work()
+    except DatabaseProblem:
+        return BROKEN
+    return DONE
+
+
+def submit_funding(world: World) -> None:
+    world.funding()
+
+
+def funding_events(world: World) -> None:
+    world.funding()
+    app.tasks["funding.submit_due"].run()
+
+
+def submit_payments(world: World) -> None:
+    world.money()
+    world.payment()
+
+
+def payment_events(world: World) -> None:
+    submit_payments(world)
+    app.tasks["payments.submit_due"].run()
+
+
+def waiting(world: World) -> None:
+    world.payment(wait=True)
+    fund(world.tenant, 1_000_000, now=utc_now())
+
+
+def expiring(world: World) -> None:
+    payment = world.payment(wait=True)
+    Payment.objects.filter(pk=payment.pk).update(waits_until=utc_now() - timedelta(hours=1))
+
+
+def approvals(world: World) -> None:
+    assert world.owner
+    world.money()
+    approval_settings.set_threshold(
+        tenant_id=world.tenant.pk, threshold=1_000, actor=SYSTEM, now=utc_now()
+    )
+    payment = world.payment()
+    asked = PaymentConfirmation.objects.filter(payment=payment)
+    asked.update(expires_at=utc_now() - timedelta(minutes=1))
+
+
+def mails(world: World) -> None:
+    world.member(Role.OWNER)
+    approvals(world)
+
+
+def verifications(world: World) -> None:
+    make_source(world.tenant, account_number="50001", now=utc_now())
+
+
+def consents(world: World) -> None:
+    kept = link_consents.keep(
+        tenant_id=world.tenant.pk, provider="plaid", secret="s", now=utc_now()
+    )
+    link_consents.discard(consent_id=kept.pk, now=utc_now())
+
+
+def low(world: World) -> None:
+    make_auto_funding(world.tenant, source=world.source)
+
+
+def questions(world: World) -> None:
+    assert world.owner
+    make_auto_funding(world.tenant, source=world.source, confirmation_threshold=1_000)
+    auto_funding.evaluate(tenant_id=world.tenant.pk, now=utc_now())
+    Confirmation.objects.filter(tenant=world.tenant).update(
+        expires_at=utc_now() - timedelta(minutes=1)
+    )
+
+
+def deliveries(world: World) -> None:
+    assert world.endpoint
+    publish(world.tenant, now=utc_now())
+
+
+def old_events(world: World) -> None:
+    assert world.endpoint
+    publish(world.tenant, now=utc_now() - LONG_AGO)
+    WebhookDelivery.objects.update(status="failed", next_attempt_at=None)
+
+
+def old_requests(world: World) -> None:
+    assert world.api
+    ApiRequest.objects.create(
+        tenant=world.tenant,
+        key=ApiKey.objects.get(tenant=world.tenant),
+        request_id="r",
+        method="GET",
+        path="/api/v1/balance",
+        status=200,
+        duration_us=1,
+        created_at=utc_now() - LONG_AGO,
+    )
+
+
+def old_keys(world: World) -> None:
+    world.post("recipients", BANK_ACCOUNT)({"Idempotency-Key": "k"})
+    IdempotencyRecord.objects.update(created_at=utc_now() - LONG_AGO)
+
+
+BEGINNINGS: dict[str, Callable[[World], None]] = {
+    "funding.submit_due": submit_funding,
+    "funding.process_network_events": funding_events,
+    "networks.collect_unmatched": funding_events,
+    "payments.submit_due": submit_payments,
+    "payments.process_network_events": payment_events,
+    "payments.run_waiting": waiting,
+    "payments.expire_waiting": expiring,
+    "payments.sweep_confirmations": approvals,
+    "tenants.send_due_emails": mails,
+    "funding.process_verifications": verifications,
+    "funding.revoke_consents": consents,
+    "funding.sweep_auto_funding": low,
+    "funding.sweep_confirmations": questions,
+    "webhooks.sweep": deliveries,
+    "webhooks.forget_old": old_events,
+    "api.forget_requests": old_requests,
+    "api.forget_idempotency_keys": old_keys,
+}
+EXEMPT = {
+    "balance.check_ledger": "reads, and writes only its own report; the next tick checks anew",
+    "seals.seal_due": "seals all tenants in one chain, so that no two runs leave the same rows",
+    "seals.publish": "says to the outside what seals.seal_due left; the next tick says it again",
+}
+
+
+def _story(name: str) -> Story:
+    def begin(world: World) -> Act:
+        BEGINNINGS[name](world)
+        return task(name)
+
+    return Story(f"task {name}", begin, in_steps=True, is_work=True)
+
+
+def _dispatch(world: World) -> Act:
+    deliveries(world)
+    return partial(_run, runs.burst)
+
+
+STORIES = [
+    *map(_story, BEGINNINGS),
+    Story("dispatcher", _dispatch, in_steps=True, is_work=True),
+]
+
+
+def tasks() -> set[str]:
+    """Every periodic task, as beat has it."""
+    return {job["task"] for job in SCHEDULE.values()}

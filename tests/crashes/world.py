@@ -1,0 +1,143 @@
+"""A fresh tenant with what a story asks it for, and the sweeps that finish what was begun."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+from django.test import Client
+
+from common.clock import utc_now
+from funding.models import FundingSource, FundingTransaction
+from funding.services import consents
+from networks.sandbox import due
+from payments.models import Payment
+from tenants.models import ApiKey, Role, Tenant, User
+from tenants.services import emails
+from tests.builders import (
+    browser_of,
+    make_auto_funding,
+    make_endpoint,
+    make_key,
+    make_member,
+    make_source,
+    make_tenant,
+)
+from tests.crashes.stored import Stored
+from tests.funding.builders import top_up
+from tests.payments.builders import fund, pay
+from webhooks.models import WebhookEndpoint
+
+Act = Callable[[Mapping[str, str]], Any]
+
+_number = itertools.count()
+# As if some minutes had passed: leases of the dead have ended, and what was put off is due.
+END_LEASES = """
+DO $$
+DECLARE t text;
+BEGIN
+    FOR t IN SELECT table_name FROM information_schema.columns
+        WHERE table_schema = 'public' AND column_name = 'leased_until'
+    LOOP
+        EXECUTE format('UPDATE %I SET leased_until = NULL, next_attempt_at = now()'
+            ' WHERE leased_until IS NOT NULL'
+            ' OR next_attempt_at < now() + make_interval(secs => 3)', t);
+    END LOOP;
+    UPDATE tenants_outgoingemail SET next_attempt_at = now() WHERE next_attempt_at IS NOT NULL;
+    UPDATE funding_linkconsent SET next_attempt_at = now()
+        WHERE attempts > 0 AND next_attempt_at < now() + make_interval(mins => 2);
+    UPDATE funding_sourceverification SET next_attempt_at = now()
+        WHERE attempts > 0 AND next_attempt_at < now() + make_interval(mins => 2);
+    DELETE FROM webhooks_dispatcherheartbeat;
+END $$
+"""
+
+
+class World:
+    """One tenant, and what it has as soon as somebody asks for it."""
+
+    hooks = "http://127.0.0.1:9/hooks"  # where its endpoint is
+
+    def __init__(self) -> None:
+        self.tenant: Tenant = make_tenant()
+
+    @cached_property
+    def source(self) -> FundingSource:
+        return make_source(self.tenant, now=utc_now())
+
+    @cached_property
+    def api(self) -> Client:
+        client = Client(raise_request_exception=False)
+        client.defaults["HTTP_AUTHORIZATION"] = f"Bearer {make_key(self.tenant)}"
+        ApiKey.objects.filter(tenant=self.tenant).update(last_used_at=utc_now())
+        return client
+
+    @cached_property
+    def owner(self) -> User:
+        return self.member(Role.OWNER)
+
+    @cached_property
+    def browser(self) -> Client:
+        return self.browser_of(self.owner)
+
+    @cached_property
+    def desk(self) -> Client:
+        """The browser of somebody who works for us and may do everything."""
+        staff = User.objects.create_superuser(email=f"sam{next(_number)}@ballast.example")
+        return self.browser_of(staff)
+
+    @cached_property
+    def endpoint(self) -> WebhookEndpoint:
+        return make_endpoint(self.tenant, url=self.hooks)
+
+    def member(self, role: Role) -> User:
+        return make_member(self.tenant, email=f"{role}{next(_number)}@acme.example", role=role)
+
+    def browser_of(self, user: User) -> Client:
+        client = browser_of(user)
+        client.raise_request_exception = False
+        return client
+
+    def low(self, **fields: Any) -> None:
+        """From now on whatever moves money makes auto-funding look, and fund."""
+        make_auto_funding(
+            self.tenant, source=self.source, low_balance_threshold=1_000_000_00, **fields
+        )
+
+    def money(self, amount: int = 1_000_000) -> None:
+        fund(self.tenant, amount, now=utc_now())
+
+    def payment(self, **fields: Any) -> Payment:
+        return pay(self.tenant, now=utc_now(), **fields)
+
+    def funding(self, **fields: Any) -> FundingTransaction:
+        return top_up(self.tenant, source=self.source, now=utc_now(), **fields)
+
+    def post(self, path: str, body: Any = None) -> Act:
+        """What to do: this request of the API."""
+        return self.send("POST", path, body)
+
+    def send(self, method: str, path: str, body: Any = None) -> Act:
+        assert self.api  # its key is there before the operation begins
+        return partial(self._send, method, path, body)
+
+    def _send(self, method: str, path: str, body: Any, headers: Any) -> Any:
+        call = getattr(self.api, method.lower())
+        return call(f"/api/v1/{path}", body, content_type="application/json", headers=dict(headers))
+
+    @staticmethod
+    def finish(stored: Stored) -> None:
+        """Let the sweeps do all that is left, as if the leases of the dead had ended."""
+        stored.execute(END_LEASES)
+        World.finish_all()
+
+    @staticmethod
+    def finish_all() -> None:
+        """Let the sweeps do all that is due."""
+        for _ in range(20):
+            now = utc_now()
+            moved = sum(part.run(now) for part in due._parts)
+            if not moved + consents.revoke_due(now=now) + emails.send_due(now=now):
+                return

@@ -1,0 +1,106 @@
+"""What the application's role may not do, for tests that have to.
+
+Tests work as that role: they log in as a superuser whose sessions start with `SET ROLE`, so that
+one and the same transaction can change hats. A process of the product that a test starts logs in
+as the role itself (`address`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg.pq import TransactionStatus
+
+from common.postgresql import roles
+from tests.settings import TEST_OWNER_ROLE, TEST_SUPERUSER
+
+
+@contextmanager
+def as_owner() -> Iterator[None]:
+    """As the owner of the tables, who migrates them: no grant binds it, triggers do."""
+    with _as(TEST_OWNER_ROLE):
+        yield
+
+
+@contextmanager
+def as_superuser(*, triggers: bool = True) -> Iterator[None]:
+    """As the server's superuser; without `triggers` nothing at all is refused."""
+    with _as(TEST_SUPERUSER):
+        if triggers:
+            yield
+            return
+        with _set("SET session_replication_role = replica", "RESET session_replication_role"):
+            yield
+
+
+@contextmanager
+def _as(role: str) -> Iterator[None]:
+    # To be reset to what the session started with.
+    with _set(f"SET ROLE {connection.ops.quote_name(role)}", "RESET ROLE"):
+        yield
+
+
+@contextmanager
+def _set(begin: str, end: str) -> Iterator[None]:
+    """A transaction that failed forgets what was set in it."""
+    _run(begin)
+    try:
+        yield
+    finally:
+        if connection.connection is not None and not _is_broken():
+            _run(end)
+
+
+def another_connection() -> BaseDatabaseWrapper:
+    """A superuser's, beside ours; whoever asks closes it."""
+    other: BaseDatabaseWrapper = connection.copy()
+    _forget_role(other)
+    return other
+
+
+def address() -> str:
+    """The test database's URL for a process of the product, which logs in as the application."""
+    found = connection.settings_dict
+    host = urlencode({"host": found["HOST"] or found["OPTIONS"].get("host", "")})
+    return f"postgresql://{settings.DATABASE_APPLICATION_ROLE}@/{found['NAME']}?{host}"
+
+
+def hand_over() -> None:
+    """Make a database that a superuser copied the owner's, and give the application its grants."""
+    name, owner = connection.settings_dict["NAME"], TEST_OWNER_ROLE
+    quote = connection.ops.quote_name
+    _run(f"ALTER DATABASE {quote(name)} OWNER TO {quote(owner)}")
+    roles.grant(settings.DATABASE_APPLICATION_ROLE)
+
+
+def work_as_application() -> None:
+    """From the next connection on."""
+    connection.close()
+    options = connection.settings_dict["OPTIONS"]
+    options["options"] += f" -c role={settings.DATABASE_APPLICATION_ROLE}"
+
+
+def work_as_superuser() -> None:
+    """From the next connection on."""
+    connection.close()
+    _forget_role(connection)
+
+
+def _forget_role(used: BaseDatabaseWrapper) -> None:
+    options = used.settings_dict["OPTIONS"]
+    options["options"] = options["options"].partition(" -c role=")[0]
+
+
+def _is_broken() -> bool:
+    status = connection.connection.info.transaction_status
+    return status in {TransactionStatus.INERROR, TransactionStatus.UNKNOWN}
+
+
+def _run(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)

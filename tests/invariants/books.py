@@ -1,0 +1,168 @@
+"""Books with one of everything, for damage of every kind: two tenants, money in and money out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection
+
+from approvals import decisions, links
+from balance import proposals
+from balance import services as ledger
+from common.clock import utc_now
+from funding.models import Confirmation
+from funding.services import auto_funding
+from funding.services.confirmation_outcomes import MATTER
+from payments.services import approval_settings
+from tenants import actors
+from tenants.actors import SYSTEM
+from tenants.models import User
+from tests.builders import (
+    ApiClient,
+    make_auto_funding,
+    make_endpoint,
+    make_key,
+    make_source,
+    make_tenant,
+)
+from tests.funding import builders as funding
+from tests.payments import asking
+from tests.payments import builders as payments
+
+Names = dict[str, Any]
+
+
+def rows(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values or None)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+def one(statement: str, *values: Any) -> Any:
+    ((value,),) = rows(statement, *values)
+    return value
+
+
+def keep() -> Names:
+    """Make the books; returns the ids that the planted damage names."""
+    tenant, rival = make_tenant(), make_tenant(name="Rival")
+    endpoint = make_endpoint(tenant)
+    names: Names = {"t": tenant.pk, "t2": rival.pk, "endpoint": endpoint.pk}
+    names |= _money_in(tenant, rival)
+    names |= _money_out(tenant)
+    names |= _corrections(tenant)
+    names |= _questions(tenant)
+    names |= _unsent(tenant, names)
+    return names | _read_back(names)
+
+
+def _money_in(tenant: Any, rival: Any) -> Names:
+    """Completed twice, returned late, returned in transit, on its way."""
+    source = make_source(tenant)
+    numbers = {"late": "20001", "transit": "10001", "stays": "30001", "src2": "5556667"}
+    others = {name: make_source(tenant, account_number=each) for name, each in numbers.items()}
+    now = utc_now()
+    made = {
+        "f1": funding.top_up(tenant, amount=10_000, source=source, now=now),
+        "f2": funding.top_up(tenant, amount=10_000, source=source, now=now),
+        "fr": funding.top_up(tenant, amount=3_000, source=others["late"], now=now),
+        "ft": funding.top_up(tenant, amount=2_000, source=others["transit"], now=now),
+        "f_rival": funding.top_up(rival, amount=4_000, now=now),
+    }
+    funding.run_due(now=now)
+    made["fp"] = funding.top_up(tenant, amount=777, source=others["stays"], now=now)
+    funding.run_due(now=now)
+    sources = {"src": source.pk, "src2": others["src2"].pk}
+    return sources | {name: row.pk for name, row in made.items()}
+
+
+def _money_out(tenant: Any) -> Names:
+    """Completed twice, returned after completion, on its way."""
+    now = utc_now()
+    made = {
+        "p1": payments.pay(tenant, 4_000, now=now),
+        "p2": payments.pay(tenant, 1_000, to="9876543", now=now),
+        "pr": payments.pay(tenant, 500, to="20002", now=now),
+        "pp": payments.pay(tenant, 1_500, to="30001", now=now),
+    }
+    payments.run_due(now=now)
+    return {name: row.pk for name, row in made.items()} | {"r2": made["p2"].recipient_id}
+
+
+def _corrections(tenant: Any) -> Names:
+    """One by one person, one by two."""
+    ann, ben = (
+        User.objects.create_user(email=f"{name}@ballast.example", is_staff=True)
+        for name in ("ann", "ben")
+    )
+    now = utc_now()
+    single = ledger.adjust(
+        tenant_id=tenant.pk, type="credit", amount=55, reason="Fee", actor=SYSTEM, now=now
+    )
+    proposal = proposals.propose(
+        tenant_id=tenant.pk,
+        type="credit",
+        amount=70,
+        reason="Fee charged twice",
+        actor=actors.staff(ann.pk),
+        now=now,
+    )
+    proposals.approve(
+        proposal_id=proposal.pk, note="Looked", actor=actors.staff(ben.pk), now=utc_now()
+    )
+    adjustment = "SELECT source_id FROM balance_transaction WHERE id = %s"
+    return {"adj": one(adjustment, single.id), "adp": proposal.pk}
+
+
+def _questions(tenant: Any) -> Names:
+    """Approved by link: an automatic funding, and a payment. A payment that still waits."""
+    make_auto_funding(
+        tenant,
+        low_balance_threshold=900_000,
+        funding_amount=50_000,
+        confirmation_threshold=0,
+        confirmation_emails=["cfo@acme.example"],
+    )
+    auto_funding.evaluate(tenant_id=tenant.pk, now=utc_now())
+    question = Confirmation.objects.get(tenant=tenant)
+    token = links.mint(MATTER, question, approver_email="cfo@acme.example", now=utc_now())
+    decisions.approve(token=token.rstrip("/").rpartition("/")[2], typed_amount="500", now=utc_now())
+    approval_settings.set_threshold(
+        tenant_id=tenant.pk, threshold=1_200, actor=SYSTEM, now=utc_now()
+    )
+    asked = payments.pay(tenant, 1_300, now=utc_now())
+    answered = payments.pay(tenant, 1_400, now=utc_now())
+    asking.approve(answered, typed="14", now=utc_now())
+    now = utc_now()
+    funding.run_due(now=now)
+    payments.run_due(now=now)
+    return {"fc": question.funding_id, "pq": asked.pk, "pa": answered.pk}
+
+
+def _unsent(tenant: Any, names: Names) -> Names:
+    """What no network has seen yet, asked for through the API with a key."""
+    made = ApiClient(make_key(tenant)).post_json(
+        "/api/v1/balance/topup",
+        {"amount": 111, "fundingSourceId": names["src"]},
+        **{"Idempotency-Key": "books"},
+    )
+    assert made.status_code == 201, made.content
+    unsent = payments.pay(tenant, 321, now=utc_now())
+    waiting = payments.pay(tenant, 90_000_000, wait=True, now=utc_now())
+    return {"fresv": made.json()["data"]["id"], "pu": unsent.pk, "pw": waiting.pk}
+
+
+def _read_back(names: Names) -> Names:
+    credit = "SELECT sequence FROM balance_transaction WHERE source_id = %s AND type = 'credit'"
+    first_event = (
+        "SELECT id FROM webhooks_webhookevent WHERE payment_id = %s ORDER BY sequence LIMIT 1"
+    )
+    last = "SELECT max(sequence) FROM balance_transaction WHERE tenant_id = %s"
+    return {
+        "s1": one(credit, names["f1"]),
+        "s2": one(credit, names["f2"]),
+        "last": one(last, names["t"]),
+        "e": one(first_event, names["f1"]),
+        "ep": one(first_event, names["p1"]),
+        "r1": one("SELECT recipient_id FROM payments_payment WHERE id = %s", names["p1"]),
+    }

@@ -1,0 +1,74 @@
+"""Damage of every kind is refused, or found within 15 minutes, or found within a day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from balance import invariants
+from common import database_clock
+from common.clock import utc_now
+from seals import rounds
+from tests.database import owner
+from tests.invariants import books
+from tests.invariants.corruptions import DAILY, REFUSED, SEAL, TABLE, USUAL, Damage
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
+
+
+@pytest.fixture(scope="module")
+def names(django_db_setup: None, django_db_blocker: Any) -> Iterator[books.Names]:
+    """The books, made once and audited once. Each damage is undone by its test."""
+    with django_db_blocker.unblock():
+        everything = transaction.atomic()
+        everything._from_testcase = True  # type: ignore[attr-defined]  # the sandbox bank commits too
+        everything.__enter__()
+        try:
+            made = books.keep()
+            rounds.seal_due(now=utc_now() + timedelta(hours=1))
+            assert found(full=True) == found(full=False) == set()
+            yield made
+        finally:
+            transaction.set_rollback(True)
+            everything.__exit__(None, None, None)
+
+
+def plant(damage: Damage, names: books.Names) -> None:
+    """Do it as the database's owner with all triggers off."""
+    with owner.as_superuser(triggers=False), connection.cursor() as cursor:
+        for statement in damage.sql.format(**names).split(";"):
+            cursor.execute(statement)
+            assert cursor.rowcount > 0, statement
+
+
+def found(*, full: bool) -> set[str]:
+    now = utc_now()
+    with database_clock.at(now):
+        return {finding.code for finding in invariants.check(now=now, full=full).findings}
+
+
+def outcome(damage: Damage, names: books.Names) -> tuple[str, set[str]]:
+    """What notices it first, and what is said."""
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                plant(damage, names)
+        except (IntegrityError, DatabaseError) as refusal:
+            return REFUSED, {str(refusal).split('"')[3]}
+        usual, daily = found(full=False), found(full=True)
+        transaction.set_rollback(True)
+    keyed = {code for code in usual & daily if code.startswith("seal_")}
+    if usual - keyed:
+        return USUAL, usual
+    return (DAILY, daily) if daily - keyed else (SEAL, keyed)
+
+
+@pytest.mark.parametrize("damage", TABLE, ids=lambda damage: damage.name)
+def test_it_is_noticed(damage: Damage, names: books.Names) -> None:
+    verdict, codes = outcome(damage, names)
+
+    assert (verdict, damage.code in codes) == (damage.verdict, True), codes

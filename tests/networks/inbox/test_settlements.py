@@ -1,0 +1,238 @@
+"""Two people settle by hand what a bank confirms and its network never says."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from balance import invariants
+from balance import selectors as ledger
+from funding.models import FundingEvent
+from funding.services import submission
+from funding.services.network_events import INBOX
+from networks.base import EventKind
+from networks.inbox import arrivals, messages, settlements
+from networks.inbox.models import HandSettlement, InboundEvent
+from networks.inbox.settlements import SettlementRefused
+from payments.models import PaymentEvent
+from payments.services import submission as payment_submission
+from tenants import actors
+from tenants.models import AuditEvent, User
+from tests.builders import NOW, browser_of
+from tests.funding.builders import top_up
+from tests.networks.scripted import ScriptedNetwork, message
+from tests.payments.builders import fund, funds_of, pay, status_of
+
+
+@pytest.fixture
+def ada(db):
+    return User.objects.create_superuser(email="ada@ballast.example")
+
+
+@pytest.fixture
+def ben(db):
+    return User.objects.create_superuser(email="ben@ballast.example")
+
+
+@pytest.fixture
+def pending(acme):
+    funding = top_up(acme)
+    submission.submit_due(now=NOW)
+    return funding
+
+
+@pytest.fixture(autouse=True)
+def books_balance(db):
+    yield
+    assert invariants.check(now=NOW, full=True).findings == []
+
+
+def propose(row, who, kind=EventKind.SETTLED, **changes):
+    terms = {
+        "subject_id": row.pk,
+        "kind": kind,
+        "amount": row.amount,
+        "bank_reference": "FED-77",
+        "code": "" if kind == EventKind.SETTLED else "R01",
+        "reason": "On the statement of Friday",
+        "actor": actors.staff(who.pk),
+        "now": NOW,
+    }
+    return settlements.propose(**(terms | changes))
+
+
+def approve(proposal, who):
+    actor = actors.staff(who.pk)
+    return settlements.approve(proposal_id=proposal.pk, note="Seen, too", actor=actor, now=NOW)
+
+
+def said(row, kind, **changes):
+    event = message(row, kind, **changes)
+    arrivals.collect(network=ScriptedNetwork(event), id_prefix=row.pk[:4], now=NOW)
+
+
+def refused(act, *arguments, **changes):
+    with pytest.raises(SettlementRefused) as refusal:
+        act(*arguments, **changes)
+    return refusal.value.detail
+
+
+class TestFunding:
+    def test_is_completed_with_the_reference_of_the_bank(self, acme, pending, ada, ben):
+        approve(propose(pending, ada), ben)
+
+        pending.refresh_from_db()
+        funds = ledger.summary(acme.pk)
+        assert (pending.status, funds.available, funds.pending) == ("completed", 25_000, 0)
+        steps = FundingEvent.objects.filter(funding=pending).order_by("sequence")
+        assert list(steps.values_list("to_status", "actor_type", "actor_id"))[2:] == [
+            ("in_transit", "staff", ben.pk),
+            ("completed", "staff", ben.pk),
+        ]
+        assert steps.latest("sequence").reason == "by hand, bank reference FED-77"
+        event = InboundEvent.objects.get()
+        assert (event.outcome, event.by_hand, event.reference) == ("applied", ben.pk, "FED-77")
+        assert HandSettlement.objects.get().event == event
+        actions = AuditEvent.objects.filter(action__startswith="settlement.").order_by("created_at")
+        assert sorted(actions.values_list("action", flat=True)) == [
+            "settlement.approved",
+            "settlement.proposed",
+        ]
+
+    def test_is_returned_with_the_code_of_the_bank(self, acme, pending, ada, ben):
+        approve(propose(pending, ada, EventKind.RETURNED), ben)
+
+        pending.refresh_from_db()
+        assert (pending.status, pending.return_code, pending.returned) == ("failed", "R01", True)
+        assert ledger.summary(acme.pk).pending == 0
+
+    def test_what_the_network_says_afterwards_moves_nothing_twice(self, acme, pending, ada, ben):
+        approve(propose(pending, ada), ben)
+        said(pending, EventKind.SETTLED, id="late")
+        said(pending, EventKind.SETTLED, id="later")
+
+        messages.apply_new(INBOX, now=NOW)
+
+        outcomes = dict(InboundEvent.objects.values_list("event_id", "outcome"))
+        assert (outcomes["late"], outcomes["later"]) == ("applied", "review")
+        assert ledger.summary(acme.pk).available == 25_000
+
+
+class TestPayment:
+    def test_is_completed(self, acme, ada, ben):
+        fund(acme, 500)
+        payment = pay(acme, 500)
+        payment_submission.submit_due(now=NOW)
+
+        approve(propose(payment, ada), ben)
+
+        assert (status_of(payment), funds_of(acme)) == ("completed", (0, 0))
+        step = PaymentEvent.objects.filter(payment=payment).latest("sequence")
+        assert (step.actor_type, step.actor_id) == ("staff", ben.pk)
+
+    def test_is_rejected_and_its_money_is_back(self, acme, ada, ben):
+        fund(acme, 500)
+        payment = pay(acme, 500)
+        payment_submission.submit_due(now=NOW)
+
+        approve(propose(payment, ada, EventKind.REJECTED, code="AC04"), ben)
+
+        assert (status_of(payment), funds_of(acme)) == ("failed", (500, 0))
+
+
+class TestRefusals:
+    def test_nobody_decides_alone(self, acme, pending, ada):
+        proposal = propose(pending, ada)
+
+        assert "somebody else decides" in refused(approve, proposal, ada)
+
+        assert ledger.summary(acme.pk).available == 0
+
+    def test_nothing_is_applied_twice(self, acme, pending, ada, ben):
+        proposal = propose(pending, ada)
+        approve(proposal, ben)
+
+        assert refused(approve, proposal, ben) == "It was approved."
+        assert "nothing is to be settled" in refused(propose, pending, ada)
+        assert ledger.summary(acme.pk).available == 25_000
+
+    def test_one_at_a_time(self, pending, ada, ben):
+        propose(pending, ada)
+
+        assert "already" in refused(propose, pending, ben)
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"amount": 24_999}, "The amount is not that of the movement."),
+            ({"subject_id": "ftx_00000000000000000000000000"}, "There is no such"),
+            ({"subject_id": "nonsense"}, "There is no such"),
+            ({"bank_reference": " "}, "1 to 64 characters"),
+            ({"reason": ""}, "1 to 300 characters"),
+            ({"code": "R01"}, "A code belongs to"),
+            ({"kind": EventKind.RETURNED, "code": ""}, "A code belongs to"),
+        ],
+    )
+    def test_of_terms_that_cannot_be_right(self, pending, ada, changes, words):
+        assert words in refused(propose, pending, ada, **changes)
+
+        assert not HandSettlement.objects.exists()
+
+    def test_of_what_was_never_sent(self, acme, ada):
+        reserved = top_up(acme)
+
+        assert "It is reserved" in refused(propose, reserved, ada)
+
+    def test_while_a_message_of_the_network_waits(self, pending, ada):
+        said(pending, EventKind.RETURNED, code="R01")
+
+        assert "waits to be applied" in refused(propose, pending, ada)
+
+    @pytest.mark.parametrize("amount", [999])
+    def test_where_a_message_says_otherwise_between_both_people(
+        self, acme, pending, ada, ben, amount
+    ):
+        proposal = propose(pending, ada)
+        said(pending, EventKind.SETTLED, amount=amount)
+        messages.apply_new(INBOX, now=NOW)
+
+        assert "says otherwise: settled nev-1" in refused(approve, proposal, ben)
+
+        assert ledger.summary(acme.pk).available == 0
+        InboundEvent.objects.update(outcome="resolved", resolution="x", resolved_at=NOW)
+
+
+class TestDesk:
+    LIST = "admin:network_inbox_handsettlement"
+
+    def test_one_proposes_and_another_one_approves(self, acme, pending, ada, ben):
+        form = {
+            "subject_id": pending.pk,
+            "kind": "settled",
+            "amount": "250.00",
+            "bank_reference": "FED-77",
+            "code": "",
+            "reason": "On the statement",
+        }
+        for who in (ada, ben):
+            who.is_staff = True
+        first, second = desk_of(ada), desk_of(ben)
+
+        adding = reverse(f"{self.LIST}_add")
+        assert "nothing moves before somebody else approves" in first.get(adding).content.decode()
+        first.post(adding, form)
+
+        proposal = HandSettlement.objects.get()
+        page = reverse(f"{self.LIST}_approve", args=[proposal.pk])
+        shown = reverse(f"{self.LIST}_change", args=[proposal.pk])
+        assert page not in first.get(shown).content.decode()
+        assert page in second.get(shown).content.decode()
+        assert "Compare with the bank" in second.get(page).content.decode()
+        second.post(page, {"reason": "Seen, too"})
+
+        pending.refresh_from_db()
+        assert pending.status == "completed"
+
+
+def desk_of(person):
+    return browser_of(person)

@@ -1,0 +1,103 @@
+"""A product with a past of every kind, and seals over all of it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from approvals.models import Decision
+from balance import proposals
+from balance import services as ledger
+from common.clock import utc_now
+from funding.models import AutoFundingDecision, Confirmation, FundingEvent, FundingTransaction
+from networks.inbox.models import HandSettlement, InboundEvent
+from payments.models import Payment, PaymentConfirmation
+from seals import rounds
+from seals.verification import Proof
+from tenants.actors import SYSTEM, Actor
+from tenants.models import ActorType, Tenant, User
+from tenants.services import audit
+from tests.builders import ApiClient, make_key, make_source
+
+RECIPIENT = {
+    "accountNumber": "9876543",
+    "routingNumber": "021000021",
+    "accountHolderName": "R",
+    "accountHolderType": "business",
+    "accountType": "checking",
+}
+
+
+def query(statement: str, *values: Any) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchall()
+
+
+def seal(*, ahead: timedelta = timedelta(hours=1)) -> int:
+    """Seal everything that is there; a bound in the future, so that nothing is too young."""
+    return rounds.seal_due(now=utc_now() + ahead)
+
+
+def found(*, numbers: range | None = None, now: datetime | None = None, **scope: Any) -> list[str]:
+    """What a proof of all rounds says, each finding as a line."""
+    last = query("SELECT coalesce(max(number), 0) FROM seals_sealround")[0][0]
+    proof = Proof(numbers=numbers or range(1, last + 1), now=now or utc_now(), **scope)
+    return [str(finding) for finding in proof.findings()]
+
+
+@pytest.fixture
+def past(acme: Tenant, rival: Tenant) -> Tenant:
+    """Rows of acme of every kind, some of rival, and some of no tenant."""
+    now = utc_now()
+    api = ApiClient(make_key(acme))
+    source = make_source(acme)
+    for _ in range(2):
+        api.post_json("/api/v1/balance/topup", {"amount": 5_000, "fundingSourceId": source.pk})
+        api.post_json("/api/v1/sandbox/process-due")
+    ledger.adjust(
+        tenant_id=acme.pk, type="credit", amount=900, reason="Gift", actor=SYSTEM, now=now
+    )
+    payment = {"amount": 100, "method": "ach_credit", "recipient": RECIPIENT}
+    assert api.post_json("/api/v1/payments", payment).status_code == 201
+    _decisions(acme, now)
+    ledger.adjust(tenant_id=rival.pk, type="credit", amount=5, reason="Gift", actor=SYSTEM, now=now)
+    audit.record(tenant_id=None, actor=SYSTEM, action="nobody.looked", now=now)
+    assert InboundEvent.objects.exists()
+    return acme
+
+
+def _decisions(acme: Tenant, now: datetime) -> None:
+    funding, payment = FundingTransaction.objects.first(), Payment.objects.get()
+    assert funding is not None
+    decided = {"tenant": acme, "reason": "large", "expires_at": now, "created_at": now}
+    decided |= {"decision": Decision.DECLINED, "decided_at": now, "decided_by": "a@acme.example"}
+    Confirmation.objects.create(funding=funding, source=funding.source, amount=1, **decided)
+    PaymentConfirmation.objects.create(payment=payment, amount=1, **decided)
+    figures = {"available": 1, "in_flight": 1, "threshold": 1, "amount": 1}
+    AutoFundingDecision.objects.create(
+        tenant=acme, outcome="declined", reason="r", created_at=now, **figures
+    )
+    people = [User.objects.create_user(email=f"{name}@staff.example") for name in ("a", "b")]
+    one, other = (Actor(type=ActorType.STAFF, id=person.pk) for person in people)
+    proposal = proposals.propose(
+        tenant_id=acme.pk, type="credit", amount=7, reason="Gift", actor=one, now=now
+    )
+    proposals.reject(proposal_id=proposal.pk, note="no", actor=other, now=now)
+    HandSettlement.objects.create(
+        tenant=acme,
+        subject_id=funding.pk,
+        kind="settled",
+        amount=1,
+        bank_reference="B1",
+        reason="late",
+        proposed_by=people[0],
+        proposed_at=now,
+        decision="rejected",
+        decided_by=people[1],
+        decided_at=now,
+    )
+    assert FundingEvent.objects.exists()

@@ -1,0 +1,56 @@
+"""What a seed decides, how a plan shrinks, and that the planted bugs fit the source."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from simulation import plans, plants
+from simulation.shrinking import shrink
+
+
+class TestPlans:
+    def test_a_seed_decides_all_of_it(self):
+        assert plans.make("1") == plans.make("1")
+        assert plans.make("1") != plans.make("2")
+
+    def test_without_acts_it_has_neither_their_breaks_nor_the_days_behind(self):
+        plan = plans.make("1", days=3, acts_per_day=10)
+
+        fewer = plan.only({1, 12})
+
+        assert [act.number for act in fewer.acts] == [1, 12]
+        assert {each.act for each in fewer.breaks} <= {1, 12}
+        assert fewer.nights == plan.nights[:2]
+
+
+class TestShrinking:
+    def test_leaves_what_the_failure_needs(self):
+        plan = plans.make("1", days=3, acts_per_day=10)
+        needed = {3, 14}
+
+        smallest = shrink(
+            plan, lambda tried: needed <= {act.number for act in tried.acts}, tries=200
+        )
+
+        assert {act.number for act in smallest.acts} == needed
+        assert smallest.breaks == ()
+
+    def test_ends_after_as_many_tries_as_it_has(self):
+        tries = iter(range(100))
+
+        shrink(plans.make("1"), lambda _plan: next(tries) < 0, tries=5)
+
+        assert next(tries) == 5
+
+
+@pytest.mark.parametrize("name", plants.PLANTS)
+def test_a_planted_bug_changes_what_it_says(name):
+    for module, (old, new) in plants.PLANTS[name].edits.items():
+        spec = find_spec(module)
+        assert spec is not None
+        source = Path(str(spec.origin)).read_text()
+
+        assert plants.planted(source, old, new) != source

@@ -1,0 +1,92 @@
+"""What a payment event's body holds: per event and direction, for the document."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Document = dict[str, Any]
+
+TEXT_OR_NULL: Document = {"type": ["string", "null"]}
+FUNDING_ID = "ftx_01kajq4j2k3m4n5p6q7r8s9t0v"
+PAYMENT_ID = "pay_01kajq5a2b3c4d5e6f7g8h9j0k"
+
+
+class _Move(NamedTuple):
+    """The statuses with which an event comes: of money coming in, and of money going out."""
+
+    meaning: str
+    statuses_in: tuple[str, ...]
+    statuses_out: tuple[str, ...]
+
+
+MOVES = {
+    "payment.created": _Move(
+        "Payment created", ("reserved", "awaiting_confirmation"), ("created", "waiting_for_funds")
+    ),
+    "payment.processing": _Move("Payment submitted for processing", ("pending",), ("processing",)),
+    "payment.completed": _Move("Payment successful", ("completed",), ("completed",)),
+    "payment.failed": _Move("Payment failed", ("failed",), ("canceled", "failed")),
+    "payment.returned": _Move("Payment returned by the bank", ("failed",), ("returned", "failed")),
+}
+# What an example's money went through by the time of its event.
+_SEQUENCE = {
+    "payment.created": 1,
+    "payment.processing": 2,
+    "payment.completed": 3,
+    "payment.failed": 2,
+    "payment.returned": 4,
+}
+
+
+def data_schema(name: str) -> Document:
+    """The `data` of the event `name`: of a funding transaction, or of a payment."""
+    move = MOVES[name]
+    return {
+        "oneOf": [
+            _data("ftx", "in", move.statuses_in, "A funding transaction: money coming in."),
+            _data("pay", "out", move.statuses_out, "A payment: money going out."),
+        ]
+    }
+
+
+def examples(name: str) -> dict[str, Document]:
+    """The `data` of a funding transaction and of a payment at the event `name`."""
+    move = MOVES[name]
+    return {
+        "fundingTransaction": _example(name, FUNDING_ID, "in", move.statuses_in[0]),
+        "payment": _example(name, PAYMENT_ID, "out", move.statuses_out[0]),
+    }
+
+
+def _data(prefix: str, direction: str, statuses: tuple[str, ...], description: str) -> Document:
+    members: Document = {
+        "paymentId": {"type": "string", "pattern": f"^{prefix}_[0-9a-z]+$"},
+        "amount": {"type": "integer", "minimum": 1, "description": "Cents."},
+        "status": {"type": "string", "enum": list(statuses)},
+        "currency": {"type": "string", "const": "USD"},
+        "direction": {"type": "string", "const": direction},
+        "sequence": {"type": "integer", "minimum": 1, "description": "Counts up per payment."},
+        "failureCode": TEXT_OR_NULL,
+        "returnCode": TEXT_OR_NULL,
+    }
+    return {
+        "type": "object",
+        "description": description,
+        "required": list(members),
+        "properties": members,
+    }
+
+
+def _example(name: str, payment_id: str, direction: str, status: str) -> Document:
+    is_returned = name == "payment.returned"
+    failures = {"payment.failed": "canceled", "payment.returned": "R01"}
+    return {
+        "paymentId": payment_id,
+        "amount": 25_000,
+        "status": status,
+        "currency": "USD",
+        "direction": direction,
+        "sequence": _SEQUENCE[name],
+        "failureCode": failures.get(name),
+        "returnCode": "R01" if is_returned else None,
+    }

@@ -1,0 +1,63 @@
+"""What must hold between events, who wanted them, and what became of each: part of the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from common import audits
+from common.audits import NEVER, Finding, Scope
+
+# Events leave after 30 days with their deliveries; the last day of them is left to the clean-up.
+_LOOKED_AT = """
+(%(tenant_ids)s::text[] IS NULL OR event.tenant_id = ANY(%(tenant_ids)s))
+    AND event.created_at > CASE WHEN %(full)s THEN ballast_now() - interval '29 days'
+        ELSE greatest(%(since)s, ballast_now() - interval '29 days') END
+"""
+
+# Whoever subscribed when it happened has a delivery of it, whatever became of that.
+_UNDELIVERED = f"""
+SELECT event.tenant_id, event.id, event.type || ' has no delivery for ' || receiver.id
+FROM webhooks_webhookevent AS event CROSS JOIN LATERAL unnest(event.receivers) AS receiver (id)
+WHERE {_LOOKED_AT} AND NOT EXISTS (
+    SELECT FROM webhooks_webhookdelivery AS delivery
+    WHERE delivery.event_id = event.id AND delivery.endpoint_id = receiver.id)
+"""  # noqa: S608  # our own text
+
+# What is called delivered has a try that a receiver took.
+_UNPROVEN = f"""
+SELECT event.tenant_id, delivery.id, 'is delivered, but no receiver has taken it'
+FROM webhooks_webhookevent AS event
+JOIN webhooks_webhookdelivery AS delivery ON delivery.event_id = event.id
+WHERE {_LOOKED_AT} AND delivery.status = 'delivered' AND NOT EXISTS (
+    SELECT FROM webhooks_webhookattempt AS attempt
+    WHERE attempt.delivery_id = delivery.id AND attempt.status_code BETWEEN 200 AND 299)
+"""  # noqa: S608  # our own text
+
+_NEVER_DUE = f"""
+SELECT delivery.tenant_id, delivery.id, 'waits until '
+    || greatest(delivery.next_attempt_at, delivery.leased_until)
+FROM webhooks_webhookendpoint AS endpoint
+JOIN webhooks_webhookdelivery AS delivery ON delivery.endpoint_id = endpoint.id
+WHERE delivery.status = 'pending'
+    AND (delivery.next_attempt_at > ballast_now() + {NEVER}
+        OR delivery.leased_until > ballast_now() + {NEVER})
+    AND (%(tenant_ids)s::text[] IS NULL OR endpoint.tenant_id = ANY(%(tenant_ids)s))
+"""  # noqa: S608  # our own text
+
+_PAUSED = f"""
+SELECT endpoint.tenant_id, endpoint.id, 'is paused until ' || endpoint.paused_until
+FROM webhooks_webhookendpoint AS endpoint
+WHERE endpoint.paused_until > ballast_now() + {NEVER} AND endpoint.status = 'enabled'
+    AND (%(tenant_ids)s::text[] IS NULL OR endpoint.tenant_id = ANY(%(tenant_ids)s))
+"""  # noqa: S608  # our own text
+
+
+def check(scope: Scope) -> Iterator[Finding]:
+    """Every event is delivered, or on its way, to whoever wanted it."""
+    for code, statement in {
+        "event_undelivered": _UNDELIVERED,
+        "delivery_unproven": _UNPROVEN,
+        "delivery_never_due": _NEVER_DUE,
+        "endpoint_never_due": _PAUSED,
+    }.items():
+        yield from audits.found(code, statement, scope.values)
