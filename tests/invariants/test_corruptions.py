@@ -15,7 +15,8 @@ from common.clock import utc_now
 from seals import rounds
 from tests.database import owner
 from tests.invariants import books
-from tests.invariants.corruptions import DAILY, REFUSED, SEAL, TABLE, USUAL, Damage
+from tests.invariants.corruptions import TABLE
+from tests.invariants.corruptions.damage import DAILY, REFUSED, SEAL, USUAL, Damage
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 

@@ -1,0 +1,117 @@
+"""Payments: rows, histories, recipients and questions."""
+
+from __future__ import annotations
+
+from tests.invariants.corruptions.damage import DAILY, SEAL, USUAL, Damage
+
+PAYMENTS = [
+    Damage(
+        "18 payment called completed",
+        USUAL,
+        "payment_history",
+        "UPDATE payments_payment SET status = 'completed', completed_at = now() WHERE id = '{pp}'",
+    ),
+    Damage(
+        "22b payment's history row deleted",
+        USUAL,
+        "payment_history",
+        "DELETE FROM payments_paymentevent WHERE payment_id = '{p1}' AND sequence = 2",
+    ),
+    Damage(
+        "22f history of a payment: its reason",
+        SEAL,
+        "seal_rows",
+        "UPDATE payments_paymentevent SET reason = 'x' WHERE payment_id = '{p1}' AND sequence = 1",
+    ),
+    Damage(
+        "23b amount of a payment",
+        USUAL,
+        "payment_postings",
+        "UPDATE payments_payment SET amount = amount + 1 WHERE id = '{p1}'",
+    ),
+    Damage(
+        "24 payment's recipient swapped",
+        USUAL,
+        "payment_account",
+        "UPDATE payments_payment SET recipient_id = '{r2}' WHERE id = '{p1}'",
+    ),
+    Damage(
+        "24b of a payment that is not sent yet",
+        USUAL,
+        "payment_account",
+        "UPDATE payments_payment SET recipient_id = '{r2}' WHERE id = '{pu}'",
+    ),
+    Damage(
+        "24c recipient's sealed number",
+        DAILY,
+        "payment_account_sealed",
+        "UPDATE payments_recipient SET account_number_token ="
+        " (SELECT account_number_token FROM payments_recipient WHERE id = '{r2}')"
+        " WHERE id = '{r1}'",
+    ),
+    Damage(
+        "24d recipient's routing number",
+        DAILY,
+        "payment_account_sealed",
+        "UPDATE payments_recipient SET routing_number = '011000015' WHERE id = '{r1}'",
+    ),
+    Damage(
+        "24e recipient deleted",
+        USUAL,
+        "payment_account",
+        "DELETE FROM payments_recipient WHERE id = '{r1}'",
+    ),
+    Damage(
+        "38d payment that is never due",
+        USUAL,
+        "payment_never_due",
+        "UPDATE payments_payment SET next_attempt_at = NULL WHERE id = '{pu}'",
+    ),
+    Damage(
+        "38e confirmed payment that is never due",
+        USUAL,
+        "payment_never_due",
+        "UPDATE payments_payment SET status = 'created', confirmed_at = locked_at"
+        " WHERE id = '{pq}'",
+    ),
+    Damage(
+        "39b waiting payment deleted, with its history",
+        USUAL,
+        "payment_vanished",
+        "DELETE FROM payments_paymentevent WHERE payment_id = '{pw}';"
+        "DELETE FROM payments_payment WHERE id = '{pw}'",
+    ),
+    Damage(
+        "41 payment's history, event and lines undone together",
+        USUAL,
+        "payment_messages",
+        "DELETE FROM payments_paymentevent WHERE payment_id = '{pr}' AND sequence = 4;"
+        "DELETE FROM webhooks_webhookdelivery WHERE event_id IN (SELECT id FROM"
+        " webhooks_webhookevent WHERE payment_id = '{pr}' AND type = 'payment.returned');"
+        "DELETE FROM webhooks_webhookevent WHERE payment_id = '{pr}'"
+        " AND type = 'payment.returned';"
+        "UPDATE payments_payment SET status = 'completed', returned = false, returned_at = NULL,"
+        " history_length = 3, event_sequence = 3, failure_code = '', return_code = ''"
+        " WHERE id = '{pr}'",
+    ),
+    Damage(
+        "44c payment's question deleted",
+        DAILY,
+        "payment_confirmation",
+        "DELETE FROM payments_paymentconfirmationlink; DELETE FROM payments_paymentconfirmation"
+        " WHERE payment_id = '{pa}'",
+    ),
+    Damage(
+        "44d open question answered by a stroke",
+        USUAL,
+        "payment_confirmation",
+        "UPDATE payments_payment SET confirmed_at = now() WHERE id = '{pq}'",
+    ),
+    Damage(
+        "44e who approved",
+        SEAL,
+        "seal_rows",
+        "UPDATE payments_paymentconfirmation SET decided_by = 'thief@example.com'"
+        " WHERE payment_id = '{pa}'",
+    ),
+]

@@ -1,0 +1,63 @@
+"""What people decided, the audit log, e-mails, idempotency keys and tenants."""
+
+from __future__ import annotations
+
+from tests.invariants.corruptions.damage import DAILY, REFUSED, SEAL, USUAL, Damage
+
+PEOPLE = [
+    Damage(
+        "45 terms of an approved proposal",
+        USUAL,
+        "adjustment_proposal",
+        "UPDATE balance_adjustment_proposal SET amount = amount + 1 WHERE id = '{adp}'",
+    ),
+    Damage(
+        "45b decided by whoever proposed",
+        REFUSED,
+        "proposal_decided_by_another",
+        "UPDATE balance_adjustment_proposal SET decided_by_id = proposed_by_id WHERE id = '{adp}'",
+    ),
+    Damage(
+        "45c correction by staff whose proposal is gone",
+        USUAL,
+        "adjustment_proposal",
+        "DELETE FROM balance_adjustment_proposal WHERE id = '{adp}'",
+    ),
+    Damage(
+        "45d a correction's line in the audit log deleted",
+        USUAL,
+        "adjustment_unrecorded",
+        "DELETE FROM tenants_auditevent WHERE subject_id = '{adj}'",
+    ),
+    Damage(
+        "35 audit log edited",
+        SEAL,
+        "seal_rows",
+        "UPDATE tenants_auditevent SET request_id = 'x' WHERE tenant_id = '{t}'",
+    ),
+    Damage(
+        "46 e-mail never due",
+        USUAL,
+        "email_never_due",
+        "UPDATE tenants_outgoingemail SET next_attempt_at = NULL"
+        " WHERE id = (SELECT min(id) FROM tenants_outgoingemail)",
+    ),
+    Damage(
+        "47 an idempotency key's answer",
+        DAILY,
+        "idempotency_sealed",
+        "UPDATE api_idempotencyrecord SET tenant_id = '{t2}' WHERE key = 'books'",
+    ),
+    Damage(
+        "48 a tenant whose ledger stays",
+        USUAL,
+        "tenant_vanished",
+        "DELETE FROM tenants_tenant WHERE id = '{t}'",
+    ),
+    Damage(
+        "49 a message by hand that no two people decided",
+        USUAL,
+        "settlement_unrecorded",
+        "UPDATE network_inbox_inboundevent SET by_hand = 'usr_eve' WHERE instruction_id = '{f1}'",
+    ),
+]
