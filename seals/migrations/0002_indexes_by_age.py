@@ -1,7 +1,8 @@
 """The seal reads what was written between two moments: an index for each table without one.
 
 They are of this app, not of the tables' own, because nobody else needs them. BRIN: some pages for
-a million rows. CONCURRENTLY: nobody waits while they are made.
+a million rows. CONCURRENTLY: nobody waits while they are made. A build that was cut off leaves an
+index that is not valid, which is why the same name is dropped first.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ INDEXES = (
 def _index(table: str, column: str) -> migrations.RunSQL:
     name = f"{table}_age"
     return migrations.RunSQL(
-        f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {table}"
-        f" USING brin ({column}) WITH (autosummarize = on)",
+        [
+            f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
+            f"CREATE INDEX CONCURRENTLY {name} ON {table}"
+            f" USING brin ({column}) WITH (autosummarize = on)",
+        ],
         reverse_sql=f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
     )
 
