@@ -88,7 +88,7 @@ class RightClock:
 
 
 class Outages:
-    """Says what a lost database means, instead of that something broke.
+    """Says what a lost database, or a key that is not here yet, means: not that something broke.
 
     For views. `_ForPages` does it for the middleware above, `handler500` for what is left.
     """
@@ -100,8 +100,9 @@ class Outages:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        passes = outages.is_outage(error) or isinstance(error, crypto.UnknownKey)
-        return broken.unavailable(request, error) if passes else None
+        if isinstance(error, crypto.UnknownKey):
+            return broken.key_missing(request, error)
+        return broken.unavailable(request, error) if outages.is_outage(error) else None
 
 
 class RequestMetrics(PrometheusAfterMiddleware):  # type: ignore[misc]  # it ships no types

@@ -1,4 +1,5 @@
-"""Pages for a request that could not be finished: a mistake of ours, or a database that is away."""
+"""Pages for a request that could not be finished: a mistake of ours, or a database, a right clock
+or an encryption key that is not here at the moment."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template import loader
 from django.views import defaults
 
-from common import outages
+from common import crypto, outages
 
 log = structlog.get_logger(__name__)
 
@@ -17,18 +18,19 @@ log = structlog.get_logger(__name__)
 def unavailable(_request: HttpRequest, error: BaseException) -> HttpResponse:
     """503. What was sent may have been carried out, which the page says. It asks no database."""
     log.warning("database_unavailable", error=outages.name_of(error))
-    response = HttpResponse(loader.render_to_string("503.html"), status=503)
-    response["Retry-After"] = str(outages.RETRY_AFTER_SECONDS)
-    response["Cache-Control"] = "no-store"
-    return response
+    return _for_a_moment("503.html")
+
+
+def key_missing(_request: HttpRequest, error: crypto.UnknownKey) -> HttpResponse:
+    """503 for a value that another process encrypted with a key that this one does not know. What
+    was sent may have been carried out before it was read."""
+    log.error("encryption_key_unknown", error=str(error))
+    return _for_a_moment("503_key_missing.html")
 
 
 def nothing_done(_request: HttpRequest) -> HttpResponse:
     """503 for a form that was not looked at, because this process's clock is wrong."""
-    response = HttpResponse(loader.render_to_string("503_nothing_done.html"), status=503)
-    response["Retry-After"] = str(outages.RETRY_AFTER_SECONDS)
-    response["Cache-Control"] = "no-store"
-    return response
+    return _for_a_moment("503_nothing_done.html")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -37,3 +39,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if error is not None and outages.is_outage(error):
         return unavailable(request, error)
     return defaults.server_error(request)
+
+
+def _for_a_moment(template: str) -> HttpResponse:
+    response = HttpResponse(loader.render_to_string(template), status=503)
+    response["Retry-After"] = str(outages.RETRY_AFTER_SECONDS)
+    response["Cache-Control"] = "no-store"
+    return response

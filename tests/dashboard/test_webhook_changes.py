@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from datetime import timedelta
 
@@ -67,6 +68,23 @@ class TestRegistering:
 
         assert secret_in(first) == secret_in(second)
         assert WebhookEndpoint.objects.count() == 1
+
+    def test_again_where_the_new_key_is_not_known_yet_names_that_and_no_database(
+        self, acme, dana_browser, settings, log
+    ):
+        sent, old = wish(acme), list(settings.ENCRYPTION_KEYS)
+        settings.ENCRYPTION_KEYS = [f"k9:{base64.b64encode(b'9' * 32).decode()}", *old]
+        dana_browser.post(f"{ROOT}/new", sent)
+        settings.ENCRYPTION_KEYS = old
+
+        page = dana_browser.post(f"{ROOT}/new", sent)
+
+        assert (page.status_code, page["Retry-After"]) == (503, "1")
+        assert b"encrypted with a new key that this server does not have yet" in page.content
+        assert b"database" not in page.content
+        (line,) = log.of("encryption_key_unknown")
+        assert "is sealed with key 'k9', which is not here" in line["error"]
+        assert log.of("database_unavailable") == []
 
     def test_by_a_form_whose_endpoint_was_removed_makes_none(self, acme, dana_browser):
         sent = wish(acme)
