@@ -12,8 +12,8 @@ from django.db.models import QuerySet
 
 from balance.selectors import Funds
 from common.errors import DomainError
-from common.money import format_cents
 from funding import selectors
+from funding.errors import MonthlyLimitExceeded
 from funding.models import (
     AutoFundingConfig,
     DecisionOutcome,
@@ -21,7 +21,7 @@ from funding.models import (
     FundingTransaction,
     Trigger,
 )
-from funding.services import limits, pauses, sources
+from funding.services import auto_funding_month, limits, pauses, sources
 from funding.services.confirmation_outcomes import SUPERSEDED
 from funding.states import IN_FLIGHT
 from networks import registry
@@ -167,15 +167,12 @@ def network_of(config: AutoFundingConfig) -> PaymentNetwork:
 
 def check_month(config: AutoFundingConfig, *, amount: int, now: datetime) -> None:
     """Raises Declined where `amount` would go over the month's limit of the settings."""
-    if config.monthly_limit is None:
-        return
-    used = selectors.funded_automatically(tenant_id=config.tenant_id, now=now)
-    if used + amount > config.monthly_limit:
-        raise Declined(
-            "auto_funding_monthly_limit",
-            f"Automatic funding may add {format_cents(config.monthly_limit)} a month;"
-            f" {format_cents(used)} of that is used.",
+    try:
+        auto_funding_month.check(
+            config.monthly_limit, tenant_id=config.tenant_id, amount=amount, now=now
         )
+    except MonthlyLimitExceeded as refusal:
+        raise Declined("auto_funding_monthly_limit", refusal.detail) from refusal
 
 
 def runs_away(config: AutoFundingConfig, now: datetime) -> bool:

@@ -12,10 +12,8 @@ from approvals.matters import Decider, Matter
 from approvals.models import Decision
 from balance import services as ledger
 from common.errors import RuleViolation
-from common.money import format_cents
 from common.tasks import enqueue_on_commit
-from funding import selectors
-from funding.errors import MonthlyLimitExceeded, NoLongerFits
+from funding.errors import NoLongerFits
 from funding.methods import NETWORK_METHOD
 from funding.models import (
     AutoFundingConfig,
@@ -25,7 +23,7 @@ from funding.models import (
     FundingTransaction,
     Trigger,
 )
-from funding.services import lifecycle, limits, pauses, sources
+from funding.services import auto_funding_month, lifecycle, limits, pauses, sources
 from funding.states import FundingStatus
 from networks import calendar
 from tenants import selectors as tenants
@@ -155,15 +153,13 @@ def _check_limits(funding: FundingTransaction, now: datetime) -> None:
 def _check_month(funding: FundingTransaction, now: datetime) -> None:
     """The month's limit of the settings. Raises MonthlyLimitExceeded."""
     configs = AutoFundingConfig.objects.filter(tenant_id=funding.tenant_id)
-    limit = configs.values_list("monthly_limit", flat=True).first()
-    used = selectors.funded_automatically(
-        tenant_id=funding.tenant_id, now=now, apart_from=funding.pk
+    auto_funding_month.check(
+        configs.values_list("monthly_limit", flat=True).first(),
+        tenant_id=funding.tenant_id,
+        amount=funding.amount,
+        now=now,
+        apart_from=funding.pk,
     )
-    if limit is not None and used + funding.amount > limit:
-        raise MonthlyLimitExceeded(
-            f"Automatic funding may add {format_cents(limit)} a month;"
-            f" {format_cents(used)} of this month's is used."
-        )
 
 
 def _reserve(question: Confirmation, by: Actor, now: datetime) -> None:

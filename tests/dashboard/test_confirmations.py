@@ -304,7 +304,7 @@ class TestWhatNoLongerFits:
         content = answer.content.decode()
         assert answer.status_code == 409
         assert "It no longer fits" in content
-        assert "Automatic funding may add $499.99 a month; $0.00 of this month" in content
+        assert "Automatic funding may add $499.99 a month; $0.00 of that is used" in content
         assert "Approve $500.00" in content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 

@@ -95,7 +95,7 @@ class TestAutomaticFunding:
         words = refused(question, NOVEMBER + HOUR)
 
         assert words == (
-            "Automatic funding may add $800.00 a month; $400.00 of this month's is used."
+            "Automatic funding may add $800.00 a month; $400.00 of that is used."
             " Nothing was added. Decline it, or approve it once there is room."
         )
         assert balance_of(acme) == (0, 50_000, 0)

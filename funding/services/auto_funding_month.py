@@ -1,0 +1,25 @@
+"""The month's limit of the auto-funding settings."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from common.money import format_cents
+from funding import selectors
+from funding.errors import MonthlyLimitExceeded
+
+
+def check(
+    limit: int | None, *, tenant_id: str, amount: int, now: datetime, apart_from: str = ""
+) -> None:
+    """Refuse `amount` cents that would go over `limit` in this Eastern month; the funding of id
+    `apart_from` is not counted. Raises MonthlyLimitExceeded.
+    """
+    if limit is None:
+        return
+    used = selectors.funded_automatically(tenant_id=tenant_id, now=now, apart_from=apart_from)
+    if used + amount > limit:
+        raise MonthlyLimitExceeded(
+            f"Automatic funding may add {format_cents(limit)} a month;"
+            f" {format_cents(used)} of that is used."
+        )
