@@ -16,7 +16,7 @@ def judge(ids: Sequence[str]) -> Iterator[Finding]:
             crypto.decrypt(record.body_token, context=record.encryption_context)
         except (crypto.Undecryptable, ValueError):
             yield Finding(
-                code="idempotency_sealed",
+                code="idempotency_unreadable",
                 tenant_id=record.tenant_id,
                 subject=record.pk,
                 message="the answer kept for this key does not open",

@@ -14,10 +14,7 @@ from funding.models import Confirmation, FundingEvent, FundingSource, FundingTra
 from funding.services.lifecycle import SOURCE_TYPE
 from funding.services.network_events import INBOX
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
-from networks import claims
-from networks.accounts import unsound
-from networks.claims import Claim
-from networks.inbox import reviews, settlements
+from networks import invariants as networks
 from webhooks.models import WebhookEvent
 
 MOVEMENTS = Movements(
@@ -112,63 +109,30 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
 def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:
     """Compare these fundings, where they were handed over, with the networks' own books."""
     sent = FundingTransaction.objects.filter(pk__in=ids, pending_at__isnull=False)
-    # Two people vouch for what was settled by hand, with the bank's reference.
-    sent = sent.exclude(pk__in=settlements.settled_by_hand())
-    for claim, difference in claims.disputed(map(_claim, sent)):
-        yield Finding(
-            code="funding_bank",
-            tenant_id=claim.tenant_id,
-            subject=claim.instruction_id,
-            message=difference,
-        )
+    return networks.with_banks("funding_bank", sent)
 
 
 def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
     """Bank accounts whose number does not open, or is not the one that people see."""
-    for source in FundingSource.objects.filter(pk__in=ids):
-        if fault := unsound(source, is_typed=source.type == SourceType.MANUAL):
-            yield Finding(
-                code="funding_account_sealed",
-                tenant_id=source.tenant_id,
-                subject=source.pk,
-                message=fault,
-            )
+    rows = FundingSource.objects.filter(pk__in=ids)
+    return networks.with_accounts(
+        "funding_account_number", rows, is_typed=lambda source: source.type == SourceType.MANUAL
+    )
+
+
+def _is_typed(source: FundingSource) -> bool:
+    return source.type == SourceType.MANUAL
 
 
 ACCOUNTS = audits.rows_of_tenants("funding accounts", FundingSource, judge_accounts)
 
 
-def _claim(funding: FundingTransaction) -> Claim:
-    return Claim(
-        tenant_id=funding.tenant_id,
-        instruction_id=funding.pk,
-        network=funding.network,
-        amount=funding.amount,
-        currency=funding.currency,
-        reference=funding.network_reference,
-        is_settled=funding.completed_at is not None,
-        is_returned=funding.returned,
-    )
-
-
 def check_messages(scope: Scope) -> Iterator[Finding]:
     """What a network said about a funding that is not over does not wait for a person for long."""
-    overdue = reviews.overdue(INBOX.id_prefix)
-    rows = FundingTransaction.objects.filter(
-        pk__in=overdue.values("instruction_id"), status__in=IN_FLIGHT
+    rows = FundingTransaction.objects.filter(status__in=IN_FLIGHT)
+    return networks.with_messages(
+        "funding_message_in_review", rows, scope, id_prefix=INBOX.id_prefix
     )
-    if scope.tenant_ids is not None:
-        rows = rows.filter(tenant_id__in=scope.tenant_ids)
-    found = {row.pk: row for row in rows}
-    for event in overdue.filter(instruction_id__in=found).order_by("pk"):
-        row = found[event.instruction_id]
-        yield Finding(
-            code="funding_message_in_review",
-            tenant_id=row.tenant_id,
-            subject=row.pk,
-            message=f"is {row.status}, and {event.kind} {event.event_id} waits for a person:"
-            f" {event.note}",
-        )
 
 
 def _finding(funding: FundingTransaction, message: str) -> Finding:

@@ -10,10 +10,7 @@ from approvals.models import Decision
 from balance.movements import Movements
 from common import audits
 from common.audits import Finding, Scope
-from networks import claims
-from networks.accounts import unsound
-from networks.claims import Claim
-from networks.inbox import reviews, settlements
+from networks import invariants as networks
 from payments.models import Payment, PaymentConfirmation, PaymentEvent, Recipient
 from payments.services.lifecycle import SOURCE_TYPE
 from payments.services.network_events import INBOX
@@ -92,64 +89,25 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
 
 def check_messages(scope: Scope) -> Iterator[Finding]:
     """What a network said about a payment that is not over does not wait for a person for long."""
-    overdue = reviews.overdue(INBOX.id_prefix)
-    rows = Payment.objects.filter(
-        pk__in=overdue.values("instruction_id"), status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN)
+    rows = Payment.objects.filter(status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN))
+    return networks.with_messages(
+        "payment_message_in_review", rows, scope, id_prefix=INBOX.id_prefix
     )
-    if scope.tenant_ids is not None:
-        rows = rows.filter(tenant_id__in=scope.tenant_ids)
-    found = {row.pk: row for row in rows}
-    for event in overdue.filter(instruction_id__in=found).order_by("pk"):
-        row = found[event.instruction_id]
-        yield Finding(
-            code="payment_message_in_review",
-            tenant_id=row.tenant_id,
-            subject=row.pk,
-            message=f"is {row.status}, and {event.kind} {event.event_id} waits for a person:"
-            f" {event.note}",
-        )
 
 
 def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:
     """Compare these payments, where they were handed over, with the networks' own books."""
     sent = Payment.objects.filter(pk__in=ids, processing_at__isnull=False)
-    # Two people vouch for what was settled by hand, with the bank's reference.
-    sent = sent.exclude(pk__in=settlements.settled_by_hand())
-    for claim, difference in claims.disputed(map(_claim, sent)):
-        yield Finding(
-            code="payment_bank",
-            tenant_id=claim.tenant_id,
-            subject=claim.instruction_id,
-            message=difference,
-        )
+    return networks.with_banks("payment_bank", sent)
 
 
 def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
     """Recipients whose number does not open, or is not the one that people see."""
-    for recipient in Recipient.objects.filter(pk__in=ids):
-        if fault := unsound(recipient, is_typed=True):
-            yield Finding(
-                code="payment_account_sealed",
-                tenant_id=recipient.tenant_id,
-                subject=recipient.pk,
-                message=fault,
-            )
+    rows = Recipient.objects.filter(pk__in=ids)
+    return networks.with_accounts("payment_account_number", rows, is_typed=lambda recipient: True)
 
 
 ACCOUNTS = audits.rows_of_tenants("payment accounts", Recipient, judge_accounts)
-
-
-def _claim(payment: Payment) -> Claim:
-    return Claim(
-        tenant_id=payment.tenant_id,
-        instruction_id=payment.pk,
-        network=payment.network,
-        amount=payment.amount,
-        currency=payment.currency,
-        reference=payment.network_reference,
-        is_settled=payment.completed_at is not None,
-        is_returned=payment.returned,
-    )
 
 
 def _finding(payment: Payment, message: str) -> Finding:

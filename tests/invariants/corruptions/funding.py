@@ -103,7 +103,7 @@ FUNDING = [
     Damage(
         "32b source's fingerprint",
         DAILY,
-        "funding_account_sealed",
+        "funding_account_number",
         "UPDATE funding_fundingsource SET fingerprint = repeat('0', 64) WHERE id = '{src2}'",
     ),
     Damage(

@@ -42,9 +42,9 @@ PAYMENTS = [
         "UPDATE payments_payment SET recipient_id = '{r2}' WHERE id = '{pu}'",
     ),
     Damage(
-        "24c recipient's sealed number",
+        "24c recipient's encrypted number",
         DAILY,
-        "payment_account_sealed",
+        "payment_account_number",
         "UPDATE payments_recipient SET account_number_token ="
         " (SELECT account_number_token FROM payments_recipient WHERE id = '{r2}')"
         " WHERE id = '{r1}'",
@@ -52,7 +52,7 @@ PAYMENTS = [
     Damage(
         "24d recipient's routing number",
         DAILY,
-        "payment_account_sealed",
+        "payment_account_number",
         "UPDATE payments_recipient SET routing_number = '011000015' WHERE id = '{r1}'",
     ),
     Damage(

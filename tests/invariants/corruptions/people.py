@@ -45,7 +45,7 @@ PEOPLE = [
     Damage(
         "47 an idempotency key's answer",
         DAILY,
-        "idempotency_sealed",
+        "idempotency_unreadable",
         "UPDATE api_idempotencyrecord SET tenant_id = '{t2}' WHERE key = 'books'",
     ),
     Damage(

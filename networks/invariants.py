@@ -1,0 +1,53 @@
+"""What must hold between funding or payments and their networks: the rules that both share.
+
+Each app names its rows and the codes of its findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from django.db.models import QuerySet
+
+from common.audits import Finding, Scope
+from networks import bank_books
+from networks.accounts import unsound
+from networks.inbox import reviews, settlements
+
+
+def with_banks(code: str, handed_over: QuerySet[Any]) -> Iterator[Finding]:
+    """Movements of which the networks' own books say something else. Raises Unanswered."""
+    # Two people vouch for what was settled by hand, with the bank's reference.
+    judged = handed_over.exclude(pk__in=settlements.settled_by_hand())
+    for movement, difference in bank_books.disputed(judged):
+        yield _finding(code, movement, difference)
+
+
+def with_messages(
+    code: str, open_rows: QuerySet[Any], scope: Scope, *, id_prefix: str
+) -> Iterator[Finding]:
+    """What a network said about a movement that is not over does not wait for a person for long."""
+    overdue = reviews.overdue(id_prefix)
+    rows = open_rows.filter(pk__in=overdue.values("instruction_id"))
+    if scope.tenant_ids is not None:
+        rows = rows.filter(tenant_id__in=scope.tenant_ids)
+    found = {row.pk: row for row in rows}
+    for event in overdue.filter(instruction_id__in=found).order_by("pk"):
+        row = found[event.instruction_id]
+        said = f"{event.kind} {event.event_id} waits for a person: {event.note}"
+        yield _finding(code, row, f"is {row.status}, and {said}")
+
+
+def with_accounts(
+    code: str, accounts: Iterable[Any], *, is_typed: Callable[[Any], bool]
+) -> Iterator[Finding]:
+    """Accounts whose number cannot be decrypted, or is not the one that people see; `is_typed`:
+    whether a person typed the number."""
+    for account in accounts:
+        if fault := unsound(account, is_typed=is_typed(account)):
+            yield _finding(code, account, fault)
+
+
+def _finding(code: str, row: Any, message: str) -> Finding:
+    return Finding(code=code, tenant_id=row.tenant_id, subject=row.pk, message=message)
