@@ -132,7 +132,7 @@ def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> Fu
     status = FundingStatus(row.status)
     kept_back = stopped is not None and status == FundingStatus.RESERVED
     soon = SOON.get(FundingMethod(row.method), "")
-    is_going = _is_going(row) and not kept_back
+    is_going = row.is_going and not kept_back
     return FundingLine(
         id=row.pk,
         amount=row.amount,
@@ -144,12 +144,6 @@ def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> Fu
         soon=soon if is_going else "",
         at=row.created_at,
     )
-
-
-def _is_going(row: FundingTransaction) -> bool:
-    """Nothing but time keeps it from arriving."""
-    is_next = row.status == FundingStatus.RESERVED and row.held_at is None
-    return is_next or row.status in (FundingStatus.PENDING, FundingStatus.IN_TRANSIT)
 
 
 def _funding_badge(row: FundingTransaction) -> Badge:

@@ -46,7 +46,7 @@ class PaymentLine:
 def payment_line(row: Payment, *, is_stopped: bool = False) -> PaymentLine:
     """`is_stopped`: operators have stopped sending payments of this tenant."""
     kept_back = is_stopped and row.status == PaymentStatus.CREATED
-    is_going = _is_going(row) and not kept_back
+    is_going = row.is_going and not kept_back
     soon = SOON.get(PaymentMethod(row.method), "")
     return PaymentLine(
         id=row.pk,
@@ -95,13 +95,6 @@ def _badge(row: Payment, *, kept_back: bool) -> Badge:
     if kept_back:
         return stops.BADGE
     return _HELD_BACK if row.held_back_at else BADGES[PaymentStatus(row.status)]
-
-
-def _is_going(row: Payment) -> bool:
-    """Nothing but time keeps it from arriving."""
-    is_stopped = row.awaits_confirmation or row.held_at or row.held_back_at
-    is_next = row.status == PaymentStatus.CREATED and not is_stopped
-    return is_next or row.status == PaymentStatus.PROCESSING
 
 
 def _note(row: Payment) -> str:

@@ -71,6 +71,7 @@ _RESERVED = {
 _RETURNED = {
     **_RESERVED,
     "status": "failed",
+    "expectedAvailabilityDate": None,
     "statusTimestamps": {
         "reservedAt": _MADE_AT,
         "awaitingConfirmationAt": None,

@@ -51,7 +51,11 @@ class FundingTransactionOut(serializers.Serializer[Any]):
     requiresConfirmation = serializers.BooleanField()
     confirmationExpiresAt = serializers.DateTimeField(allow_null=True)
     approval = ApprovalOut(allow_null=True, help_text="null: nobody was asked.")
-    expectedAvailabilityDate = serializers.DateField()
+    expectedAvailabilityDate = serializers.DateField(
+        allow_null=True,
+        help_text="An Eastern banking day. null while it waits for an approval or staff hold it,"
+        " and once it failed without having completed.",
+    )
     statusTimestamps = StatusTimestampsOut()
     failureCode = serializers.CharField(allow_null=True)
     failureMessage = serializers.CharField(allow_null=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pgtrigger
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
@@ -143,8 +145,20 @@ class FundingTransaction(Holdable):
         )
 
     def __str__(self) -> str:
-        status = FundingStatus(self.status).label.lower()
-        return f"{format_cents(self.amount)}, {status}: {self.pk}"
+        standing = "on hold" if self.held_at else FundingStatus(self.status).label.lower()
+        return f"{format_cents(self.amount)}, {standing}: {self.pk}"
+
+    @property
+    def is_going(self) -> bool:
+        """Nothing of its own but time keeps it from arriving."""
+        is_next = self.status == FundingStatus.RESERVED and self.held_at is None
+        return is_next or self.status in (FundingStatus.PENDING, FundingStatus.IN_TRANSIT)
+
+    @property
+    def promised_date(self) -> date | None:
+        """When it is expected, or was before it arrived; None while or once nothing is."""
+        is_promised = self.is_going or self.completed_at is not None
+        return self.expected_availability_date if is_promised else None
 
 
 @pgtrigger.register(NEVER_TRUNCATED)

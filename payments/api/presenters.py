@@ -48,7 +48,7 @@ def payment(row: Payment) -> dict[str, Any]:
         "approval": approval(_question(row)),
         "onHold": row.held_at is not None,
         "heldBackAt": _optional(row.held_back_at),
-        "expectedArrivalDate": row.expected_arrival_date and row.expected_arrival_date.isoformat(),
+        "expectedArrivalDate": row.promised_date and row.promised_date.isoformat(),
         "statusTimestamps": {
             name: _optional(getattr(row, column)) for name, column in _TIMESTAMPS.items()
         },

@@ -130,7 +130,11 @@ class PaymentOut(serializers.Serializer[Any]):
         help_text="Since when it is not sent because `availableBalance` is negative; it goes on by"
         " itself once that is 0 or more.",
     )
-    expectedArrivalDate = serializers.DateField(allow_null=True)
+    expectedArrivalDate = serializers.DateField(
+        allow_null=True,
+        help_text="An Eastern banking day. null while it waits for money or an approval, is on hold"
+        " or held back, and once it ended without having completed.",
+    )
     statusTimestamps = PaymentTimestampsOut()
     failureCode = serializers.CharField(allow_null=True)
     failureMessage = serializers.CharField(allow_null=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 import pgtrigger
 from django.contrib.postgres.indexes import BrinIndex
@@ -204,8 +205,16 @@ class Payment(Holdable):
         )
 
     def __str__(self) -> str:
-        status = PaymentStatus(self.status).label.lower()
-        return f"{format_cents(self.amount)}, {status}: {self.pk}"
+        return f"{format_cents(self.amount)}, {self._standing}: {self.pk}"
+
+    @property
+    def _standing(self) -> str:
+        """Its status, or what keeps it from being sent, in words."""
+        if self.awaits_confirmation:
+            return "needs approval"
+        if self.held_at and self.is_unsent:
+            return "on hold"
+        return "held back" if self.held_back_at else PaymentStatus(self.status).label.lower()
 
     @property
     def balance_transaction_ids(self) -> list[str]:
@@ -217,6 +226,19 @@ class Payment(Holdable):
         """People are asked whether it may be sent."""
         is_open = self.status in (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
         return self.requires_confirmation and self.confirmed_at is None and is_open
+
+    @property
+    def is_going(self) -> bool:
+        """Nothing of its own but time keeps it from arriving."""
+        is_stopped = self.awaits_confirmation or self.held_at or self.held_back_at
+        is_next = self.status == PaymentStatus.CREATED and not is_stopped
+        return is_next or self.status == PaymentStatus.PROCESSING
+
+    @property
+    def promised_date(self) -> date | None:
+        """When it is expected, or was before it arrived; None while or once nothing is."""
+        is_promised = self.is_going or self.completed_at is not None
+        return self.expected_arrival_date if is_promised else None
 
     @property
     def is_unsent(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 from approvals import decisions
@@ -15,6 +17,10 @@ from tests.builders import browser_of, make_auto_funding, make_member, make_sour
 from tests.payments.builders import fund, pay
 
 CFO = "cfo@acme.example"
+DATES = {
+    "funding": ("expected_availability_date", "expectedAvailabilityDate"),
+    "payment": ("expected_arrival_date", "expectedArrivalDate"),
+}
 PAGES = {"funding": "funding", "payment": "payments"}
 
 
@@ -58,6 +64,16 @@ def shown(api, row):
     return one
 
 
+def expected(api, row):
+    """The same alone and in the file of the list."""
+    name = DATES["payment" if isinstance(row, Payment) else "funding"][1]
+    one = api.get(path_of(row)).json()["data"][name]
+    file = api.get(f"{path_of(row).rpartition('/')[0]}.csv")
+    (line,) = csv.DictReader(b"".join(file.streaming_content).decode().splitlines())
+    assert line[name] == (one or "")
+    return one
+
+
 OPEN = {"status": "open", "decidedBy": None, "decidedAt": None, "declineReason": None}
 
 
@@ -77,6 +93,23 @@ class TestApproval:
             "decidedAt": decided,
             "declineReason": None,
         }
+
+    def test_expects_nothing_before_it_is_approved(self, request, acme_api, kind):
+        row = request.getfixturevalue(kind)
+        assert expected(acme_api, row) is None
+
+        amount = f"{row.amount / 100:.2f}"
+        decisions.approve(token=token(acme_api, row), typed_amount=amount, now=utc_now())
+
+        row.refresh_from_db()
+        assert expected(acme_api, row) == getattr(row, DATES[kind][0]).isoformat()
+
+    def test_expects_nothing_once_it_is_declined(self, request, acme_api, kind):
+        row = request.getfixturevalue(kind)
+
+        decisions.decline(token=token(acme_api, row), reason="Too much", now=utc_now())
+
+        assert expected(acme_api, row) is None
 
     def test_names_who_declined_and_why(self, request, acme_api, kind):
         row = request.getfixturevalue(kind)

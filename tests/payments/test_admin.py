@@ -43,6 +43,22 @@ def test_payments_are_found_by_ids(payment, rival, admin_client, column):
     assert list(response.context["cl"].queryset) == [payment]
 
 
+@pytest.mark.parametrize(
+    ("columns", "standing"),
+    [
+        ({}, "ready to send"),
+        ({"held_back_at": NOW, "next_attempt_at": None}, "held back"),
+        ({"held_at": NOW, "hold_reason": "Look"}, "on hold"),
+    ],
+)
+def test_a_title_says_what_keeps_it_from_being_sent(payment, admin_client, columns, standing):
+    Payment.objects.filter(pk=payment.pk).update(**columns)
+
+    page = admin_client.get(reverse("admin:payments_payment_change", args=[payment.pk]))
+
+    assert f"$100.00, {standing}: {payment.pk}" in page.content.decode()
+
+
 def choose(client, action, payment, **answer):
     body = {"action": action, "_selected_action": [payment.pk], **answer}
     return client.post(reverse(CHANGELIST), body, follow=True)

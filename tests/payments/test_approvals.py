@@ -52,6 +52,7 @@ class TestOrder:
         question = question_of(payment)
 
         assert (payment.status, payment.confirmation_expires_at) == ("created", END)
+        assert str(payment) == f"$50.00, needs approval: {payment.pk}"
         assert (funds_of(rule), postings_of(payment)) == ((5_000, 5_000), [("lock", 5_000)])
         assert (question.amount, question.approvers) == (5_000, [CHECKER, OWNER])
         assert question.reason == "Above $10.00 a second person approves. Ordered by key_1."

@@ -61,7 +61,7 @@ class FundingTransaction(TypedDict):
     requiresConfirmation: bool
     confirmationExpiresAt: str | None
     approval: Approval | None
-    expectedAvailabilityDate: str
+    expectedAvailabilityDate: str | None
     statusTimestamps: dict[str, str | None]
     failureCode: str | None
     failureMessage: str | None
