@@ -124,8 +124,11 @@ def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
     try:
         return _answer_once(request, key, run)
     except _Refused as refused:
-        answer = problems.response(refused.refusal)
-    return answer if answer.status_code in _NOT_KEPT else _answer_once(request, key, lambda: answer)
+        refusal = refused.refusal
+    answer = problems.response(refusal)
+    if refusal.is_passing or answer.status_code in _NOT_KEPT:
+        return answer
+    return _answer_once(request, key, lambda: answer)
 
 
 def _answer_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:

@@ -45,6 +45,8 @@ class DomainError(Exception):
     # Whether an operation of the API answers it: those are in the error reference. Any other one
     # is for people, or a bug where it reaches the API's border.
     is_public: ClassVar[bool] = True
+    # Whether it ends by itself within seconds: then it is no answer to keep for a repeat.
+    is_passing: ClassVar[bool] = False
     registry: ClassVar[dict[str, type[DomainError]]] = {}
 
     def __init_subclass__(cls) -> None:

@@ -50,6 +50,7 @@ class TooManyWebhooks(RuleViolation):
 
 class WebhookTestRunning(Conflict):
     code = "webhook_test_running"
+    is_passing = True
     title = "A test call is running"
     advice = "Wait until the test call of this tenant has ended (at most 20 seconds)."
 

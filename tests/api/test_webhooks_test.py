@@ -124,6 +124,21 @@ class TestOneAtATime:
 
         assert call(acme_api, endpoint).status_code == 200
 
+    def test_one_that_died_with_its_key_is_not_the_answer_to_its_repeats(
+        self, acme, acme_api, receiver
+    ):
+        endpoint = make_endpoint(
+            acme, url=receiver.url(), testing_until=utc_now() + timedelta(seconds=9)
+        )
+        key = {"Idempotency-Key": "t"}
+        assert call(acme_api, endpoint, **key).json()["code"] == "webhook_test_running"
+        WebhookEndpoint.objects.update(testing_until=utc_now())
+
+        again = call(acme_api, endpoint, **key)
+
+        assert (again.status_code, len(receiver.requests)) == (200, 1)
+        assert call(acme_api, endpoint, **key).content == again.content
+
     def test_is_refused_while_operators_stopped_webhooks(self, acme, acme_api, receiver):
         endpoint = make_endpoint(acme, url=receiver.url())
         switches.engage(kind=SwitchKind.WEBHOOKS, reason="Look first", actor=SYSTEM, now=utc_now())
