@@ -18,6 +18,7 @@ BADGE = Badge("Sending stopped", "warn")
 _WHAT = {
     SwitchKind.FUNDING: "sending funding to banks",
     SwitchKind.PAYMENTS: "sending payments to banks",
+    SwitchKind.WEBHOOKS: "sending webhooks",
 }
 
 
@@ -37,6 +38,11 @@ def of(tenant: Tenant) -> Stops:
         funding=_sentence(found.get(SwitchKind.FUNDING)),
         payments=_sentence(found.get(SwitchKind.PAYMENTS)),
     )
+
+
+def of_webhooks(tenant_id: str) -> str:
+    """The same about webhooks. One query."""
+    return _sentence(switches.stop_of_webhooks(tenant_id=tenant_id))
 
 
 def _sentence(switch: Switch | None) -> str:

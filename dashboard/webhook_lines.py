@@ -9,6 +9,7 @@ from datetime import datetime
 from http import HTTPStatus
 
 from common.http.client import Failure
+from dashboard import stops
 from dashboard.context import Badge
 from dashboard.health_bar import HealthBar, health_bar
 from dashboard.wording import duration_in_words
@@ -131,26 +132,35 @@ _UNSENT = {
 }
 
 
-def delivery_line(row: WebhookDelivery) -> DeliveryLine:
-    """`row` with its event."""
+def delivery_line(row: WebhookDelivery, *, is_stopped: bool = False) -> DeliveryLine:
+    """`row` with its event. `is_stopped`: operators have stopped sending this tenant's webhooks."""
     status = DeliveryStatus(row.status)
-    is_retrying = status == DeliveryStatus.PENDING and row.failures > 0
+    is_sent_next = row.leased_until is None and not is_stopped
     return DeliveryLine(
         id=row.pk,
         event_id=row.event_id,
         endpoint_id=row.endpoint_id,
         type=row.event.type,
         payment_id=row.payment_id,
-        badge=_RETRYING if is_retrying else _DELIVERY_BADGES[status],
+        badge=_delivery_badge(row, is_stopped=is_stopped),
         answer=answer_in_words(row.last_status_code, row.last_error),
         attempts=row.attempts,
-        next_attempt_at=row.next_attempt_at if is_retrying and row.leased_until is None else None,
+        next_attempt_at=row.next_attempt_at if row.failures and is_sent_next else None,
         delivered_at=row.delivered_at,
         at=row.created_at,
         is_moving=status == DeliveryStatus.PENDING,
         may_resend=status != DeliveryStatus.CANCELED,
         unsent_why=_UNSENT.get(status, ""),
     )
+
+
+def _delivery_badge(row: WebhookDelivery, *, is_stopped: bool) -> Badge:
+    status = DeliveryStatus(row.status)
+    if status != DeliveryStatus.PENDING:
+        return _DELIVERY_BADGES[status]
+    if is_stopped and row.leased_until is None:
+        return stops.BADGE
+    return _RETRYING if row.failures else _DELIVERY_BADGES[status]
 
 
 @dataclass(frozen=True)

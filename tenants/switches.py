@@ -144,6 +144,12 @@ def stops_of(*, tenant_id: str, network: str) -> dict[SwitchKind, Switch]:
     return {SwitchKind(row.kind): row for row in widest_last}
 
 
+def stop_of_webhooks(*, tenant_id: str) -> Switch | None:
+    """The switch that keeps this tenant's webhooks back, the widest if there are two."""
+    rows = covering(SwitchKind.WEBHOOKS, tenant_id=tenant_id)
+    return rows.order_by(F("tenant").asc(nulls_first=True)).first()
+
+
 def stopped_networks(kind: SwitchKind) -> set[str]:
     """The networks that are stopped for everybody by name."""
     return set(engaged(kind).exclude(network="").values_list("network", flat=True))

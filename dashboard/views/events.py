@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from dashboard import stops
 from dashboard.access import PageRequest, tenant_page
 from dashboard.paging import page
 from dashboard.webhook_forms import EventFilter
@@ -31,9 +32,13 @@ def event(request: PageRequest, event_id: str) -> HttpResponse:
     tenant_id = request.seat.tenant.pk
     row = selectors.event(tenant_id=tenant_id, event_id=event_id)
     deliveries = selectors.deliveries_of(event_id=row.pk)
+    stop = stops.of_webhooks(tenant_id)
     values = {
         "line": event_line(row),
         "body": body_of(row),
-        "deliveries": [(delivery_line(item), item.endpoint.url) for item in deliveries],
+        "stop": stop,
+        "deliveries": [
+            (delivery_line(item, is_stopped=bool(stop)), item.endpoint.url) for item in deliveries
+        ],
     }
     return render(request, "dashboard/event.html", values)

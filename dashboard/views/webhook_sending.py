@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from common import ids
 from common.clock import utc_now
 from common.errors import DomainError
-from dashboard import refusals
+from dashboard import refusals, stops
 from dashboard.access import MONEY, PageRequest, tenant_form
 from dashboard.webhook_forms import FIELDS, ReplayForm, last_day
 from dashboard.webhook_lines import answer_in_words
@@ -52,7 +52,10 @@ def resend(request: PageRequest, delivery_id: str) -> HttpResponse:
     row = deliveries.resend(
         tenant_id=request.seat.tenant.pk, delivery_id=delivery_id, now=utc_now()
     )
-    messages.success(request, "It is being sent again.")
+    if stop := stops.of_webhooks(row.tenant_id):
+        messages.success(request, f"It is sent again later. {stop}")
+    else:
+        messages.success(request, "It is being sent again.")
     return redirect("dashboard:delivery", delivery_id=row.pk)
 
 
@@ -116,6 +119,8 @@ def _send(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> HttpR
         form.release()
         raise
     messages.success(request, _sent_in_words(made.queued))
+    if stop := stops.of_webhooks(row.tenant_id):
+        messages.warning(request, stop)
     if made.resume_from:
         messages.warning(
             request, f"There are more, from {made.resume_from:%Y-%m-%d %H:%M} UTC on: replay again."

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from common.clock import utc_now
+from dashboard import stops
 from dashboard.access import MONEY, PageRequest, tenant_page
 from dashboard.paging import page
 from dashboard.webhook_forms import DeliveryFilter
@@ -29,12 +30,14 @@ _ATTEMPTS_SHOWN = 30
 def webhooks(request: PageRequest) -> HttpResponse:
     """At most twenty endpoints, so without pages."""
     now = utc_now()
-    rows = selectors.endpoints(tenant_id=request.seat.tenant.pk).order_by("-created_at", "-id")
+    tenant_id = request.seat.tenant.pk
+    rows = selectors.endpoints(tenant_id=tenant_id).order_by("-created_at", "-id")
     found = list(rows)
     health = health_of([row.pk for row in found], now=now)
     values = {
         "lines": [endpoint_line(row, health[row.pk], now=now) for row in found],
         "may_manage": request.seat.role == Role.OWNER,
+        "stop": stops.of_webhooks(tenant_id),
     }
     return render(request, "dashboard/webhooks.html", values)
 
@@ -49,9 +52,11 @@ def endpoint(request: PageRequest, endpoint_id: str) -> HttpResponse:
     rows = selectors.deliveries(tenant_id=tenant_id, endpoint_id=endpoint_id)
     form = DeliveryFilter(request.GET)
     found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
+    stop = stops.of_webhooks(tenant_id)
     values = {
         "line": endpoint_line(row, health_of([row.pk], now=now)[row.pk], now=now),
-        "deliveries": [delivery_line(item) for item in found.rows],
+        "stop": stop,
+        "deliveries": [delivery_line(item, is_stopped=bool(stop)) for item in found.rows],
         "page": found,
         "form": form,
         "may_manage": request.seat.role == Role.OWNER,
@@ -67,8 +72,10 @@ def delivery(request: PageRequest, delivery_id: str) -> HttpResponse:
     tenant_id = request.seat.tenant.pk
     row = selectors.delivery(tenant_id=tenant_id, delivery_id=delivery_id)
     attempts = selectors.attempts(delivery_id=row.pk)[:_ATTEMPTS_SHOWN]
+    stop = stops.of_webhooks(tenant_id)
     values = {
-        "line": delivery_line(row),
+        "line": delivery_line(row, is_stopped=bool(stop)),
+        "stop": stop,
         "endpoint": selectors.endpoint(tenant_id=tenant_id, endpoint_id=row.endpoint_id),
         "attempts": [attempt_line(item, event_id=row.event_id) for item in attempts],
         "body": body_of(row.event),

@@ -74,5 +74,5 @@ class TestDetail:
             make_endpoint(acme, url=f"https://hooks.example.com/{number}")
         event_id = publish(acme)
 
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             dana_browser.get(f"{ROOT}/{event_id}")

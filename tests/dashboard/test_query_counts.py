@@ -85,7 +85,7 @@ PAGES = {
     "api_key_rotate": 5,
     "api_key_revoke": 5,
     "webhooks": 6,
-    "webhook": 7,
+    "webhook": 8,
     "webhook_register": 4,
     "webhook_edit": 5,
     "webhook_rotate": 5,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -25,6 +26,7 @@ PAYMENTS = (
 FUNDING = (
     "Our operators stopped sending funding to banks for everybody on Nov 20, 2026, 10:00 AM EST."
 )
+WEBHOOKS = "Our operators stopped sending webhooks for everybody on Nov 20, 2026, 10:00 AM EST."
 FINE = "Nothing is lost: what waits is sent when they let it go on."
 
 
@@ -151,6 +153,59 @@ class TestFundingIsStopped:
         said = page(dana_browser, done["Location"])
         assert f"Accepted, but not sent yet. {FUNDING}" in said
         assert "This form had been sent already: this is what it asked for, once." in said
+
+
+class TestWebhooksAreStopped:
+    @pytest.fixture
+    def delivery(self, acme):
+        """One that failed once and is tried again."""
+        make_endpoint(acme)
+        publish(acme)
+        due = {"failures": 1, "attempts": 1, "next_attempt_at": NOW + timedelta(minutes=5)}
+        WebhookDelivery.objects.update(last_status_code=500, **due)
+        return WebhookDelivery.objects.select_related("endpoint").get()
+
+    @pytest.fixture
+    def paths(self, delivery):
+        return [
+            f"/dashboard/webhooks/{delivery.endpoint_id}",
+            f"/dashboard/deliveries/{delivery.pk}",
+            f"/dashboard/events/{delivery.event_id}",
+        ]
+
+    def test_no_page_about_a_delivery_promises_a_next_try(self, paths, dana_browser):
+        tried = "".join(page(dana_browser, path) for path in paths)
+        assert (tried.count("again <time"), tried.count("Retrying")) == (1, 3)
+        assert "<dt>Next try</dt>" in tried
+        stop(SwitchKind.WEBHOOKS)
+
+        for path in paths:
+            content = page(dana_browser, path)
+
+            assert f"{WEBHOOKS} {FINE}" in content, path
+            assert "Sending stopped" in content, path
+            assert "Retrying" not in content, path
+            assert "again <time" not in content, path
+            assert "10:05" not in content, path
+        assert "<dd>Not before sending goes on</dd>" in page(dana_browser, paths[1])
+
+    def test_what_is_sent_by_hand_waits_and_says_so(self, acme, delivery, dana_browser):
+        stop(SwitchKind.WEBHOOKS, tenant_id=acme.pk)
+
+        answer = dana_browser.post(
+            f"/dashboard/deliveries/{delivery.pk}/resend",
+            {"acting_for": acme.pk},
+            follow=True,
+        ).content.decode()
+
+        assert "It is sent again later. Our operators stopped sending webhooks" in answer
+        assert "being sent" not in answer
+
+    def test_is_no_matter_of_another_tenant(self, rival, paths, dana_browser):
+        stop(SwitchKind.WEBHOOKS, tenant_id=rival.pk)
+
+        for path in paths:
+            assert "stopped" not in page(dana_browser, path)
 
 
 class TestMoneyThatIsThereAtOnce:

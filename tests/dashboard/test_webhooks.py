@@ -81,7 +81,7 @@ class TestList:
         for number in range(10):
             make_endpoint(acme, url=f"https://hooks.example.com/{number}")
 
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             dana_browser.get(ROOT)
 
 
@@ -164,7 +164,7 @@ class TestEndpoint:
         for _ in range(30):
             deliver(acme)
 
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             dana_browser.get(f"{ROOT}/{endpoint.pk}")
 
 
@@ -243,5 +243,5 @@ class TestDelivery:
                 delivery=row, number=number, status_code=500, duration_ms=1, started_at=NOW
             )
 
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             dana_browser.get(f"/dashboard/deliveries/{row.pk}")
