@@ -58,7 +58,7 @@ def items(*, tenant_id: str, now: datetime, rule: Rule, stopped: Stops) -> list[
     return [
         *_stopped(stopped),
         *_approvals(tenant_id, now),
-        *_auto_funding(rule),
+        *of_auto_funding(rule, now=now),
         *_waiting(tenant_id, rule.funds),
         *(_source(row) for row in funding.troubled_sources(tenant_id=tenant_id)[:_SHOWN_MAX]),
         *(_endpoint(row) for row in webhooks.troubled_endpoints(tenant_id=tenant_id)[:_SHOWN_MAX]),
@@ -70,14 +70,14 @@ def _stopped(stopped: Stops) -> list[Item]:
     return [Item(text, reverse(page), "What waits", "bad") for text, page in found if text]
 
 
-def _auto_funding(rule: Rule) -> list[Item]:
-    """It was to keep the balance up and does not."""
+def of_auto_funding(rule: Rule, *, now: datetime) -> list[Item]:
+    """It was to keep the balance up and does not: at most one."""
     found = rule.obstacle
     if found is None or not (rule.is_low or found.is_news):
         return []
     if not rule.is_low and found.reason.startswith("funding_source_"):
         return []  # the account says so itself
-    page, why = reverse("dashboard:auto_funding"), auto_funding_obstacles.sentence(found)
+    page, why = reverse("dashboard:auto_funding"), auto_funding_obstacles.explained(found, now=now)
     if rule.is_low:
         text = f"The balance is low and auto-funding adds nothing. {why}"
         return [Item(text, page, "See why", "bad")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from common.money import format_cents
@@ -29,6 +30,11 @@ def state(config: AutoFundingConfig, *, now: datetime, obstacle: Declined | None
     if obstacle is not None:
         return auto_funding_obstacles.state(obstacle, now=now)
     return State(_summary(config), Badge("On", "good"), Step(_PAGE, "Details"))
+
+
+def state_in_short(config: AutoFundingConfig, found: State) -> State:
+    """For where the list of what needs attention says already why it adds nothing."""
+    return replace(found, text=_summary(config, verb="Would"))
 
 
 def plan(
@@ -106,9 +112,9 @@ def _way_out(config: AutoFundingConfig) -> Step:
     return Step(_PAGE, "Look at it")
 
 
-def _summary(config: AutoFundingConfig) -> str:
+def _summary(config: AutoFundingConfig, *, verb: str = "Will") -> str:
     amount, threshold = config.funding_amount or 0, config.low_balance_threshold or 0
-    sentence = f"Will add {format_cents(amount)} when you drop below {format_cents(threshold)}"
+    sentence = f"{verb} add {format_cents(amount)} when you drop below {format_cents(threshold)}"
     limit = config.confirmation_threshold
     asks = limit is not None and amount > limit
     return f"{sentence}, once an approver agrees." if asks else f"{sentence}."

@@ -66,11 +66,11 @@ def state(obstacle: Declined, *, now: datetime) -> State:
     return State(text, Badge("Adds nothing", "warn"), step)
 
 
-def sentence(obstacle: Declined) -> str:
-    """Only why."""
+def explained(obstacle: Declined, *, now: datetime) -> str:
+    """Why, and what to do about it."""
     if obstacle.reason in _WAYS_OUT or obstacle.reason in DomainError.registry:
-        return obstacle.detail
-    return notices.explain_pause(obstacle.reason)[0]
+        return f"{obstacle.detail} {_dated(_way_out(obstacle.reason)[0], now)}".strip()
+    return " ".join(notices.explain_pause(obstacle.reason)).strip()
 
 
 def _way_out(reason: str) -> tuple[str, Step]:

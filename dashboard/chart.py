@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 
 from balance import history
 from common import days
-from common.money import format_cents
+from dashboard.templatetags.ballast import money
 
 SPANS = (7, 30, 90)
 WIDTH, HEIGHT = 720, 200
@@ -100,4 +100,4 @@ def _round_up(cents: int) -> int:
 
 def _short(cents: int) -> str:
     """`$2,500`: whole dollars, as every tick of an axis is or nearly is."""
-    return format_cents(cents).removesuffix(".00")
+    return money(cents).removesuffix(".00")

@@ -47,13 +47,17 @@ def balance_chart(request: PageRequest) -> HttpResponse:
 def _live(tenant: Tenant, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
     tenant_id, stopped = tenant.pk, stops.of(tenant)
     funds, obstacle = ledger.summary(tenant_id), obstacle_of(config, now=now)
+    rule, state = (
+        Rule(config, obstacle, funds),
+        auto_funding.state(config, now=now, obstacle=obstacle),
+    )
+    if attention.of_auto_funding(rule, now=now):
+        state = auto_funding.state_in_short(config, state)
     recent = page(ledger.transactions(tenant_id), before="", keys=("sequence",), size=_RECENT)
     return {
         "funds": funds,
-        "items": attention.items(
-            tenant_id=tenant_id, now=now, rule=Rule(config, obstacle, funds), stopped=stopped
-        ),
-        "auto_funding": auto_funding.state(config, now=now, obstacle=obstacle),
+        "items": attention.items(tenant_id=tenant_id, now=now, rule=rule, stopped=stopped),
+        "auto_funding": state,
         "recent": statement_lines.lines(tenant_id=tenant_id, rows=recent.rows),
         "in_flight": flights.flights(tenant_id=tenant_id, most=_RECENT, stopped=stopped),
     }

@@ -7,6 +7,7 @@ from datetime import datetime
 from common.money import format_cents
 from funding import selectors
 from funding.errors import MonthlyLimitExceeded
+from funding.services import limits
 
 
 def check(
@@ -19,7 +20,7 @@ def check(
         return
     used = selectors.funded_automatically(tenant_id=tenant_id, now=now, apart_from=apart_from)
     if used + amount > limit:
+        most = format_cents(limit)
         raise MonthlyLimitExceeded(
-            f"Automatic funding may add {format_cents(limit)} a month;"
-            f" {format_cents(used)} of that is used."
+            f"Auto-funding adds at most {most} a month. {limits.what_is_left('month', limit, used)}"
         )

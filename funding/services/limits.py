@@ -82,11 +82,9 @@ def check(limits: Limits, *, tenant_id: str, method: str, amount: int, now: date
 def check_sums(limits: Limits, used: Usage, *, amount: int) -> None:
     """Raises DailyLimitExceeded, MonthlyLimitExceeded."""
     if limits.daily is not None and used.today + amount > limits.daily:
-        raise DailyLimitExceeded(_over("a day", limits.daily, used.today), field="amount")
+        raise DailyLimitExceeded(_over("day", limits.daily, used.today), field="amount")
     if limits.monthly is not None and used.this_month + amount > limits.monthly:
-        raise MonthlyLimitExceeded(
-            _over("a month", limits.monthly, used.this_month), field="amount"
-        )
+        raise MonthlyLimitExceeded(_over("month", limits.monthly, used.this_month), field="amount")
 
 
 def check_transaction(limits: Limits, *, method: str, amount: int) -> None:
@@ -131,4 +129,11 @@ def start_of_month(now: datetime) -> datetime:
 
 
 def _over(period: str, limit: int, used: int) -> str:
-    return f"At most {format_cents(limit)} {period}; {format_cents(used)} is used."
+    return f"At most {format_cents(limit)} a {period}. {what_is_left(period, limit, used)}"
+
+
+def what_is_left(period: str, limit: int, used: int) -> str:
+    """Of the limit of a `day` or `month`; cents."""
+    since = "today" if period == "day" else f"this {period}"
+    left = format_cents(max(0, limit - used))
+    return f"{format_cents(used)} was asked for {since}, so {left} is left."

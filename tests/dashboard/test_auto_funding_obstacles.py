@@ -42,14 +42,16 @@ def test_no_page_promises_what_will_not_happen(acme, dana_browser, reason, setup
     [
         (
             "auto_funding_monthly_limit",
-            "Auto-funding adds no money now. Automatic funding may add $500.00 a month; $500.00 of"
-            " that is used. It continues on December 1 (US Eastern time), or when you raise it.",
+            "Auto-funding adds no money now. Auto-funding adds at most $500.00 a month."
+            " $500.00 was asked for this month, so $0.00 is left. It continues on December 1"
+            " (US Eastern time), or when you raise it.",
             "dashboard:auto_funding_settings",
         ),
         (
             "daily_limit_exceeded",
-            "Auto-funding adds no money now. At most $999.99 a day; $500.00 is used. It continues"
-            " after midnight, US Eastern time, or with a higher limit: ask us.",
+            "Auto-funding adds no money now. At most $999.99 a day. $500.00 was asked for today,"
+            " so $499.99 is left. It continues after midnight, US Eastern time, or with a higher"
+            " limit: ask us.",
             "dashboard:settings",
         ),
         (
@@ -94,12 +96,15 @@ class TestNeedsAttention:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "Auto-funding would add nothing. Automatic funding may add $500.00" in content
+        assert "Auto-funding would add nothing. Auto-funding adds at most $500.00" in content
+        assert "It continues on December 1 (US Eastern time), or when you raise it." in content
+        assert content.count("Auto-funding adds at most $500.00") == 1
+        assert "Would add $500.00 when you drop below $100.00." in content
 
     @pytest.mark.parametrize(
         ("reason", "why"),
         [
-            ("auto_funding_monthly_limit", "Automatic funding may add $500.00 a month; $500.00"),
+            ("auto_funding_monthly_limit", "Auto-funding adds at most $500.00 a month."),
             ("paused_by_a_person", "Somebody in your team paused it."),
             ("funding_source_unusable", "The bank no longer lets us use this account (R02)."),
         ],
@@ -112,6 +117,7 @@ class TestNeedsAttention:
 
         assert f"The balance is low and auto-funding adds nothing. {why}" in content
         assert "todo__item--bad" in content
+        assert content.count(why) == 1
 
     def test_not_a_pause_that_a_person_chose_while_there_is_money(self, acme, dana_browser):
         fund(acme, 1_000_000)

@@ -30,7 +30,7 @@ class TestDrawing:
     def test_goes_below_zero_where_the_balance_did(self):
         drawn = draw(-10_000, 10_000)
 
-        assert drawn.ticks == ["$100", "$0", "-$100"]
+        assert drawn.ticks == ["$100", "$0", "\N{MINUS SIGN}$100"]
         assert drawn.zero_y == 100
 
     def test_has_room_for_a_threshold_above_all(self):

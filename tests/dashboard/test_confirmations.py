@@ -304,7 +304,9 @@ class TestWhatNoLongerFits:
         content = answer.content.decode()
         assert answer.status_code == 409
         assert "It no longer fits" in content
-        assert "Automatic funding may add $499.99 a month; $0.00 of that is used" in content
+        assert (
+            "Auto-funding adds at most $499.99 a month. $0.00 was asked for this month" in content
+        )
         assert "Approve $500.00" in content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
@@ -317,6 +319,6 @@ class TestWhatNoLongerFits:
 
         content = answer.content.decode()
         assert answer.status_code == 422
-        assert "Automatic funding may add $499.99 a month" in content
+        assert "Auto-funding adds at most $499.99 a month" in content
         assert "Raise the limit, or wait until" in content
         assert status() == FundingStatus.AWAITING_CONFIRMATION

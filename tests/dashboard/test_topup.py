@@ -114,7 +114,7 @@ class TestCheck:
 
         said = self.said(dana_browser, acme, source, amount="500.01")
 
-        assert "At most $500.00 a day; $0.00 is used." in said
+        assert "At most $500.00 a day. $0.00 was asked for today, so $500.00 is left." in said
 
     def test_keeps_names_of_the_api_out_of_a_refusal(self, acme, source, dana_browser):
         response = dana_browser.post(PATH, filled(acme, source, amount="1000000.01"))

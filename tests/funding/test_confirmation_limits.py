@@ -95,8 +95,8 @@ class TestAutomaticFunding:
         words = refused(question, NOVEMBER + HOUR)
 
         assert words == (
-            "Automatic funding may add $800.00 a month; $400.00 of that is used."
-            " Nothing was added. Decline it, or approve it once there is room."
+            "Auto-funding adds at most $800.00 a month. $400.00 was asked for this month, so"
+            " $400.00 is left. Nothing was added. Decline it, or approve it once there is room."
         )
         assert balance_of(acme) == (0, 50_000, 0)
         forget(other)
@@ -132,13 +132,15 @@ class TestAutomaticFunding:
     def test_is_judged_by_a_limit_that_was_lowered_meanwhile(self, question):
         AutoFundingConfig.objects.update(monthly_limit=49_999)
 
-        assert "at most" not in refused(question, OCTOBER + HOUR)
+        words = refused(question, OCTOBER + HOUR)
+
+        assert words.startswith("Auto-funding adds at most $499.99 a month.")
 
     @pytest.mark.parametrize(
         ("limit", "words"),
         [
-            ({"daily_max": 80_000}, "At most $800.00 a day; $400.00 is used."),
-            ({"monthly_max": 80_000}, "At most $800.00 a month; $400.00 is used."),
+            ({"daily_max": 80_000}, "At most $800.00 a day. $400.00 was asked for today"),
+            ({"monthly_max": 80_000}, "At most $800.00 a month. $400.00 was asked for this month"),
             ({"ach_transaction_max": 40_000}, "At most $400.00 per transaction by"),
         ],
     )
@@ -169,7 +171,7 @@ def test_a_top_up_that_was_asked_about_counts_on_the_day_of_its_approval(acme, s
     AutoFundingConfig.objects.update(confirmation_emails=[BOSS])
     other = used(acme, source, 20_000, at=NOVEMBER, trigger=Trigger.TOPUP)
 
-    assert refused(question, NOVEMBER).startswith("At most $600.00 a day; $200.00 is used.")
+    assert refused(question, NOVEMBER).startswith("At most $600.00 a day. $200.00 was")
 
     forget(other)
     approve(question, now=NOVEMBER)
