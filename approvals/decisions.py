@@ -34,6 +34,7 @@ class QuestionView:
 
     id: str
     kind: str
+    tenant_id: str
     tenant_name: str
     amount: int
     holder_name: str
@@ -195,6 +196,7 @@ def _view(
     return QuestionView(
         id=question.pk,
         kind=matter.kind,
+        tenant_id=question.tenant_id,
         tenant_name=question.tenant.name,
         amount=question.amount,
         holder_name=question.account.account_holder_name,

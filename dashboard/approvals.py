@@ -7,9 +7,12 @@ from datetime import datetime
 
 from approvals.decisions import QuestionView
 from approvals.models import Decision, Question
+from balance import selectors as ledger
 from common.money import format_cents
 from dashboard.auto_funding import people
 from dashboard.context import Badge, bank_name
+from payments import selectors as payments
+from payments.states import PaymentStatus
 
 _ENDS = {
     Decision.OPEN: Badge("Waiting", "warn"),
@@ -78,6 +81,25 @@ def approval_fact(question: Question | None) -> ApprovalFact | None:
     state = Decision(question.decision)
     end = "" if state == Decision.OPEN else _ending(state, question)
     return ApprovalFact(_ENDS[state], end, question.decided_at)
+
+
+def prospect(view: QuestionView) -> str:
+    """What keeps a payment from being sent although it is, or would be, approved; empty where
+    nothing does, and for what adds money."""
+    if view.kind != "payment" or view.state not in (Decision.OPEN, Decision.APPROVED):
+        return ""
+    payment = payments.payment(tenant_id=view.tenant_id, payment_id=view.subject_id)
+    if not payment.is_unsent:
+        return ""
+    approved = "Once approved it" if view.state == Decision.OPEN else "It"
+    if payment.status == PaymentStatus.WAITING_FOR_FUNDS:
+        return f"{approved} waits for money: it is sent when the balance covers it."
+    if ledger.summary(view.tenant_id).available < 0:
+        return (
+            "The available balance is below zero, so nothing is sent."
+            f" {approved} is held back, and goes out by itself when available is back at $0.00."
+        )
+    return ""
 
 
 def _title(view: QuestionView) -> str:

@@ -102,7 +102,13 @@ class PayForm(OnceForm):
         if recipients.are_cut:
             self.fields["recipient"].help_text = "The first by name. Under Recipients are all."
         self.fields["method"].choices = methods  # type: ignore[attr-defined]
+        self.available = available
         self.fields["amount"].help_text = _what_there_is(available)
+
+    @property
+    def is_short(self) -> bool:
+        """Nothing that is ordered now can be sent now."""
+        return self.available <= 0
 
 
 def _what_there_is(available: int) -> str:

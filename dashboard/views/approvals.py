@@ -15,7 +15,7 @@ from common.clock import utc_now
 from common.errors import DomainError
 from dashboard import refusals
 from dashboard.access import MONEY, PageRequest, tenant_form, tenant_page
-from dashboard.approvals import approval_line
+from dashboard.approvals import approval_line, prospect
 from dashboard.auto_funding import people
 from dashboard.forms import ApproveForm, DeclineForm
 from dashboard.paging import SIZE, Page
@@ -119,6 +119,7 @@ def _show(
     values = {
         "question": view,
         "line": approval_line(view, email=email),
+        "prospect": prospect(view),
         "approvers": view.approvers,
         "may_decide": may_decide,
         "approve": form if isinstance(form, ApproveForm) else ApproveForm(),

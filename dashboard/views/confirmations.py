@@ -15,6 +15,7 @@ from approvals import decisions
 from approvals.errors import AmountMismatch, UnknownConfirmation
 from common.clock import utc_now
 from common.errors import DomainError, ErrorKind
+from dashboard.approvals import prospect
 from dashboard.forms import ApproveForm, DeclineForm
 from dashboard.magic_links import magic_link_page
 
@@ -72,6 +73,7 @@ def _show(
         return _unknown(request)
     context = {
         "question": question,
+        "prospect": prospect(question),
         "approve": approve or ApproveForm(),
         "decline": decline or DeclineForm(),
         "refusal": refusal,

@@ -182,7 +182,7 @@ def _note_failure(inbox: Inbox[Row], event_id: int, error: str, now: datetime) -
     if event is None:
         return
     event.attempts += 1
-    event.note = f"failed {event.attempts} times: {error}"[:200]
+    event.note = f"could not be applied, {event.attempts} tries: {error}"[:200]
     if event.attempts > len(RETRY_AFTER):
         _close(event, InboundOutcome.REVIEW, event.note, now)
     else:
@@ -222,7 +222,8 @@ def _note_or_refuse(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datet
     if is_known and not applied.filter(by_hand="").exists():
         return _close(event, InboundOutcome.APPLIED, KNOWN_BEFORE, now)
     event.refused_in = str(row.status)
-    return _close(event, InboundOutcome.REVIEW, f"{inbox.noun} is {row.status}", now)
+    words = row.get_status_display().lower()
+    return _close(event, InboundOutcome.REVIEW, f'{inbox.noun} is "{words}"', now)
 
 
 def _must_wait(inbox: Inbox[Row], row: Any, event: InboundEvent, now: datetime) -> bool:

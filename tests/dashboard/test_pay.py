@@ -68,6 +68,19 @@ class TestForm:
         content = dana_browser.get(PATH).content.decode()
 
         assert "Nothing is available: the balance is $50.00 below zero." in content
+        assert "The balance is below zero" in content
+        assert "payments that are ready are held back, and a new one can only wait" in content
+
+    @pytest.mark.parametrize("taken", [0, 5_000])
+    def test_expects_nothing_while_nothing_is_available(self, acme, supplier, dana_browser, taken):
+        take(acme, taken) if taken else None
+
+        asked = dana_browser.get(PATH).content.decode()
+        review = dana_browser.post(PATH, filled(acme, supplier, step="review", wait="on"))
+
+        assert "Expected " not in asked
+        assert asked.count("Not before the balance covers it") == 2
+        assert "<dd>Not before the balance covers it</dd>" in review.content.decode()
 
     def test_without_recipients_says_where_to_begin(self, dana_browser):
         content = dana_browser.get(PATH).content
@@ -185,6 +198,7 @@ class TestReview:
         response = dana_browser.post(PATH, filled(acme, supplier, step="review"))
 
         assert b"A second person approves it" in response.content
+        assert b", if it were approved now</dd>" in response.content
 
     def test_can_be_changed(self, acme, supplier, money, dana_browser):
         response = dana_browser.post(PATH, filled(acme, supplier, step="edit"))

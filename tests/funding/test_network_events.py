@@ -94,7 +94,7 @@ def test_a_message_that_waited_an_hour_goes_to_a_person(acme):
     messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
 
     event = InboundEvent.objects.get()
-    assert (event.outcome, event.note) == (InboundOutcome.REVIEW, "funding is reserved")
+    assert (event.outcome, event.note) == (InboundOutcome.REVIEW, 'funding is "reserved"')
 
 
 def test_a_message_waits_as_long_as_the_answer_to_the_submission_is_unknown(acme):
@@ -217,7 +217,7 @@ class TestWhatABankNeverSaidItAccepted:
         rows = InboundEvent.objects.order_by("pk").values_list("event_id", "outcome", "note")
         assert list(rows)[1:] == [
             ("late", "applied", messages.KNOWN_BEFORE),
-            ("later", "review", "funding is completed"),
+            ("later", "review", 'funding is "completed"'),
         ]
         assert len(steps_of(pending)) == 4
 
@@ -230,7 +230,7 @@ class TestWhatWaitsForAPerson:
         deliver(message(funding, EventKind.SETTLED), now=NOW)
         messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
         event = InboundEvent.objects.get()
-        assert (event.outcome, event.note) == ("review", "funding is reserved")
+        assert (event.outcome, event.note) == ("review", 'funding is "reserved"')
         return funding
 
     def test_is_looked_at_again_when_the_row_moves(self, acme, reserved):
@@ -272,7 +272,7 @@ class TestWhatWaitsForAPerson:
         topups.cancel(tenant_id=reserved.tenant_id, funding_id=reserved.pk, actor=SYSTEM, now=NOW)
         messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
 
-        assert InboundEvent.objects.get().note == "funding is failed"
+        assert InboundEvent.objects.get().note == 'funding is "failed"'
         assert invariants.check(now=NOW).findings == []
 
 

@@ -65,7 +65,7 @@ def test_what_comes_after_the_end_is_kept_for_review(acme, processing, kind):
 
     assert deliver(message(processing, kind, id="late")) == 0
 
-    assert outcome("late") == (InboundOutcome.REVIEW, "payment is failed")
+    assert outcome("late") == (InboundOutcome.REVIEW, 'payment is "failed"')
     assert funds_of(acme) == (10_000, 0)
 
 
@@ -75,7 +75,7 @@ def test_a_payment_that_nobody_sent_cannot_be_settled(acme):
 
     assert deliver(message(payment, EventKind.SETTLED)) == 0
 
-    assert outcome("nev-1") == (InboundOutcome.REVIEW, "payment is waiting_for_funds")
+    assert outcome("nev-1") == (InboundOutcome.REVIEW, 'payment is "waiting for money"')
     assert funds_of(acme) == (100, 0)
 
 
@@ -107,7 +107,7 @@ def test_what_its_status_kept_for_a_person_is_looked_at_again_when_it_moves(acme
     """A settlement that came while the payment waited for money, which is then sent."""
     payment = pay(acme, 500, wait=True)
     deliver(message(payment, EventKind.SETTLED))
-    assert outcome("nev-1") == (InboundOutcome.REVIEW, "payment is waiting_for_funds")
+    assert outcome("nev-1") == (InboundOutcome.REVIEW, 'payment is "waiting for money"')
     (finding,) = invariants.check(now=NOW).findings
     assert (finding.code, finding.subject) == ("payment_message_in_review", payment.pk)
     fund(acme, 500)

@@ -73,7 +73,9 @@ class TestChecks:
 
 class TestSeals:
     def test_say_how_far_they_go_and_where_that_is_published(self, desk, books, settings, tmp_path):
-        assert "Nothing sealed yet" in desk.get("/admin/desk/ledger/").content.decode()
+        before = desk.get("/admin/desk/ledger/").content.decode()
+        assert "Nothing sealed yet" in before
+        assert "The first round comes within 15 minutes of the start of the workers." in before
         rounds.seal_due(now=utc_now())
         nowhere = desk.get("/admin/desk/ledger/").content.decode()
         settings.SEAL_FILE = str(tmp_path / "seals")
@@ -84,6 +86,7 @@ class TestSeals:
         digest = SealRound.objects.get().mac[:12]
         assert "It is published nowhere" in nowhere
         assert digest in nowhere
+        assert "The first round" not in nowhere
         assert "Published by file:" in told
         assert "nowhere" not in told
 

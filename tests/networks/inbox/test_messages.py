@@ -54,7 +54,7 @@ def test_what_breaks_is_tried_later_and_later_and_then_goes_to_a_person(pending)
     assert waits == list(messages.RETRY_AFTER)
     assert (event.outcome, event.note) == (
         InboundOutcome.REVIEW,
-        "failed 6 times: ZeroDivisionError",
+        "could not be applied, 6 tries: ZeroDivisionError",
     )
     assert (event.attempts, event.next_attempt_at, event.decided_at) == (6, None, now)
 

@@ -65,7 +65,7 @@ def test_one_that_still_cannot_be_applied_comes_back_to_a_person(in_review):
     assert messages.apply_new(INBOX, now=late) == 0
 
     in_review.refresh_from_db()
-    assert (in_review.outcome, in_review.note) == (InboundOutcome.REVIEW, "funding is reserved")
+    assert (in_review.outcome, in_review.note) == (InboundOutcome.REVIEW, 'funding is "reserved"')
 
 
 @pytest.mark.parametrize("settle", ["resolve", "retry"])
