@@ -66,26 +66,30 @@ def seal_due(*, now: datetime, seconds: float = PASS_SECONDS) -> int:
     """Make rounds until everything up to `now` is sealed or the time is over; returns how many."""
     ends = time.monotonic() + seconds
     made = 0
-    is_behind = True
-    while is_behind and time.monotonic() < ends:
+    while time.monotonic() < ends:
         is_behind = _round(now=now)
+        if is_behind is None:
+            break
         made += 1
+        if not is_behind:
+            break
     return made
 
 
 @transaction.atomic
-def _round(*, now: datetime) -> bool:
-    """Make one round. Returns whether there is more; not if somebody else makes one now."""
+def _round(*, now: datetime) -> bool | None:
+    """Make one round. Returns whether there is more to seal; None where none was made: somebody
+    else makes one now, or of the first nobody can say yet how far it would go."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_LOCK, [_LOCK])
         if not cursor.fetchone()[0]:
-            return False
+            return None
     upto = windows.bound(now)  # before anything is read
     last = SealRound.objects.order_by("-number").first()
     if upto is None:
         log.warning("seal_waits_for_a_transaction")
         if last is None:
-            return False
+            return None
     news = _News()
     looked_at = _read_dated(last, upto or _LONG_AGO, news)
     looked_at[sealed.lines().name] = _read_lines(news)

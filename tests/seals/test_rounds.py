@@ -244,6 +244,19 @@ class TestRaces:
         numbers = list(SealRound.objects.order_by("number").values_list("number", flat=True))
         assert numbers == list(range(1, len(numbers) + 1))
 
+    def test_none_is_counted_while_somebody_else_makes_one(self, past):
+        other = owner.another_connection()
+        try:
+            with other.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_lock(%s)", [rounds._LOCK])
+
+            assert seal() == 0
+            with other.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [rounds._LOCK])
+        finally:
+            other.close()
+        assert seal() == SealRound.objects.count() == 1
+
     def test_killed_in_the_middle_it_leaves_nothing(self, past, monkeypatch):
         def die(*_args, **_kwargs):
             raise KeyboardInterrupt
