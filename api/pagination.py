@@ -52,7 +52,7 @@ def paginate(
     position = None if cursor is None else _open(cursor, binding)
     fetch = partial(_fetch, source, keys) if isinstance(source, QuerySet) else source
     rows = fetch(position, limit + 1)
-    next_cursor = _seal(rows[limit - 1], keys, binding) if len(rows) > limit else None
+    next_cursor = _signed(rows[limit - 1], keys, binding) if len(rows) > limit else None
     return responses.page([present(row) for row in rows[:limit]], next_cursor=next_cursor)
 
 
@@ -102,7 +102,7 @@ def _binding(request: TenantRequest, keys: Sequence[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
-def _seal(row: Model | Mapping[str, Any], keys: Sequence[str], binding: str) -> str:
+def _signed(row: Model | Mapping[str, Any], keys: Sequence[str], binding: str) -> str:
     values = [row[key] if isinstance(row, Mapping) else getattr(row, key) for key in keys]
     return signing.dumps([binding, [_packed(value) for value in values]], salt=_SALT)
 

@@ -29,37 +29,37 @@ class Undecryptable(Exception):
 
 
 class UnknownKey(Undecryptable):
-    """Another process sealed the token with a key that this one was not given."""
+    """Another process encrypted the token with a key that this one was not given."""
 
 
 def encrypt(text: str, *, context: str) -> str:
     """Return `<key id>:<base64 of nonce and ciphertext>`."""
     name = current_key_id()
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    sealed = nonce + AESGCM(_keys()[name]).encrypt(nonce, text.encode(), context.encode())
-    return f"{name}:{base64.b64encode(sealed).decode()}"
+    encrypted = nonce + AESGCM(_keys()[name]).encrypt(nonce, text.encode(), context.encode())
+    return f"{name}:{base64.b64encode(encrypted).decode()}"
 
 
 def decrypt(token: str, *, context: str) -> str:
     """The text of `token`. Raises Undecryptable, UnknownKey."""
     name, _, body = token.partition(":")
     if name not in _keys() and _KEY_NAME.fullmatch(name):
-        raise UnknownKey(f"a value of {context} is sealed with key {name!r}, which is not here")
+        raise UnknownKey(f"a value of {context} is encrypted with key {name!r}, which is not here")
     try:
-        sealed = base64.b64decode(body, validate=True)
-        nonce, ciphertext = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+        encrypted = base64.b64decode(body, validate=True)
+        nonce, ciphertext = encrypted[:_NONCE_BYTES], encrypted[_NONCE_BYTES:]
         return AESGCM(_keys()[name]).decrypt(nonce, ciphertext, context.encode()).decode()
     except (KeyError, ValueError, InvalidTag) as error:
         raise Undecryptable(f"cannot decrypt a value of {context}") from error
 
 
 def key_id(token: str) -> str:
-    """Which key sealed `token`."""
+    """Which key encrypted `token`."""
     return token.partition(":")[0]
 
 
 def current_key_id() -> str:
-    """The key that new values are sealed with."""
+    """The key that new values are encrypted with."""
     return next(iter(_keys()))
 
 

@@ -1,11 +1,11 @@
 """Re-encrypting what is stored after a new key was put in front of `ENCRYPTION_KEYS`.
 
 A key is first added at the end, where every process learns to read it, and only then moved to the
-front, where it writes: otherwise one process seals what another cannot open (decision 0122).
+front, where it writes: otherwise one process encrypts what another cannot open (decision 0122).
 
-Sealed columns are found, not listed, so that none can be forgotten: a model that keeps encrypted
+Encrypted columns are found, not listed, so that none can be forgotten: a model that keeps encrypted
 values has an `encryption_context` and names their columns `…_token`. Only tables that a package
-brings are told with `also`. A run takes the values that another key sealed, so it can be stopped
+brings are told with `also`. A run takes the values that another key encrypted, so it can be stopped
 and started at will; when none is left the old key can go.
 """
 
@@ -25,7 +25,7 @@ BATCH = 500
 
 
 @dataclass(frozen=True, kw_only=True)
-class SealedColumn:
+class EncryptedColumn:
     """A text column of `crypto.encrypt` tokens; empty and null mean no value."""
 
     model: type[models.Model]
@@ -36,14 +36,14 @@ class SealedColumn:
         return f"{self.model._meta.label}.{self.column}"
 
     def stale(self) -> QuerySet[Any]:
-        """Rows whose value another than the current key sealed."""
+        """Rows whose value another than the current key encrypted."""
         rows = self.model._default_manager.exclude(**{self.column: ""})
         return rows.filter(**{f"{self.column}__isnull": False}).exclude(
             **{f"{self.column}__startswith": f"{crypto.current_key_id()}:"}
         )
 
     def has_current(self) -> bool:
-        """Whether the current key has sealed a value already."""
+        """Whether the current key has encrypted a value already."""
         mine = {f"{self.column}__startswith": f"{crypto.current_key_id()}:"}
         return self.model._default_manager.filter(**mine).exists()
 
@@ -60,8 +60,8 @@ class SealedColumn:
 
 
 @dataclass(frozen=True)
-class SealedKey:
-    """A token under one key of a JSON column, sealed with one context for all rows."""
+class EncryptedEntry:
+    """A token under one key of a JSON column, encrypted with one context for all rows."""
 
     model: type[models.Model]
     column: str
@@ -78,7 +78,7 @@ class SealedKey:
         return rows.exclude(**{f"{path}__startswith": f"{crypto.current_key_id()}:"})
 
     def has_current(self) -> bool:
-        """Whether the current key has sealed a value already."""
+        """Whether the current key has encrypted a value already."""
         mine = {f"{self.column}__{self.key}__startswith": f"{crypto.current_key_id()}:"}
         return self.model._default_manager.filter(**mine).exists()
 
@@ -94,13 +94,13 @@ class SealedKey:
         return rows.update(**{self.column: {**before, self.key: token}})
 
 
-Sealed: TypeAlias = SealedColumn | SealedKey
-_told: list[SealedKey] = []
+Place: TypeAlias = EncryptedColumn | EncryptedEntry
+_told: list[EncryptedEntry] = []
 
 
-def also(sealed: SealedKey) -> None:
+def also(place: EncryptedEntry) -> None:
     """Rotate this one, too."""
-    _told.append(sealed)
+    _told.append(place)
 
 
 @dataclass
@@ -111,37 +111,37 @@ class Outcome:
     unreadable: list[str] = field(default_factory=list)
 
 
-def columns() -> list[Sealed]:
-    """Every sealed value of the product, by name."""
-    found: list[Sealed] = [
-        SealedColumn(model=model, column=column.name)
+def columns() -> list[Place]:
+    """Every encrypted value of the product, by name."""
+    found: list[Place] = [
+        EncryptedColumn(model=model, column=column.name)
         for model in apps.get_models()
         if hasattr(model, "encryption_context")
         for column in model._meta.concrete_fields
         if column.name.endswith("_token")
     ]
-    return sorted([*found, *_told], key=lambda sealed: sealed.name)
+    return sorted([*found, *_told], key=lambda place: place.name)
 
 
-def rotate(sealed: Sealed, *, progress: Callable[[int], None] = lambda _count: None) -> Outcome:
-    """Seal every stale value of the column with the current key, a batch per transaction."""
+def rotate(place: Place, *, progress: Callable[[int], None] = lambda _count: None) -> Outcome:
+    """Encrypt every stale value of the column with the current key, a batch per transaction."""
     outcome = Outcome()
-    rows = list(sealed.stale().order_by("pk")[:BATCH])
+    rows = list(place.stale().order_by("pk")[:BATCH])
     while rows:
         with transaction.atomic():
             for row in rows:
-                _rotate_row(sealed, row, outcome)
+                _rotate_row(place, row, outcome)
         progress(outcome.rotated)
-        rows = list(sealed.stale().filter(pk__gt=rows[-1].pk).order_by("pk")[:BATCH])
+        rows = list(place.stale().filter(pk__gt=rows[-1].pk).order_by("pk")[:BATCH])
     return outcome
 
 
-def _rotate_row(sealed: Sealed, row: Any, outcome: Outcome) -> None:
+def _rotate_row(place: Place, row: Any, outcome: Outcome) -> None:
     """Compare-and-swap: a value that somebody changes meanwhile is left to them."""
-    context = sealed.context(row)
+    context = place.context(row)
     try:
-        text = crypto.decrypt(sealed.token(row), context=context)
+        text = crypto.decrypt(place.token(row), context=context)
     except crypto.Undecryptable:
         outcome.unreadable.append(str(row.pk))
         return
-    outcome.rotated += sealed.swap(row, crypto.encrypt(text, context=context))
+    outcome.rotated += place.swap(row, crypto.encrypt(text, context=context))

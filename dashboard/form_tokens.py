@@ -86,14 +86,14 @@ class OnceForm(forms.Form):
 
 
 class SecretForm(OnceForm):
-    """A form that makes a secret and shows it once. What it names is the secret, sealed: the
+    """A form that makes a secret and shows it once. What it names is the secret, encrypted: the
     second click of a double click shows the same one, for an hour at most and to nobody else."""
 
     seconds = _HOUR
 
     def __init__(self, *args: Any, tenant_id: str, secret: str, **kwargs: Any) -> None:
-        sealed = crypto.encrypt(secret, context=self._context(tenant_id))
-        super().__init__(*args, tenant_id=tenant_id, what=sealed, **kwargs)
+        encrypted = crypto.encrypt(secret, context=self._context(tenant_id))
+        super().__init__(*args, tenant_id=tenant_id, what=encrypted, **kwargs)
 
     @property
     def secret(self) -> str:

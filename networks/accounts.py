@@ -29,7 +29,7 @@ class StoredAccount(models.Model):
     )
 
     # What the row is, in words that never change: part of what the number is bound to.
-    sealed_as: ClassVar[str]
+    encrypted_as: ClassVar[str]
 
     class Meta:
         abstract = True
@@ -39,9 +39,9 @@ class StoredAccount(models.Model):
 
     @property
     def encryption_context(self) -> str:
-        return f"{self.sealed_as}.account_number:{self.pk}"
+        return f"{self.encrypted_as}.account_number:{self.pk}"
 
-    def seal(self, account: BankAccount, *, shown_as: str = "", lasting_id: str = "") -> None:
+    def fill(self, account: BankAccount, *, shown_as: str = "", lasting_id: str = "") -> None:
         """Fill the columns of an unsaved row that has its id.
 
         For a number that the bank makes anew at every linking: `shown_as` are the digits people
@@ -51,7 +51,7 @@ class StoredAccount(models.Model):
         self.routing_number = account.routing_number
         self.last4 = shown_as or last4(number)
         self.fingerprint = crypto.fingerprint(
-            lasting_id or f"{account.routing_number}:{number}", purpose=self.sealed_as
+            lasting_id or f"{account.routing_number}:{number}", purpose=self.encrypted_as
         )
         self.account_number_token = crypto.encrypt(number, context=self.encryption_context)
         self.account_holder_name = account.holder_name
@@ -84,7 +84,7 @@ def unsound(account: StoredAccount, *, is_typed: bool) -> str:
         return ""
     text = f"{account.routing_number}:{number}"
     is_same = hmac.compare_digest(
-        account.fingerprint, crypto.fingerprint(text, purpose=account.sealed_as)
+        account.fingerprint, crypto.fingerprint(text, purpose=account.encrypted_as)
     )
     if not is_same or account.last4 != last4(number):
         return "its number is not the one that it is recognised by"

@@ -12,13 +12,13 @@ from django.conf import settings
 from common import crypto, rotation
 from tenants.models import User
 
-# allauth seals before it has a row, so that the row cannot be part of the context.
+# allauth encrypts before it has a row, so that the row cannot be part of the context.
 _CONTEXT = "mfa.authenticator"
 _STRONG = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 
 class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no types
-    """Seals secrets at rest, and names us by our own address, never by the request's Host."""
+    """Encrypts secrets at rest, and names us by our own address, never by the request's Host."""
 
     def encrypt(self, text: str) -> str:
         return crypto.encrypt(text, context=_CONTEXT)
@@ -46,4 +46,4 @@ def set_up_by(user_ids: Collection[str]) -> frozenset[str]:
 
 
 for _key in ("secret", "seed"):  # of an app's codes, of the recovery codes
-    rotation.also(rotation.SealedKey(Authenticator, "data", _key, _CONTEXT))
+    rotation.also(rotation.EncryptedEntry(Authenticator, "data", _key, _CONTEXT))

@@ -57,7 +57,7 @@ class LinkConsent(Leased):
     def encryption_context(self) -> str:
         return f"link_consent.secret:{self.pk}"
 
-    def seal(self, secret: str) -> None:
+    def encrypt(self, secret: str) -> None:
         """Fill the column of an unsaved row that has its id."""
         self.secret_token = crypto.encrypt(secret, context=self.encryption_context)
 

@@ -42,7 +42,7 @@ class VerificationMethod(models.TextChoices):
 class FundingSource(StoredAccount):
     """A bank account of the tenant."""
 
-    sealed_as = "funding_source"
+    encrypted_as = "funding_source"
 
     id = PrefixedIdField("fs")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)

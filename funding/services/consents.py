@@ -38,7 +38,7 @@ def keep(*, tenant_id: str, provider: str, secret: str, now: datetime) -> LinkCo
         created_at=now,
         next_attempt_at=now + UNUSED_AFTER,
     )
-    consent.seal(secret)
+    consent.encrypt(secret)
     consent.save(force_insert=True)
     return consent
 

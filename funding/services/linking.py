@@ -61,11 +61,11 @@ def _from_draft(tenant: Tenant, draft: Draft, now: datetime) -> FundingSource:
         created_at=now,
     )
     if draft.linked:
-        source.seal(
+        source.fill(
             draft.account, shown_as=draft.linked.shown_as, lasting_id=draft.linked.lasting_id
         )
     else:
-        source.seal(draft.account)
+        source.fill(draft.account)
     return source
 
 

@@ -17,7 +17,7 @@ NICKNAME_LENGTH_MAX = 60
 class Recipient(StoredAccount):
     """Where a payment goes. A saved one is on the tenant's list; others belong to one payment."""
 
-    sealed_as = "recipient"
+    encrypted_as = "recipient"
 
     id = PrefixedIdField("rcp")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")

@@ -24,7 +24,7 @@ def save(
 
     One at a time per tenant, so the same account twice at once is an ordinary duplicate.
     """
-    recipient = _sealed(tenant_id, details, is_saved=True, now=now)
+    recipient = _unsaved(tenant_id, details, is_saved=True, now=now)
     recipient.nickname = _tidy(nickname)
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     same = Recipient.objects.filter(
@@ -77,7 +77,7 @@ def for_payment(*, tenant_id: str, given: str | BankDetails, now: datetime) -> R
     Raises NotFound, RecipientRemoved, InvalidBankDetails.
     """
     if not isinstance(given, str):
-        recipient = _sealed(tenant_id, given, is_saved=False, now=now)
+        recipient = _unsaved(tenant_id, given, is_saved=False, now=now)
         recipient.save(force_insert=True)
         return recipient
     recipient = selectors.recipient(tenant_id=tenant_id, recipient_id=given)
@@ -94,7 +94,7 @@ def _tidy(nickname: str) -> str:
     return " ".join(nickname.split())[:NICKNAME_LENGTH_MAX]
 
 
-def _sealed(tenant_id: str, details: BankDetails, *, is_saved: bool, now: datetime) -> Recipient:
+def _unsaved(tenant_id: str, details: BankDetails, *, is_saved: bool, now: datetime) -> Recipient:
     """An unsaved recipient; its number is bound to the id it has already."""
     account = bank_details.bank_account(details)
     recipient = Recipient(
@@ -103,7 +103,7 @@ def _sealed(tenant_id: str, details: BankDetails, *, is_saved: bool, now: dateti
         bank_name=routing.bank_name(account.routing_number),
         created_at=now,
     )
-    recipient.seal(account)
+    recipient.fill(account)
     return recipient
 
 

@@ -83,7 +83,7 @@ def test_an_error_of_no_field_is_the_detail():
 
 
 class TestAKeyThatIsNotHereYet:
-    """In the middle of a rotation another process sealed a value with a newer key."""
+    """In the middle of a rotation another process encrypted a value with a newer key."""
 
     def test_is_503_and_not_our_bug(self, acme_api, machinery, settings):
         newer = "k9:" + base64.b64encode(b"9" * 32).decode()

@@ -266,9 +266,9 @@ class TestCursor:
     def test_brings_the_position_back_exactly(self, moment, ident):
         row = {"created_at": moment, "pk": ident}
 
-        sealed = pagination._seal(row, ("created_at", "pk"), "binding")
+        cursor = pagination._signed(row, ("created_at", "pk"), "binding")
 
-        assert pagination._open(sealed, "binding") == [moment, ident]
+        assert pagination._open(cursor, "binding") == [moment, ident]
 
 
 def _same_signature(cursor: str, changed: str, place: int) -> bool:

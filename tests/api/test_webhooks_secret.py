@@ -25,7 +25,7 @@ def path(endpoint):
 
 def signing_secrets(endpoint, *, now):
     endpoint.refresh_from_db()
-    return secrets.unseal(
+    return secrets.decrypt_secrets(
         endpoint_id=endpoint.pk,
         token=endpoint.secret_token,
         previous_token=endpoint.previous_secret_token,

@@ -24,9 +24,9 @@ class TestEncryption:
     def test_shows_nothing_of_the_text(self):
         token = crypto.encrypt("000123456789", context=CONTEXT)
 
-        sealed = base64.b64decode(token.partition(":")[2])
-        assert b"0001" not in sealed
-        assert len(sealed) == 12 + 12 + 16  # nonce, text, tag
+        encrypted = base64.b64decode(token.partition(":")[2])
+        assert b"0001" not in encrypted
+        assert len(encrypted) == 12 + 12 + 16  # nonce, text, tag
 
     def test_of_the_same_text_differs_each_time(self):
         assert len({crypto.encrypt("x", context=CONTEXT) for _ in range(100)}) == 100
@@ -44,10 +44,10 @@ class TestRefusal:
 
     def test_of_any_altered_byte(self):
         token = crypto.encrypt("12", context=CONTEXT)
-        sealed = base64.b64decode(token.partition(":")[2])
+        encrypted = base64.b64decode(token.partition(":")[2])
 
-        for place in range(len(sealed)):
-            changed = bytearray(sealed)
+        for place in range(len(encrypted)):
+            changed = bytearray(encrypted)
             changed[place] ^= 1
             with pytest.raises(crypto.Undecryptable):
                 crypto.decrypt(f"old:{base64.b64encode(changed).decode()}", context=CONTEXT)
@@ -76,7 +76,7 @@ class TestRotation:
         settings.ENCRYPTION_KEYS = [NEW]
 
         with pytest.raises(
-            crypto.UnknownKey, match=f"a value of {CONTEXT} is sealed with key 'old'"
+            crypto.UnknownKey, match=f"a value of {CONTEXT} is encrypted with key 'old'"
         ):
             crypto.decrypt(before, context=CONTEXT)
 

@@ -19,7 +19,7 @@ OLD = "old:" + base64.b64encode(b"o" * 32).decode()
 NEW = "new:" + base64.b64encode(b"n" * 32).decode()
 NEWEST = "newest:" + base64.b64encode(b"m" * 32).decode()
 COLUMN = "api.IdempotencyRecord.body_token"
-SEALED = rotation.SealedColumn(model=IdempotencyRecord, column="body_token")
+ENCRYPTED = rotation.EncryptedColumn(model=IdempotencyRecord, column="body_token")
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def _one_old_key(monkeypatch, settings):
     monkeypatch.setattr(rotation, "BATCH", 2)
 
 
-def make_sealed(tenant, text):
+def make_encrypted(tenant, text):
     row = IdempotencyRecord(
         tenant=tenant, key=text or "empty", fingerprint="f", status=201, created_at=NOW
     )
@@ -52,7 +52,7 @@ def run(*options):
 
 class TestRotation:
     def test_seals_every_value_with_the_current_key(self, acme, settings):
-        rows = [make_sealed(acme, f"secret {number}") for number in range(5)]
+        rows = [make_encrypted(acme, f"secret {number}") for number in range(5)]
         settings.ENCRYPTION_KEYS = [NEW, OLD]
 
         result, progress = run()
@@ -63,9 +63,9 @@ class TestRotation:
         assert [opened(row) for row in rows] == [f"secret {number}" for number in range(5)]
 
     def test_leaves_empty_values_and_its_own_alone(self, acme, settings):
-        make_sealed(acme, "")
+        make_encrypted(acme, "")
         settings.ENCRYPTION_KEYS = [NEW, OLD]
-        mine = make_sealed(acme, "mine")
+        mine = make_encrypted(acme, "mine")
         before = mine.body_token
 
         assert run()[0]["rotated"][COLUMN] == 0
@@ -74,7 +74,7 @@ class TestRotation:
 
     def test_goes_on_where_it_was_stopped(self, acme, settings):
         for number in range(5):
-            make_sealed(acme, f"secret {number}")
+            make_encrypted(acme, f"secret {number}")
         settings.ENCRYPTION_KEYS = [NEW, OLD]
 
         def stop(count: int) -> None:
@@ -82,16 +82,16 @@ class TestRotation:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            rotation.rotate(SEALED, progress=stop)
+            rotation.rotate(ENCRYPTED, progress=stop)
 
         assert run("--check")[0]["left"][COLUMN] == 3
         assert run()[0]["rotated"][COLUMN] == 3
         assert run("--check")[0]["left"][COLUMN] == 0
 
     def test_rotates_the_others_when_no_key_opens_one(self, acme, settings):
-        lost = make_sealed(acme, "lost")
+        lost = make_encrypted(acme, "lost")
         settings.ENCRYPTION_KEYS = [NEW]
-        kept = make_sealed(acme, "kept")
+        kept = make_encrypted(acme, "kept")
         settings.ENCRYPTION_KEYS = [NEWEST, NEW]
 
         with pytest.raises(CommandError, match=f"No key opens 1 values, of {lost.pk}"):
@@ -101,20 +101,20 @@ class TestRotation:
         assert crypto.key_id(kept.body_token) == "newest"
 
     def test_leaves_a_value_that_changes_meanwhile(self, acme, settings):
-        row = make_sealed(acme, "before")
+        row = make_encrypted(acme, "before")
         settings.ENCRYPTION_KEYS = [NEW, OLD]
         read = IdempotencyRecord.objects.get()
         changed = crypto.encrypt("after", context=row.encryption_context)
         IdempotencyRecord.objects.update(body_token=changed)
         outcome = rotation.Outcome()
 
-        rotation._rotate_row(SEALED, read, outcome)
+        rotation._rotate_row(ENCRYPTED, read, outcome)
 
         assert outcome.rotated == 0
         assert opened(row) == "after"
 
     def test_refuses_a_key_that_has_written_nothing_until_it_is_everywhere(self, acme, settings):
-        row = make_sealed(acme, "secret")
+        row = make_encrypted(acme, "secret")
         settings.ENCRYPTION_KEYS = [NEW, OLD]
 
         with pytest.raises(CommandError, match="at the end of ENCRYPTION_KEYS and restart every"):
@@ -122,13 +122,13 @@ class TestRotation:
 
         row.refresh_from_db()
         assert crypto.key_id(row.body_token) == "old"
-        make_sealed(acme, "by a process that has it")
+        make_encrypted(acme, "by a process that has it")
         call_command("rotate_encryption", stdout=StringIO(), stderr=StringIO())
         assert opened(row) == "secret"
         assert crypto.key_id(row.body_token) == "new"
 
     def test_prints_lines_without_json(self, acme, settings):
-        make_sealed(acme, "secret")
+        make_encrypted(acme, "secret")
         settings.ENCRYPTION_KEYS = [NEW, OLD]
         out = StringIO()
 
@@ -140,7 +140,7 @@ class TestRotation:
 
 class TestColumns:
     def test_are_all_that_hold_secrets(self):
-        assert [sealed.name for sealed in rotation.columns()] == [
+        assert [encrypted.name for encrypted in rotation.columns()] == [
             "api.IdempotencyRecord.body_token",
             "funding.FundingSource.account_number_token",
             "funding.LinkConsent.secret_token",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from api.pagination import _seal
+from api.pagination import _signed
 from approvals import links
 from common.clock import utc_now
 from devstack import postgres
@@ -100,7 +100,7 @@ def prepare():
         "FS_A_DELETED": removed.pk,
         "FS_B": make_source(rival).pk,
         "WEBHOOK_SECRET": secret,
-        "CURSOR_A_TAMPERED": flip(_seal({"sequence": 1}, ["sequence"], "elsewhere")),
+        "CURSOR_A_TAMPERED": flip(_signed({"sequence": 1}, ["sequence"], "elsewhere")),
         "APPROVAL_PATH": "/confirm",
         "APPROVAL_TOKEN": f"{token}/",
         "APPROVAL_TOKEN_FLIPPED": f"{flip(token)}/",

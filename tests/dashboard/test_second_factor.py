@@ -233,7 +233,7 @@ class TestTheTrail:
 
 
 class TestSecretsAtRest:
-    def test_are_sealed(self, with_app):
+    def test_are_encrypted(self, with_app):
         app, codes = Authenticator.objects.order_by("-type")
 
         assert SECRET not in str(app.data)
@@ -243,9 +243,9 @@ class TestSecretsAtRest:
     def test_move_to_a_new_key(self, lee, with_app, settings):
         old = settings.ENCRYPTION_KEYS
         settings.ENCRYPTION_KEYS = [f"new:{'A' * 43}=", *old]
-        sealed = [column for column in rotation.columns() if column.name.startswith("mfa.")]
+        encrypted = [column for column in rotation.columns() if column.name.startswith("mfa.")]
 
-        outcomes = [rotation.rotate(column) for column in sealed]
+        outcomes = [rotation.rotate(column) for column in encrypted]
 
         assert [outcome.rotated for outcome in outcomes] == [1, 1]
         settings.ENCRYPTION_KEYS = settings.ENCRYPTION_KEYS[:1]

@@ -83,7 +83,7 @@ class TestRegistering:
         assert b"encrypted with a new key that this server does not have yet" in page.content
         assert b"database" not in page.content
         (line,) = log.of("encryption_key_unknown")
-        assert "is sealed with key 'k9', which is not here" in line["error"]
+        assert "is encrypted with key 'k9', which is not here" in line["error"]
         assert log.of("database_unavailable") == []
 
     def test_by_a_form_whose_endpoint_was_removed_makes_none(self, acme, dana_browser):

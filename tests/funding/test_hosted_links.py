@@ -73,7 +73,7 @@ class TestFinish:
         assert source.link_account_id == ACCOUNT_ID
         assert AuditEvent.objects.get(action="funding_source.added").subject_id == source.pk
 
-    def test_keeps_the_consent_sealed_and_open(self, plaid, tenant):
+    def test_keeps_the_consent_encrypted_and_open(self, plaid, tenant):
         source = finish(tenant)
 
         consent = LinkConsent.objects.get()

@@ -41,7 +41,7 @@ def make_old_source(old: Apps, tenant, **fields):
         routing_number="021000021",
         last4="6789",
         fingerprint=ids.new("fp"),
-        account_number_token="sealed",
+        account_number_token="encrypted",
         created_at=NOW,
         **fields,
     )

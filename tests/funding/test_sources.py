@@ -134,7 +134,7 @@ class TestKeyRotation:
         source = make_source(acme, account_number="000777000123")
         new_key = f"new:{base64.b64encode(bytes(32)).decode()}"
         settings.ENCRYPTION_KEYS = [new_key, *settings.ENCRYPTION_KEYS]
-        column = rotation.SealedColumn(model=FundingSource, column="account_number_token")
+        column = rotation.EncryptedColumn(model=FundingSource, column="account_number_token")
 
         outcome = rotation.rotate(column)
 

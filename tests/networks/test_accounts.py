@@ -15,10 +15,10 @@ ACCOUNT = BankAccount(
 )
 
 
-def sealed(account=ACCOUNT):
-    """A row that keeps accounts, unsaved: sealing and opening need no database."""
+def filled(account=ACCOUNT):
+    """A row that keeps accounts, unsaved: to fill it and to read it need no database."""
     row = FundingSource()
-    row.seal(account)
+    row.fill(account)
     return row
 
 
@@ -26,19 +26,19 @@ def other(**changes):
     return BankAccount(**(vars(ACCOUNT) | changes))
 
 
-def test_what_is_sealed_comes_back_in_clear():
-    assert sealed().in_clear() == ACCOUNT
+def test_what_is_encrypted_comes_back_in_clear():
+    assert filled().in_clear() == ACCOUNT
 
 
 def test_the_number_is_nowhere_to_be_read_in_the_row():
-    stored = {name: str(value) for name, value in vars(sealed()).items() if name[0] != "_"}
+    stored = {name: str(value) for name, value in vars(filled()).items() if name[0] != "_"}
 
     assert stored["last4"] == "6789"
     assert not any("123456789" in value for value in stored.values())
 
 
 def test_a_number_moved_to_another_row_does_not_open():
-    row, thief = sealed(), sealed()
+    row, thief = filled(), filled()
     thief.account_number_token = row.account_number_token
 
     with pytest.raises(crypto.Undecryptable):
@@ -46,8 +46,8 @@ def test_a_number_moved_to_another_row_does_not_open():
 
 
 def test_the_same_account_is_found_again_and_others_are_told_apart():
-    again = sealed(other(holder_name="Acme Incorporated")).fingerprint
+    again = filled(other(holder_name="Acme Incorporated")).fingerprint
 
-    assert sealed().fingerprint == again
-    assert sealed(other(account_number="123456789")).fingerprint != again
-    assert sealed(other(routing_number="011000015")).fingerprint != again
+    assert filled().fingerprint == again
+    assert filled(other(account_number="123456789")).fingerprint != again
+    assert filled(other(routing_number="011000015")).fingerprint != again

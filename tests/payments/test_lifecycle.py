@@ -248,7 +248,7 @@ class TestSubmitting:
     def test_one_payment_we_cannot_submit_holds_up_nobody(self, funded):
         broken, fine = pay(funded, 100), pay(funded, 200)
         recipients = Recipient.objects.filter(pk=broken.recipient_id)
-        sealed = recipients.get().account_number_token
+        encrypted = recipients.get().account_number_token
         recipients.update(account_number_token="dev:gone")
 
         assert submission.submit_due(now=NOW) == 2
@@ -257,7 +257,7 @@ class TestSubmitting:
         assert (broken.status, broken.attempts) == ("created", 1)
         assert broken.next_attempt_at == NOW + handover.RETRY_AFTER[0]
         assert status_of(fine) == "processing"
-        recipients.update(account_number_token=sealed)
+        recipients.update(account_number_token=encrypted)
 
     def test_leaves_a_suspended_tenants_money_alone(self, funded):
         payment = pay(funded)

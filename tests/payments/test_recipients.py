@@ -31,7 +31,7 @@ def pay_saved(tenant, recipient, amount=100):
 
 
 class TestSaving:
-    def test_keeps_the_number_sealed(self, acme):
+    def test_keeps_the_number_encrypted(self, acme):
         recipient = save(acme)
 
         assert (recipient.last4, recipient.bank_name) == ("6789", "JPMorgan Chase")

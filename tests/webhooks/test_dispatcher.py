@@ -167,7 +167,7 @@ class TestDelivery:
         assert (endpoint.consecutive_failures, endpoint.first_failure_at) == (0, None)
 
     def test_a_key_it_was_not_given_yet_counts_as_no_try(self, acme, receiver, settings):
-        """In the middle of a rotation: another process sealed the secret with a newer key."""
+        """In the middle of a rotation: another process encrypted the secret with a newer key."""
         newer = "k9:" + base64.b64encode(b"9" * 32).decode()
         old = list(settings.ENCRYPTION_KEYS)
         with override_settings(ENCRYPTION_KEYS=[newer, *old]):

@@ -10,14 +10,14 @@ from common import crypto
 from common.crypto import Undecryptable
 from tests.builders import NOW
 from webhooks.models import secret_context
-from webhooks.services.secrets import unseal
+from webhooks.services.secrets import decrypt_secrets
 
 CONTEXT = secret_context("wh_1")
 NEW, OLD = (crypto.encrypt(text, context=CONTEXT) for text in ("new", "old"))
 
 
 def opened(now, endpoint_id="wh_1"):
-    secrets = unseal(
+    secrets = decrypt_secrets(
         endpoint_id=endpoint_id,
         token=NEW,
         previous_token=OLD,

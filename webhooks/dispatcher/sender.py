@@ -10,7 +10,7 @@ from common.http.client import Answer, Client
 from webhooks import signing
 from webhooks.dispatcher.claims import Job
 from webhooks.services import urls
-from webhooks.services.secrets import Secrets, unseal
+from webhooks.services.secrets import Secrets, decrypt_secrets
 
 USER_AGENT = "Ballast-Webhooks/1.0"
 
@@ -26,7 +26,7 @@ class Message:
 
 async def send(client: Client, job: Job, *, now: datetime) -> Answer:
     """One try of a delivery. Raises Undecryptable; whatever the network does is an Answer."""
-    secrets = unseal(
+    secrets = decrypt_secrets(
         endpoint_id=job.endpoint_id,
         token=job.secret_token,
         previous_token=job.previous_secret_token,

@@ -32,14 +32,16 @@ def resend(*, tenant_id: str, delivery_id: str, now: datetime) -> WebhookDeliver
     rows = WebhookDelivery.objects.select_for_update(of=("self",), no_key=True)
     delivery = rows.select_related("event").get(pk=found.pk)
     if delivery.status != DeliveryStatus.PENDING:
-        DELIVERY_STATES.advance(delivery, DeliveryStatus.PENDING, is_manual=True, **new_round(now))
+        DELIVERY_STATES.advance(
+            delivery, DeliveryStatus.PENDING, is_manual=True, **fresh_start(now)
+        )
     elif delivery.leased_until is None or delivery.leased_until <= now:
         _bring_forward(delivery, now)
     transaction.on_commit(wake.dispatchers, robust=True)
     return delivery
 
 
-def new_round(now: datetime) -> dict[str, Any]:
+def fresh_start(now: datetime) -> dict[str, Any]:
     """The columns of a delivery that starts over: all tries of the schedule are ahead of it."""
     return {"next_attempt_at": now, "queued_at": now, "failures": 0, "delivered_at": None}
 
@@ -60,7 +62,7 @@ def put_aside(*, now: datetime, endpoint_id: str | None = None) -> int:
 
 
 def _bring_forward(delivery: WebhookDelivery, now: datetime) -> None:
-    changes = {**new_round(now), "is_manual": True, "leased_until": None}
+    changes = {**fresh_start(now), "is_manual": True, "leased_until": None}
     for name, value in changes.items():
         setattr(delivery, name, value)
     delivery.save(update_fields=list(changes))

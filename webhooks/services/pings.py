@@ -18,7 +18,7 @@ from webhooks.errors import WebhooksStopped, WebhookTestRunning
 from webhooks.models import WebhookEndpoint
 from webhooks.services import urls
 from webhooks.services.events import body_of
-from webhooks.services.secrets import unseal
+from webhooks.services.secrets import decrypt_secrets
 
 # Longer than a request may take; a web process that died in the middle blocks no longer.
 _TEST_SECONDS = timedelta(seconds=20)
@@ -64,7 +64,7 @@ def _begin(endpoint: WebhookEndpoint, now: datetime) -> datetime:
 def _send(endpoint: WebhookEndpoint, mode: str, now: datetime) -> Ping:
     event_id = ids.new("evt")
     body = body_of(event_id=event_id, type=events.TEST, data={"webhookId": endpoint.pk}, now=now)
-    secrets = unseal(
+    secrets = decrypt_secrets(
         endpoint_id=endpoint.pk,
         token=endpoint.secret_token,
         previous_token=endpoint.previous_secret_token,

@@ -16,7 +16,7 @@ from webhooks import selectors, wake
 from webhooks.errors import InvalidReplayWindow, WebhookDisabled
 from webhooks.events import EVERY_PAYMENT, PAYMENT_EVENTS
 from webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookEvent
-from webhooks.services.deliveries import new_round
+from webhooks.services.deliveries import fresh_start
 from webhooks.services.retention import KEPT_FOR
 from webhooks.states import DeliveryStatus, EndpointStatus
 
@@ -120,7 +120,7 @@ def _queue_again(delivery_ids: Iterable[str], now: datetime) -> int:
     rows = WebhookDelivery.objects.filter(
         pk__in=list(delivery_ids), status__in=(*_NOT_DELIVERED, DeliveryStatus.DELIVERED)
     )
-    return rows.update(status=DeliveryStatus.PENDING, is_manual=False, **new_round(now))
+    return rows.update(status=DeliveryStatus.PENDING, is_manual=False, **fresh_start(now))
 
 
 def _queue_first(events: Iterable[dict[str, Any]], endpoint: WebhookEndpoint, now: datetime) -> int:
@@ -133,7 +133,7 @@ def _queue_first(events: Iterable[dict[str, Any]], endpoint: WebhookEndpoint, no
             sequence=event["sequence"],
             status=DeliveryStatus.PENDING,
             created_at=now,
-            **new_round(now),
+            **fresh_start(now),
         )
         for event in events
     ]

@@ -16,7 +16,7 @@ class Secrets:
     previous: str | None
 
 
-def unseal(
+def decrypt_secrets(
     *,
     endpoint_id: str,
     token: str,
@@ -38,7 +38,8 @@ def _decrypted(token: str, context: str) -> str:
     """A dispatcher signs for the same endpoints over and over.
 
     A secret stays here after its overlap or its endpoint, until newer ones push it out. It signs
-    for nothing any more, as `unseal` does not ask for it, and it gives nothing away: whoever can
-    read this process's memory finds `ENCRYPTION_KEYS` there, which open every tenant's secrets.
+    for nothing any more, as `decrypt_secrets` does not ask for it, and it gives nothing away:
+    whoever can read this process's memory finds `ENCRYPTION_KEYS` there, which open every tenant's
+    secrets.
     """
     return crypto.decrypt(token, context=context)
