@@ -19,7 +19,7 @@ from django_htmx.middleware import HtmxDetails
 
 from common.clock import utc_now
 from common.errors import NotFound
-from dashboard import hands_tied, staff_view
+from dashboard import staff_view, view_only
 from tenants import second_factor, selectors
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
 
@@ -126,7 +126,7 @@ def tenant_form(*roles: Role) -> Callable[[View], View]:
                     return _read_only(request)
             return view(request, *args, **kwargs)
 
-        return hands_tied.acts(wrapper)
+        return view_only.acts(wrapper)
 
     return decorate
 
@@ -160,7 +160,7 @@ def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> Http
         and isinstance(response, HttpResponse)
         and response.headers.get("Content-Type") == _HTML
     ):
-        response.content = hands_tied.tie(response.content.decode()).encode()
+        response.content = view_only.without_actions(response.content.decode()).encode()
     return response
 
 

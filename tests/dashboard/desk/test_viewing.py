@@ -128,7 +128,7 @@ class TestViewing:
         assert browser.get("/dashboard/")["Location"] == "/admin/"
 
 
-class TestHandsAreTied:
+class TestNobodyActs:
     @pytest.mark.parametrize(
         "path", ["api-keys/new", "bank-accounts/enter", "topup/", "tenant", "webhooks/new"]
     )
