@@ -34,3 +34,19 @@ def test_every_line_has_a_proof():
 
     assert len(lines) > 55
     assert [row for row in lines if "`" not in row.split("|")[2]] == []
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        "`approval`",
+        "`heldBackAt`",
+        "`lastDeclineReason`",
+        "`Sunset`",
+        "Unknown query parameters",
+        "no more than one `Idempotency-Key`",
+        "`network_not_connected`",
+    ],
+)
+def test_what_was_added_to_the_contract_has_its_line(added):
+    assert added in TABLE.read_text()
