@@ -13,6 +13,7 @@ from balance.selectors import Funds
 from common.money import format_cents
 from dashboard import auto_funding_obstacles
 from dashboard.context import account_name
+from dashboard.payment_forms import SHORT_OF_MONEY
 from dashboard.stops import Stops
 from funding import selectors as funding
 from funding.models import AutoFundingConfig, FundingSource
@@ -59,7 +60,7 @@ def items(*, tenant_id: str, now: datetime, rule: Rule, stopped: Stops) -> list[
         *_stopped(stopped),
         *_approvals(tenant_id, now),
         *of_auto_funding(rule, now=now),
-        *_waiting(tenant_id, rule.funds),
+        *_waiting(tenant_id),
         *(_source(row) for row in funding.troubled_sources(tenant_id=tenant_id)[:_SHOWN_MAX]),
         *(_endpoint(row) for row in webhooks.troubled_endpoints(tenant_id=tenant_id)[:_SHOWN_MAX]),
     ]
@@ -84,14 +85,14 @@ def of_auto_funding(rule: Rule, *, now: datetime) -> list[Item]:
     return [Item(f"Auto-funding would add nothing. {why}", page, "See why")]
 
 
-def _waiting(tenant_id: str, funds: Funds) -> list[Item]:
+def _waiting(tenant_id: str) -> list[Item]:
     """Payments that are sent as soon as there is money for them."""
-    found = payments.waiting_for_money(tenant_id=tenant_id, is_short=funds.available < 0)
+    found = payments.waiting_for_money(tenant_id=tenant_id)
     if not found.count:
         return []
     waits = "A payment waits" if found.count == 1 else f"{found.count} payments wait"
     total = f"{format_cents(found.cents)}{'' if found.count == 1 else ' in all'}"
-    query = urlencode({"status": str(found.status)})
+    query = urlencode({"status": SHORT_OF_MONEY})
     href = f"{reverse('dashboard:payments')}?{query}"
     return [Item(f"{waits} for money, {total}.", href, "See which")]
 

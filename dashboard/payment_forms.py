@@ -31,6 +31,7 @@ _MEANINGS = {
     PaymentMethod.RTP: "Sent at once, at any hour. It cannot be taken back.",
 }
 _APPROVAL = "approval"
+SHORT_OF_MONEY = "short"
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ class PaymentFilter(DaysFilter):
         "Status",
         [
             (_APPROVAL, NEEDS_APPROVAL.label),
+            (SHORT_OF_MONEY, "Short of money or held back"),
             *((status, BADGES[status].label) for status in PaymentStatus),
         ],
         "Every status",
@@ -169,6 +171,8 @@ class PaymentFilter(DaysFilter):
     def apply(self, rows: QuerySet[Any, Any], chosen: dict[str, Any]) -> QuerySet[Any, Any]:
         if chosen.get("status") == _APPROVAL:
             rows = selectors.awaiting_confirmation(rows)
+        elif chosen.get("status") == SHORT_OF_MONEY:
+            rows = selectors.short_of_money(rows)
         elif status := chosen.get("status"):
             rows = rows.filter(status=status)
         if recipient := chosen.get("recipient"):

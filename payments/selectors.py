@@ -46,28 +46,26 @@ def open_payments(*, tenant_id: str) -> QuerySet[Payment]:
 
 @dataclass(frozen=True)
 class Waiting:
-    """How many payments wait for money, their cents, and a status under which to look for them."""
+    """How many payments wait for money, and their cents."""
 
     count: int
     cents: int
-    status: PaymentStatus
 
 
-def waiting_for_money(*, tenant_id: str, is_short: bool) -> Waiting:
-    """The payments that are sent once there is money for them. `is_short`: available is negative,
-    and what was set aside before is not sent either. One query."""
+def short_of_money(rows: QuerySet[Payment]) -> QuerySet[Payment]:
+    """Those of `rows` that are sent once there is money for them: they wait for it, or were set
+    aside, and nothing is sent while available is negative."""
     ready = Q(status=PaymentStatus.CREATED, held_at=None) & ~Q(
         requires_confirmation=True, confirmed_at=None
     )
-    waits = Q(status=PaymentStatus.WAITING_FOR_FUNDS)
-    rows = Payment.objects.filter(waits | ready if is_short else waits, tenant_id=tenant_id)
-    found = rows.aggregate(
-        count=Count("pk"),
-        cents=Sum("amount", default=0),
-        ready=Count("pk", filter=Q(status=PaymentStatus.CREATED)),
-    )
-    status = PaymentStatus.CREATED if found.pop("ready") else PaymentStatus.WAITING_FOR_FUNDS
-    return Waiting(**found, status=status)
+    is_covered = ledger.covers(tenant_id=OuterRef("tenant_id"), amount=0)
+    return rows.filter(Q(status=PaymentStatus.WAITING_FOR_FUNDS) | (ready & ~Q(is_covered)))
+
+
+def waiting_for_money(*, tenant_id: str) -> Waiting:
+    """The tenant's payments that are short of money. One query."""
+    rows = short_of_money(Payment.objects.filter(tenant_id=tenant_id))
+    return Waiting(**rows.aggregate(count=Count("pk"), cents=Sum("amount", default=0)))
 
 
 def history(payment: Payment) -> QuerySet[PaymentEvent]:

@@ -134,7 +134,7 @@ class TestPaymentsThatWaitForMoney:
         content = dana_browser.get("/dashboard/").content.decode()
 
         assert "A payment waits for money, $40.00." in content
-        assert 'href="/dashboard/payments?status=waiting_for_funds">See which</a>' in content
+        assert 'href="/dashboard/payments?status=short">See which</a>' in content
 
     def test_several_and_nobody_elses(self, acme, rival, dana_browser):
         pay(acme, 4_000, wait=True)
@@ -154,7 +154,7 @@ class TestPaymentsThatWaitForMoney:
         content = dana_browser.get("/dashboard/").content.decode()
 
         assert "A payment waits for money, $40.00." in content
-        assert 'href="/dashboard/payments?status=created">See which</a>' in content
+        assert 'href="/dashboard/payments?status=short">See which</a>' in content
 
     def test_none_that_is_over(self, acme, dana_browser):
         over = pay(acme, 4_000, wait=True)

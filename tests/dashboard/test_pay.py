@@ -179,6 +179,16 @@ class TestReview:
         assert "short by $150.00" in response.content.decode()
         assert says in response.content.decode()
 
+    def test_proposes_to_pay_less_only_where_that_would_help(self, acme, supplier, dana_browser):
+        form = filled(acme, supplier, step="review")
+        nothing = dana_browser.post(PATH, form).content.decode()
+        assert "Nothing is available. Add money first, or change it to wait" in nothing
+        assert "pay less" not in nothing
+
+        fund(acme, 1)
+        little = dana_browser.post(PATH, filled(acme, supplier, step="review")).content.decode()
+        assert "$0.01 is available. Add the rest first, pay less, or change it" in little
+
     def test_refuses_what_is_above_the_limit_before_asking_for_the_money(
         self, acme, supplier, dana_browser
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -27,6 +28,10 @@ def money(acme):
 
 def page(browser, query=""):
     return browser.get(f"{PATH}{query}").content.decode()
+
+
+def listed(browser, query=""):
+    return set(re.findall(rf'href="{PATH}/(pay_\w+)"', page(browser, query)))
 
 
 def detail(browser, payment):
@@ -83,6 +88,21 @@ class TestList:
         fund(acme, 1)
         run_due()
         assert "Held back" not in detail(dana_browser, payment)
+
+    def test_lists_all_that_is_short_of_money_and_nothing_else(self, acme, dana_browser):
+        fund(acme, 300)
+        held_back, on_hold = pay(acme, 100), pay(acme, 100)
+        holds.hold(payment_id=on_hold.pk, reason="look", actor=SYSTEM, now=NOW)
+        waiting = pay(acme, 5_000, wait=True)
+        approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=NOW)
+        asked = pay(acme, 100)
+        short = "?status=short"
+        assert listed(dana_browser, short) == {waiting.pk}
+
+        take(acme, 1)
+
+        assert listed(dana_browser, short) == {held_back.pk, waiting.pk}
+        assert listed(dana_browser) == {row.pk for row in (held_back, on_hold, waiting, asked)}
 
     def test_narrows_by_status_recipient_and_day(self, money, dana_browser):
         supplier = recipients.save(
