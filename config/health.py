@@ -35,13 +35,14 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     if read_only == "on":
         return _unavailable(database="read-only", reason="default_transaction_read_only is on")
     wrong = roles.problems()
-    if any(words for words in wrong if not words.startswith("too much")):
-        return _unavailable(database="ok", role="; ".join(wrong[:ROLE_PROBLEMS_SHOWN]))
+    role = "; ".join(problem.words for problem in wrong[:ROLE_PROBLEMS_SHOWN])
+    if not all(problem.is_harmless for problem in wrong):
+        return _unavailable(database="ok", role=role)
     if drift.guard.is_adrift():
         return _unavailable(database="ok", clock=drift.guard.reason)
     answer = {"status": "ok", "database": "ok"}
-    if wrong:  # more than is needed: nothing fails, and a deployment in two steps leaves it so
-        answer["role"] = "; ".join(wrong[:ROLE_PROBLEMS_SHOWN])
+    if wrong:  # a deployment in two steps leaves it so
+        answer["role"] = role
     return JsonResponse(answer)
 
 

@@ -31,6 +31,8 @@ def role_is_bound(*, databases: Any = None, **_kwargs: Any) -> list[CheckMessage
     if not databases:
         return []
     return [
-        Error(f"The database role: {words}.", hint="manage.py database_roles", id="ballast.E001")
-        for words in roles.problems()
+        Error(
+            f"The database role: {each.words}.", hint="manage.py database_roles", id="ballast.E001"
+        )
+        for each in roles.problems()
     ]

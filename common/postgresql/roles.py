@@ -78,6 +78,14 @@ class Granted(NamedTuple):
     functions: int
 
 
+class Problem(NamedTuple):
+    """Something wrong with the role we are connected as. `is_harmless`: it may do more than it
+    needs, so that nothing fails."""
+
+    words: str
+    is_harmless: bool = False
+
+
 def grant(role: str, *, revoke: bool = True) -> Granted:
     """Give `role` what the application needs and, with `revoke`, nothing else.
 
@@ -147,13 +155,13 @@ def reason(role: str, is_superuser: bool, is_owner: bool, may_create: bool) -> s
     return ""
 
 
-def problems() -> list[str]:
-    """What is wrong with the role we are connected as; one phrase each.
+def problems() -> list[Problem]:
+    """What is wrong with the role we are connected as.
 
     Nothing where settings allow a role that no grant binds, and there is one.
     """
     if words := unbound():
-        return [] if settings.DEBUG or settings.ALLOW_DATABASE_OWNER else [words]
+        return [] if settings.DEBUG or settings.ALLOW_DATABASE_OWNER else [Problem(words)]
     return differences()
 
 
@@ -168,18 +176,17 @@ def refuse_to_start() -> None:
     connection.close()
 
 
-def differences() -> list[str]:
-    """What our role may not do and should, or may do and should not; one phrase each."""
+def differences() -> list[Problem]:
+    """What our role may not do and should, or may do and should not."""
     with connection.cursor() as cursor:
         cursor.execute(_ACTUAL)
         actual = {name: given for name, *given in cursor.fetchall()}
         closed = _column(cursor, _NOT_EXECUTABLE)
         there = {signature.partition("(")[0] for signature in _column(cursor, _FUNCTIONS)}
-    found = [f"missing: function {name}" for name in sorted(rights.FUNCTIONS - there)]
-    found += [f"missing: EXECUTE on {signature}" for signature in closed]
+    found = [_missing(f"function {name}") for name in sorted(rights.FUNCTIONS - there)]
+    found += [_missing(f"EXECUTE on {signature}") for signature in closed]
     wanted = rights.of_tables()
-    for name in sorted(wanted.keys() - actual.keys()):
-        found.append(f"missing: table {name}")
+    found += [_missing(f"table {name}") for name in sorted(wanted.keys() - actual.keys())]
     for name, given in actual.items():
         found += _differences(name, wanted.get(name), *given)
     return found
@@ -194,7 +201,7 @@ def _differences(
     destroy: bool,
     update_all: bool,
     update_columns: list[str],
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     none = wanted is None
     wanted = wanted or rights.READ_ONLY
     pairs = (
@@ -205,14 +212,22 @@ def _differences(
     )
     for right, should, does in pairs:
         if should != does:
-            yield f"{'missing' if should else 'too much'}: {right} on {name}"
+            yield (_missing if should else _too_much)(f"{right} on {name}")
     if wanted.update is True:
         if not update_all:
-            yield f"missing: UPDATE on {name}"
+            yield _missing(f"UPDATE on {name}")
         return
     for column in set(wanted.update or ()) ^ set(update_columns):
-        word = "too much" if column in update_columns else "missing"
-        yield f"{word}: UPDATE ({column}) on {name}"
+        kind = _too_much if column in update_columns else _missing
+        yield kind(f"UPDATE ({column}) on {name}")
+
+
+def _missing(right: str) -> Problem:
+    return Problem(f"missing: {right}")
+
+
+def _too_much(right: str) -> Problem:
+    return Problem(f"too much: {right}", is_harmless=True)
 
 
 def _column(cursor: CursorWrapper, query: str) -> list[str]:
