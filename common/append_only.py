@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pgtrigger
 
-# UPDATE and DELETE have triggers of their own, which see rows; TRUNCATE would pass them by. The
-# owner of a table may truncate it, so this one stands before the owner too.
+# For rows that are written once.
+APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
+# Triggers of UPDATE and DELETE see rows; TRUNCATE would pass them by. The owner of a table may
+# truncate it, so this one refuses the owner as well.
 NEVER_TRUNCATED = pgtrigger.Trigger(
     name="never_truncated",
     level=pgtrigger.Statement,

@@ -8,10 +8,9 @@ import pgtrigger
 from django.db import models
 
 from common import ids
-from common.append_only import NEVER_TRUNCATED
+from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.postgresql.rights import Rights
 
-APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
 _MAC_LENGTH = 64  # hex digits of HMAC-SHA256
 _KEY_ID_LENGTH = 32
 

@@ -11,7 +11,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-from common.append_only import NEVER_TRUNCATED
+from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from common.postgresql.rights import Rights
@@ -202,10 +202,7 @@ class ActorType(models.TextChoices):
     SYSTEM = "system"
 
 
-@pgtrigger.register(NEVER_TRUNCATED)
-@pgtrigger.register(
-    pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
-)
+@pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
 class AuditEvent(models.Model):
     """Who did what, when. Append-only: a database trigger refuses changes."""
 

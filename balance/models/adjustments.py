@@ -8,16 +8,13 @@ from django.db.models import F, Q
 
 from balance.kinds import PostingType
 from balance.models.ledger import DESCRIPTION_LENGTH_MAX
-from common.append_only import NEVER_TRUNCATED
+from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, format_cents
 from tenants.models import ActorType
 
 
-@pgtrigger.register(NEVER_TRUNCATED)
-@pgtrigger.register(
-    pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
-)
+@pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
 class Adjustment(models.Model):
     """A correction made by staff: the source of its balance transaction."""
 

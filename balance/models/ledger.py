@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Func, Q
 
 from balance.kinds import Account, PostingType
-from common.append_only import NEVER_TRUNCATED
+from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import CURRENCY
 from common.postgresql.rights import Rights
@@ -85,10 +85,7 @@ _MONEY = (
 )
 
 
-@pgtrigger.register(NEVER_TRUNCATED)
-@pgtrigger.register(
-    pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
-)
+@pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
 class BalanceTransaction(models.Model):
     """One line of a tenant's statement, and a double entry at once: its type names both accounts.
 

@@ -7,10 +7,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from common.append_only import NEVER_TRUNCATED
+from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from funding.models.sources import FundingMethod, FundingSource
-from funding.models.transactions import APPEND_ONLY, FundingTransaction
+from funding.models.transactions import FundingTransaction
 
 
 class AutoFundingConfig(models.Model):
@@ -69,8 +69,7 @@ class DecisionOutcome(models.TextChoices):
     DECLINED = "declined"
 
 
-@pgtrigger.register(NEVER_TRUNCATED)
-@pgtrigger.register(APPEND_ONLY)
+@pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
 class AutoFundingDecision(models.Model):
     """Why auto-funding did, or did not, add money. One row per firing or new reason not to."""
 

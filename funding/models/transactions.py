@@ -9,15 +9,13 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
-from common.append_only import NEVER_TRUNCATED
+from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from funding.models.sources import FundingMethod, FundingSource
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks.holds import Holdable, has_a_reason, held_first
 from tenants.models import ActorType
-
-APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
 
 
 class Trigger(models.TextChoices):
@@ -161,8 +159,7 @@ class FundingTransaction(Holdable):
         return self.expected_availability_date if is_promised else None
 
 
-@pgtrigger.register(NEVER_TRUNCATED)
-@pgtrigger.register(APPEND_ONLY)
+@pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
 class FundingEvent(models.Model):
     """One change of status: who, when, why. Append-only."""
 

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from common.append_only import NEVER_TRUNCATED
+from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from networks.holds import Holdable, has_a_reason, held_first
@@ -247,10 +247,7 @@ class Payment(Holdable):
         return is_waiting or (self.status == PaymentStatus.CREATED and self.attempts == 0)
 
 
-@pgtrigger.register(NEVER_TRUNCATED)
-@pgtrigger.register(
-    pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
-)
+@pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
 class PaymentEvent(models.Model):
     """One change of status: who, when, why. Append-only."""
 
