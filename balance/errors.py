@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from common.errors import Conflict, InvalidInput, RuleViolation, StaffRefusal
+from common.money import AMOUNT_MAX
 
 
 class InsufficientBalance(RuleViolation):
@@ -19,7 +20,7 @@ class InsufficientBalance(RuleViolation):
 class BalanceOutOfRange(RuleViolation):
     code = "balance_out_of_range"
     title = "Balance out of range"
-    advice = "A balance holds at most 10^15 cents. Check the amount."
+    advice = f"A balance holds at most {AMOUNT_MAX:,} cents. Check the amount."
 
 
 class PostingConflict(Conflict):
@@ -33,7 +34,7 @@ class InvalidAdjustment(InvalidInput):
     code = "invalid_adjustment"
     is_public = False
     title = "Invalid adjustment"
-    advice = "Give a reason of 1 to 200 characters and an amount of 1 to 10^15 cents."
+    advice = f"Give a reason of 1 to 200 characters and an amount of 1 to {AMOUNT_MAX:,} cents."
 
 
 class ProposalRefused(StaffRefusal):

@@ -8,17 +8,6 @@ from datetime import datetime
 from django.db.models import Count, Q, Sum
 
 from balance.models import Balance, LedgerCheck
-from balance.rolling import oldest_proof
-
-__all__ = [
-    "CheckRun",
-    "Totals",
-    "last_check",
-    "last_checks",
-    "last_verdict",
-    "oldest_proof",
-    "totals",
-]
 
 
 @dataclass(frozen=True, kw_only=True)

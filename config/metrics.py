@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from balance import figures
+from balance import figures, rolling
 from common import queues
 from common.clock import utc_now
 from networks.inbox import reviews
@@ -70,7 +70,7 @@ def _ledger(now: datetime) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "ballast_ledger_check_age_seconds", "Since the last ledger check ended", value=age
     )
-    oldest = figures.oldest_proof() or now
+    oldest = rolling.oldest_proof() or now
     yield GaugeMetricFamily(
         "ballast_ledger_full_check_age_seconds",
         "Since when every tenant was proven from its first row",

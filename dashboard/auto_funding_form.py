@@ -9,7 +9,7 @@ from django import forms
 
 from dashboard.context import account_name
 from dashboard.fields import AddressesField, DollarsField, dollars_text
-from dashboard.topup_form import MethodChoice
+from dashboard.method_choice import MethodChoice
 from funding.models import AutoFundingConfig, FundingMethod, FundingSource
 from funding.services.auto_funding_config import (
     CONFIRMATION_EMAILS_MAX,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -15,6 +14,7 @@ from dashboard.bank_account_forms import BankAccountForm
 from dashboard.fields import DollarsField
 from dashboard.filter_forms import DaysFilter, between, either
 from dashboard.form_tokens import OnceForm
+from dashboard.method_choice import MethodChoice
 from dashboard.payment_lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL, SOON
 from dashboard.recipient_choices import RecipientChoices
 from payments import selectors
@@ -32,20 +32,6 @@ _MEANINGS = {
 }
 _APPROVAL = "approval"
 SHORT_OF_MONEY = "short"
-
-
-@dataclass(frozen=True)
-class MethodChoice:
-    """One way to pay: what it means and when the money is there, by date or `soon`."""
-
-    title: str
-    meaning: str
-    most: int
-    expected_on: date
-    soon: str = ""
-
-    def __str__(self) -> str:
-        return self.title
 
 
 def method_choices(*, now: datetime) -> list[tuple[str, MethodChoice]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -13,6 +12,7 @@ from common import ids
 from dashboard import bank_authorization, form_tokens
 from dashboard.context import METHOD_LABELS, SOON, account_name
 from dashboard.fields import DollarsField
+from dashboard.method_choice import MethodChoice
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingSource
 from funding.services.limits import Limits
@@ -24,20 +24,6 @@ _MEANINGS = {
     FundingMethod.ACH_DEBIT: "We collect it from the account. The bank can still send it back.",
     FundingMethod.RTP: "We send a request that you approve at your bank. It can be refused.",
 }
-
-
-@dataclass(frozen=True)
-class MethodChoice:
-    """One way to move the money: what it means and when the money is there, by date or `soon`."""
-
-    title: str
-    meaning: str
-    most: int
-    expected_on: date
-    soon: str = ""
-
-    def __str__(self) -> str:
-        return self.title
 
 
 def method_choices(limits: Limits, *, now: datetime) -> list[tuple[str, MethodChoice]]:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from balance import figures, invariants, proving, rolling
+from balance import invariants, proving, rolling
 from balance.models import LedgerCheck, LedgerFullProof
 from common import audits, database_clock
 from common.audits import Finding, Slices, Unanswered
@@ -166,7 +166,7 @@ def test_nothing_is_proven_while_a_bank_does_not_answer(acme):
     assert tick(NOW) == set()
 
     assert set(proven_at().values()) <= {None}
-    assert figures.oldest_proof() == acme.created_at
+    assert rolling.oldest_proof() == acme.created_at
 
 
 def silent(ids):
@@ -183,12 +183,12 @@ def test_a_full_check_counts_as_a_proof(books, rival):
 
 
 def test_the_age_is_that_of_the_oldest_proof_or_of_a_tenant_without_one(acme, rival):
-    assert figures.oldest_proof() == acme.created_at
+    assert rolling.oldest_proof() == acme.created_at
     with database_clock.at(NOW):
         invariants.check(now=NOW, full=True, tenant_id=acme.pk)
         invariants.check(now=NOW + TICK, full=True, tenant_id=rival.pk)
 
-    assert figures.oldest_proof() == NOW
+    assert rolling.oldest_proof() == NOW
 
 
 class TestWindow:

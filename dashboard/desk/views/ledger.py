@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
 
 from api.downloads import csv_download
-from balance import check_requests, exports, figures
+from balance import check_requests, exports, figures, rolling
 from common.clock import utc_now
 from common.days import day_of, start_of
 from dashboard.desk.access import actor_of, desk_page, desk_render
@@ -71,7 +71,7 @@ def _page(request: HttpRequest, form: ExportForm, *, status: int = 200) -> HttpR
         status=status,
         totals=figures.totals(),
         latest=check_line(figures.last_check(), now),
-        oldest_proof=proof_line(figures.oldest_proof(), now),
+        oldest_proof=proof_line(rolling.oldest_proof(), now),
         checks=checks,
         seals=seal_line(now),
         form=form,
