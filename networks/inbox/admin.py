@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -20,6 +22,15 @@ from networks.base import EventKind
 from networks.inbox import reviews, settlements
 from networks.inbox.models import HandSettlement, InboundEvent, InboundOutcome
 from tenants import actors
+
+_SAYS = MappingProxyType[str, str](
+    {
+        EventKind.ACCEPTED: "Accepted: on its way, no money has moved",
+        EventKind.SETTLED: "Settled: the money has moved",
+        EventKind.REJECTED: "Rejected: no money ever moved",
+        EventKind.RETURNED: "Returned by the bank",
+    }
+)
 
 
 class Attention(admin.SimpleListFilter):
@@ -48,8 +59,8 @@ class InboundEventAdmin(ReadOnlyAdmin):
         "id",
         "outcome",
         "note",
-        "instruction_id",
-        "kind",
+        "about",
+        "says",
         "code",
         "dollars",
         "received_at",
@@ -60,17 +71,37 @@ class InboundEventAdmin(ReadOnlyAdmin):
     actions = ("resolve_chosen", "retry_chosen")
     actions_detail = ("retry", "resolve")
     fieldsets = (
-        ("What came", {"fields": ("network", "event_id", "instruction_id", "kind", "dollars")}),
+        ("What came", {"fields": ("network", "id_there", "about", "says", "dollars")}),
         ("In the network's words", {"fields": ("code", "reason", "reference", "original")}),
-        ("What became of it", {"fields": ("outcome", "note", "attempts", "next_attempt_at")}),
+        ("What became of it", {"fields": ("outcome", "note", "failed_tries", "next_try")}),
         ("Who settled it", {"fields": ("resolution", "resolved_by", "resolved_at")}),
         ("When", {"fields": ("occurred_at", "received_at", "decided_at")}),
     )
-    readonly_fields = ("dollars",)
+    readonly_fields = ("dollars", "id_there", "about", "says", "failed_tries", "next_try")
 
     @admin.display(description="amount", ordering="amount")
     def dollars(self, event: InboundEvent) -> str:
         return f"{format_cents(event.amount)} {event.currency}"
+
+    @admin.display(description="its id at the network")
+    def id_there(self, event: InboundEvent) -> str:
+        return event.event_id
+
+    @admin.display(description="funding or payment")
+    def about(self, event: InboundEvent) -> str:
+        return event.instruction_id
+
+    @admin.display(description="what it says")
+    def says(self, event: InboundEvent) -> str:
+        return _SAYS.get(event.kind, event.kind)
+
+    @admin.display(description="tries that failed")
+    def failed_tries(self, event: InboundEvent) -> int:
+        return event.attempts
+
+    @admin.display(description="tried next")
+    def next_try(self, event: InboundEvent) -> datetime | None:
+        return event.next_attempt_at
 
     def has_settle_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         return bool(request.user.has_perm("network_inbox.change_inboundevent"))

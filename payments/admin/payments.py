@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.utils.text import capfirst
 
 from common.admin import AccountNumberAdmin, ReadOnlyInline, dollars, whether
 from networks.hold_admin import HoldableAdmin
@@ -26,7 +27,7 @@ class HistoryInline(ReadOnlyInline):
 
 @admin.register(Payment)
 class PaymentAdmin(HoldableAdmin):
-    list_display = ("id", "tenant", dollars("amount"), "method", "status", "held_at", "created_at")
+    list_display = ("id", "tenant", dollars("amount"), "method", "standing", "created_at")
     list_filter = (
         "status",
         "method",
@@ -44,6 +45,11 @@ class PaymentAdmin(HoldableAdmin):
     search_help_text = "The id of the payment, its tenant or its recipient, or the trace number"
     inlines = (HistoryInline,)
     shelf = holds.SHELF
+
+    @admin.display(description="status")
+    def standing(self, payment: Payment) -> str:
+        """In the words of the pages: one that is held back is not ready to be sent."""
+        return capfirst(payment.standing)
 
 
 @admin.register(Recipient)

@@ -205,10 +205,10 @@ class Payment(Holdable):
         )
 
     def __str__(self) -> str:
-        return f"{format_cents(self.amount)}, {self._standing}: {self.pk}"
+        return f"{format_cents(self.amount)}, {self.standing}: {self.pk}"
 
     @property
-    def _standing(self) -> str:
+    def standing(self) -> str:
         """Its status, or what keeps it from being sent, in words."""
         if self.awaits_confirmation:
             return "needs approval"

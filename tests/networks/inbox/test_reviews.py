@@ -79,6 +79,23 @@ def test_what_was_settled_already_stays_so(in_review, settle):
     assert in_review.resolution == "Seen"
 
 
+def test_its_page_speaks_in_words(in_review, admin_client):
+    address = f"/admin/network_inbox/inboundevent/{in_review.pk}/change/"
+
+    page = admin_client.get(address).content.decode()
+
+    for words in (
+        "Its id at the network",
+        "Funding or payment",
+        "What it says",
+        "Tries that failed",
+    ):
+        assert words in page, words
+    assert "Accepted: on its way, no money has moved" in page
+    for column in ("Event id", "Instruction id", "Next attempt at"):
+        assert column not in page, column
+
+
 def test_a_note_is_needed(in_review):
     with pytest.raises(reviews.NoteNeeded):
         reviews.resolve(event_id=in_review.pk, note="  ", actor=STAFF, now=NOW)
