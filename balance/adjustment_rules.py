@@ -67,11 +67,30 @@ WHERE proposal.adjustment_id IS NOT NULL
         SELECT FROM balance_adjustment AS adjustment WHERE adjustment.id = proposal.adjustment_id)
 """
 
+# Who proposed and who decided have a line in the audit log each; no trigger keeps anybody from
+# writing a row that says so.
+_UNWITNESSED = """
+SELECT proposal.tenant_id, proposal.id, 'was ' || proposal.decision
+    || ' by two people, which the audit log does not say'
+FROM balance_adjustment_proposal AS proposal
+WHERE proposal.decision <> 'open'
+    AND (%(tenant_ids)s::text[] IS NULL OR proposal.tenant_id = ANY(%(tenant_ids)s))
+    AND (%(full)s OR proposal.decided_at > %(since)s)
+    AND (SELECT count(DISTINCT line.action) FROM tenants_auditevent AS line
+        WHERE line.subject_id = proposal.id AND line.actor_type = 'staff'
+            AND line.details @> jsonb_build_object('amount', proposal.amount)
+            AND (line.action, line.actor_id, line.created_at) IN (
+                ('adjustment.proposed', proposal.proposed_by_id, proposal.proposed_at),
+                ('adjustment.' || proposal.decision, proposal.decided_by_id, proposal.decided_at)
+            )) < 2
+"""
+
 
 def check(scope: Scope) -> Iterator[Finding]:
     """Every adjustment was proposed, decided, posted and written down, with the same terms."""
     yield from audits.found("adjustment_differs", _DIFFERS, scope.values)
     yield from audits.found("adjustment_unrecorded", _UNRECORDED, scope.values)
     yield from audits.found("adjustment_proposal", _PROPOSAL, scope.values)
+    yield from audits.found("adjustment_unwitnessed", _UNWITNESSED, scope.values)
     if scope.full:
         yield from audits.found("adjustment_proposal", _UNPOSTED, scope.values)

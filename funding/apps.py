@@ -23,6 +23,7 @@ class FundingConfig(AppConfig):
         causes.register(invariants.MOVEMENTS.cause)
         audits.register(invariants.MOVEMENTS.check)
         audits.register(invariants.check_confirmations)
+        audits.register(invariants.check_answers)
         audits.register(invariants.check_messages)
         audits.register(invariants.check_marks)
         audits.register_slices(invariants.MOVEMENTS.slices(invariants.ask_banks))

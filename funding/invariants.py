@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from django.db.models import F, Q
 
+from approvals import invariants as approvals
 from approvals.models import Decision
 from balance.movements import Movements
 from common import audits
 from common.audits import NEVER, Finding, Scope
 from funding.models import Confirmation, FundingEvent, FundingSource, FundingTransaction, SourceType
+from funding.services.confirmation_outcomes import MATTER
 from funding.services.lifecycle import SOURCE_TYPE
 from funding.services.network_events import INBOX
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
@@ -125,6 +127,11 @@ def _is_typed(source: FundingSource) -> bool:
 
 
 ACCOUNTS = audits.rows_of_tenants("funding accounts", FundingSource, judge_accounts)
+
+
+def check_answers(scope: Scope) -> Iterator[Finding]:
+    """Whoever answered a question could, and two other tables say that they did."""
+    return approvals.check(MATTER, scope, code="funding_answer_unwitnessed")
 
 
 def check_messages(scope: Scope) -> Iterator[Finding]:

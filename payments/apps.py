@@ -22,6 +22,7 @@ class PaymentsConfig(AppConfig):
         causes.register(invariants.MOVEMENTS.cause)
         audits.register(invariants.MOVEMENTS.check)
         audits.register(invariants.check_confirmations)
+        audits.register(invariants.check_answers)
         audits.register(invariants.check_messages)
         audits.register_slices(invariants.MOVEMENTS.slices(invariants.ask_banks))
         audits.register_slices(invariants.ACCOUNTS)

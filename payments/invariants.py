@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from django.db.models import F, Q
 
+from approvals import invariants as approvals
 from approvals.models import Decision
 from balance.movements import Movements
 from common import audits
 from common.audits import Finding, Scope
 from networks import invariants as networks
 from payments.models import Payment, PaymentConfirmation, PaymentEvent, Recipient
+from payments.services.approvals import MATTER
 from payments.services.lifecycle import SOURCE_TYPE
 from payments.services.network_events import INBOX
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
@@ -85,6 +87,11 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
         )
     for payment in unasked:
         yield _finding(payment, "requires confirmation, but nobody was asked")
+
+
+def check_answers(scope: Scope) -> Iterator[Finding]:
+    """Whoever answered a question could, and two other tables say that they did."""
+    return approvals.check(MATTER, scope, code="payment_answer_unwitnessed")
 
 
 def check_messages(scope: Scope) -> Iterator[Finding]:

@@ -90,6 +90,13 @@ class Tenant(models.Model):
                 condition=Q(status__in=TenantStatus.values), name="tenant_status_known"
             ),
         )
+        indexes = (models.Index(fields=("created_at",), name="tenant_age"),)
+        triggers = (
+            # Sandbox and live money do not mix.
+            pgtrigger.ReadOnly(
+                name="tenant_mode_never_changes", fields=("id", "mode", "created_at")
+            ),
+        )
 
     def __str__(self) -> str:
         return self.name
@@ -187,6 +194,16 @@ class ApiKey(models.Model):
                 condition=~Q(reads_per_second=0) & ~Q(writes_per_second=0),
                 name="api_key_rate_not_zero",
             ),
+        )
+        indexes = (models.Index(fields=("created_at",), name="api_key_age"),)
+        triggers = (
+            # Whose it is, and what it takes to use it.
+            pgtrigger.ReadOnly(
+                name="key_never_changes_hands",
+                fields=("id", "tenant", "prefix", "digest", "created_at"),
+            ),
+            pgtrigger.Protect(name="key_never_deleted", operation=pgtrigger.Delete),
+            NEVER_TRUNCATED,
         )
 
     def __str__(self) -> str:

@@ -1,9 +1,10 @@
-"""What the seal covers of access: the audit log, also the lines that belong to no tenant."""
+"""What the seal covers of access: the audit log, also the lines that belong to no tenant, whose
+each API key is, and who moves real money."""
 
 from __future__ import annotations
 
 from common.sealed import DatedRows
-from tenants.models import AuditEvent
+from tenants.models import ApiKey, AuditEvent, Tenant
 
 KINDS = (
     DatedRows(
@@ -14,5 +15,23 @@ KINDS = (
             "id tenant_id actor_type actor_id action subject_id details request_id address"
             " staff_note created_at",
         ),
+    ),
+    DatedRows(
+        name="keys",
+        label="API keys",
+        model=ApiKey,
+        layouts=("id tenant_id prefix digest created_at",),
+        left_out=(
+            "name scopes allowed_networks reads_per_second writes_per_second expires_at revoked_at"
+            " last_used_at"
+        ),
+    ),
+    DatedRows(
+        name="tenants",
+        label="tenants",
+        model=Tenant,
+        tenant="line.id",
+        layouts=("id mode created_at",),
+        left_out="name status requires_second_factor",
     ),
 )

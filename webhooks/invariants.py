@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from common import audits
 from common.audits import NEVER, Finding, Scope
+from webhooks.dispatcher.outcomes import SCHEDULE
 
 # Events leave after 30 days with their deliveries; the last day of them is left to the clean-up.
 _LOOKED_AT = """
@@ -33,6 +34,37 @@ WHERE {_LOOKED_AT} AND delivery.status = 'delivered' AND NOT EXISTS (
     WHERE attempt.delivery_id = delivery.id AND attempt.status_code BETWEEN 200 AND 299)
 """  # noqa: S608  # our own text
 
+# What was given up was tried as often as the schedule says, and not taken.
+_GIVEN_UP = f"""
+SELECT event.tenant_id, delivery.id, 'was given up after ' || tried.failures || ' failed tries'
+FROM webhooks_webhookevent AS event
+JOIN webhooks_webhookdelivery AS delivery ON delivery.event_id = event.id
+CROSS JOIN LATERAL (
+    SELECT count(*) AS failures FROM webhooks_webhookattempt AS attempt
+    WHERE attempt.delivery_id = delivery.id
+        AND coalesce(attempt.status_code, 0) NOT BETWEEN 200 AND 299
+) AS tried
+WHERE {_LOOKED_AT} AND delivery.status = 'failed' AND tried.failures <= %(retries)s
+"""  # noqa: S608  # our own text
+
+# What was put aside was so because its endpoint was off after it was queued, or is removed: the
+# audit log says when.
+_PUT_ASIDE = f"""
+SELECT event.tenant_id, delivery.id, 'is ' || delivery.status || ', but ' || delivery.endpoint_id
+    || ' was never ' || CASE delivery.status WHEN 'skipped' THEN 'off' ELSE 'removed' END
+FROM webhooks_webhookevent AS event
+JOIN webhooks_webhookdelivery AS delivery ON delivery.event_id = event.id
+WHERE {_LOOKED_AT} AND delivery.status IN ('skipped', 'canceled') AND NOT EXISTS (
+    SELECT FROM tenants_auditevent AS line
+    WHERE line.subject_id = delivery.endpoint_id AND CASE delivery.status
+        WHEN 'canceled' THEN line.action = 'webhook.removed'
+        ELSE line.action = 'webhook.disabled' AND NOT EXISTS (
+            SELECT FROM tenants_auditevent AS again
+            WHERE again.subject_id = delivery.endpoint_id AND again.action = 'webhook.enabled'
+                AND again.created_at > line.created_at
+                AND again.created_at < delivery.queued_at - interval '1 minute') END)
+"""  # noqa: S608  # our own text
+
 _NEVER_DUE = f"""
 SELECT delivery.tenant_id, delivery.id, 'waits until '
     || greatest(delivery.next_attempt_at, delivery.leased_until)
@@ -54,10 +86,13 @@ WHERE endpoint.paused_until > ballast_now() + {NEVER} AND endpoint.status = 'ena
 
 def check(scope: Scope) -> Iterator[Finding]:
     """Every event is delivered, or on its way, to whoever wanted it."""
+    values = {**scope.values, "retries": len(SCHEDULE)}
     for code, statement in {
         "event_undelivered": _UNDELIVERED,
         "delivery_unproven": _UNPROVEN,
+        "delivery_given_up": _GIVEN_UP,
+        "delivery_put_aside": _PUT_ASIDE,
         "delivery_never_due": _NEVER_DUE,
         "endpoint_never_due": _PAUSED,
     }.items():
-        yield from audits.found(code, statement, scope.values)
+        yield from audits.found(code, statement, values)

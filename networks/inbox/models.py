@@ -6,10 +6,28 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 
+from common.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, format_cents
 
 NOTE_LENGTH_MAX = 300
+# What a message says; the other columns say what became of it.
+AS_IT_CAME = (
+    "network",
+    "event_id",
+    "instruction_id",
+    "kind",
+    "amount",
+    "currency",
+    "code",
+    "reason",
+    "reference",
+    "occurred_at",
+    "received_at",
+    "original",
+    "digest",
+    "by_hand",
+)
 
 
 class InboundOutcome(models.TextChoices):
@@ -82,6 +100,11 @@ class InboundEvent(models.Model):
             ),
             models.Index(fields=("-id",), name="inbound_review", condition=Q(outcome="review")),
             models.Index(fields=("instruction_id", "id"), name="inbound_by_instruction"),
+        )
+        triggers = (
+            NEVER_TRUNCATED,
+            pgtrigger.Protect(name="message_never_deleted", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(name="message_never_changes", fields=AS_IT_CAME),
         )
 
     def __str__(self) -> str:
@@ -171,6 +194,7 @@ class HandSettlement(models.Model):
             models.Index(fields=("subject_id",), name="settlement_by_row"),
         )
         triggers = (
+            NEVER_TRUNCATED,
             pgtrigger.Protect(name="settlement_never_deleted", operation=pgtrigger.Delete),
             pgtrigger.ReadOnly(
                 name="settlement_terms_never_change",

@@ -59,7 +59,10 @@ TABLES = {
     "network_inbox_handsettlement": (
         "IU(decided_at decided_by_id decision decision_note event_id id)"
     ),
-    "network_inbox_inboundevent": "IU",
+    "network_inbox_inboundevent": (
+        "IU(attempts decided_at id next_attempt_at note outcome refused_in resolution resolved_at"
+        " resolved_by)"
+    ),
     "payments_payment": (
         "IU(but amount currency method network recipient_id requires_confirmation tenant_id)"
     ),
@@ -73,13 +76,13 @@ TABLES = {
     "seals_seal": "I",
     "seals_sealpublication": "ID",
     "seals_sealround": "I",
-    "tenants_apikey": "IU",
+    "tenants_apikey": "IU(but created_at digest prefix tenant_id)",
     "tenants_auditevent": "I",
     "tenants_invitation": "IU",
     "tenants_membership": "IUD",
     "tenants_outgoingemail": "IU",
     "tenants_switch": "IU(id release_reason released_at released_by_id)",
-    "tenants_tenant": "IU",
+    "tenants_tenant": "IU(id name requires_second_factor status)",
     "tenants_user": "IU",
     "tenants_user_groups": "IUD",
     "tenants_user_user_permissions": "IUD",
@@ -103,11 +106,14 @@ NEVER_TRUNCATED = [
     "funding_fundingevent",
     "funding_fundingsource",
     "funding_fundingtransaction",
+    "network_inbox_handsettlement",
+    "network_inbox_inboundevent",
     "payments_payment",
     "payments_paymentevent",
     "payments_recipient",
     "seals_seal",
     "seals_sealround",
+    "tenants_apikey",
     "tenants_auditevent",
     "tenants_switch",
     "webhooks_webhookattempt",

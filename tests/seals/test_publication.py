@@ -79,6 +79,7 @@ class TestFile:
         forget_everything()
         for table in ("balance_transaction", "balance", "balance_adjustment", "tenants_auditevent"):
             tamper(f"DELETE FROM {table} WHERE tenant_id = '{rival.pk}'")
+        tamper(f"DELETE FROM tenants_tenant WHERE id = '{rival.pk}'")
         seal()
         assert found() == []
 

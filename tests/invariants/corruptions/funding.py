@@ -186,4 +186,11 @@ FUNDING = [
         "funding_confirmation",
         "UPDATE funding_confirmation SET decision = 'declined' WHERE funding_id = '{fc}'",
     ),
+    Damage(
+        "44h a funding's approval whose line in the audit log is of another moment",
+        USUAL,
+        "funding_answer_unwitnessed",
+        "UPDATE tenants_auditevent SET created_at = created_at - interval '1 second'"
+        " WHERE subject_id = '{fc}' AND action = 'confirmation.approved'",
+    ),
 ]

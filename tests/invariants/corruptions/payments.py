@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from tests.invariants.corruptions.damage import DAILY, SEAL, USUAL, Damage
 
+_APPROVED_BY_A_STROKE = """
+UPDATE payments_paymentconfirmation SET decision = 'approved', decided_by = 'thief@example.com',
+    decided_at = now() WHERE payment_id = '{pq}';
+UPDATE payments_payment SET confirmed_at = now() WHERE id = '{pq}'
+"""
+
 PAYMENTS = [
     Damage(
         "18 payment called completed",
@@ -109,9 +115,26 @@ PAYMENTS = [
     ),
     Damage(
         "44e who approved",
-        SEAL,
-        "seal_rows",
+        USUAL,
+        "payment_answer_unwitnessed",
         "UPDATE payments_paymentconfirmation SET decided_by = 'thief@example.com'"
         " WHERE payment_id = '{pa}'",
+    ),
+    Damage(
+        "44f an approval that nobody gave",
+        USUAL,
+        "payment_answer_unwitnessed",
+        _APPROVED_BY_A_STROKE,
+    ),
+    Damage(
+        "44g and its line in the audit log, of somebody who has no link",
+        USUAL,
+        "payment_answer_unwitnessed",
+        _APPROVED_BY_A_STROKE
+        + """;INSERT INTO tenants_auditevent (id, tenant_id, actor_type, actor_id, action,
+    subject_id, details, request_id, address, staff_note, created_at)
+SELECT 'aud_x', tenant_id, 'approver', decided_by, 'confirmation.approved', payment_id,
+    jsonb_build_object('confirmationId', id, 'amount', amount), '', '', '', decided_at
+FROM payments_paymentconfirmation WHERE payment_id = '{pq}'""",
     ),
 ]

@@ -60,4 +60,30 @@ PEOPLE = [
         "settlement_unrecorded",
         "UPDATE network_inbox_inboundevent SET by_hand = 'usr_eve' WHERE instruction_id = '{f1}'",
     ),
+    Damage(
+        "45e an approval of a correction that the second person never gave",
+        USUAL,
+        "adjustment_unwitnessed",
+        "UPDATE tenants_auditevent SET actor_id = 'usr_eve' WHERE subject_id = '{adp}'"
+        " AND action = 'adjustment.approved'",
+    ),
+    Damage(
+        "48b an API key of another tenant",
+        SEAL,
+        "seal_rows",
+        "UPDATE tenants_apikey SET tenant_id = '{t2}' WHERE tenant_id = '{t}'",
+    ),
+    Damage(
+        "48c another text for an API key",
+        SEAL,
+        "seal_rows",
+        "UPDATE tenants_apikey SET digest = repeat('0', 64) WHERE tenant_id = '{t}'",
+    ),
+    Damage(
+        "48d a sandbox tenant that is called live",
+        SEAL,
+        "seal_rows",
+        "UPDATE tenants_tenant SET mode = CASE mode WHEN 'live' THEN 'sandbox' ELSE 'live' END"
+        " WHERE id = '{t}'",
+    ),
 ]

@@ -75,4 +75,25 @@ WEBHOOKS = [
         "endpoint_never_due",
         "UPDATE webhooks_webhookendpoint SET paused_until = 'infinity' WHERE id = '{endpoint}'",
     ),
+    Damage(
+        "42e delivery given up that was never tried",
+        USUAL,
+        "delivery_given_up",
+        "UPDATE webhooks_webhookdelivery SET status = 'failed', next_attempt_at = NULL,"
+        " failures = 11, attempts = 11 WHERE event_id = '{e}'",
+    ),
+    Damage(
+        "42f delivery skipped while its endpoint was on",
+        USUAL,
+        "delivery_put_aside",
+        "UPDATE webhooks_webhookdelivery SET status = 'skipped', next_attempt_at = NULL"
+        " WHERE event_id = '{e}'",
+    ),
+    Damage(
+        "42g delivery canceled while its endpoint was there",
+        USUAL,
+        "delivery_put_aside",
+        "UPDATE webhooks_webhookdelivery SET status = 'canceled', next_attempt_at = NULL"
+        " WHERE event_id = '{e}'",
+    ),
 ]
