@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from balance.models import Balance, LedgerCheck
+from common.database_clock import DatabaseNow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,23 +56,31 @@ def last_check() -> CheckRun | None:
 
 def last_verdict() -> CheckRun | None:
     """The newest audit of all tenants that ended. One indexed query."""
-    ended = LedgerCheck.objects.filter(tenant=None, finished_at__isnull=False)
-    row = ended.order_by("-started_at").first()
+    row = _ended().first()
     return None if row is None else _run(row)
 
 
 def last_subjects(*, prefix: str) -> set[str]:
     """What the newest audit that ended found under codes with this prefix. One indexed query."""
-    ended = LedgerCheck.objects.filter(tenant=None, finished_at__isnull=False)
-    row = ended.order_by("-started_at").first()
+    row = _ended().first()
     findings = row.findings if row else []
     return {each["subject"] for each in findings if each["code"].startswith(prefix)}
 
 
 def last_checks(*, limit: int) -> list[CheckRun]:
     """The newest audits of all tenants, newest first. One indexed query."""
-    rows = LedgerCheck.objects.filter(tenant=None).order_by("-started_at")[:limit]
-    return [_run(row) for row in rows]
+    return [_run(row) for row in _begun()[:limit]]
+
+
+def _begun() -> QuerySet[LedgerCheck]:
+    """The audits of all tenants, newest first. One that is dated ahead is none of ours: it would
+    hide all others until its day comes."""
+    begun = LedgerCheck.objects.filter(tenant=None, started_at__lte=DatabaseNow())
+    return begun.order_by("-started_at")
+
+
+def _ended() -> QuerySet[LedgerCheck]:
+    return _begun().filter(finished_at__isnull=False)
 
 
 def _run(row: LedgerCheck) -> CheckRun:

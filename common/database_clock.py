@@ -24,6 +24,10 @@ from common.clock import text_of
 P = ParamSpec("P")
 T = TypeVar("T")
 
+# What is dated further ahead of the database's time no process of ours wrote: their clocks are
+# within seconds of it (`common.drift`).
+AHEAD = "interval '5 minutes'"
+
 _NOW = "SELECT ballast_now()"
 _IS_SETTABLE = "SELECT ballast_clock_is_settable()"
 _CURRENT = "SELECT coalesce(current_setting('ballast.now', true), '')"
@@ -81,10 +85,12 @@ def judged(sweep: Callable[P, T]) -> Callable[P, T]:
 
 def expression(now: datetime) -> Least:
     """`capped(now)` inside a query, without a round trip of its own."""
-    return Least(Value(now, output_field=DateTimeField()), _BallastNow())
+    return Least(Value(now, output_field=DateTimeField()), DatabaseNow())
 
 
-class _BallastNow(Func):
+class DatabaseNow(Func):
+    """The database's time, inside a query."""
+
     function = "ballast_now"
     template = "%(function)s()"
     output_field = DateTimeField()

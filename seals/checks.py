@@ -11,15 +11,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from django.db.models import Max
-
 from balance import figures
 from common.audits import Finding, Scope
 from common.clock import utc_now
 from common.database_clock import capped
 from seals import published
-from seals.models import SealRound
-from seals.verification import Proof, strays
+from seals.verification import Proof, last_number, strays
 
 NEWEST = 8
 FINDINGS_MAX = 100
@@ -31,7 +28,7 @@ _DAY = timedelta(days=1)
 def check(scope: Scope) -> Iterator[Finding]:
     """What is wrong with the seals in scope, the first hundred of it."""
     now = capped(utc_now())
-    last = SealRound.objects.aggregate(last=Max("number"))["last"] or 0
+    last = last_number()
     numbers = sorted(_wanted(scope, last, now))
     proof = Proof(numbers=numbers, now=now, tenant_ids=scope.tenant_ids)
     yield from islice(proof.findings(), FINDINGS_MAX)

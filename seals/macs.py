@@ -28,6 +28,16 @@ def sign(row: Seal | SealRound) -> None:
     row.mac = _mac(row)
 
 
+def doubt(row: Seal | SealRound) -> str:
+    """Why `row` cannot be relied on by itself; empty if somebody with the key made it as it is."""
+    try:
+        if is_genuine(row):
+            return ""
+    except UnknownSealKey as unknown:
+        return f"cannot be proven: SEAL_KEYS has no key {str(unknown)!r}"
+    return f"was changed, or SEAL_KEYS has another key under {row.key_id!r}"
+
+
 def is_genuine(row: Seal | SealRound) -> bool:
     """Whether somebody with the key made `row` as it is. Raises UnknownSealKey."""
     return hmac.compare_digest(row.mac.encode(), _mac(row).encode())

@@ -45,12 +45,16 @@ ORDER BY seal.round_id NULLS FIRST, head.tenant_id
 LIMIT %(limit)s
 """
 _ENDS = """
-SELECT seal.chain, seal.number, seal.sequence, seal.mac
+SELECT seal.*
 FROM unnest(%(chains)s::text[]) AS asked (chain)
 CROSS JOIN LATERAL (
     SELECT * FROM seals_seal WHERE chain = asked.chain ORDER BY number DESC LIMIT 1
 ) AS seal
 """
+
+
+class NotGenuine(Exception):
+    """What the next round would follow was not made with our key."""
 
 
 class _News:
@@ -63,11 +67,19 @@ class _News:
 
 
 def seal_due(*, now: datetime, seconds: float = PASS_SECONDS) -> int:
-    """Make rounds until everything up to `now` is sealed or the time is over; returns how many."""
+    """Make rounds until everything up to `now` is sealed or the time is over; returns how many.
+
+    None on top of what our key did not make: `check_ledger` says what that is, and it stays for
+    whoever looks into it. Then everything that follows waits (`ballast_seal_age_seconds`).
+    """
     ends = time.monotonic() + seconds
     made = 0
     while time.monotonic() < ends:
-        is_behind = _round(now=now)
+        try:
+            is_behind = _round(now=now)
+        except NotGenuine as reason:
+            log.error("seal_refused", reason=str(reason))
+            break
         if is_behind is None:
             break
         made += 1
@@ -86,6 +98,8 @@ def _round(*, now: datetime) -> bool | None:
             return None
     upto = windows.bound(now)  # before anything is read
     last = SealRound.objects.order_by("-number").first()
+    if last is not None and (problem := macs.doubt(last)):
+        raise NotGenuine(f"{last}: {problem}")
     if upto is None:
         log.warning("seal_waits_for_a_transaction")
         if last is None:
@@ -159,24 +173,22 @@ def _seals(round_number: int, news: _News) -> list[Seal]:
     ends = _ends(news.covers)
     seals = []
     for chain, covers in sorted(news.covers.items()):
-        number, sequence, mac = ends.get(chain, (0, 0, ""))
+        end = ends.get(chain)
+        if end and (problem := macs.doubt(end)):
+            raise NotGenuine(f"{end}: {problem}")
         seal = Seal(
             chain=chain,
-            number=number + 1,
+            number=end.number + 1 if end else 1,
             round_id=round_number,
-            sequence=news.sequences.get(chain, sequence),
+            sequence=news.sequences.get(chain, end.sequence if end else 0),
             covers=covers,
-            previous=mac,
+            previous=end.mac if end else "",
         )
         macs.sign(seal)
         seals.append(seal)
     return seals
 
 
-def _ends(chains: Iterable[str]) -> dict[str, tuple[int, int, str]]:
-    """The last seal of each chain that has one: number, last sealed line, keyed digest."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ENDS, {"chains": list(chains)})
-        return {
-            chain: (number, sequence, mac) for chain, number, sequence, mac in cursor.fetchall()
-        }
+def _ends(chains: Iterable[str]) -> dict[str, Seal]:
+    """The last seal of each chain that has one."""
+    return {seal.chain: seal for seal in Seal.objects.raw(_ENDS, {"chains": list(chains)})}

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import Count, Max, Q
 
 from common import sealed
 from common.audits import Finding
@@ -27,6 +27,7 @@ from seals.windows import Window
 # What is read at once.
 ROUNDS_AT_ONCE = 100
 SEALS_AT_ONCE = 5_000
+FORGED_FROM = 10_000
 # The sweep that forgets asks another clock.
 _SLACK = timedelta(hours=1)
 OPERATOR = "operator"
@@ -155,11 +156,19 @@ class Proof:
         return since is None or since < self.now - kind.kept_for + _SLACK
 
 
+def last_number() -> int:
+    """The number of the newest round. One that is far above how many there are is forged: to look
+    for all below it would take for ever."""
+    there = SealRound.objects.aggregate(last=Max("number"), rounds=Count("number"))
+    return min(there["last"] or 0, int(there["rounds"]) + FORGED_FROM)
+
+
 def strays() -> Iterator[Finding]:
     """Rounds and seals outside of the numbers that are proven: a forged seal there would be the one
     that the next genuine one follows, and say that lines are sealed which are not."""
-    last = SealRound.objects.aggregate(last=Max("number"))["last"] or 0
-    for number in SealRound.objects.filter(number__lt=1).values_list("number", flat=True):
+    last = last_number()
+    others = SealRound.objects.filter(Q(number__lt=1) | Q(number__gt=last))
+    for number in others.values_list("number", flat=True):
         yield _finding("round", "", number, "is no round of ours")
     for seal in Seal.objects.filter(Q(round_id__lt=1) | Q(round_id__gt=last)):
         yield _finding("chain", seal.chain, seal.round_id, f"{seal}: is of no round")
@@ -192,11 +201,8 @@ def _doubt(row: Seal | SealRound | None, before: Seal | SealRound | None, number
     """Why `row`, which should follow `before`, cannot be relied on; empty if it can."""
     if row is None:
         return "is gone"
-    try:
-        if not macs.is_genuine(row):
-            return f"was changed, or SEAL_KEYS has another key under {row.key_id!r}"
-    except macs.UnknownSealKey as unknown:
-        return f"cannot be proven: SEAL_KEYS has no key {str(unknown)!r}"
+    if problem := macs.doubt(row):
+        return problem
     if number > 1 and before is None:
         return "has nothing before it"
     return (

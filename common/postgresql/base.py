@@ -30,6 +30,7 @@ class Cursor(base.ServerBindingCursor, psycopg.Cursor[Any]):
         is_script = isinstance(query, str) and ";" in query
         if is_script or (self.statusmessage or "").startswith(_CLEARING):
             _direct_of(self.connection).forget()
+        _direct_of(self.connection).note_end()
         return self
 
 

@@ -43,6 +43,7 @@ class Direct:
         self._connection = connection
         self._pgconn = connection.pgconn
         self._prepared: dict[str, _Prepared] = {}
+        self._has_ended_early = False
         self._stale: set[str] = set()  # whose plan the server may still keep, from before a change
 
     def rows(self, statement: str, values: Values) -> list[Row]:
@@ -79,13 +80,29 @@ class Direct:
         """COMMIT or ROLLBACK the transaction, if there is one. What is prepared stays prepared.
 
         Raises InFailedSqlTransaction for a COMMIT that PostgreSQL took as a ROLLBACK, which it
-        does, without an error, after a statement failed and somebody passed over that.
+        does, without an error, after a statement failed and somebody passed over that; and for one
+        of a transaction that somebody had ended by a statement of their own: what came after that
+        is rolled back.
         """
+        if self._has_ended_early:
+            self._has_ended_early = False
+            if command == b"COMMIT":
+                self.end(b"ROLLBACK")
+                raise errors.InFailedSqlTransaction("A statement had ended the transaction before.")
         if self._pgconn.transaction_status == TransactionStatus.IDLE:
             return
         result = _checked(self._pgconn.exec_(command))
         if result.command_status != command:
             raise errors.InFailedSqlTransaction("COMMIT was a ROLLBACK: a statement had failed.")
+
+    def note_end(self) -> None:
+        """A cursor has run a statement. Without autocommit that leaves a transaction open, unless
+        it was a COMMIT or a ROLLBACK that is none of ours."""
+        if (
+            self._pgconn.transaction_status == TransactionStatus.IDLE
+            and not self._connection.autocommit
+        ):
+            self._has_ended_early = True
 
     def _begin(self) -> bool:
         """Whether a transaction began now."""

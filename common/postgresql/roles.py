@@ -51,6 +51,25 @@ WHERE pronamespace = 'public'::regnamespace AND prosecdef
     AND NOT has_function_privilege(oid, 'EXECUTE')
 ORDER BY 1
 """
+# What a role may set for its own next sessions, and what would then mean something else.
+_SETTINGS = """
+SELECT split_part(setting, '=', 1), setting FROM pg_db_role_setting AS kept
+CROSS JOIN LATERAL unnest(kept.setconfig) AS setting
+WHERE kept.setrole IN (
+        SELECT oid FROM pg_roles WHERE rolname IN (current_user, session_user)
+    ) AND kept.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+ORDER BY 2
+"""
+_NEVER_SET = frozenset(
+    {
+        "ballast.now",
+        "default_transaction_isolation",
+        "default_transaction_read_only",
+        "role",
+        "row_security",
+        "search_path",
+    }
+)
 # As which role we work, and whether it, or the login behind it, is bound by grants at all: a
 # superuser is not, nor is who owns tables, alone or as a member of their owner.
 WHO = """
@@ -183,8 +202,13 @@ def differences() -> list[Problem]:
         actual = {name: given for name, *given in cursor.fetchall()}
         closed = _column(cursor, _NOT_EXECUTABLE)
         there = {signature.partition("(")[0] for signature in _column(cursor, _FUNCTIONS)}
+        cursor.execute(_SETTINGS)
+        kept = cursor.fetchall()
     found = [_missing(f"function {name}") for name in sorted(rights.FUNCTIONS - there)]
     found += [_missing(f"EXECUTE on {signature}") for signature in closed]
+    found += [
+        _too_much(f"{setting!r} for each session") for name, setting in kept if name in _NEVER_SET
+    ]
     wanted = rights.of_tables()
     found += [_missing(f"table {name}") for name in sorted(wanted.keys() - actual.keys())]
     for name, given in actual.items():

@@ -30,6 +30,15 @@ def change_and(lose):
     lose()
 
 
+@transaction.atomic
+def change_end_and_change(command, *afterwards):
+    Tenant.objects.update(name="Before")
+    with connection.cursor() as cursor:
+        cursor.execute(command)
+    for statement in afterwards:
+        sql.rows(statement, {})
+
+
 def lose_the_connection():
     elsewhere("SELECT pg_terminate_backend(%s, 5000)", backend())
     sql.rows("SELECT pg_backend_pid()", {})
@@ -92,6 +101,26 @@ class TestTransactions:
 
         texts = " ".join(query["sql"].split(" ")[0] for query in queries.captured_queries)
         assert texts == "BEGIN SAVEPOINT SELECT RELEASE SAVEPOINT ROLLBACK RELEASE ROLLBACK"
+
+    @pytest.mark.parametrize("command", ["ROLLBACK", "COMMIT", "ROLLBACK; SELECT 1"])
+    def test_one_that_a_statement_ended_is_not_called_a_success(self, acme, command):
+        with pytest.raises(InternalError, match="ended the transaction"):
+            change_end_and_change(command, "UPDATE tenants_tenant SET name = name || ' and after'")
+
+        assert Tenant.objects.get().name == ("Before" if command == "COMMIT" else "Acme")
+        with transaction.atomic():
+            Tenant.objects.update(name="Next")
+        assert Tenant.objects.get().name == "Next"
+
+    def test_one_that_ended_at_once_is_not_called_a_success(self, acme):
+        with pytest.raises(InternalError, match="ended the transaction"):
+            change_end_and_change("ROLLBACK")
+
+    def test_a_block_that_asked_nothing_ends_well(self):
+        with transaction.atomic():
+            pass
+
+        assert sql.rows("SELECT 1", {}) == [(1,)]
 
     def test_a_rollback_outside_of_one_does_nothing(self):
         connection.rollback()

@@ -5,6 +5,7 @@ What happens where it may do less or more: `test_role_problems`.
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 from django.apps import apps
 from django.db import DatabaseError, ProgrammingError, connection, transaction
@@ -303,3 +304,34 @@ class TestTruncate:
 
         assert frozen <= guarded
         assert {name for name in TABLES if name.startswith("balance_transaction")} <= guarded
+
+
+@pytest.mark.django_db(transaction=True)
+class TestSettingsOfTheRole:
+    """A role may say what its own next sessions start with."""
+
+    @pytest.fixture
+    def path(self):
+        """Names are looked up elsewhere, by what the role has set for this database."""
+        quote = connection.ops.quote_name
+        name = quote(connection.settings_dict["NAME"])
+        where = f"{quote(DATABASE_APPLICATION_ROLE)} IN DATABASE {name}"
+        with owner.as_superuser(), connection.cursor() as cursor:
+            cursor.execute(f"ALTER ROLE {where} SET search_path = elsewhere")
+        yield
+        with owner.as_superuser(), connection.cursor() as cursor:
+            cursor.execute(f"ALTER ROLE {where} RESET search_path")
+
+    @pytest.mark.usefixtures("path")
+    def test_does_not_say_where_our_names_are_looked_up(self):
+        options = connection.settings_dict["OPTIONS"]["options"].partition(" -c role=")[0]
+        with psycopg.connect(owner.address()) as bare:
+            assert bare.execute("SHOW search_path").fetchone() == ("elsewhere",)
+
+        with psycopg.connect(owner.address(), options=options) as ours:
+            assert ours.execute("SHOW search_path").fetchone() == ("public,pg_temp",)
+
+    @pytest.mark.usefixtures("path")
+    def test_is_named(self):
+        words = "too much: 'search_path=elsewhere' for each session"
+        assert roles.Problem(words, is_harmless=True) in roles.differences()

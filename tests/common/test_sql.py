@@ -88,7 +88,7 @@ class TestInsert:
         assert (kept.name, kept.mode, kept.created_at) == (row.name, row.mode, row.created_at)
         assert Tenant.objects.count() == 2
         row.name = "Acme 2"
-        row.save()
+        row.save(update_fields=["name"])
         assert Tenant.objects.get(pk=row.pk).name == "Acme 2"
 
     def test_takes_a_step_of_the_caller_s_along(self, django_assert_num_queries):

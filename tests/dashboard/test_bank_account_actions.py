@@ -6,8 +6,9 @@ import pytest
 
 from funding.models import FundingSource
 from funding.states import FundingStatus
-from tenants.models import AuditEvent, Mode, Role
+from tenants.models import AuditEvent, Mode, Role, Tenant
 from tests.builders import make_auto_funding, make_funding, make_member, make_source
+from tests.database import owner
 from tests.funding.live_network import connected
 
 ROOT = "/dashboard/bank-accounts"
@@ -82,8 +83,8 @@ class TestByHand:
         assert FundingSource.objects.count() == 1
 
     def test_of_a_live_tenant_is_refused_while_no_network_is_connected(self, acme, dana_browser):
-        acme.mode = Mode.LIVE
-        acme.save()
+        with owner.as_superuser(triggers=False):
+            Tenant.objects.update(mode=Mode.LIVE)
 
         shown = dana_browser.get(f"{ROOT}/enter").content.decode()
         refused = dana_browser.post(f"{ROOT}/enter", details(acme))
@@ -97,8 +98,8 @@ class TestByHand:
         assert "accounts are added once there is one" in page
 
     def test_of_a_live_tenant_waits_for_deposits_once_one_is(self, acme, dana_browser):
-        acme.mode = Mode.LIVE
-        acme.save()
+        with owner.as_superuser(triggers=False):
+            Tenant.objects.update(mode=Mode.LIVE)
 
         with connected():
             assert "Add account" in dana_browser.get(f"{ROOT}/enter").content.decode()
@@ -165,8 +166,8 @@ class TestPicker:
         assert not FundingSource.objects.exists()
 
     def test_is_not_there_for_live_tenants(self, acme, dana_browser):
-        acme.mode = Mode.LIVE
-        acme.save()
+        with owner.as_superuser(triggers=False):
+            Tenant.objects.update(mode=Mode.LIVE)
 
         assert dana_browser.get(f"{ROOT}/pick").status_code == 404
         assert dana_browser.post(f"{ROOT}/pick", self.choice(acme, "first")).status_code == 404

@@ -272,7 +272,7 @@ class TestConfirm:
 
     def test_is_refused_while_the_tenant_is_suspended(self, acme, supplier, money, dana_browser):
         acme.status = TenantStatus.SUSPENDED
-        acme.save()
+        acme.save(update_fields=["status"])
 
         assert dana_browser.post(PATH, filled(acme, supplier)).status_code == 403
 

@@ -18,6 +18,7 @@ from seals.models import Seal, SealRound
 from seals.windows import Window
 from tenants.actors import SYSTEM
 from tenants.services import audit
+from tests.corruption import tamper
 from tests.database import owner
 from tests.races.together import together
 from tests.seals.conftest import found, query, seal
@@ -235,6 +236,29 @@ class TestRaces:
         assert found() == []
         there = query("SELECT count(*) FROM tenants_auditevent WHERE tenant_id = %s", acme.pk)
         assert audit_rows(acme) == there[0][0]
+
+    @pytest.mark.parametrize(
+        "forgery",
+        [
+            "INSERT INTO seals_sealround (number, made_at, windows, seals, chains, seals_digest,"
+            " previous, key_id, mac) SELECT 2, made_at, windows, 0, chains, '', mac, key_id, 'm'"
+            " FROM seals_sealround WHERE number = 1",
+            "UPDATE seals_sealround SET windows = windows - 'audit' WHERE number = 1",
+            "UPDATE seals_seal SET sequence = sequence + 1000 WHERE chain = ''",
+        ],
+    )
+    def test_nothing_is_built_on_what_the_key_did_not_make(self, past, forgery, log):
+        seal()
+        tamper(forgery)
+        before = query("SELECT count(*) FROM seals_sealround")
+        later = utc_now() + timedelta(minutes=80)
+        audit.record(tenant_id=None, actor=SYSTEM, action="nobody.looked", now=later)
+
+        seal(ahead=timedelta(hours=2))
+
+        assert query("SELECT count(*) FROM seals_sealround") == before
+        assert log.of("seal_refused")
+        assert any("was changed" in line for line in found())
 
     def test_two_beats_make_one_chain(self, past):
         outcomes = together(lambda _: seal(), workers=4)

@@ -170,4 +170,12 @@ LEDGER = [
         "ledger_sum",
         "UPDATE balance_checkpoint SET available = available + 5 WHERE tenant_id = '{t}'",
     ),
+    Damage(
+        "27c last line dated next year, and the balance with it",
+        USUAL,
+        "ledger_ahead",
+        "UPDATE balance_transaction SET created_at = now() + interval '400 days'"
+        " WHERE tenant_id = '{t}' AND sequence = {last};"
+        "UPDATE balance SET posted_at = now() + interval '400 days' WHERE tenant_id = '{t}'",
+    ),
 ]

@@ -15,4 +15,11 @@ SEALS = [
         " SELECT chain, max(number) + 1, -1, 1000000000, '{{}}', '', 'k', 'm' || chain"
         " FROM seals_seal GROUP BY chain",
     ),
+    Damage(
+        "50b a forged round of the highest number, with all that would lie in between",
+        SEAL,
+        "seal_round",
+        "INSERT INTO seals_sealround (number, made_at, windows, seals, chains, seals_digest,"
+        " previous, key_id, mac) VALUES (2147483647, now(), '{{}}', 0, 0, '', '', 'k', 'm')",
+    ),
 ]
