@@ -13,6 +13,7 @@ from csp import middleware as csp
 from django.contrib.auth import middleware as auth
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
+from django.contrib.sessions.backends.base import UpdateError
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.db import Error as DatabaseProblem
 from django.http import HttpRequest, HttpResponse
@@ -102,7 +103,11 @@ class Outages:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, crypto.UnknownKey):
             return broken.key_missing(request, error)
-        return broken.unavailable(request, error) if outages.is_outage(error) else None
+        # Django calls a session that it cannot save deleted.
+        cause = outages.behind(error) if isinstance(error, UpdateError) else error
+        if cause is None or not outages.is_outage(cause):
+            return None
+        return broken.unavailable(request, cause)
 
 
 class RequestMetrics(PrometheusAfterMiddleware):  # type: ignore[misc]  # it ships no types

@@ -12,6 +12,7 @@ from config import health
 from config.metrics import metrics
 from dashboard.desk import door
 from dashboard.views import site
+from tenants.account_transactions import account_pages, in_one_transaction
 
 admin.site.index_title = "Home"
 # Staff sign in where everybody does, behind the same rate limits.
@@ -30,12 +31,12 @@ urlpatterns = [
     # allauth's own pattern does not know the underscore of our user ids.
     re_path(
         r"^accounts/password/reset/key/(?P<uidb36>usr_[0-9a-z]+)-(?P<key>.+)/$",
-        password_reset_from_key,
+        in_one_transaction(password_reset_from_key),
         name="account_reset_password_from_key",
     ),
     # People are invited by their address and known by it; only staff change it.
     path("accounts/email/", site.not_offered),
-    path("accounts/", include("allauth.urls")),
+    path("accounts/", include(account_pages())),
     path("admin/desk/", include("dashboard.desk.urls")),
     path("admin/", admin.site.urls),
     path("", include("dashboard.urls")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import transaction
 from django.http import HttpRequest
 
 from common.clock import parse, text_of
@@ -24,12 +25,14 @@ class StaffView:
     until: datetime
 
 
+@transaction.atomic
 def begin(request: HttpRequest, *, tenant: Tenant, reason: str, now: datetime) -> None:
-    """Start looking at `tenant`; ends what was looked at before."""
+    """Start looking at `tenant`; ends what was looked at before. Trail and session agree."""
     end(request, now=now)
     actor = actors.staff(str(request.user.pk))
     until = staff_views.begin(tenant_id=tenant.pk, reason=reason, actor=actor, now=now)
     request.session[_SESSION_KEY] = {"tenant_id": tenant.pk, "until": text_of(until)}
+    request.session.save()
 
 
 def current(request: HttpRequest, *, now: datetime) -> StaffView | None:
@@ -45,8 +48,9 @@ def current(request: HttpRequest, *, now: datetime) -> StaffView | None:
     return None
 
 
+@transaction.atomic
 def end(request: HttpRequest, *, now: datetime) -> str | None:
-    """Stop looking; returns at which tenant, if at any."""
+    """Stop looking; returns at which tenant, if at any. Trail and session agree."""
     kept = request.session.pop(_SESSION_KEY, None)
     if kept is None:
         return None
@@ -56,4 +60,5 @@ def end(request: HttpRequest, *, now: datetime) -> str | None:
         now=now,
         has_expired=now >= parse(kept["until"]),
     )
+    request.session.save()
     return str(kept["tenant_id"])

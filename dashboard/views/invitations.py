@@ -15,6 +15,7 @@ from dashboard import refusals
 from dashboard.access import look_at
 from dashboard.magic_links import magic_link_page
 from dashboard.team_forms import JoinForm
+from tenants.account_transactions import in_one_transaction
 from tenants.errors import InvitationClosed
 from tenants.models import Invitation
 from tenants.services import invitations
@@ -22,6 +23,7 @@ from tenants.services import invitations
 
 @magic_link_page
 @require_http_methods(["GET", "HEAD", "POST"])
+@in_one_transaction
 @sensitive_post_parameters("password")
 @sensitive_variables()
 def invitation(request: HttpRequest, token: str) -> HttpResponse:

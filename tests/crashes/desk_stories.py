@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from django.urls import reverse
 
 from balance import proposals
 from common.clock import utc_now
-from dashboard.desk.urls import urlpatterns
+from common.days import day_of
 from funding.services import holds as funding_holds
 from funding.services import submission
 from networks.base import EventKind
@@ -28,6 +29,7 @@ from tenants.models import ApiKey, Membership, Role, User
 from tenants.services import accounts, switches
 from tenants.switches import SwitchKind
 from tests.builders import make_key
+from tests.crashes.addresses import taking_posts
 from tests.crashes.api_stories import failed_delivery
 from tests.crashes.every_call import Story
 from tests.crashes.world import Act, World
@@ -53,6 +55,19 @@ def release_tenant(world: World) -> Act:
 
 def reveal(world: World) -> Act:
     return send(world, reverse("desk:account_number", args=[world.source.pk]), **WHY)
+
+
+def stop_viewing(world: World) -> Act:
+    of_tenant("view_as", **WHY)(world)({})
+    return send(world, reverse("desk:stop_viewing"))
+
+
+def export(world: World) -> Act:
+    """A file that is written while it is sent. One that breaks off is seen to."""
+    world.money()
+    today = day_of(utc_now())
+    days = {"first": today - timedelta(days=1), "last": today}
+    return send(world, reverse("desk:export"), tenant=world.tenant.pk, **days)
 
 
 def alone(model: str, action: str, row: Any, world: World, **fields: Any) -> Act:
@@ -186,6 +201,8 @@ BEGINNINGS: dict[str, Begin] = {
     "desk check": lambda world: send(world, reverse("desk:check"), kind="full"),
     "desk account_number": reveal,
     "desk view_as": of_tenant("view_as", **WHY),
+    "desk stop_viewing": stop_viewing,
+    "desk export": export,
     **movement("funding_fundingtransaction", lambda world: world.funding(), funding_holds),
     **movement("payments_payment", a_payment, payment_holds),
     "network_inbox.inboundevent retry": lambda w: alone(
@@ -247,6 +264,9 @@ BEGINNINGS: dict[str, Begin] = {
     "tenants.user change": lambda w: alone(
         "tenants_user", "change", w.owner, w, email=w.owner.email, name="Dana", is_active="on"
     ),
+    "tenants.user auth_user_password_change": lambda w: send(
+        w, reverse("admin:auth_user_password_change", args=[w.owner.pk]), **NEW_USER
+    ),
     "tenants.membership add": add(
         "tenants_membership",
         tenant=lambda w: w.tenant.pk,
@@ -277,26 +297,28 @@ BEGINNINGS: dict[str, Begin] = {
     ),
     "auth.group delete": lambda w: alone("auth_group", "delete", group(w), w, post="yes"),
 }
-EXEMPT = {
-    "desk ledger": "reads",
-    "desk queues": "reads",
-    "desk tenant": "reads",
-    "desk export": "is written while it is sent; it stores only that it was asked for",
-    "desk stop_viewing": "ends what only the session knows",
-}
+# Pages of each model: what they may do depends on who may do it.
+MADE_BY_THE_ADMIN = {"changelist", "add", "change", "delete", "history"}
+# It ends what the session knows, and is saved by itself after all else.
+STOP = "desk stop_viewing"
 
-STORIES = [Story(f"staff {name}", begin) for name, begin in BEGINNINGS.items()]
+STORIES = [
+    Story(f"staff {name}", begin, in_steps=name == STOP, sees_sessions=name == STOP)
+    for name, begin in BEGINNINGS.items()
+]
 
 
 def actions() -> set[str]:
-    """Every page of the desk, and all that the admin offers to somebody who may do everything."""
+    """All of the desk that takes a POST, and what the admin offers to who may do everything."""
     request = RequestFactory().get("/admin/")
     request.user = User(is_superuser=True, is_staff=True)
-    found = {f"desk {page.name}" for page in urlpatterns}
+    found = {f"desk {name}" for name in taking_posts("admin/desk/")}
     for model, desk in admin.site._registry.items():
-        names = [*(desk.actions or ()), *(getattr(desk, "actions_detail", None) or ())]
+        start = model._meta.label_lower.replace(".", "_") + "_"
+        pages = {str(page.name).removeprefix(start) for page in desk.get_urls() if page.name}
+        names = {*(desk.actions or ()), *pages} - MADE_BY_THE_ADMIN
         for verb in ("add", "change", "delete"):
             if getattr(desk, f"has_{verb}_permission")(request):
-                names.append(verb)
+                names.add(verb)
         found |= {f"{model._meta.label_lower} {name}" for name in names}
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -12,21 +12,21 @@ from typing import Any
 from allauth.mfa.models import Authenticator
 from django.urls import reverse
 
-from approvals import links, requests
+from approvals import requests
 from common.clock import utc_now
 from funding.models import Confirmation, FundingSource, SourceVerification
 from funding.services import auto_funding
-from funding.services.confirmation_outcomes import MATTER
+from payments.models import PaymentConfirmation
 from payments.services import approval_settings, recipients
 from tenants.actors import SYSTEM
-from tenants.models import ApiKey, Invitation, Membership, OutgoingEmail, Role
+from tenants.models import ApiKey, Invitation, Membership, Mode, OutgoingEmail, Role
 from tenants.services import emails, invitations
-from tests.builders import make_key, make_linked_source, make_source
+from tests.builders import make_key, make_linked_source, make_source, make_tenant
 from tests.crashes.api_stories import failed_delivery
 from tests.crashes.every_call import Story
 from tests.crashes.world import Act, World
-from tests.dashboard.test_roles import RULES
 from tests.payments.builders import account
+from tests.plaid import ACCOUNT_ID, PUBLIC_TOKEN
 
 Begin = Callable[[World], Act]
 
@@ -68,10 +68,13 @@ def cancel_funding(world: World) -> Act:
     return form(world, "funding_cancel", funding.pk)
 
 
+def topup_fields(world: World) -> dict[str, Any]:
+    return {"amount": "250.00", "source": world.source.pk, "method": "ach_debit"}
+
+
 def topup(world: World) -> Act:
     world.low()
-    fields = {"amount": "250.00", "source": world.source.pk, "method": "ach_debit"}
-    return form(world, "topup", **fields, step="confirm")
+    return form(world, "topup", **topup_fields(world), step="confirm")
 
 
 def saved_recipient(world: World) -> Any:
@@ -127,15 +130,22 @@ def approve(world: World) -> Act:
     return form(world, "approval", question(world).pk, decision="approve", typed_amount="50.00")
 
 
-def approve_by_link(world: World) -> Act:
-    asked = question(world)
-    given = links.for_sandbox(
-        MATTER, tenant_id=world.tenant.pk, subject_id=asked.funding_id, now=utc_now()
+def decline(world: World) -> Act:
+    return form(world, "approval", question(world).pk, decision="decline", reason="Not ours")
+
+
+def asked_payment(world: World) -> PaymentConfirmation:
+    """$100.00 wait for the approver, whose browser this is."""
+    world.money()
+    approval_settings.set_threshold(
+        tenant_id=world.tenant.pk, threshold=1_000, actor=SYSTEM, now=utc_now()
     )
-    (address,) = given.urls.values()
-    token = address.rstrip("/").rpartition("/")[2]
-    path = reverse("confirmation", args=[token])
-    return form_of(world, world.browser, path, decision="approve", typed_amount="50.00")
+    assert world.owner
+    return PaymentConfirmation.objects.get(payment=world.payment())
+
+
+def decide_payment(**fields: Any) -> Begin:
+    return lambda world: form(world, "approval", asked_payment(world).pk, **fields)
 
 
 def resend_question(world: World) -> Act:
@@ -146,17 +156,19 @@ def resend_question(world: World) -> Act:
     return form(world, "approval_resend", asked.pk)
 
 
-def auto_funding_settings(world: World) -> Act:
+def rule_form(page: str, **fields: Any) -> Begin:
+    return lambda world: form(world, page, **rule_fields(world), **fields)
+
+
+def rule_fields(world: World) -> dict[str, Any]:
     world.money(1_000)
-    fields = {
-        "step": "save",
+    return {
         "enabled": "on",
         "low_balance_threshold": "200",
         "funding_amount": "500",
         "source_id": world.source.pk,
         "funding_method": "ach_debit",
     }
-    return form(world, "auto_funding_settings", **fields)
 
 
 def pause(world: World) -> Act:
@@ -176,6 +188,19 @@ def resume(world: World) -> Act:
 def second_source(world: World) -> Any:
     assert world.source
     return make_linked_source(world.tenant)
+
+
+def link(world: World) -> Act:
+    """At the provider, where real accounts are."""
+    world.tenant = make_tenant(mode=Mode.LIVE)
+    fields = {"public_token": PUBLIC_TOKEN, "account_id": ACCOUNT_ID, "holder_name": "Acme Inc"}
+    sent = form(world, "bank_account_link", **fields)
+
+    def act(headers: Mapping[str, str]) -> Any:
+        world.plaid.public_tokens.add(PUBLIC_TOKEN)  # the module is opened for each try
+        return sent(headers)
+
+    return act
 
 
 def verify(world: World) -> Act:
@@ -259,6 +284,7 @@ def of_member(name: str, **fields: Any) -> Begin:
 BEGINNINGS: dict[str, Begin] = {
     "funding_cancel": cancel_funding,
     "topup": topup,
+    "topup_check": lambda world: form(world, "topup_check", **topup_fields(world)),
     "pay": pay,
     "payment_cancel": cancel_payment,
     "payment_approval": payment_approval,
@@ -267,11 +293,16 @@ BEGINNINGS: dict[str, Begin] = {
     "recipient_rename": of_recipient("recipient_rename", nickname="Paper mill"),
     "recipient_remove": of_recipient("recipient_remove"),
     "approval": approve,
+    "approval declined": decline,
+    "approval of a payment": decide_payment(decision="approve", typed_amount="100.00"),
+    "approval of a payment declined": decide_payment(decision="decline", reason="Not ours"),
     "approval_resend": resend_question,
-    "auto_funding_settings": auto_funding_settings,
+    "auto_funding_settings": rule_form("auto_funding_settings", step="save"),
+    "auto_funding_preview": rule_form("auto_funding_preview"),
     "auto_funding_pause": pause,
     "auto_funding_resume": resume,
     "bank_account_enter": plain("bank_account_enter", **ACCOUNT),
+    "bank_account_link": link,
     "bank_account_pick": plain("bank_account_pick", outcome="first", holder_name="Acme Inc"),
     "bank_account_default": lambda world: form(
         world, "bank_account_default", second_source(world).pk
@@ -298,21 +329,20 @@ BEGINNINGS: dict[str, Begin] = {
     "member_remove": of_member("member_remove"),
     "settings": plain("settings", name="Acme Corp"),
     "notifications": plain("notifications"),
-    "confirmation": approve_by_link,
+    "switch_tenant": lambda world: form(world, "switch_tenant", tenant=world.tenant.pk),
 }
-EXEMPT = {
-    "topup_check": "changes nothing: it shows what a top-up would do",
-    "auto_funding_preview": "changes nothing: it shows what the settings would do",
-    "bank_account_link": "is for live tenants: Plaid is asked; the API's link story has the rest",
-    "switch_tenant": "changes only the session, which is no record of anything",
-}
+
+# The provider is asked between two transactions, and a session is saved by itself after all else.
+IN_STEPS = {"bank_account_link", "switch_tenant"}
 
 STORIES = [
-    Story(f"page {name}", begin, may_wait=name == "webhook_test")
+    Story(
+        f"page {name}",
+        begin,
+        may_wait=name == "webhook_test",
+        in_steps=name in IN_STEPS,
+        sees_sessions=name == "switch_tenant",
+        leaves="funding_linkconsent" if name == "bank_account_link" else "",
+    )
     for name, begin in BEGINNINGS.items()
 ]
-
-
-def forms() -> set[str]:
-    """Every form of the dashboard, as the roles' table has it, and the one behind a link."""
-    return {name for name, rule in RULES.items() if rule.act is not None} | {"confirmation"}

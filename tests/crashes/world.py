@@ -28,6 +28,7 @@ from tests.builders import (
 from tests.crashes.stored import Stored
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay
+from tests.plaid import FakePlaid
 from webhooks.models import WebhookEndpoint
 
 Act = Callable[[Mapping[str, str]], Any]
@@ -59,6 +60,7 @@ class World:
     """One tenant, and what it has as soon as somebody asks for it."""
 
     hooks = "http://127.0.0.1:9/hooks"  # where its endpoint is
+    plaid: FakePlaid  # where its real accounts are
 
     def __init__(self) -> None:
         self.tenant: Tenant = make_tenant()
