@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import reasons
-from common.admin import ReadOnlyAdmin, ServiceAdmin
+from common.admin import ReadOnlyAdmin
 from common.clock import utc_now
-from common.money import format_cents, parse_dollars
+from common.money import format_cents
 from networks.base import EventKind
 from networks.inbox import reviews, settlements
 from networks.inbox.models import HandSettlement, InboundEvent, InboundOutcome
 from tenants import actors
+from tenants.proposal_admin import DollarsField, ProposalAdmin
 
 _SAYS = MappingProxyType[str, str](
     {
@@ -169,11 +169,7 @@ else:
 
 
 class ProposeForm(SettlementForm):
-    amount = forms.CharField(
-        label="Amount in dollars, from the bank's statement",
-        max_length=30,
-        widget=UnfoldAdminTextInputWidget,
-    )
+    amount = DollarsField(label="Amount in dollars, from the bank's statement")
 
     class Meta:
         model = HandSettlement
@@ -182,17 +178,15 @@ class ProposeForm(SettlementForm):
             "subject_id": "its id, ftx_… or pay_…; nothing moves before somebody else approves",
         }
 
-    def clean_amount(self) -> int:
-        """Cents."""
-        cents = parse_dollars(self.cleaned_data["amount"])
-        if not cents:
-            raise forms.ValidationError("An amount such as 1,234.56.")
-        return cents
-
 
 @admin.register(HandSettlement)
-class HandSettlementAdmin(ServiceAdmin):
-    """One member of staff proposes, another one decides."""
+class HandSettlementAdmin(ProposalAdmin):
+    services: ClassVar = settlements
+    propose_form = ProposeForm
+    what = "settlement"
+    terms = ProposeForm.Meta.fields
+    outcome = "event"
+    approved = ("Approve and apply", "is applied.")
 
     list_display = (
         "id",
@@ -206,92 +200,15 @@ class HandSettlementAdmin(ServiceAdmin):
         "decided_by",
     )
     list_filter = ("decision", "kind")
-    list_select_related = ("tenant", "proposed_by", "decided_by")
     search_fields = ("id__exact", "subject_id__exact", "tenant__id__exact")
     search_help_text = "The id of the settlement, of its funding or payment, or of its tenant"
-    actions_detail = ("approve", "reject")
 
-    @admin.display(description="amount", ordering="amount")
-    def dollars(self, proposal: HandSettlement) -> str:
-        return format_cents(proposal.amount)
+    def proposed(self, chosen: dict[str, Any]) -> dict[str, Any]:
+        return {**chosen, "kind": EventKind(chosen["kind"])}
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.has_perm("network_inbox.propose_settlement"))
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_approve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        return bool(request.user.has_perm("network_inbox.approve_settlement"))
-
-    def get_form(
-        self, request: HttpRequest, obj: HandSettlement | None = None, **kwargs: Any
-    ) -> Any:
-        form = {} if obj else {"form": ProposeForm}
-        return super().get_form(request, obj, **{**form, **kwargs})
-
-    def get_fields(self, request: HttpRequest, obj: HandSettlement | None = None) -> Any:
-        amount = "dollars" if obj else "amount"
-        asked = ("subject_id", "kind", amount, "bank_reference", "code", "reason")
-        decided = ("decision", "decided_by", "decided_at", "decision_note", "event")
-        return (*asked, "tenant", "proposed_by", "proposed_at", *decided) if obj else asked
-
-    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> Any:
-        return ("dollars",) if obj else ()
-
-    def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
-        """Only what is open, and never one's own, is there to be decided."""
-        open_ones = HandSettlement.objects.filter(pk=object_id, decision="open")
-        if not open_ones.exclude(proposed_by=str(request.user.pk)).exists():
-            return []
-        return super().get_actions_detail(request, object_id)
-
-    def save_model(
-        self, request: HttpRequest, obj: HandSettlement, form: Any, change: bool
-    ) -> None:
-        chosen = form.cleaned_data
-        proposed = settlements.propose(
-            subject_id=chosen["subject_id"],
-            kind=EventKind(chosen["kind"]),
-            amount=chosen["amount"],
-            bank_reference=chosen["bank_reference"],
-            code=chosen["code"],
-            reason=chosen["reason"],
-            actor=actors.staff(str(request.user.pk)),
-            now=utc_now(),
-        )
-        obj.pk = proposed.pk
-
-    @reasons.own_page_action("Approve", permission="approve")
-    def approve(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        title = "Approve and apply"
-        return self._ask(request, object_id, title, "is applied.", settlements.approve)
-
-    @reasons.own_page_action("Reject", permission="approve")
-    def reject(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return self._ask(request, object_id, "Reject", "is rejected.", settlements.reject)
-
-    def _ask(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        title: str,
-        done: str,
-        decide: Callable[..., object],
-    ) -> HttpResponse:
-        proposal = get_object_or_404(HandSettlement, pk=object_id)
-
-        def carry_out(row: HandSettlement, note: str) -> object:
-            actor = actors.staff(str(request.user.pk))
-            return decide(proposal_id=row.pk, note=note, actor=actor, now=utc_now())
-
-        question = reasons.Question(
-            title=title,
-            consequences=f"Approved, {proposal.subject_id} is {proposal.kind} with"
+    def consequences(self, proposal: HandSettlement) -> str:
+        return (
+            f"Approved, {proposal.subject_id} is {proposal.kind} with"
             f" {format_cents(proposal.amount)}, bank reference {proposal.bank_reference}, as if its"
-            " network had said so. Compare with the bank's statement first.",
-            button=f"{title}: {format_cents(proposal.amount)}",
-            done=done,
-            act=carry_out,
+            " network had said so. Compare with the bank's statement first."
         )
-        return reasons.ask_about_one(self, request, proposal, question)

@@ -1,0 +1,147 @@
+"""The desk's pages of what one member of staff proposes and another one decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from common import reasons
+from common.admin import ServiceAdmin
+from common.clock import utc_now
+from common.money import format_cents, parse_dollars
+from tenants import actors
+from tenants.actors import Actor
+
+
+class Deciding(Protocol):
+    """The services of one kind of proposal."""
+
+    @property
+    def propose(self) -> Callable[..., Any]: ...
+    @property
+    def approve(self) -> Callable[..., object]: ...
+    @property
+    def reject(self) -> Callable[..., object]: ...
+
+
+class DollarsField(forms.CharField):
+    """An amount as people write it, in cents."""
+
+    widget = UnfoldAdminTextInputWidget
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=30, **kwargs)
+
+    def clean(self, value: Any) -> int:
+        cents = parse_dollars(super().clean(value))
+        if not cents:
+            raise forms.ValidationError("An amount such as 1,234.56.")
+        return cents
+
+
+class ProposalAdmin(ServiceAdmin):
+    """Rows have `amount` (cents), `decision` and `proposed_by`.
+
+    `what` ends the names of both permissions, `propose_…` and `approve_…`. `terms` are the fields
+    of `propose_form`, `outcome` is the column that an approval fills. `approved` is the title of
+    the page that approves, and what is said once that is done.
+    """
+
+    services: ClassVar[Deciding]
+    propose_form: ClassVar[type[forms.ModelForm[Any]]]
+    what: ClassVar[str]
+    terms: ClassVar[tuple[str, ...]]
+    outcome: ClassVar[str]
+    approved: ClassVar[tuple[str, str]]
+
+    list_select_related: Any = ("tenant", "proposed_by", "decided_by")
+    actions_detail: Any = ("approve", "reject")
+
+    def proposed(self, chosen: dict[str, Any]) -> dict[str, Any]:
+        """What `services.propose` gets for a valid form, beside who proposes, and when."""
+        return chosen
+
+    def consequences(self, proposal: Any) -> str:
+        """What an approval does, for the person who decides."""
+        raise NotImplementedError
+
+    @admin.display(description="amount", ordering="amount")
+    def dollars(self, proposal: Any) -> str:
+        return format_cents(proposal.amount)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self._may("propose", request)
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_approve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        return self._may("approve", request)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        form = {} if obj else {"form": self.propose_form}
+        return super().get_form(request, obj, **{**form, **kwargs})
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return self.terms
+        terms = ["dollars" if name == "amount" else name for name in self.terms]
+        whose = [] if "tenant" in terms else ["tenant"]
+        decided = ("decision", "decided_by", "decided_at", "decision_note", self.outcome)
+        return (*terms, *whose, "proposed_by", "proposed_at", *decided)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> Any:
+        return ("dollars",) if obj else ()
+
+    def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
+        """Only what is open, and never one's own, is there to be decided."""
+        open_ones = self.model._default_manager.filter(pk=object_id, decision="open")
+        if not open_ones.exclude(proposed_by=str(request.user.pk)).exists():
+            return []
+        return super().get_actions_detail(request, object_id)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        terms = self.proposed(form.cleaned_data)
+        obj.pk = self.services.propose(**terms, actor=_actor(request), now=utc_now()).pk
+
+    @reasons.own_page_action("Approve", permission="approve")
+    def approve(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._ask(request, object_id, *self.approved, self.services.approve)
+
+    @reasons.own_page_action("Reject", permission="approve")
+    def reject(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._ask(request, object_id, "Reject", "is rejected.", self.services.reject)
+
+    def _may(self, act: str, request: HttpRequest) -> bool:
+        return request.user.has_perm(f"{self.opts.app_label}.{act}_{self.what}")
+
+    def _ask(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        title: str,
+        done: str,
+        decide: Callable[..., object],
+    ) -> HttpResponse:
+        rows = self.model._default_manager.select_related("tenant")
+        proposal: Any = get_object_or_404(rows, pk=object_id)
+        question = reasons.Question(
+            title=title,
+            consequences=self.consequences(proposal),
+            button=f"{title}: {format_cents(proposal.amount)}",
+            done=done,
+            act=lambda row, note: decide(
+                proposal_id=row.pk, note=note, actor=_actor(request), now=utc_now()
+            ),
+        )
+        return reasons.ask_about_one(self, request, proposal, question)
+
+
+def _actor(request: HttpRequest) -> Actor:
+    return actors.staff(str(request.user.pk))
