@@ -52,10 +52,9 @@ def resend(request: PageRequest, delivery_id: str) -> HttpResponse:
     row = deliveries.resend(
         tenant_id=request.seat.tenant.pk, delivery_id=delivery_id, now=utc_now()
     )
-    if stop := stops.of_webhooks(row.tenant_id):
-        messages.success(request, f"It is sent again later. {stop}")
-    else:
-        messages.success(request, "It is being sent again.")
+    is_stopped = bool(stops.of_webhooks(row.tenant_id))
+    said = "It is sent again once sending goes on." if is_stopped else "It is being sent again."
+    messages.success(request, said)
     return redirect("dashboard:delivery", delivery_id=row.pk)
 
 
@@ -118,9 +117,8 @@ def _send(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> HttpR
         # Refused, or lost with the database: nobody may be told later that it is done.
         form.release()
         raise
-    messages.success(request, _sent_in_words(made.queued))
-    if stop := stops.of_webhooks(row.tenant_id):
-        messages.warning(request, stop)
+    is_stopped = bool(stops.of_webhooks(row.tenant_id))
+    messages.success(request, _sent_in_words(made.queued, is_stopped=is_stopped))
     if made.resume_from:
         messages.warning(
             request, f"There are more, from {made.resume_from:%Y-%m-%d %H:%M} UTC on: replay again."
@@ -128,5 +126,6 @@ def _send(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> HttpR
     return redirect("dashboard:webhook", endpoint_id=row.pk)
 
 
-def _sent_in_words(count: int) -> str:
-    return f"{count:,} event{'' if count == 1 else 's'} will be sent again, in their order."
+def _sent_in_words(count: int, *, is_stopped: bool) -> str:
+    when = " once sending goes on" if is_stopped else ""
+    return f"{count:,} event{'' if count == 1 else 's'} will be sent again{when}, in their order."

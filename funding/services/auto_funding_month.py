@@ -20,7 +20,7 @@ def check(
         return
     used = selectors.funded_automatically(tenant_id=tenant_id, now=now, apart_from=apart_from)
     if used + amount > limit:
-        most = format_cents(limit)
+        left = limits.what_is_left("month", limit, used)
         raise MonthlyLimitExceeded(
-            f"Auto-funding adds at most {most} a month. {limits.what_is_left('month', limit, used)}"
+            f"At most {format_cents(limit)} a month is added automatically. {left}"
         )

@@ -42,7 +42,7 @@ def test_no_page_promises_what_will_not_happen(acme, dana_browser, reason, setup
     [
         (
             "auto_funding_monthly_limit",
-            "Auto-funding adds no money now. Auto-funding adds at most $500.00 a month."
+            "Auto-funding adds no money now. At most $500.00 a month is added automatically."
             " $500.00 was asked for this month, so $0.00 is left. It continues on December 1"
             " (US Eastern time), or when you raise it.",
             "dashboard:auto_funding_settings",
@@ -96,15 +96,15 @@ class TestNeedsAttention:
 
         content = dana_browser.get("/dashboard/").content.decode()
 
-        assert "Auto-funding would add nothing. Auto-funding adds at most $500.00" in content
+        assert "Auto-funding would add nothing. At most $500.00" in content
         assert "It continues on December 1 (US Eastern time), or when you raise it." in content
-        assert content.count("Auto-funding adds at most $500.00") == 1
+        assert content.count("At most $500.00") == 1
         assert "Would add $500.00 when you drop below $100.00." in content
 
     @pytest.mark.parametrize(
         ("reason", "why"),
         [
-            ("auto_funding_monthly_limit", "Auto-funding adds at most $500.00 a month."),
+            ("auto_funding_monthly_limit", "At most $500.00 a month is added automatically."),
             ("paused_by_a_person", "Somebody in your team paused it."),
             ("funding_source_unusable", "The bank no longer lets us use this account (R02)."),
         ],

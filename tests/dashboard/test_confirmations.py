@@ -305,7 +305,8 @@ class TestWhatNoLongerFits:
         assert answer.status_code == 409
         assert "It no longer fits" in content
         assert (
-            "Auto-funding adds at most $499.99 a month. $0.00 was asked for this month" in content
+            "At most $499.99 a month is added automatically. $0.00 was asked for this month"
+            in content
         )
         assert "Approve $500.00" in content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
@@ -319,6 +320,6 @@ class TestWhatNoLongerFits:
 
         content = answer.content.decode()
         assert answer.status_code == 422
-        assert "Auto-funding adds at most $499.99 a month" in content
+        assert "At most $499.99 a month" in content
         assert "Raise the limit, or wait until" in content
         assert status() == FundingStatus.AWAITING_CONFIRMATION

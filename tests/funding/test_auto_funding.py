@@ -259,8 +259,8 @@ class TestDeclines:
         assert mail.to == "owner@acme.example"
         assert mail.context == {
             "tenant_name": "Acme",
-            "reason": "Auto-funding adds at most $499.99 a month. $0.00 was asked for this month,"
-            " so $499.99 is left.",
+            "reason": "At most $499.99 a month is added automatically. $0.00 was asked for this"
+            " month, so $499.99 is left.",
             "available": 0,
             "threshold": 10_000,
             "amount": 50_000,

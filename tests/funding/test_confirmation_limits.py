@@ -95,7 +95,7 @@ class TestAutomaticFunding:
         words = refused(question, NOVEMBER + HOUR)
 
         assert words == (
-            "Auto-funding adds at most $800.00 a month. $400.00 was asked for this month, so"
+            "At most $800.00 a month is added automatically. $400.00 was asked for this month, so"
             " $400.00 is left. Nothing was added. Decline it, or approve it once there is room."
         )
         assert balance_of(acme) == (0, 50_000, 0)
@@ -134,7 +134,7 @@ class TestAutomaticFunding:
 
         words = refused(question, OCTOBER + HOUR)
 
-        assert words.startswith("Auto-funding adds at most $499.99 a month.")
+        assert words.startswith("At most $499.99 a month is added automatically.")
 
     @pytest.mark.parametrize(
         ("limit", "words"),
