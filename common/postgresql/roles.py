@@ -196,7 +196,7 @@ def refuse_to_start() -> None:
 
 
 def differences() -> list[Problem]:
-    """What our role may not do and should, or may do and should not."""
+    """What our role may not do and should; then what it may do and should not."""
     with connection.cursor() as cursor:
         cursor.execute(_ACTUAL)
         actual = {name: given for name, *given in cursor.fetchall()}
@@ -213,7 +213,7 @@ def differences() -> list[Problem]:
     found += [_missing(f"table {name}") for name in sorted(wanted.keys() - actual.keys())]
     for name, given in actual.items():
         found += _differences(name, wanted.get(name), *given)
-    return found
+    return sorted(found, key=lambda problem: problem.is_harmless)
 
 
 def _differences(

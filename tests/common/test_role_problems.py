@@ -90,6 +90,17 @@ class TestReady:
             "too much: TRUNCATE or TRIGGER on balance_transaction",
         ]
 
+    def test_names_what_is_missing_before_any_number_of_others(self):
+        with owner.as_owner(), connection.cursor() as cursor:
+            role = connection.ops.quote_name(DATABASE_APPLICATION_ROLE)
+            cursor.execute(f"GRANT TRUNCATE ON balance_transaction TO {role}")
+            cursor.execute(f"REVOKE INSERT ON tenants_auditevent FROM {role}")
+
+        assert differences() == [
+            "missing: INSERT on tenants_auditevent",
+            "too much: TRUNCATE or TRIGGER on balance_transaction",
+        ]
+
     def test_says_when_the_posting_function_is_gone(self):
         with owner.as_owner(), connection.cursor() as cursor:
             cursor.execute("DROP FUNCTION balance_post")
