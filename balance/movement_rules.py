@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from psycopg.sql import SQL
 
-# The balance's sum of what is on its way is the sum of what is on its way. The statuses are part
+# Pending (or locked) of a balance is the sum of the movements that are open. The statuses are part
 # of the text: a generic plan cannot know that a parameter fits the partial index.
 TOTAL = SQL("""
 SELECT coalesce(balance.tenant_id, movement.tenant_id), 'balance',

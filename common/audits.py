@@ -159,7 +159,7 @@ def by_index() -> Iterator[None]:
     """Read tenant by tenant through indexes, whatever PostgreSQL expects, for this block of a
     transaction.
 
-    It takes a third of a partition for what is new, and reads all of it for every tenant.
+    It expects a third of a partition to be new, and would read the whole of it for each tenant.
     """
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")

@@ -44,7 +44,7 @@ class Guard:
         self.reason = ""
 
     def is_adrift(self) -> bool:
-        """Whether to pause. May ask the database: not inside a transaction that is broken.
+        """Whether to pause. May ask the database, so never call it in a broken transaction.
 
         While the database does not answer, what it last said counts.
         """

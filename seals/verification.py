@@ -28,7 +28,7 @@ from seals.windows import Window
 ROUNDS_AT_ONCE = 100
 SEALS_AT_ONCE = 5_000
 FORGED_FROM = 10_000
-# The sweep that forgets asks another clock.
+# The sweep that deletes old rows goes by another clock.
 _SLACK = timedelta(hours=1)
 OPERATOR = "operator"
 

@@ -88,7 +88,7 @@ def following(kind: DatedRows, last: Window | None, upto: datetime) -> Window:
     """The window after `last`, up to `upto` or to as many rows as a round may read."""
     start = last.until if last else min(_first(kind) or upto, upto)
     until = max(upto, start)
-    # Nothing lasts before the first row of what is forgotten in the end.
+    # The first window begins before all rows, or with the first one where old rows are deleted.
     since = start if last or kind.kept_for else None
     if kind.kept_for:
         until = min(until, start + SPAN_OF_KEPT)

@@ -68,9 +68,9 @@ class Inbox(Generic[Row]):
 
     Rows are `Leased` and have `network`, `amount`, `currency` and `status`. `lock(id)` returns one,
     locked until the end of the transaction. `move(row, target, event, now)` is called for what the
-    rules allow, `imply` with the same arguments for what they imply. `knows(row, kind)`: a move has
-    told already what such a message says; the first one that comes late is noted. `noun` names a
-    row in the notes for staff.
+    rules allow, `imply` with the same arguments for what they imply. `knows(row, kind)`: an
+    earlier move implied what such a message says, so that the first one is noted and moves nothing.
+    `noun` names a row in the notes for staff.
     """
 
     id_prefix: str
