@@ -60,7 +60,7 @@ class RequestLineMiddleware(RequestMiddleware):
 
     @staticmethod
     def bind_user_id(request: HttpRequest) -> None:
-        """A line does without its user while the database is away: it decides about no answer."""
+        """While the database is away the log line names no user, and the answer does not change."""
         with suppress(DatabaseProblem):
             RequestMiddleware.bind_user_id(request)
 

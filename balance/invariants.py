@@ -74,7 +74,7 @@ def _window() -> tuple[datetime, datetime]:
     """Now, and since when the usual check looks at what moved: by the database's clock, whose
     machine the ledger is on."""
     began = database_now()
-    # A look that is dated ahead is none: it would hide the last one.
+    # One that is dated ahead does not count: it would hide the real last one.
     ended = LedgerCheck.objects.filter(tenant=None, finished_at__isnull=False, looked_at__lte=began)
     last = ended.order_by("-looked_at").values_list("looked_at", flat=True).first()
     return began, min(began - LOOKS_BACK, last or audits.LONG_AGO)

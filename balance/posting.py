@@ -25,7 +25,7 @@ from balance.models import Balance, BalanceTransaction
 from common import ids, sql
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 
-# Asked for in the list and not in FROM: a function there writes its row to a store first.
+# Called in the select list: called in FROM, its row would be written to a tuple store first.
 POST = """
 SELECT
     (posted).sequence, (posted).available, (posted).locked, (posted).pending, (posted).posted_at,

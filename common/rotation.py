@@ -36,7 +36,7 @@ class EncryptedColumn:
         return f"{self.model._meta.label}.{self.column}"
 
     def stale(self) -> QuerySet[Any]:
-        """Rows whose value another than the current key encrypted."""
+        """Rows whose value was encrypted with another key than the current one."""
         rows = self.model._default_manager.exclude(**{self.column: ""})
         return rows.filter(**{f"{self.column}__isnull": False}).exclude(
             **{f"{self.column}__startswith": f"{crypto.current_key_id()}:"}

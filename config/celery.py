@@ -43,7 +43,7 @@ def _use_django_logging(**_kwargs: object) -> None:
 
 @worker_init.connect
 def _look_at_the_role(**_kwargs: object) -> None:
-    """Celery logs what a handler raises and goes on; it does not pass an exit by."""
+    """Exits: any other exception of a handler Celery logs, and starts all the same."""
     try:
         roles.refuse_to_start()
     except ImproperlyConfigured as problem:

@@ -60,7 +60,7 @@ def _options() -> dict[str, Any]:
         # A request that waits longer for a row answers 503 instead of holding a connection. These
         # suit workers; `config/gunicorn.py` and `manage.py` bring their own.
         "options": (
-            # Names mean ours, whatever the role or the database has set.
+            # Tables are found in our schema, whatever search_path the role or the database has set.
             "-c search_path=public,pg_temp"
             f" -c statement_timeout={count('DATABASE_STATEMENT_TIMEOUT_MS', default=60_000)}"
             f" -c lock_timeout={count('DATABASE_LOCK_TIMEOUT_MS', default=3000)}"

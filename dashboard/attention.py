@@ -72,7 +72,7 @@ def _stopped(stopped: Stops) -> list[Item]:
 
 
 def of_auto_funding(rule: Rule, *, now: datetime) -> list[Item]:
-    """It was to keep the balance up and does not: at most one."""
+    """At most one: auto-funding is on and something keeps it from adding money."""
     found = rule.obstacle
     if found is None or not (rule.is_low or found.is_news):
         return []

@@ -33,7 +33,7 @@ def state(config: AutoFundingConfig, *, now: datetime, obstacle: Declined | None
 
 
 def state_in_short(config: AutoFundingConfig, found: State) -> State:
-    """For where the list of what needs attention says already why it adds nothing."""
+    """The same without the reason, for pages whose attention list gives it."""
     return replace(found, text=_summary(config, verb="Would"))
 
 

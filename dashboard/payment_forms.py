@@ -83,7 +83,7 @@ class PayForm(OnceForm):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        # Nobody is paid because a list begins with them.
+        # Nobody is chosen beforehand: a form that is sent twice in haste would pay the first one.
         self.fields["recipient"].choices = [("", "Choose a recipient"), *recipients.names]  # type: ignore[attr-defined]  # a ChoiceField
         self.has_recipients = bool(recipients.names)
         if recipients.are_cut:

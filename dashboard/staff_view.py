@@ -27,7 +27,10 @@ class StaffView:
 
 @transaction.atomic
 def begin(request: HttpRequest, *, tenant: Tenant, reason: str, now: datetime) -> None:
-    """Start looking at `tenant`; ends what was looked at before. Trail and session agree."""
+    """Start looking at `tenant`; ends what was looked at before.
+
+    The audit log and the session are changed together.
+    """
     end(request, now=now)
     actor = actors.staff(str(request.user.pk))
     until = staff_views.begin(tenant_id=tenant.pk, reason=reason, actor=actor, now=now)
@@ -50,7 +53,8 @@ def current(request: HttpRequest, *, now: datetime) -> StaffView | None:
 
 @transaction.atomic
 def end(request: HttpRequest, *, now: datetime) -> str | None:
-    """Stop looking; returns at which tenant, if at any. Trail and session agree."""
+    """Stop looking; returns at which tenant, if at any. The audit log and the session are
+    changed together."""
     kept = request.session.pop(_SESSION_KEY, None)
     if kept is None:
         return None

@@ -49,7 +49,8 @@ def failure_of(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> str | None:
-    """Run it with signs of life. None if it went well, else the end of its output, not shown."""
+    """Run it and show that it is still running. None if it went well, else the end of its output,
+    which was not shown."""
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(

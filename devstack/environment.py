@@ -54,7 +54,7 @@ def testing(profile: Profile) -> dict[str, str]:
 
 
 def _database(profile: Profile) -> dict[str, str]:
-    """The profile's own, unless the caller names one: its owner is no owner of another server's."""
+    """The profile's own addresses, or the caller's: one of each would name two servers."""
     if not os.environ.get("DATABASE_URL"):
         if os.environ.get("DATABASE_OWNER_URL"):
             raise DevstackError("DATABASE_OWNER_URL is given without DATABASE_URL: set both.")

@@ -51,7 +51,7 @@ class NetworkNotConnected(RuleViolation):
 
 
 class NoLongerFits(RuleViolation):
-    """At the approval, of what fitted when it was asked for."""
+    """A funding fitted the limits when it was asked for, and does not when it is approved."""
 
     code = "no_longer_fits"
     is_public = False

@@ -22,7 +22,7 @@ class ProofLine:
 
 
 def proof_line(oldest: datetime | None, now: datetime) -> ProofLine | None:
-    """None: there is nobody to prove."""
+    """How old the oldest proof is; None where there is no tenant."""
     return None if oldest is None else ProofLine(oldest, now - oldest > PROOF_OLD_AFTER)
 
 

@@ -133,7 +133,7 @@ def _over(period: str, limit: int, used: int) -> str:
 
 
 def what_is_left(period: str, limit: int, used: int) -> str:
-    """Of the limit of a `day` or `month`; cents."""
+    """In words, of the limit of a `day` or `month`. Both amounts are cents."""
     since = "today" if period == "day" else f"this {period}"
     left = format_cents(max(0, limit - used))
     return f"{format_cents(used)} was asked for {since}, so {left} is left."

@@ -229,7 +229,7 @@ class Payment(Holdable):
 
     @property
     def is_going(self) -> bool:
-        """Nothing of its own but time keeps it from arriving."""
+        """Whether it only takes time: people, holds and the balance let it go on."""
         is_stopped = self.awaits_confirmation or self.held_at or self.held_back_at
         is_next = self.status == PaymentStatus.CREATED and not is_stopped
         return is_next or self.status == PaymentStatus.PROCESSING
