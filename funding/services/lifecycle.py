@@ -19,8 +19,10 @@ from balance import services as ledger
 from common import ids, sql
 from common.tasks import enqueue_on_commit
 from common.transactions import at_the_end
+from funding.methods import NETWORK_METHOD
 from funding.models import FundingEvent, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from networks import calendar
 from networks.holds import HOLD_ENDS
 from networks.inbox import messages
 from tenants.actors import Actor
@@ -112,7 +114,7 @@ def move(
         event_sequence=funding.event_sequence + (event is not None),
         updated_at=now,
         **{f"{target}_at": now},
-        **(HOLD_ENDS if target == FundingStatus.FAILED else {}),
+        **_entry(funding, target, now),
         **changes,
     )
     history = _history(funding, from_status=source, actor=actor, reason=reason, now=now)
@@ -122,6 +124,17 @@ def move(
         _publish(funding, event, now, rows=(history,))
     messages.look_again(funding.pk, now=now)
     _post(funding, source=source, now=now)
+
+
+def _entry(funding: FundingTransaction, target: FundingStatus, now: datetime) -> dict[str, Any]:
+    """The columns that getting into `target` fills, whatever led to it."""
+    if target == FundingStatus.FAILED:
+        return dict(HOLD_ENDS)
+    if target == FundingStatus.PENDING:
+        # Switches and outages may have kept it for days.
+        method = NETWORK_METHOD[funding.method]
+        return {"expected_availability_date": calendar.expected_availability(method, now)}
+    return {}
 
 
 def _event_of(target: FundingStatus, changes: dict[str, Any]) -> str | None:

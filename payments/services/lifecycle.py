@@ -144,6 +144,9 @@ def _entry(status: PaymentStatus, method: str, now: datetime, *, is_due: bool) -
         columns |= HOLD_ENDS
     if status == PaymentStatus.CREATED:
         columns |= sending(method, now) | ({} if is_due else {"next_attempt_at": None})
+    if status == PaymentStatus.PROCESSING:
+        # Switches and outages may have kept it for days.
+        columns["expected_arrival_date"] = arrival_date(method, now)
     return columns
 
 

@@ -56,13 +56,14 @@ def question(acme):
     return FundingTransaction.objects.get().confirmation
 
 
-def test_is_not_sent_keeps_its_public_face_and_goes_on_once(acme, acme_api, funding):
+def test_is_not_sent_keeps_its_status_and_goes_on_once(acme, acme_api, funding):
     address = f"/api/v1/funding/transactions/{funding.pk}"
     before = acme_api.get(address).json()["data"]
     hold(funding)
     run_due()
     shown = acme_api.get(address).json()["data"]
-    assert shown == {**before, "updatedAt": shown["updatedAt"]}
+    unsure = {"expectedAvailabilityDate": None, "updatedAt": shown["updatedAt"]}
+    assert shown == {**before, **unsure}
     assert ledger.summary(acme.pk).pending == funding.amount
 
     release(funding)

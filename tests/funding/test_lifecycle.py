@@ -66,6 +66,17 @@ class TestCompleting:
         # Friday 2026-11-20: settles Monday, return window ends Wednesday
         assert funding.expected_availability_date.isoformat() >= "2026-11-24"
 
+    def test_says_so_anew_when_it_is_handed_over_late(self, acme):
+        # As after operators had stopped sending for a week.
+        funding = top_up(acme)
+        promised = funding.expected_availability_date
+
+        submission.submit_due(now=NOW + timedelta(days=7))
+
+        funding.refresh_from_db()
+        assert funding.status == "pending"
+        assert (funding.expected_availability_date - promised).days in range(4, 10)
+
     def test_rtp_completes_too(self, acme):
         funding = top_up(acme, method=FundingMethod.RTP)
 

@@ -85,6 +85,15 @@ class TestOrdering:
         assert by_ach.expected_arrival_date == date(2026, 11, 23)
         assert by_rtp.expected_arrival_date == date(2026, 11, 20)
 
+    def test_says_so_anew_when_it_is_handed_over_late(self, funded):
+        # As after operators had stopped sending for a week: the file of Friday the 27th.
+        payment = pay(funded, 100, to="30001")
+
+        submission.submit_due(now=NOW + timedelta(days=7))
+
+        payment.refresh_from_db()
+        assert (payment.status, payment.expected_arrival_date) == ("processing", date(2026, 11, 30))
+
 
 class TestCompleting:
     @pytest.mark.parametrize("method", PaymentMethod.values)

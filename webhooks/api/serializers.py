@@ -163,7 +163,11 @@ class WebhookDeliveryOut(serializers.Serializer[Any]):
     attempts = serializers.IntegerField()
     lastStatusCode = serializers.IntegerField(allow_null=True)
     lastError = serializers.CharField(allow_null=True)
-    nextAttemptAt = serializers.DateTimeField(allow_null=True)
+    nextAttemptAt = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When it is due. While our operators have stopped sending it stays due and is not"
+        " sent; a test call says so (`webhooks_stopped`).",
+    )
     deliveredAt = serializers.DateTimeField(allow_null=True)
     createdAt = serializers.DateTimeField()
 
