@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from balance import chains
 from balance import services as ledger
-from benchmarks import paging, seeding
+from benchmarks import database, paging, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
@@ -27,7 +27,7 @@ def measure(options: Options) -> Section:
     """Raises CannotMeasure, also where the audit finds something."""
     seeding.require_own_database()
     rows, _mine = paging.prepare(options)
-    seeding.execute("DELETE FROM balance_checkpoint")
+    database.execute("DELETE FROM balance_checkpoint")
     first = _seconds(lambda: _audit(full=True))
     full, aggregate = _against_aggregate(options)
     long_tenant, short_tenant = paging.TENANT, seeding.named_tenant("bench_short")
@@ -69,9 +69,9 @@ def _against_aggregate(options: Options) -> tuple[list[float], list[float]]:
     aggregate: list[float] = []
     _audit(full=True)
     for _ in range(min(options.pairs, 3)):
-        seeding.execute("SET max_parallel_workers_per_gather = 0")
-        aggregate.append(_seconds(lambda: seeding.execute(_AGGREGATE)))
-        seeding.execute("RESET max_parallel_workers_per_gather")
+        database.execute("SET max_parallel_workers_per_gather = 0")
+        aggregate.append(_seconds(lambda: database.execute(_AGGREGATE)))
+        database.execute("RESET max_parallel_workers_per_gather")
         full.append(_seconds(lambda: _audit(full=True)))
         options.tell(f"full audit {full[-1]:.1f} s, aggregate {aggregate[-1]:.2f} s")
     return full, aggregate

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from benchmarks import deliveries, seeding
+from benchmarks import database, deliveries, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section
 from benchmarks.options import Options
@@ -54,16 +54,16 @@ def measure(options: Options) -> Section:
     seeding.require_own_database()
     rows, endpoints = options.scaled(400_000, 4_000), options.scaled(5_000, 500)
     tenant = seeding.customer().tenant
-    seeding.empty(*deliveries.TABLES)
+    database.empty(*deliveries.TABLES)
     values: dict[str, Any] = {"tenant": tenant.pk, "now": utc_now(), "endpoints": endpoints}
-    seeding.execute(_ENDPOINTS, **values)
-    seeding.execute(_QUEUE, **values, count=rows, body=deliveries.BODY)
-    seeding.execute("VACUUM ANALYZE webhooks_webhookdelivery, webhooks_webhookendpoint")
+    database.execute(_ENDPOINTS, **values)
+    database.execute(_QUEUE, **values, count=rows, body=deliveries.BODY)
+    database.execute("VACUUM ANALYZE webhooks_webhookdelivery, webhooks_webhookendpoint")
     times = options.scaled(20, 5)
     took, served = _claim(SLOTS, times)
     few, _ = _claim(FEW_SLOTS, times)
-    seeding.empty(*deliveries.TABLES)
-    seeding.execute("DELETE FROM webhooks_webhookendpoint WHERE id LIKE 'wh_claim%%'", x=0)
+    database.empty(*deliveries.TABLES)
+    database.execute("DELETE FROM webhooks_webhookendpoint WHERE id LIKE 'wh_claim%%'", x=0)
     text = (
         f"{rows:,} due rows, half of them of one endpoint, on {endpoints:,} endpoints; "
         f"{times} claims of {SLOTS}, then of {FEW_SLOTS}, one after the other, each in a "

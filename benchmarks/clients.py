@@ -16,7 +16,7 @@ from typing import IO, cast
 import django
 from django.utils.module_loading import import_string
 
-from benchmarks import pgbench, processes, seeding
+from benchmarks import database, pgbench, processes
 from benchmarks.errors import CannotMeasure
 from benchmarks.peers import installation
 
@@ -102,8 +102,8 @@ class Outside:
 @contextmanager
 def outside(peer: str, *arguments: object, apps: str) -> Iterator[Outside]:
     """Start `benchmarks.peers.<peer>` with a new database and end it with the block."""
-    seeding.execute("DROP DATABASE IF EXISTS bench_peers WITH (FORCE)")
-    seeding.execute("CREATE DATABASE bench_peers")
+    database.execute("DROP DATABASE IF EXISTS bench_peers WITH (FORCE)")
+    database.execute("CREATE DATABASE bench_peers")
     command = [installation.python(), "-m", "benchmarks.peers.outside", peer]
     log = Path(os.environ["BALLAST_RUN_DIR"]) / "logs" / f"{peer}.log"
     log.parent.mkdir(parents=True, exist_ok=True)

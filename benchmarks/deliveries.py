@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchmarks import processes, seeding
+from benchmarks import database, processes, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.processes import Server
 from common import ids
@@ -125,13 +125,13 @@ def due(to: WebhookEndpoint, count: int, *, now: datetime | None = None) -> None
         "body": BODY,
         "now": now or utc_now(),
     }
-    seeding.execute(_DUE, **values)
+    database.execute(_DUE, **values)
 
 
 def await_settled(count: int, *, seconds: float) -> None:
     """Wait until so many deliveries are over. Raises CannotMeasure when they are not in time."""
     end = time.monotonic() + seconds
-    while (found := seeding.scalar(SETTLED)) < count:
+    while (found := database.scalar(SETTLED)) < count:
         if time.monotonic() > end:
             raise CannotMeasure(f"{found} of {count} deliveries were sent in {seconds:.0f} s")
         time.sleep(0.02)
@@ -143,7 +143,7 @@ def await_empty_queue(*, seconds: float) -> float:
     It asks the queue's index: to count again and again took PostgreSQL a tenth of its time.
     """
     end = time.monotonic() + seconds
-    while seeding.scalar(_PENDING):
+    while database.scalar(_PENDING):
         if time.monotonic() > end:
             raise CannotMeasure(f"the queue was not empty after {seconds:.0f} s")
         time.sleep(0.02)

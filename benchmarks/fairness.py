@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from benchmarks import deliveries, seeding
+from benchmarks import database, deliveries, seeding
 from benchmarks.deliveries import Receiver
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section
@@ -54,7 +54,7 @@ def measure(options: Options) -> Section:
             alone.append(_run(receiver, healthy, [], each))
             beside.append(_run(receiver, healthy, sick, each))
         behind = _behind_the_slow_one(receiver, tenant, healthy, options)
-    seeding.empty(*deliveries.TABLES)
+    database.empty(*deliveries.TABLES)
     return Section(
         "Fairness",
         _TEXT.format(healthy=HEALTHY, sick=SICK, each=each),
@@ -89,8 +89,8 @@ started before; time from the commit that made everything due to the receipt."""
 def _run(
     receiver: Receiver, healthy: list[WebhookEndpoint], sick: list[WebhookEndpoint], each: int
 ) -> Run:
-    seeding.empty(*deliveries.TABLES)
-    seeding.execute(
+    database.empty(*deliveries.TABLES)
+    database.execute(
         "UPDATE webhooks_webhookendpoint SET consecutive_failures = 0, paused_until = NULL"
     )
     with deliveries.dispatcher():
@@ -121,7 +121,7 @@ def _behind_the_slow_one(
     each = options.scaled(2_000, 200) // len(healthy)
     took = []
     for _ in range(min(options.pairs, 5)):
-        seeding.empty(*deliveries.TABLES)
+        database.empty(*deliveries.TABLES)
         with deliveries.dispatcher():
             deliveries.due(healthy[0], 1)
             deliveries.await_settled(1, seconds=30)

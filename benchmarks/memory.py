@@ -10,7 +10,7 @@ from celery import current_app
 from django.conf import settings
 from redis import Redis
 
-from benchmarks import api, deliveries, load, paging, processes, seeding
+from benchmarks import api, database, deliveries, load, paging, processes, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section
 from benchmarks.options import Options
@@ -112,7 +112,7 @@ def _sender(options: Options) -> tuple[int, list[Figure]]:
     """The process that sends webhooks, which is no Celery worker here but has its bound."""
     count = options.scaled(5_000, 400, 100_000)
     tenant = seeding.customer().tenant
-    seeding.empty(*deliveries.TABLES)
+    database.empty(*deliveries.TABLES)
     with deliveries.receiver() as receiver, deliveries.dispatcher() as sender:
         endpoints = [
             deliveries.endpoint(tenant, receiver.url(f"fast{number}"))
@@ -123,7 +123,7 @@ def _sender(options: Options) -> tuple[int, list[Figure]]:
         warm = sender.resident_mib()
         _send(endpoints, count, settled=first + count)
         after = sender.resident_mib()
-    seeding.empty(*deliveries.TABLES)
+    database.empty(*deliveries.TABLES)
     return count, _figures("webhook sender", warm=warm, after=after, aim=200)
 
 

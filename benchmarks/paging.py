@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from balance import selectors
-from benchmarks import seeding
+from benchmarks import database, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
@@ -60,15 +60,18 @@ def measure(options: Options) -> Section:
 def prepare(options: Options) -> tuple[int, int]:
     """A history of `options.rows`, half of one tenant; returns how many there are, and are its."""
     per_tenant = options.rows // 2 // 4 * 4
-    if seeding.scalar("SELECT count(*) FROM balance WHERE tenant_id = %(id)s", id=f"{OWNER}0") == 0:
-        seeding.empty("balance_transaction", "balance", "balance_checkpoint")
+    if (
+        database.scalar("SELECT count(*) FROM balance WHERE tenant_id = %(id)s", id=f"{OWNER}0")
+        == 0
+    ):
+        database.empty("balance_transaction", "balance", "balance_checkpoint")
         began = time.monotonic()
         for number, share in enumerate((per_tenant, *[per_tenant // 8 // 4 * 4] * 8)):
             tenant = seeding.named_tenant(f"{OWNER}{number}")
             seeding.history(tenant, share)
-        seeding.execute("VACUUM ANALYZE balance_transaction, balance")
+        database.execute("VACUUM ANALYZE balance_transaction, balance")
         options.tell(f"{options.rows:,} rows were made in {time.monotonic() - began:.0f} s")
-    return seeding.scalar("SELECT count(*) FROM balance_transaction"), per_tenant
+    return database.scalar("SELECT count(*) FROM balance_transaction"), per_tenant
 
 
 def _pairs(mine: int, now: datetime) -> Iterator[Pair]:

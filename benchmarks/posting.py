@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from balance import chains
 from balance import services as ledger
 from balance.posting import POST
-from benchmarks import clients, pgbench, processes, seeding
+from benchmarks import clients, database, pgbench, processes, seeding
 from benchmarks.clients import Crew
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
@@ -186,10 +186,10 @@ def _slice(act: Callable[[], float], crew: Crew, table: str, seconds: int) -> Sl
     Half of them will do: pgbench's own rate leaves out the time it needed to connect.
     """
     postmaster = processes.database_pid()
-    rows, cpu = seeding.scalar(f"SELECT count(*) FROM {table}"), _cpu(crew, postmaster)  # noqa: S608
+    rows, cpu = database.scalar(f"SELECT count(*) FROM {table}"), _cpu(crew, postmaster)  # noqa: S608
     rate = act()
     spent = _cpu(crew, postmaster) - cpu
-    made = seeding.scalar(f"SELECT count(*) FROM {table}") - rows  # noqa: S608  # our own names
+    made = database.scalar(f"SELECT count(*) FROM {table}") - rows  # noqa: S608  # our own names
     if not rate > 0 or made < rate * seconds / 2:
         raise CannotMeasure(f"{made} rows were posted, {rate * seconds:.0f} were reported")
     return Slice(rate=rate, cpu_ms=spent / made * 1000)
@@ -248,12 +248,12 @@ def _script() -> str:
 
 
 def _start_over() -> None:
-    seeding.empty("balance_transaction", "balance", "balance_checkpoint")
-    seeding.execute(_TENANTS, count=TENANTS)
-    seeding.execute(_BALANCES, count=TENANTS)
-    seeding.execute(_MINIMAL_TABLES)
-    seeding.execute("VACUUM ANALYZE balance, tenants_tenant, bench_balance")
-    seeding.execute("CHECKPOINT")
+    database.empty("balance_transaction", "balance", "balance_checkpoint")
+    database.execute(_TENANTS, count=TENANTS)
+    database.execute(_BALANCES, count=TENANTS)
+    database.execute(_MINIMAL_TABLES)
+    database.execute("VACUUM ANALYZE balance, tenants_tenant, bench_balance")
+    database.execute("CHECKPOINT")
 
 
 def _require_clean_ledger() -> None:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-import psycopg
-from django.db import connection
-
+from benchmarks import database
 from benchmarks.errors import CannotMeasure
 from common import crypto, ids
 from common.clock import utc_now
@@ -102,7 +96,7 @@ def named_tenant(tenant_id: str) -> str:
 def history(tenant_id: str, rows: int, *, batch: int = 250_000) -> None:
     """Give an empty tenant `rows` (a multiple of 4) of history that the full audit accepts."""
     now = utc_now()
-    with _cursor() as cursor:
+    with database.cursor() as cursor:
         for first in range(1, rows + 1, batch):
             last = min(first + batch - 1, rows)
             values: dict[str, Any] = {
@@ -133,43 +127,3 @@ def require_own_database() -> None:
     names = set(Tenant.objects.filter(pk__in=known).values_list("name", flat=True))
     if names - {"Benchmark"}:
         raise CannotMeasure("This database has tenants: a benchmark empties tables.")
-
-
-def empty(*tables: str) -> None:
-    """Leave no row in them, whatever their triggers say."""
-    execute(
-        f"SET session_replication_role = replica; TRUNCATE {', '.join(tables)};"
-        " RESET session_replication_role"
-    )
-
-
-def execute(statement: str, **values: Any) -> None:
-    """Run one statement, which may be one that the application may not."""
-    with _cursor() as cursor:
-        cursor.execute(statement, values or None)
-
-
-def scalar(statement: str, **values: Any) -> int:
-    """The one number that a statement gives."""
-    with _cursor() as cursor:
-        cursor.execute(statement, values or None)
-        return int(cursor.fetchone()[0])
-
-
-@contextmanager
-def _cursor() -> Iterator[Any]:
-    """A superuser's of `./run bench`; elsewhere Django's, whose role the caller chooses."""
-    if url := os.environ.get("BALLAST_BENCH_SUPERUSER_URL"):
-        with _superuser(url).cursor() as cursor:
-            yield cursor
-    else:
-        with connection.cursor() as cursor:
-            yield cursor
-
-
-@cache
-def _superuser(url: str) -> psycopg.Connection[Any]:
-    """Committed at once. What it makes is a benchmark's own: all may use it."""
-    made = psycopg.connect(url, autocommit=True)
-    made.execute("ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT ALL ON TABLES TO PUBLIC")
-    return made

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from balance import selectors as balances
-from benchmarks import seeding
+from benchmarks import database, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
@@ -88,8 +88,8 @@ def measure(options: Options) -> Section:
     seeding.require_own_database()
     few, many = options.scaled(1_000, 200), options.scaled(100_000, 2_000)
     _forget()
-    seeding.execute(_BARE_TABLE)
-    seeding.execute("VACUUM ANALYZE bench_due")
+    database.execute(_BARE_TABLE)
+    database.execute("VACUUM ANALYZE bench_due")
     source = seeding.customer().source.pk
     small = _runs(1, few, source)
     large = _runs(few + 1, many, source)
@@ -135,21 +135,21 @@ def _figures(name: str, small: Runs, large: Runs) -> list[Figure]:
 def _runs(first: int, last: int, source: str) -> Runs:
     """Milliseconds of each search and of the bare ones beside it."""
     span = {"first": first, "last": last}
-    seeding.execute(_TENANTS, **span)
-    seeding.execute(_CONFIGS, **span)
-    seeding.execute(_BALANCES, **span)
+    database.execute(_TENANTS, **span)
+    database.execute(_CONFIGS, **span)
+    database.execute(_BALANCES, **span)
     done = {"source": source, "status": "completed", "trigger": "topup"}
-    seeding.execute(_FUNDINGS, **span, **done, kind="d", step=1)
+    database.execute(_FUNDINGS, **span, **done, kind="d", step=1)
     on_its_way = {"source": source, "status": "in_transit", "trigger": "auto_funding"}
     first_busy = -(-first // 100) * 100
-    seeding.execute(_FUNDINGS, **on_its_way, kind="a", first=first_busy, last=last, step=100)
-    seeding.execute(_CHANGE_DUE, due=DUE, available=100_000)
+    database.execute(_FUNDINGS, **on_its_way, kind="a", first=first_busy, last=last, step=100)
+    database.execute(_CHANGE_DUE, due=DUE, available=100_000)
     auto_funding.sweep(now=utc_now())  # notes who is low and cannot fire for now
-    seeding.execute(_CHANGE_DUE, due=DUE, available=0)
+    database.execute(_CHANGE_DUE, due=DUE, available=0)
     if first == 1:
         topups = {"source": source, "status": "reserved", "trigger": "topup"}
-        seeding.execute(_FUNDINGS, **topups, kind="t", first=1, last=DUE, step=1)
-    seeding.execute(f"VACUUM ANALYZE {_TABLES}")
+        database.execute(_FUNDINGS, **topups, kind="t", first=1, last=DUE, step=1)
+    database.execute(f"VACUUM ANALYZE {_TABLES}")
     return {
         "auto-funding sweep": _in_turns(_low, lambda: [*_bare(_BARE), *_bare(_LONG_AGO)]),
         "funding sweep": _in_turns(_reserved, lambda: _bare(_BARE)),
@@ -184,9 +184,9 @@ def _in_turns(ours: Search, bare: Search) -> tuple[list[float], list[float]]:
 
 def _forget() -> None:
     """Leave nothing of this part, and nothing due of the parts before."""
-    seeding.execute("ALTER TABLE funding_fundingtransaction DISABLE TRIGGER USER")
+    database.execute("ALTER TABLE funding_fundingtransaction DISABLE TRIGGER USER")
     for table in _MINE:
-        seeding.execute(f"DELETE FROM {table} WHERE tenant_id LIKE 'bench_sweep%'")  # noqa: S608
-    seeding.execute("UPDATE funding_fundingtransaction SET next_attempt_at = NULL")
-    seeding.execute("ALTER TABLE funding_fundingtransaction ENABLE TRIGGER USER")
-    seeding.execute("DELETE FROM tenants_tenant WHERE id LIKE 'bench_sweep%'")
+        database.execute(f"DELETE FROM {table} WHERE tenant_id LIKE 'bench_sweep%'")  # noqa: S608
+    database.execute("UPDATE funding_fundingtransaction SET next_attempt_at = NULL")
+    database.execute("ALTER TABLE funding_fundingtransaction ENABLE TRIGGER USER")
+    database.execute("DELETE FROM tenants_tenant WHERE id LIKE 'bench_sweep%'")

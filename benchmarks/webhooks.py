@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from benchmarks import deliveries, processes, seeding
+from benchmarks import database, deliveries, processes, seeding
 from benchmarks.deliveries import Receiver
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
@@ -39,7 +39,7 @@ def measure(options: Options) -> Section:
         figures += _publishing(options)
         drained = [figure.middle for figure in figures if figure.name == _RATE]
         figures += _peer(receiver, drained[0], options)
-    seeding.empty(*deliveries.TABLES)
+    database.empty(*deliveries.TABLES)
     return Section("Webhooks", _TEXT.format(count=count, endpoints=ENDPOINTS), figures)
 
 
@@ -91,7 +91,7 @@ def _bare(receiver: Receiver, count: int) -> tuple[float, float]:
 
 def _drain(endpoints: list[Any], receiver: Receiver, count: int) -> tuple[float, float]:
     """The same of the dispatcher: a warm one, from the first arrival on."""
-    seeding.empty(*deliveries.TABLES)
+    database.empty(*deliveries.TABLES)
     with deliveries.dispatcher() as sender:
         deliveries.due(endpoints[0], 20)
         deliveries.await_settled(20, seconds=30)
@@ -100,7 +100,7 @@ def _drain(endpoints: list[Any], receiver: Receiver, count: int) -> tuple[float,
         with transaction.atomic():  # all at once
             for row in endpoints:
                 deliveries.due(row, count // len(endpoints))
-            seeding.execute("ANALYZE webhooks_webhookdelivery")
+            database.execute("ANALYZE webhooks_webhookdelivery")
         ended = deliveries.await_empty_queue(seconds=60)
         spent = sender.cpu_seconds() - cpu
         deliveries.await_settled(20 + count, seconds=1)
@@ -111,7 +111,7 @@ def _drain(endpoints: list[Any], receiver: Receiver, count: int) -> tuple[float,
 
 
 def _latency(receiver: Receiver, options: Options) -> list[Figure]:
-    seeding.empty(*deliveries.TABLES)
+    database.empty(*deliveries.TABLES)
     tenant = seeding.customer().tenant
     deliveries.endpoint(tenant, receiver.url("live"))
     count = options.scaled(300, 30)
@@ -167,7 +167,7 @@ def _publishing(options: Options) -> list[Figure]:
                 act()
         return (time.perf_counter() - began) / count * 1000
 
-    seeding.execute("CREATE TABLE IF NOT EXISTS bench_thing (id int)")
+    database.execute("CREATE TABLE IF NOT EXISTS bench_thing (id int)")
     added = []
     for _ in range(options.pairs):
         alone = timed(lambda: None)
@@ -182,8 +182,8 @@ def _publishing(options: Options) -> list[Figure]:
 def _peer(receiver: Receiver, ours: float, options: Options) -> list[Figure]:
     """django-webhook's own task for each event; some are enough for its rate."""
     count = options.scaled(PEER_EVENTS, 20)
-    seeding.execute("DROP DATABASE IF EXISTS bench_peers WITH (FORCE)")
-    seeding.execute("CREATE DATABASE bench_peers")
+    database.execute("DROP DATABASE IF EXISTS bench_peers WITH (FORCE)")
+    database.execute("CREATE DATABASE bench_peers")
     from benchmarks import pgbench
     from config.env import broker_url
 

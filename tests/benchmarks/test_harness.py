@@ -1,12 +1,24 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from benchmarks import __main__ as program
-from benchmarks import figures, load, paging, pgbench, posting, processes, results, seeding
+from benchmarks import (
+    database,
+    figures,
+    load,
+    paging,
+    pgbench,
+    posting,
+    processes,
+    results,
+    seeding,
+)
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section
 from benchmarks.options import Options
@@ -33,6 +45,13 @@ def test_the_median_meets_an_aim_or_does_not(aim, at_most, met):
 
     assert figure.is_met is met
     assert Section("A", "", [figure]).missed == ([] if met else [figure])
+
+
+def test_a_clients_process_starts_before_django_is_set_up():
+    done = subprocess.run(  # our own command, no shell
+        [sys.executable, "-c", "import benchmarks.clients"], cwd=paths.ROOT, check=False
+    )
+    assert done.returncode == 0
 
 
 def test_nothing_measured_is_no_figure():
@@ -121,7 +140,7 @@ def test_a_seeded_history_is_a_ledger_that_the_audit_accepts(db):
         seeding.history(tenant, 16, batch=8)
 
     assert chains.check(Scope(full=True), now=utc_now()) == []
-    assert seeding.scalar("SELECT available FROM balance") == 600
+    assert database.scalar("SELECT available FROM balance") == 600
 
 
 def test_an_unexpected_answer_is_no_figure():
