@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
 from celery import current_app
-from django.db import close_old_connections
+from django.db import close_old_connections, transaction
 
 from approvals import decisions, links, matters
 from balance import services as ledger
@@ -18,9 +19,10 @@ from funding.services import holds as funding_holds
 from payments.services import holds as payment_holds
 from simulation import world as world_module
 from simulation.front import Intent, Told
-from simulation.plans import DISPATCH, PEOPLE, Act, Role
+from simulation.plans import Act
 from simulation.processes import Job
 from simulation.receivers import dispatch
+from simulation.themes import DISPATCH, PEOPLE, Role
 from simulation.world import Customer, Deed, World
 from tenants import actors
 
@@ -62,7 +64,7 @@ def delivery(world: World, number: int) -> Job:
     return Job(number, DISPATCH, partial(dispatch, world.receivers))
 
 
-def _with_a_good_connection(act: Callable[[], None]) -> None:
+def _with_a_good_connection(act: Callable[[], object]) -> None:
     """As Django does around a request, and Celery around a task."""
     close_old_connections()
     try:
@@ -163,7 +165,7 @@ _REQUESTS: dict[str, Request] = {
 
 def _adjust(
     world: World, customer: Customer, act: Act, *, kind: Literal["credit", "debit"]
-) -> None:
+) -> Deed:
     """As operators do at the command line; the desk needs two people."""
     deed = Deed(kind, f"act {act.number}", customer.tenant.pk, False, act.amount)
     world.deeds.append(deed)
@@ -176,6 +178,18 @@ def _adjust(
         now=utc_now(),
     )
     deed.was_told = True
+    return deed
+
+
+def _level(world: World, customer: Customer, act: Act) -> None:
+    """Somebody sees to it that the balance just covers an amount, or just not any more."""
+    with transaction.atomic():
+        short = act.amount - ledger.lock_row(tenant_id=customer.tenant.pk).available
+        kind: Literal["credit", "debit"] = "credit" if short > 0 else "debit"
+        exactly = replace(act, amount=short if short > 0 else 1 - short)
+        deed = _adjust(world, customer, exactly, kind=kind)
+        deed.was_told = False
+    deed.was_told = True
 
 
 def _with_hold(world: World, customer: Customer, act: Act, *, what: str, prefix: str) -> None:
@@ -184,12 +198,14 @@ def _with_hold(world: World, customer: Customer, act: Act, *, what: str, prefix:
         return
     desk: Any = payment_holds if prefix == "pay_" else funding_holds
     name = "payment_id" if prefix == "pay_" else "funding_id"
-    deed = Deed(what, chosen, customer.tenant.pk, False)
+    deed = Deed(what, chosen, customer.tenant.pk, False, begun=world.moment())
     world.deeds.append(deed)
     try:
         getattr(desk, what)(**{name: chosen}, reason="a look", actor=STAFF, now=utc_now())
     except DomainError:
         return
+    finally:
+        deed.ended = world.moment()
     deed.was_told = True
 
 
@@ -235,9 +251,10 @@ def _resend(_world: World, customer: Customer, act: Act) -> None:
         deliveries.resend(tenant_id=customer.tenant.pk, delivery_id=chosen, now=utc_now())
 
 
-_DEEDS: dict[str, Callable[[World, Customer, Act], None]] = {
+_DEEDS: dict[str, Callable[[World, Customer, Act], object]] = {
     "credit": partial(_adjust, kind="credit"),
     "debit": partial(_adjust, kind="debit"),
+    "level": _level,
     "hold_payment": partial(_with_hold, what="hold", prefix="pay_"),
     "release_payment": partial(_with_hold, what="release", prefix="pay_"),
     "stop_payment": partial(_with_hold, what="stop", prefix="pay_"),

@@ -82,16 +82,18 @@ class Entry:
 
 
 class Bank:
-    """A PaymentNetwork. `is_calm`: nothing is lost or late any more."""
+    """A PaymentNetwork. `is_calm`: nothing is lost or late any more. `returns`: so much of what it
+    gets, it returns at once whatever would have become of it."""
 
     name = NAME
     capabilities = CAPABILITIES
 
-    def __init__(self, *, seed: str, time: Time, tally: Tally) -> None:
+    def __init__(self, *, seed: str, time: Time, tally: Tally, returns: float) -> None:
         self.entries: dict[str, Entry] = {}
         self.conflicts: list[str] = []
         self.is_calm = False
         self._seed = seed
+        self._returns = returns
         self._time = time
         self._tally = tally
         self._late: list[tuple[datetime, Instruction]] = []
@@ -188,9 +190,7 @@ class Bank:
         """All that will happen to it is decided when it arrives."""
         instruction = entry.instruction
         chance = Random(f"{self._seed}:{instruction.description}:{instruction.amount}")
-        weights, fates = zip(*_FATES[instruction.method], strict=True)
-        (kinds,) = chance.choices(fates, weights)
-        at_once = chance.random() < 0.4
+        kinds, at_once = self._fate(instruction.method, chance)
         moment = entry.arrived_at + timedelta(minutes=1)
         told_at = moment
         for number, kind in enumerate(kinds):
@@ -205,6 +205,16 @@ class Bank:
                 self._tally.fault("message with another amount")
                 wrong = replace(event, id=f"{event.id}{WRONG}", amount=event.amount + 1)
                 entry.messages.append(Message(wrong, told_at, is_genuine=False))
+
+    def _fate(self, method: Method, chance: Random) -> tuple[tuple[EventKind, ...], bool]:
+        """What will happen to an instruction, and whether all of it at one moment."""
+        weights, fates = zip(*_FATES[method], strict=True)
+        (kinds,) = chance.choices(fates, weights)
+        at_once = chance.random() < 0.4
+        returned = [fate for fate in fates if K.RETURNED in fate]
+        if returned and self._returns and chance.random() < self._returns:
+            return chance.choice(returned), True
+        return kinds, at_once
 
     def _event(self, entry: Entry, kind: EventKind, number: int, at: datetime) -> NetworkEvent:
         return NetworkEvent(

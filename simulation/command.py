@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from celery import current_app
 from django.db import connection
 
-from simulation import history, plans
+from simulation import history, plans, plants
 from simulation.control import Control
 from simulation.history import Outcome
 from simulation.plans import Plan
 from simulation.shrinking import shrink
 from simulation.tally import Tally
+from simulation.themes import THEMES
 
 # Who may end connections and empty tables; the product itself connects as DATABASE_URL says.
 SUPERUSER_URL = "BALLAST_SIMULATION_SUPERUSER_URL"
@@ -31,7 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     current_app.loader.import_default_modules()
     control = _control()
     try:
-        return _run(options, control)
+        with control.changed(plants.functions(os.environ.get(plants.VARIABLE, ""))):
+            return _run(options, control)
     finally:
         control.close()
 
@@ -42,7 +44,8 @@ def _run(options: argparse.Namespace, control: Control) -> int:
         plan = _plan(number, options)
         outcome = history.live(plan, control)
         total.add(outcome.tally)
-        _say(f"seed {number}: {outcome.digest} {'failed' if outcome.findings else 'ok'}")
+        verdict = "failed" if outcome.findings else "ok"
+        _say(f"seed {number}: {outcome.digest} {verdict} ({plan.theme})")
         if outcome.findings:
             failed += 1
             _report(plan, outcome, options, control)
@@ -63,10 +66,12 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     add("--seed", type=int, default=1, metavar="S", help="the first one (1)")
     add("--days", type=int, default=plans.DAYS, help="days of work per seed")
     add("--acts", type=int, default=plans.ACTS_PER_DAY, help="acts per day")
+    add("--theme", choices=THEMES, help="what each seed is about, if it may not choose")
     add("--only", type=_numbers, metavar="1,2,…", help="these acts of the plan alone")
     add("--breaks", type=_numbers, metavar="1,2,…", help="with what breaks in these acts alone")
     add("--shrink", action="store_true", help="make a failing plan smaller")
     add("--trace", action="store_true", help="show the last steps of a failing seed")
+    add("--once", action="store_true", help="do not repeat a seed that failed")
     add("--keep-going", action="store_true", help="go on behind a seed that failed")
     return parser.parse_args(arguments)
 
@@ -76,12 +81,16 @@ def _numbers(text: str) -> set[int]:
 
 
 def _plan(number: int, options: argparse.Namespace) -> Plan:
-    plan = plans.make(str(number), days=options.days, acts_per_day=options.acts)
+    plan = _made(str(number), options)
     if options.only is not None:
         plan = plan.only(options.only)
     if options.breaks is not None:
         plan = plan.with_breaks([each for each in plan.breaks if each.act in options.breaks])
     return plan
+
+
+def _made(seed: str, options: argparse.Namespace) -> Plan:
+    return plans.make(seed, days=options.days, acts_per_day=options.acts, theme=options.theme)
 
 
 def _control() -> Control:
@@ -94,9 +103,10 @@ def _control() -> Control:
 
 def _report(plan: Plan, outcome: Outcome, options: argparse.Namespace, control: Control) -> None:
     _list(outcome.findings[:_SHOWN_FINDINGS])
-    again = history.live(plan, control)
-    same = "the same" if again.digest == outcome.digest else f"another one, {again.digest}"
-    _say(f"  once more it is {same}")
+    if not options.once:
+        again = history.live(plan, control)
+        same = "the same" if again.digest == outcome.digest else f"another one, {again.digest}"
+        _say(f"  once more it is {same}")
     if options.shrink:
         plan, outcome = _shrunk(plan, outcome, control)
         _say(f"  {len(plan.acts)} acts and {len(plan.breaks)} breaks are enough:")
@@ -123,7 +133,9 @@ def _shrunk(plan: Plan, outcome: Outcome, control: Control) -> tuple[Plan, Outco
 def _command(plan: Plan, options: argparse.Namespace) -> str:
     command = f"./run simulate --seeds 1 --seed {plan.seed}"
     command += f" --days {options.days} --acts {options.acts}"
-    if plan == plans.make(plan.seed, days=options.days, acts_per_day=options.acts):
+    if options.theme is not None:
+        command += f" --theme '{options.theme}'"
+    if plan == _made(plan.seed, options):
         return command
     acts = ",".join(str(act.number) for act in plan.acts)
     breaks = ",".join(str(each.act) for each in plan.breaks)

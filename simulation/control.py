@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from simulation.plants import planted
+
 _WAITS = "SELECT pid, pg_blocking_pids(pid) FROM unnest(%s::int[]) AS pid"
 _TERMINATE = "SELECT pg_terminate_backend(%s, 10000)"
+_DEFINITION = "SELECT pg_get_functiondef(%s::regproc)"
 _CANCEL = "SELECT pg_cancel_backend(%s)"
 _FILLED = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname) FROM pg_class AS c
@@ -67,6 +70,22 @@ class Control:
             self._connection.execute(f'ALTER DATABASE "{name}" SET {setting}')
         for (table,) in self._connection.execute(_TABLES).fetchall():
             self._connection.execute(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
+
+    @contextmanager
+    def changed(self, functions: Mapping[str, tuple[str, str]]) -> Iterator[None]:
+        """With other functions of the database: of each, one text and what takes its place."""
+        originals = {name: self._definition(name) for name in functions}
+        try:
+            for name, edit in functions.items():
+                self._connection.execute(planted(originals[name], *edit).encode())
+            yield
+        finally:
+            for original in originals.values():
+                self._connection.execute(original.encode())
+
+    def _definition(self, name: str) -> str:
+        found = self._connection.execute(_DEFINITION, [name]).fetchone()
+        return str(found[0]) if found else ""
 
     def forget_everything(self) -> None:
         """Empty every table that holds something, and start its numbers again."""

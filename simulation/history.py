@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 from types import MappingProxyType
@@ -17,16 +17,25 @@ from networks import registry
 from simulation import actors, oracles, seams, world
 from simulation.control import Control
 from simulation.findings import Finding
-from simulation.plans import ESSENTIAL, TO_A_DEADLINE, Act, Breakage, Plan, Role
+from simulation.plans import Act, Plan
 from simulation.processes import Job, Order, Process, State
 from simulation.receivers import dispatch
-from simulation.scheduler import Scheduler
+from simulation.scheduler import DRIFT_MAX, Scheduler
 from simulation.tally import Tally
+from simulation.themes import (
+    ESSENTIAL,
+    READING,
+    THEMES,
+    TO_A_DEADLINE,
+    TO_THE_END_OF_A_WAIT,
+    Breakage,
+    Role,
+)
 from simulation.trace import Trace
 from simulation.world import BEGINNING, World
 from webhooks.dispatcher import runs
 
-PROCESSES = MappingProxyType({Role.WEB: 4, Role.WORKER: 4, Role.DISPATCHER: 2})
+_WORKERS, _DISPATCHERS = 4, 2
 _STEP_MS = (1, 30)
 _LEAP, _LEAP_SECONDS = 0.004, (1, 90)
 _WAKE_UP_LOST, _WAKE_UP_TWICE = 0.2, 0.1
@@ -34,7 +43,9 @@ _ASK_AGAIN = 0.3
 _EVENING = (timedelta(minutes=10), timedelta(minutes=15))
 # Longer than any lease, delay, retry of a webhook, question or wait for money lasts.
 _END = [*[timedelta(minutes=12)] * 3, *[timedelta(hours=hours) for hours in (2, 7, 25, 25, 60, 90)]]
-_END_ROUNDS = 2
+_END_ROUNDS = 3
+# What is due by a fast clock is so by a slow one.
+_BETWEEN_ROUNDS = 3 * DRIFT_MAX
 _DAY = timedelta(days=1)
 _BEFORE_A_DEADLINE = timedelta(seconds=4)
 
@@ -71,7 +82,10 @@ class _History:
         self.tally = Tally(seeds=1)
         self._time = seams.Time(BEGINNING)
         self._chance = Random(f"schedule of {plan.seed}")
-        self._scheduler = Scheduler(control, self._chance, self.trace, self._advance)
+        self._theme = THEMES[plan.theme]
+        self._scheduler = Scheduler(
+            control, self._chance, self.trace, self._advance, self._theme.pace
+        )
         self._breaks = {(each.act, each.call): each.kind for each in plan.breaks}
         self._queues: dict[Role, deque[Act | Job]] = {role: deque() for role in Role}
         self._roles: dict[str, Role] = {}
@@ -82,7 +96,7 @@ class _History:
     @contextmanager
     def installed(self) -> Iterator[None]:
         with seams.installed(self._time, seed=self.plan.seed, wake_up=self._wake_up):
-            self._world = world.make(self.plan.seed, time=self._time, tally=self.tally)
+            self._world = world.make(self.plan, time=self._time, tally=self.tally)
             bank: Any = self._world.bank
             networks = MappingProxyType({bank.name: bank})
             burst = partial(_burst, self._world)
@@ -94,7 +108,7 @@ class _History:
 
     def live(self) -> None:
         try:
-            for role, count in PROCESSES.items():
+            for role, count in self._processes().items():
                 for _ in range(count):
                     self._start(role)
             for day, night in enumerate(self.plan.nights):
@@ -106,6 +120,13 @@ class _History:
             self._scheduler.stop()
             self.tally.steps += self._scheduler.steps
             self.tally.days += self._time.now - BEGINNING
+
+    def _processes(self) -> dict[Role, int]:
+        return {
+            Role.WEB: self._theme.web_processes,
+            Role.WORKER: _WORKERS,
+            Role.DISPATCHER: _DISPATCHERS,
+        }
 
     def findings(self) -> list[Finding]:
         locks = [
@@ -122,9 +143,10 @@ class _History:
 
     def _evening(self) -> None:
         """What the day began comes to rest, with faults still about."""
+        reads = self._theme.reads_at_night
         for leap in _EVENING:
             self._pass(leap)
-            self._sweep_once()
+            self._sweep_once([name for name in ESSENTIAL if reads or name not in READING])
 
     def _end(self) -> None:
         """Nothing breaks any more: what was promised has to come."""
@@ -134,8 +156,10 @@ class _History:
             self._pass(leap)
             self._sweep_once()
         for _ in range(_END_ROUNDS):
+            self._pass(_BETWEEN_ROUNDS)
             self._sweep_once()
         for _ in range(_END_ROUNDS):
+            self._pass(_BETWEEN_ROUNDS)
             self._queues[Role.DISPATCHER].append(actors.delivery(self._world, -1))
             self._work([])
 
@@ -143,12 +167,16 @@ class _History:
         """Some hours, or until a moment before something ends, when it matters who is first."""
         leap = timedelta(hours=hours)
         if hours == TO_A_DEADLINE:
-            deadline = world.next_deadline(after=self._time.now + _BEFORE_A_DEADLINE)
-            leap = deadline - _BEFORE_A_DEADLINE - self._time.now if deadline else _DAY
+            leap = self._until(world.next_deadline(after=self._time.now + _BEFORE_A_DEADLINE))
+        elif hours == TO_THE_END_OF_A_WAIT:
+            leap = self._until(world.next_end_of_a_wait(after=self._time.now + _BEFORE_A_DEADLINE))
         self._pass(leap)
 
-    def _sweep_once(self) -> None:
-        for name in ESSENTIAL:
+    def _until(self, deadline: datetime | None) -> timedelta:
+        return deadline - _BEFORE_A_DEADLINE - self._time.now if deadline else _DAY
+
+    def _sweep_once(self, names: Iterable[str] = ESSENTIAL) -> None:
+        for name in names:
             self._queues[Role.WORKER].append(actors.sweep(-1, name, {}))
         self._queues[Role.DISPATCHER].append(actors.delivery(self._world, -1))
         for intent in self._world.intents:

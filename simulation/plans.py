@@ -6,41 +6,18 @@ shrinks. What is not in it (who goes on next, what the bank does) follows from i
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from random import Random
 
-from config.beat import SCHEDULE
+from simulation import themes
+from simulation.themes import THEMES, TO_A_DEADLINE, TO_THE_END_OF_A_WAIT, Breakage, Role, Theme
 
 TENANTS = 2
 DAYS, ACTS_PER_DAY = 3, 60
-BREAKS_PER_DAY = 8
-_BREAK_AT_MOST = 24  # calls after a job began
-# Amounts near each other, so that a balance covers one thing and not two.
-AMOUNTS = (100, 250, 400, 600, 900)
-NIGHTS = (4, 9, 20, 30)  # hours
-# A night that ends just before the next deadline of a question or of a wait for money.
-TO_A_DEADLINE = 0
-_DEADLINE_NIGHTS = 0.5
-
-
-class Breakage(StrEnum):
-    """What can happen to a process at a call of its job."""
-
-    CUT_BEFORE = "connection cut before a call"
-    CUT_AFTER = "connection cut behind a call"
-    LOST_ANSWER = "answer of the database lost"
-    DEATH_BEFORE = "process died before a call"
-    DEATH_AFTER = "process died behind a call"
-
-
-class Role(StrEnum):
-    """Which kind of process does it."""
-
-    WEB = "web"
-    WORKER = "worker"
-    DISPATCHER = "dispatcher"
+_BUSY = 0.75
+_BREAK_AS_THE_THEME_SAYS = 0.7
+_AMONG = 1_000
 
 
 @dataclass(frozen=True)
@@ -69,12 +46,13 @@ class Break:
 
 @dataclass(frozen=True)
 class Plan:
-    """`nights`: the hours that pass after each day, or TO_A_DEADLINE."""
+    """`nights`: the hours that pass after each day, or up to which deadline. `theme`: a name."""
 
     seed: str
     acts: tuple[Act, ...]
     breaks: tuple[Break, ...]
     nights: tuple[int, ...]
+    theme: str
 
     def only(self, acts: Collection[int]) -> Plan:
         """Without the other acts, what breaks in them, and the days behind the last one."""
@@ -105,94 +83,45 @@ class Plan:
         return lines
 
 
-PEOPLE: dict[str, int] = {
-    "top_up": 9,
-    "pay": 14,
-    "pay_or_wait": 9,
-    "cancel_payment": 5,
-    "cancel_funding": 4,
-    "credit": 8,
-    "debit": 7,
-    "hold_payment": 3,
-    "release_payment": 3,
-    "stop_payment": 1,
-    "hold_funding": 2,
-    "release_funding": 2,
-    "approve": 5,
-    "decline": 2,
-    "configure": 3,
-    "pause": 1,
-    "summary": 3,
-    "resend": 1,
-}
-# What moves money along.
-ESSENTIAL: dict[str, int] = {
-    "funding.submit_due": 7,
-    "payments.submit_due": 7,
-    "funding.process_network_events": 9,
-    "payments.process_network_events": 9,
-    "payments.run_waiting": 6,
-    "payments.expire_waiting": 4,
-    "funding.sweep_auto_funding": 3,
-    "payments.sweep_confirmations": 3,
-    "funding.sweep_confirmations": 2,
-}
-# Every other job of the beat runs now and then.
-SWEEPS = dict.fromkeys([entry["task"] for entry in SCHEDULE.values()], 1) | ESSENTIAL
-# What people and the beat do around a deadline.
-_RUSH = {
-    Role.WEB: {
-        "approve": 6,
-        "decline": 2,
-        "cancel_payment": 4,
-        "hold_payment": 4,
-        "release_payment": 2,
-        "pay_or_wait": 2,
-        "credit": 3,
-        "debit": 2,
-    },
-    Role.WORKER: {
-        "payments.expire_waiting": 5,
-        "payments.sweep_confirmations": 5,
-        "funding.sweep_confirmations": 3,
-        "payments.run_waiting": 3,
-        "payments.submit_due": 2,
-    },
-    Role.DISPATCHER: {"dispatch": 1},
-}
-DISPATCH = "dispatch"
-_SHARE = {Role.WEB: 11, Role.WORKER: 9, Role.DISPATCHER: 2}
-
-
-def make(seed: str, *, days: int = DAYS, acts_per_day: int = ACTS_PER_DAY) -> Plan:
-    """The plan of a seed."""
+def make(
+    seed: str, *, days: int = DAYS, acts_per_day: int = ACTS_PER_DAY, theme: str | None = None
+) -> Plan:
+    """The plan of a seed, about what the seed says or about `theme`."""
+    name = theme or themes.of_seed(seed)
+    about = THEMES[name]
+    acts_per_day *= about.times
     chance = Random(f"plan of {seed}")
-    nights = [
-        TO_A_DEADLINE if chance.random() < _DEADLINE_NIGHTS else chance.choice(NIGHTS)
-        for _ in range(days)
-    ]
+    nights = [chance.choice(about.nights) for _ in range(days)]
     acts: list[Act] = []
     for day in range(days):
-        # The night before this day; half of the day is what a deadline brings about.
-        rush = acts_per_day // 2 if day and nights[day - 1] == TO_A_DEADLINE else 0
+        # The night before this day; half of the day is what it brings about.
+        led_to = nights[day - 1] in {TO_A_DEADLINE, TO_THE_END_OF_A_WAIT}
+        morning = acts_per_day // 2 if day and (led_to or about.every_morning) else 0
         for place in range(acts_per_day):
-            acts.append(_act(chance, len(acts), day=day, is_rush=place < rush))
+            is_morning = place < morning
+            acts.append(_act(chance, about, len(acts), day=day, is_morning=is_morning))
     breaks = [
-        Break(chance.choice(acts).number, _early(chance), kind)
-        for kind in chance.choices(list(Breakage), k=days * BREAKS_PER_DAY)
+        Break(_broken(chance, about, acts), _early(chance, about), kind)
+        for kind in chance.choices(about.breakages, k=days * about.breaks)
     ]
-    return Plan(seed, tuple(acts), tuple(breaks), tuple(nights))
+    return Plan(seed, tuple(acts), tuple(breaks), tuple(nights), name)
 
 
-def _early(chance: Random) -> int:
+def _broken(chance: Random, about: Theme, acts: Sequence[Act]) -> int:
+    """The number of an act in which something breaks."""
+    favored = [act for act in acts if act.kind in about.broken]
+    is_favored = favored and chance.random() < _BREAK_AS_THE_THEME_SAYS
+    return chance.choice(favored if is_favored else acts).number
+
+
+def _early(chance: Random, about: Theme) -> int:
     """A call of a job: earlier ones more often, because few jobs are long."""
-    return min(chance.randint(1, _BREAK_AT_MOST), chance.randint(1, _BREAK_AT_MOST))
+    return min(chance.randint(1, about.calls), chance.randint(1, about.calls))
 
 
-def _act(chance: Random, number: int, *, day: int, is_rush: bool) -> Act:
-    (role,) = chance.choices(list(_SHARE), list(_SHARE.values()))
-    usual = {Role.WEB: PEOPLE, Role.WORKER: SWEEPS, Role.DISPATCHER: {DISPATCH: 1}}
-    kinds = (_RUSH if is_rush else usual)[role]
+def _act(chance: Random, about: Theme, number: int, *, day: int, is_morning: bool) -> Act:
+    (role,) = chance.choices(list(Role), about.shares)
+    kinds = about.acts(role, is_morning=is_morning)
     (kind,) = chance.choices(list(kinds), list(kinds.values()))
     return Act(
         number=number,
@@ -200,9 +129,9 @@ def _act(chance: Random, number: int, *, day: int, is_rush: bool) -> Act:
         kind=kind,
         role=role,
         # One tenant is busy, so that there is somebody to wait for.
-        tenant=0 if chance.random() < 0.75 else chance.randrange(TENANTS),
-        pick=chance.randrange(1_000),
-        amount=chance.choice(AMOUNTS),
+        tenant=0 if chance.random() < _BUSY else chance.randrange(TENANTS),
+        pick=chance.randrange(_AMONG),
+        amount=chance.choice(about.amounts),
         is_keyed=chance.random() < 0.5,
         luck=chance.random(),
     )

@@ -1,4 +1,5 @@
-"""Bugs to plant, to see that the simulation finds them: the product's source, changed in memory.
+"""Bugs to plant, to see that the simulation finds them: the product's source, changed in memory,
+or a function of the simulation's own database.
 
 A process started with BALLAST_SIMULATION_PLANT=name imports the changed text instead of the file.
 """
@@ -10,7 +11,7 @@ import importlib.machinery
 import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import CodeType, ModuleType
 
 VARIABLE = "BALLAST_SIMULATION_PLANT"
@@ -18,12 +19,15 @@ VARIABLE = "BALLAST_SIMULATION_PLANT"
 
 @dataclass(frozen=True)
 class Plant:
-    """`edits`: per module, a text that stands in its source exactly once and what takes its place.
-    `seeds`: within how many the simulation finds it; 0: it has not found it yet."""
+    """`edits`: per module, a text that stands in its source exactly once and what takes its place;
+    `functions`: the same of functions of the database. `seed`: one that finds it, if it is about
+    `theme` (empty: as it chooses)."""
 
     says: str
-    edits: Mapping[str, tuple[str, str]]
-    seeds: int = 10
+    seed: int
+    theme: str = ""
+    edits: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    functions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 _SWALLOWED = """    except Exception:
@@ -31,71 +35,91 @@ _SWALLOWED = """    except Exception:
             raise
         log"""
 
+_LOCKED = """available = available + available_delta,
+        locked = locked + locked_delta,
+        pending = pending + pending_delta,
+"""
+# What a statement reads beside the row that it changes is not read again when it has waited.
+_NOT_LOCKED = """(available, locked, pending) = (
+            SELECT available + available_delta, locked + locked_delta, pending + pending_delta
+            FROM balance WHERE tenant_id = tenant AND currency = 'USD'
+        ),
+"""
+
 PLANTS: dict[str, Plant] = {
+    "posting-lock": Plant(
+        "a posting adds to a balance that it read without the row's lock (balance_post)",
+        functions={"balance_post": (_LOCKED, _NOT_LOCKED)},
+        seed=1,
+    ),
     "posting-attempts": Plant(
         "a posting tries twice, not ten times (balance/posting.py)",
-        {"balance.posting": ("ATTEMPTS = 10\n", "ATTEMPTS = 2\n")},
-        seeds=0,
+        edits={"balance.posting": ("ATTEMPTS = 10\n", "ATTEMPTS = 2\n")},
+        seed=3,
+        theme="hot balance",
     ),
     "message-lock": Plant(
         "two workers may apply one message (networks/inbox/messages.py)",
-        {
+        edits={
             "networks.inbox.messages": (
                 'its row allowed it."""\n    event = inbox.waiting().select_for_update'
                 "(skip_locked=True)",
                 'its row allowed it."""\n    event = inbox.waiting()',
             )
         },
+        seed=1,
     ),
     "message-order": Plant(
         "a return does not wait for the settlement before it (networks/inbox/messages.py)",
-        {
+        edits={
             "networks.inbox.messages": (
                 "return _is_young(event, now) and first.filter(pk__lt=event.pk).exists()",
                 "return False",
             )
         },
-        seeds=0,
+        seed=3,
     ),
     "decision-twice": Plant(
         "a question that was decided is decided again (approvals/outcomes.py)",
-        {
+        edits={
             "approvals.outcomes": (
                 "filter(_in_time(decision, now), decision=Decision.OPEN)",
                 "filter(_in_time(decision, now))",
             )
         },
+        seed=2,
     ),
     "expire-unasked": Plant(
         "a payment is given up whatever became of it meanwhile (payments/services/waiting.py)",
-        {
+        edits={
             "payments.services.waiting": (
                 "rows = _late(now).select",
                 "rows = Payment.objects.select",
             )
         },
-        seeds=0,
+        seed=2,
     ),
     "success-of-nothing": Plant(
         "auto-funding swallows a lost connection, and the block around it ends in silence",
-        {
+        edits={
             "funding.services.auto_funding": (_SWALLOWED, "    except Exception:\n        log"),
             "common.postgresql.base": ("atomic.install()\n", "\n"),
         },
-        seeds=20,
+        seed=6,
     ),
     "lease-version": Plant(
         "who slept past its lease records its result all the same (common/leases.py)",
-        {
+        edits={
             "common.leases": (
                 "filter(pk=row.pk, lease_version=row.lease_version)",
                 "filter(pk=row.pk)",
             )
         },
+        seed=1,
     ),
     "answer-apart": Plant(
         "the answer of a request is kept in a transaction of its own (api/idempotency.py)",
-        {
+        edits={
             "api.idempotency": (
                 "            return _replay(request, key) or _kept(request, key, run)\n",
                 "            if (replay := _replay(request, key)) is not None:\n"
@@ -107,10 +131,11 @@ PLANTS: dict[str, Plant] = {
                 "        return response\n",
             )
         },
+        seed=1,
     ),
     "acknowledged-first": Plant(
         "messages are acknowledged before they are stored (networks/inbox/arrivals.py)",
-        {
+        edits={
             "networks.inbox.arrivals": (
                 "    kept = _store(events, now)\n"
                 "    network.acknowledge(event.id for event in kept)\n",
@@ -118,7 +143,8 @@ PLANTS: dict[str, Plant] = {
                 "    kept = _store(events, now)\n",
             )
         },
-        seeds=0,
+        seed=1,
+        theme="dying workers",
     ),
 }
 
@@ -127,6 +153,11 @@ def install(name: str) -> None:
     """Change what is imported from now on. Raises KeyError for a bug that nobody described."""
     if name:
         sys.meta_path.insert(0, _Finder(PLANTS[name]))
+
+
+def functions(name: str) -> Mapping[str, tuple[str, str]]:
+    """What the bug changes in the database."""
+    return PLANTS[name].functions if name else {}
 
 
 class _Finder(importlib.abc.MetaPathFinder):

@@ -7,7 +7,7 @@ one that was refused has none.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from approvals import matters
@@ -125,13 +125,7 @@ def _check_decision(deed: Deed) -> Iterator[Finding]:
 
 def _check_holds(world: World) -> Iterator[Finding]:
     """What staff were told is held stays where it is until they, or its owner, end that."""
-    last: dict[str, Deed] = {}
-    for deed in world.deeds:
-        if deed.kind in {"hold", "release", "stop"} and (deed.was_told or deed.kind != "hold"):
-            last[deed.subject_id] = deed
-    for subject_id, deed in last.items():
-        if deed.kind != "hold":
-            continue
+    for subject_id in _held_last(world.deeds):
         model: Any = Payment if subject_id.startswith("pay_") else FundingTransaction
         row = model._default_manager.get(pk=subject_id)
         is_ended = bool({row.failure_code, row.status} & _ENDED_BY_ITS_OWNER)
@@ -141,6 +135,15 @@ def _check_holds(world: World) -> Iterator[Finding]:
             )
         if subject_id in world.bank.entries:
             yield Finding("lie", "hold", f"{subject_id} was held, and the bank has it")
+
+
+def _held_last(deeds: Sequence[Deed]) -> Iterator[str]:
+    """What was held after every release of it had ended: of two at once, either may be the last."""
+    holds = {deed.subject_id: deed for deed in deeds if deed.kind == "hold" and deed.was_told}
+    for subject_id, hold in holds.items():
+        others = [d for d in deeds if d.subject_id == subject_id and d.kind in {"release", "stop"}]
+        if all(0 < other.ended < hold.begun for other in others):
+            yield subject_id
 
 
 def _of_nobody(world: World, rows: Rows) -> Iterator[Finding]:

@@ -21,8 +21,6 @@ from simulation.trace import Trace
 PATIENCE_SECONDS, LONG_PATIENCE_SECONDS = 0.004, 0.25
 _ANYTHING = CallKind(may_wait=True, may_free=True)
 _STUCK_AFTER = 15_000  # looks, a minute: something waits for what is none of ours
-_RESHUFFLE_EVERY = 30  # steps
-_WEIGHTS = (1.0, 1.0, 1.0, 4.0, 0.02)  # the last one: a process that hardly gets on
 # Of each backend, those that it waits for.
 Waits = Mapping[int, Sequence[int]]
 
@@ -41,11 +39,31 @@ class Deadlock:
     places: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How fast processes go on: each draws one of `weights` anew every so many `steps`, and has
+    so much of it (`slowness`) while it does one of the `slow` jobs."""
+
+    weights: tuple[float, ...] = (1.0, 1.0, 1.0, 4.0, 0.02)  # the last one hardly gets on
+    steps: int = 30
+    slow: frozenset[str] = frozenset()
+    slowness: float = 1.0
+
+    def share(self, weight: float, job: Job | None) -> float:
+        """What remains of a process's weight."""
+        return weight * self.slowness if job is not None and job.name in self.slow else weight
+
+
 class Scheduler:
     """Owns the processes. `advance` moves the world's clock by a step's time."""
 
     def __init__(
-        self, control: Control, chance: Random, trace: Trace, advance: Callable[[], None]
+        self,
+        control: Control,
+        chance: Random,
+        trace: Trace,
+        advance: Callable[[], None],
+        pace: Pace | None = None,
     ) -> None:
         self.processes: list[Process] = []
         self.deadlocks: list[Deadlock] = []
@@ -54,6 +72,7 @@ class Scheduler:
         self._chance = chance
         self._trace = trace
         self._advance = advance
+        self._pace = pace or Pace()
         self._arrivals: SimpleQueue[Arrival] = SimpleQueue()
         self._weights: dict[str, float] = {}
 
@@ -76,9 +95,10 @@ class Scheduler:
 
     def choose(self, among: list[Process]) -> Process:
         """Who goes on. Weights change now and then, so that some stand still for long."""
-        if self.steps % _RESHUFFLE_EVERY == 0 or not self._weights:
-            self._weights = {p.name: self._chance.choice(_WEIGHTS) for p in self.processes}
-        weights = [self._weights.get(process.name, 1.0) for process in among]
+        if self.steps % self._pace.steps == 0 or not self._weights:
+            drawn = self._pace.weights
+            self._weights = {p.name: self._chance.choice(drawn) for p in self.processes}
+        weights = [self._pace.share(self._weights.get(p.name, 1.0), p.job) for p in among]
         (chosen,) = self._chance.choices(among, weights)
         return chosen
 

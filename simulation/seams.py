@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, tzinfo
-from functools import wraps
+from functools import partial, wraps
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -23,10 +23,13 @@ from unittest.mock import patch
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from api import throttling
 from approvals import links
+from balance import rolling, selectors
 from common import clock, cooldown, crypto, ids, leases, tasks
 from common.postgresql import base, direct
 from networks import submission
+from seals import rounds, windows
 from simulation.processes import CallKind, current
 from tenants import key_text
 from tenants.services import emails
@@ -34,6 +37,9 @@ from webhooks import signing, wake
 from webhooks.dispatcher import loop, runs
 
 Seam = tuple[Any, str, Any]
+
+# When, in the world's time, the last transaction of each backend began.
+_began: dict[int, datetime] = {}
 
 _PLACE_LENGTH = 72
 _SAVEPOINT = re.compile(r'"?s\d+_x\d+"?')  # Django names them after the thread
@@ -64,15 +70,32 @@ def installed(
         (tasks._sender, "add", wake_up),
         (wake, "dispatchers", lambda: wake_up("webhooks.sweep", {})),
     ]
+    orders = [
+        (selectors, name, _in_order(getattr(selectors, name)))
+        for name in ("low_tenants", "recovered_tenants")
+    ]
+    limits: list[Seam] = [(throttling._bucket, "take", lambda _name, rate: (True, float(rate)))]
     with ExitStack() as stack:
         for target, name, value in [
             *_clocks(world_time),
             *_dice(),
             *_database_calls(world_time),
             *broker,
+            *limits,
+            *orders,
         ]:
             stack.enter_context(patch.object(target, name, value))
         yield
+
+
+def _in_order(real: Callable[..., list[str]]) -> Callable[..., list[str]]:
+    """What a query gives in no order comes in that of PostgreSQL's pages, which is no seed's."""
+
+    @wraps(real)
+    def ordered(**given: Any) -> list[str]:
+        return sorted(real(**given))
+
+    return ordered
 
 
 def _clocks(world_time: Time) -> Iterator[Seam]:
@@ -83,8 +106,22 @@ def _clocks(world_time: Time) -> Iterator[Seam]:
         time_ns=lambda: round(world_time.seen().timestamp() * 1_000_000) * 1_000,
         monotonic=lambda: world_time.now.timestamp(),
     )
-    for module in (ids, leases, loop, runs, cooldown, submission, emails):
+    for module in (ids, leases, loop, runs, cooldown, submission, emails, rounds, windows):
         yield module, "time", ticks
+    yield rolling, "run", partial(rolling.run, clock=ticks.monotonic)
+    yield from _beginnings(world_time)
+
+
+def _beginnings(world_time: Time) -> Iterator[Seam]:
+    """The seals ask PostgreSQL since when a transaction runs; it would say so in our own time."""
+    real = windows._running
+
+    def running() -> dict[str, Any]:
+        backends: Any = real()
+        return {name: _began.get(backend, world_time.now) for name, backend in backends.items()}
+
+    yield windows, "_RUNNING", windows._RUNNING.replace("activity.xact_start", "activity.pid")
+    yield windows, "_running", running
 
 
 def _dice() -> Iterator[Seam]:
@@ -137,6 +174,7 @@ def _set_clock(connection: psycopg.Connection[Any], world_time: Time) -> None:
     """The database has the world's time: at the beginning of each transaction, as `now()` has."""
     if connection.pgconn.transaction_status == TransactionStatus.IDLE:
         moment = clock.text_of(world_time.now)
+        _began[connection.info.backend_pid] = world_time.now
         connection.pgconn.exec_(f"SET ballast.now = '{moment}'".encode())
 
 

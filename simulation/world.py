@@ -20,10 +20,11 @@ from payments.services import approval_settings
 from payments.states import PaymentStatus
 from simulation.bank import Bank
 from simulation.front import Front, Intent
-from simulation.plans import TENANTS
+from simulation.plans import TENANTS, Plan
 from simulation.receivers import Receivers
 from simulation.seams import Time
 from simulation.tally import Tally
+from simulation.themes import THEMES
 from tenants.actors import SYSTEM
 from tenants.models import Mode, Role, Tenant
 from tenants.services import accounts, keys
@@ -48,13 +49,16 @@ class Customer:
 
 @dataclass
 class Deed:
-    """What a person at the desk or an approver did. `was_told`: they saw that it was done."""
+    """What a person at the desk or an approver did. `was_told`: they saw that it was done.
+    `begun`, `ended`: numbers that tell what came before what."""
 
     kind: str
     subject_id: str
     tenant_id: str
     was_told: bool
     amount: int = 0
+    begun: int = 0
+    ended: int = 0
 
 
 @dataclass
@@ -71,6 +75,12 @@ class World:
     deeds: list[Deed] = field(default_factory=list)
     wake_ups: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     suspicions: list[tuple[str, str]] = field(default_factory=list)
+    moments: int = 0
+
+    def moment(self) -> int:
+        """A number larger than all before it."""
+        self.moments += 1
+        return self.moments
 
     def known(self, prefix: str, tenant_id: str) -> list[str]:
         """Ids of what the tenant's programs were told was made, oldest first."""
@@ -79,12 +89,12 @@ class World:
         return [each for each in dict.fromkeys(ids) if each.startswith(prefix)]
 
 
-def make(seed: str, *, time: Time, tally: Tally) -> World:
+def make(plan: Plan, *, time: Time, tally: Tally) -> World:
     """A world on an empty database. Its clock and dice must be installed."""
     world = World(
         time=time,
-        bank=Bank(seed=seed, time=time, tally=tally),
-        receivers=Receivers(seed=seed, time=time, tally=tally),
+        bank=Bank(seed=plan.seed, time=time, tally=tally, returns=THEMES[plan.theme].returns),
+        receivers=Receivers(seed=plan.seed, time=time, tally=tally),
         tally=tally,
         front=Front(),
     )
@@ -162,11 +172,16 @@ def next_deadline(*, after: datetime) -> datetime | None:
     ends = [
         found.order_by("expires_at").values_list("expires_at", flat=True)[:1] for found in questions
     ]
+    moments = [moment for found in ends for moment in found]
+    return min([*moments, *filter(None, [next_end_of_a_wait(after=after)])], default=None)
+
+
+def next_end_of_a_wait(*, after: datetime) -> datetime | None:
+    """When the next payment has waited for money too long, if one waits."""
     waiting = Payment.objects.filter(
         status=PaymentStatus.WAITING_FOR_FUNDS, held_at=None, waits_until__gt=after
     )
-    ends.append(waiting.order_by("waits_until").values_list("waits_until", flat=True)[:1])
-    return min((moment for found in ends for moment in found), default=None)
+    return waiting.order_by("waits_until").values_list("waits_until", flat=True).first()
 
 
 def unsent(prefix: str, tenant_id: str) -> list[str]:

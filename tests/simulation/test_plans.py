@@ -6,8 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
-from simulation import plans, plants
+from simulation import plans, plants, themes
 from simulation.shrinking import shrink
 
 
@@ -15,6 +16,21 @@ class TestPlans:
     def test_a_seed_decides_all_of_it(self):
         assert plans.make("1") == plans.make("1")
         assert plans.make("1") != plans.make("2")
+
+    def test_every_theme_comes_in_a_few_seeds_in_a_row(self):
+        few = sum(theme.weight for theme in themes.THEMES.values())
+
+        for first in (1, 20):
+            seeds = range(first, first + few)
+            assert {plans.make(str(seed)).theme for seed in seeds} == set(themes.THEMES)
+
+    def test_a_theme_s_breaks_come_mostly_in_the_acts_that_it_names(self):
+        plan = plans.make("1", theme="dying workers")
+        kinds = {act.number: act.kind for act in plan.acts}
+
+        named = [each for each in plan.breaks if kinds[each.act] in themes.READING]
+
+        assert len(named) > len(plan.breaks) / 2
 
     def test_without_acts_it_has_neither_their_breaks_nor_the_days_behind(self):
         plan = plans.make("1", days=3, acts_per_day=10)
@@ -46,8 +62,14 @@ class TestShrinking:
         assert next(tries) == 5
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize("name", plants.PLANTS)
 def test_a_planted_bug_changes_what_it_says(name):
+    with connection.cursor() as cursor:
+        for function, (old, new) in plants.PLANTS[name].functions.items():
+            cursor.execute("SELECT pg_get_functiondef(%s::regproc)", [function])
+            (source,) = cursor.fetchone()
+            assert plants.planted(source, old, new) != source
     for module, (old, new) in plants.PLANTS[name].edits.items():
         spec = find_spec(module)
         assert spec is not None
