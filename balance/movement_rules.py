@@ -110,10 +110,11 @@ WHERE movement.id = ANY(%(ids)s) AND (
 """)
 
 # Money arrived, or went, or came back, because the network said so, with this amount; and where it
-# said so, it did. A message that a person settled counts for what it says.
+# said so, it did. A message that a person settled counts for what it says, and somebody did.
 MESSAGES = SQL("""
 SELECT movement.tenant_id, movement.id, movement.status || CASE WHEN said.fits IS FALSE
     THEN ', but a message applied to it has another amount or network'
+    WHEN said.put_away THEN ', and a message that nobody resolved is called so'
     ELSE ', but the network has said ' || coalesce(said.kinds, 'nothing') END
 FROM {table} AS movement
 LEFT JOIN LATERAL (
@@ -123,8 +124,12 @@ LEFT JOIN LATERAL (
         bool_or(kind = 'returned') AS returned,
         bool_or(kind = 'returned' AND outcome = 'applied') AS returned_here,
         bool_and(amount = movement.amount AND currency = movement.currency
-            AND network = movement.network) FILTER (WHERE outcome = 'applied') AS fits
-    FROM network_inbox_inboundevent
+            AND network = movement.network) FILTER (WHERE outcome = 'applied') AS fits,
+        bool_or(outcome = 'resolved' AND NOT EXISTS (
+            SELECT FROM tenants_auditevent AS line
+            WHERE line.subject_id = movement.id AND line.action = 'network_event.resolved'
+                AND line.details ->> 'eventId' = message.event_id)) AS put_away
+    FROM network_inbox_inboundevent AS message
     WHERE instruction_id = movement.id AND outcome IN ('applied', 'resolved')
 ) AS said ON true
 WHERE movement.id = ANY(%(ids)s) AND (
@@ -132,6 +137,7 @@ WHERE movement.id = ANY(%(ids)s) AND (
     OR (movement.completed_at IS NULL AND said.settled_here)
     OR (movement.returned AND said.returned IS NOT TRUE)
     OR (NOT movement.returned AND said.returned_here)
+    OR said.put_away
     OR said.fits IS FALSE)
 """)
 

@@ -10,6 +10,7 @@ class SealsConfig(AppConfig):
     def ready(self) -> None:
         """Join the ledger's audit."""
         from common import audits
-        from seals import checks
+        from seals import ahead, checks
 
         audits.register_whole(checks.check)
+        audits.register_whole(ahead.check)

@@ -1,4 +1,4 @@
-"""What must hold of mail: our part of the audit."""
+"""What must hold of mail and of API keys: our part of the audit."""
 
 from __future__ import annotations
 
@@ -21,8 +21,21 @@ WHERE email.sent_at IS NULL AND email.failed_at IS NULL
     AND (%(tenant_ids)s::text[] IS NULL OR email.tenant_id = ANY(%(tenant_ids)s))
 """  # noqa: S608  # our own text
 
+_UNISSUED = """
+SELECT key.tenant_id, key.id, 'was issued by nobody, says the audit log'
+FROM tenants_apikey AS key
+WHERE key.created_at > CASE WHEN %(full)s THEN '-infinity' ELSE %(since)s END
+    AND (%(tenant_ids)s::text[] IS NULL OR key.tenant_id = ANY(%(tenant_ids)s))
+    AND NOT EXISTS (
+        SELECT FROM tenants_auditevent AS line
+        WHERE line.subject_id = key.id AND line.tenant_id = key.tenant_id
+            AND line.action = 'api_key.issued')
+"""
+
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """A mail was sent, was given up, is due, or was not needed any more when its turn came."""
+    """A mail was sent, was given up, is due, or was not needed any more when its turn came. A
+    key was issued by somebody."""
     values = {**scope.values, "not_needed": emails.NOT_NEEDED}
     yield from audits.found("email_never_due", _NEVER_DUE, values)
+    yield from audits.found("api_key_unissued", _UNISSUED, scope.values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from common import leases
 from funding.models import FundingTransaction
 from funding.services import auto_funding, lifecycle, notices, sources
 from funding.states import FundingStatus
@@ -11,6 +12,7 @@ from networks.base import EventKind
 from networks.inbox import messages
 from networks.inbox.messages import Inbox, Rule
 from networks.inbox.models import InboundEvent
+from networks.submission import RETRY_AFTER
 
 S = FundingStatus
 
@@ -83,6 +85,25 @@ def _knows(funding: FundingTransaction, kind: EventKind) -> bool:
     return kind == EventKind.ACCEPTED and funding.in_transit_at is not None
 
 
+def _is_unanswered(funding: FundingTransaction) -> bool:
+    """Tried for longer than any call lasts, and the network never said whether it has it."""
+    return funding.status == S.RESERVED and funding.attempts > len(RETRY_AFTER)
+
+
+def _take_over(funding: FundingTransaction, event: InboundEvent, now: datetime) -> None:
+    """The bank has it, so people say: record what the lost answer would have said. Whoever still
+    holds the lease cannot record anything, and nobody is given it again."""
+    leases.settle(funding)
+    lifecycle.move(
+        funding=funding,
+        target=S.PENDING,
+        actor=messages.actor_of(event),
+        now=now,
+        reason=event.reason,
+        network_reference=event.reference,
+    )
+
+
 INBOX = Inbox(
     id_prefix="ftx_",
     noun="funding",
@@ -91,4 +112,6 @@ INBOX = Inbox(
     move=_move,
     imply=_imply_acceptance,
     knows=_knows,
+    is_unanswered=_is_unanswered,
+    take_over=_take_over,
 )

@@ -58,6 +58,14 @@ def _implies_nothing(row: Any, target: str, event: InboundEvent, now: datetime) 
     raise NotImplementedError(f"{event.kind} implies nothing about {row.pk}")
 
 
+def _is_never_unanswered(_row: Any) -> bool:
+    return False
+
+
+def _takes_nothing_over(row: Any, event: InboundEvent, now: datetime) -> None:
+    raise NotImplementedError(f"{event.kind} by hand of {row.pk}, which was not handed over")
+
+
 def _knows_nothing(_row: Any, _kind: EventKind) -> bool:
     return False
 
@@ -70,7 +78,9 @@ class Inbox(Generic[Row]):
     locked until the end of the transaction. `move(row, target, event, now)` is called for what the
     rules allow, `imply` with the same arguments for what they imply. `knows(row, kind)`: an
     earlier move implied what such a message says, so that the first one is noted and moves nothing.
-    `noun` names a row in the notes for staff.
+    `noun` names a row in the notes for staff. `is_unanswered`: it was handed over, perhaps, and
+    nobody can tell; `take_over` then records what people found out, so that it is never handed over
+    again.
     """
 
     id_prefix: str
@@ -80,6 +90,8 @@ class Inbox(Generic[Row]):
     move: Callable[[Row, str, InboundEvent, datetime], None]
     imply: Callable[[Row, str, InboundEvent, datetime], None] = _implies_nothing
     knows: Callable[[Row, EventKind], bool] = _knows_nothing
+    is_unanswered: Callable[[Row], bool] = _is_never_unanswered
+    take_over: Callable[[Row, InboundEvent, datetime], None] = _takes_nothing_over
 
     def __post_init__(self) -> None:
         arrivals.expect(self.id_prefix)

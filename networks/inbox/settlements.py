@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from common.constraints import violated
+from common.database_clock import database_now
 from common.errors import StaffRefusal
 from networks.base import EventKind
 from networks.inbox import messages
@@ -115,6 +116,8 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Inbo
         next_attempt_at=now,
         by_hand=actor.id,
     )
+    if inbox.is_unanswered(row):
+        inbox.take_over(row, event, now)
     messages.apply_to(inbox, row, event, now)
     proposal.event = event
     _decide(proposal, SettlementDecision.APPROVED, note, actor, now)
@@ -151,12 +154,19 @@ def _lock_for(proposal_id: str, actor: Actor) -> HandSettlement:
 def _require_possible(inbox: Inbox[Any], row: Any, proposal: HandSettlement) -> None:
     """Raises SettlementRefused. The row is locked."""
     kind = EventKind(proposal.kind)
-    if not inbox.rules[kind].moves_from(row.status):
+    is_unanswered = inbox.is_unanswered(row)
+    if is_unanswered and row.leased_until is not None and row.leased_until > database_now():
+        raise SettlementRefused("It is being sent right now. Look again in a minute.")
+    if not is_unanswered and not inbox.rules[kind].moves_from(row.status):
         raise SettlementRefused(f"It is {row.status}: nothing is to be {kind}.")
     if proposal.amount != row.amount:
         raise SettlementRefused("The amount is not that of the movement.", field="amount")
     said = InboundEvent.objects.filter(instruction_id=proposal.subject_id)
-    if said.filter(outcome=InboundOutcome.NEW).exists():
+    waiting = said.filter(outcome=InboundOutcome.NEW)
+    if is_unanswered:  # what agrees waits for just this, and is noted afterwards
+        agrees = Q(kind=kind) | Q(kind=EventKind.ACCEPTED)
+        waiting = waiting.exclude(agrees, amount=row.amount, currency=row.currency)
+    if waiting.exists():
         raise SettlementRefused("A message of the network waits to be applied. Look again.")
     ends = said.filter(outcome=InboundOutcome.REVIEW, kind__in=_ENDS)
     agreeing = ends.filter(kind=kind, amount=row.amount, currency=row.currency)

@@ -6,9 +6,11 @@ import pytest
 from django.db import connection
 
 from balance import movement_rules as rules
+from common import sealed
 from funding import invariants as funding
 from funding.models import Confirmation
 from payments import invariants as payments
+from seals import ahead
 from tests.database import owner
 
 pytestmark = pytest.mark.django_db
@@ -52,3 +54,16 @@ def test_the_questions_decided_since_yesterday():
     plan = generic_plan(f"SELECT id FROM {table} WHERE decided_at IS NULL OR decided_at > $1")
 
     assert plan.count("confirmation_decided") == 2
+
+
+# Few: two people settle one by hand.
+SMALL = {"hand_settlements"}
+
+
+@pytest.mark.parametrize("name", sorted(sealed.dated().keys() - SMALL))
+def test_rows_from_the_future_are_looked_for_by_index(name):
+    kind = sealed.dated()[name]
+
+    plan = generic_plan(ahead.statement(kind).replace("%(tenant_ids)s", "$1"))
+
+    assert f"Seq Scan on {kind.table}" not in plan

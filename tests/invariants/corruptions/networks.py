@@ -44,6 +44,14 @@ NETWORKS = [
         " WHERE instruction_id = '{fr}' AND kind = 'returned'",
     ),
     Damage(
+        "31d a settlement put away by nobody",
+        USUAL,
+        "funding_messages",
+        "UPDATE network_inbox_inboundevent SET outcome = 'resolved', resolution = 'x',"
+        " resolved_by = 'usr_eve', resolved_at = now(), next_attempt_at = NULL"
+        " WHERE instruction_id = '{ft}'",
+    ),
+    Damage(
         "43 message never due",
         USUAL,
         "message_never_due",

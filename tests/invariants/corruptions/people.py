@@ -36,6 +36,15 @@ PEOPLE = [
         "UPDATE tenants_auditevent SET request_id = 'x' WHERE tenant_id = '{t}'",
     ),
     Damage(
+        "35b a line of the audit log from the future",
+        USUAL,
+        "row_ahead",
+        "INSERT INTO tenants_auditevent (id, tenant_id, actor_type, actor_id, action, subject_id,"
+        " details, request_id, address, staff_note, created_at) SELECT 'aud_ahead', tenant_id,"
+        " actor_type, actor_id, action, subject_id, details, request_id, address, staff_note,"
+        " now() + interval '90 days' FROM tenants_auditevent WHERE tenant_id = '{t}' LIMIT 1",
+    ),
+    Damage(
         "46 e-mail never due",
         USUAL,
         "email_never_due",
@@ -68,9 +77,17 @@ PEOPLE = [
         " AND action = 'adjustment.approved'",
     ),
     Damage(
+        "48e an API key that nobody issued",
+        USUAL,
+        "api_key_unissued",
+        "INSERT INTO tenants_apikey (id, tenant_id, name, prefix, digest, scopes, allowed_networks,"
+        " created_at) SELECT 'key_forged', tenant_id, name, 'bk_forged', repeat('0', 64), scopes,"
+        " '{{}}', now() FROM tenants_apikey WHERE tenant_id = '{t}' LIMIT 1",
+    ),
+    Damage(
         "48b an API key of another tenant",
-        SEAL,
-        "seal_rows",
+        USUAL,
+        "api_key_unissued",
         "UPDATE tenants_apikey SET tenant_id = '{t2}' WHERE tenant_id = '{t}'",
     ),
     Damage(

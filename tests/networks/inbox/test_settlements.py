@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
 
+import networks.submission
 from balance import invariants
 from balance import selectors as ledger
-from funding.models import FundingEvent
+from common import leases
+from common.database_clock import database_now
+from funding.models import FundingEvent, FundingTransaction
 from funding.services import submission
 from funding.services.network_events import INBOX
-from networks.base import EventKind
-from networks.inbox import arrivals, messages, settlements
+from networks.base import EventKind, NetworkUnavailable
+from networks.inbox import arrivals, messages, reviews, settlements
 from networks.inbox.models import HandSettlement, InboundEvent
 from networks.inbox.settlements import SettlementRefused
 from payments.models import PaymentEvent
@@ -118,6 +123,81 @@ class TestFunding:
         assert ledger.summary(acme.pk).available == 25_000
 
 
+class SilentNetwork(ScriptedNetwork):
+    """It takes the instruction, and its answers are lost."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = 0
+
+    def submit(self, instruction, *, now):
+        self.asked += 1
+        raise NetworkUnavailable("no answer")
+
+    def find(self, instruction_id):
+        self.asked += 1
+        raise NetworkUnavailable("no answer")
+
+
+class TestWhatWasNeverAnswered:
+    @pytest.fixture
+    def network(self, monkeypatch):
+        silent = SilentNetwork()
+        monkeypatch.setattr(networks.submission.registry, "get", lambda name: silent)
+        return silent
+
+    @pytest.fixture
+    def unanswered(self, acme, network):
+        funding = top_up(acme)
+        for minutes in range(0, 80, 11):
+            submission.submit_due(now=NOW + timedelta(minutes=minutes))
+        funding.refresh_from_db()
+        assert (funding.status, funding.attempts > 5) == ("reserved", True)
+        return funding
+
+    def test_is_completed_and_never_sent_again(self, acme, network, unanswered, ada, ben):
+        asked = network.asked
+
+        approve(propose(unanswered, ada), ben)
+
+        submission.submit_due(now=NOW + timedelta(days=1))
+        unanswered.refresh_from_db()
+        funds = ledger.summary(acme.pk)
+        assert (unanswered.status, funds.available, funds.pending) == ("completed", 25_000, 0)
+        assert (network.asked, unanswered.next_attempt_at) == (asked, None)
+
+    def test_is_rejected_and_its_pending_is_gone(self, acme, unanswered, ada, ben):
+        approve(propose(unanswered, ada, EventKind.REJECTED), ben)
+
+        unanswered.refresh_from_db()
+        assert (unanswered.status, ledger.summary(acme.pk).pending) == ("failed", 0)
+
+    def test_notes_the_message_that_waited_for_the_answer(self, acme, unanswered, ada, ben):
+        said(unanswered, EventKind.SETTLED)
+        assert messages.apply_new(INBOX, now=NOW) == 0
+
+        approve(propose(unanswered, ada), ben)
+        messages.apply_new(INBOX, now=NOW)
+
+        assert InboundEvent.objects.get(event_id="nev-1").outcome == "applied"
+        assert ledger.summary(acme.pk).available == 25_000
+
+    def test_waits_while_somebody_sends_it(self, unanswered, ada):
+        later = database_now() + timedelta(seconds=20)
+        FundingTransaction.objects.update(leased_until=later, next_attempt_at=NOW)
+
+        assert "being sent right now" in refused(propose, unanswered, ada)
+
+        FundingTransaction.objects.update(leased_until=None)
+
+    def test_whoever_held_the_lease_records_nothing(self, acme, unanswered, ada, ben):
+        held = FundingTransaction.objects.get()
+
+        approve(propose(unanswered, ada), ben)
+
+        assert not leases.settle(held)
+
+
 class TestPayment:
     def test_is_completed(self, acme, ada, ben):
         fund(acme, 500)
@@ -199,7 +279,9 @@ class TestRefusals:
         assert "says otherwise: settled nev-1" in refused(approve, proposal, ben)
 
         assert ledger.summary(acme.pk).available == 0
-        InboundEvent.objects.update(outcome="resolved", resolution="x", resolved_at=NOW)
+        reviews.resolve(
+            event_id=InboundEvent.objects.get().pk, note="x", actor=actors.staff(ada.pk), now=NOW
+        )
 
 
 class TestDesk:

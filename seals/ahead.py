@@ -1,0 +1,37 @@
+"""Rows dated ahead of the database's time: no process of ours writes one, and no round seals it.
+
+Whoever writes one wants it to be read as the last word, or to be sealed by nobody for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from common import audits, sealed
+from common.audits import Finding, Scope
+from common.database_clock import AHEAD
+from common.sealed import DatedRows
+
+FINDINGS_MAX = 100
+
+
+def check(scope: Scope) -> Iterator[Finding]:
+    """The first hundred of each kind. Each table has an index on the date.
+
+    Not of what Django dates by the machine's clock, which a set time of the database is behind.
+    """
+    for kind in sealed.dated().values():
+        if getattr(kind.model._meta.get_field(kind.at), "auto_now_add", False):
+            continue
+        yield from audits.found("row_ahead", statement(kind), scope.values)
+
+
+def statement(kind: DatedRows) -> str:
+    """The rows of a kind that are dated ahead."""
+    return f"""
+        SELECT {kind.tenant}, line.id::text, 'of {kind.label}: is dated ' || line.{kind.at}
+        FROM {kind.table} AS line {kind.join}
+        WHERE line.{kind.at} > ballast_now() + {AHEAD}
+            AND (%(tenant_ids)s::text[] IS NULL OR {kind.tenant} = ANY (%(tenant_ids)s))
+        ORDER BY line.{kind.at} LIMIT {FINDINGS_MAX}
+    """  # noqa: S608  # our own text
