@@ -2,7 +2,7 @@
 
 import pgtrigger.compiler
 import pgtrigger.migrations
-from django.db import migrations, models
+from django.db import migrations
 
 
 class Migration(migrations.Migration):
@@ -12,14 +12,6 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddIndex(
-            model_name='apikey',
-            index=models.Index(fields=['created_at'], name='api_key_age'),
-        ),
-        migrations.AddIndex(
-            model_name='tenant',
-            index=models.Index(fields=['created_at'], name='tenant_age'),
-        ),
         pgtrigger.migrations.AddTrigger(
             model_name='apikey',
             trigger=pgtrigger.compiler.Trigger(name='key_never_changes_hands', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."tenant_id" IS DISTINCT FROM (NEW."tenant_id") OR OLD."prefix" IS DISTINCT FROM (NEW."prefix") OR OLD."digest" IS DISTINCT FROM (NEW."digest") OR OLD."created_at" IS DISTINCT FROM (NEW."created_at"))', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='20e8732111cb1b004b735c06cc14abbde03417ff', operation='UPDATE', pgid='pgtrigger_key_never_changes_hands_12120', table='tenants_apikey', when='BEFORE')),
