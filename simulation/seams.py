@@ -154,10 +154,10 @@ def _stopping(
 
     @wraps(real)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        process = current()
-        if process is None:
+        process, connection = current(), connection_of(self)
+        if process is None:  # who makes the world and judges it lives in its time as well
+            _set_clock(connection, world_time)
             return real(self, *args, **kwargs)
-        connection = connection_of(self)
         text = _text(args[0] if args else kwargs["query"])
         kind = _kind(text, connection)
 
