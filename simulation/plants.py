@@ -131,7 +131,7 @@ PLANTS: dict[str, Plant] = {
                 "        return response\n",
             )
         },
-        seed=1,
+        seed=6,
     ),
     "acknowledged-first": Plant(
         "messages are acknowledged before they are stored (networks/inbox/arrivals.py)",
