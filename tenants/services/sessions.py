@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from allauth.usersessions.models import UserSession
+from django.db import transaction
 
 from tenants.services import sign_ins
 
 
+@transaction.atomic
 def end(*, user_id: str, session_id: int, now: datetime) -> bool:
     """Sign one browser out. Returns False when it is not, or no longer, one of this person's."""
     session = UserSession.objects.filter(user_id=user_id, pk=session_id).first()

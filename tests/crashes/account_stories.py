@@ -370,6 +370,7 @@ def _story(name: str) -> Story:
         BEGINNINGS[name],
         in_steps=keeps_session,
         sees_sessions=keeps_session,
+        leaves="tenants_auditevent" if name == "mfa_login_webauthn" else "",
     )
 
 
