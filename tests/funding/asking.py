@@ -21,17 +21,17 @@ CFO = "cfo@acme.example"
 TEAM = user("usr_1")
 
 
-def token_of(question, email=BOSS):
-    address = links.mint(MATTER, question, approver_email=email, now=NOW)
+def token_of(question, email=BOSS, *, now=NOW):
+    address = links.mint(MATTER, question, approver_email=email, now=now)
     return address.rstrip("/").rpartition("/")[2]
 
 
 def approve(question, *, typed="$500.00", now=NOW, email=BOSS):
-    decisions.approve(token=token_of(question, email), typed_amount=typed, now=now)
+    decisions.approve(token=token_of(question, email, now=now), typed_amount=typed, now=now)
 
 
 def decline(question, *, reason="Not this month", now=NOW, email=BOSS):
-    decisions.decline(token=token_of(question, email), reason=reason, now=now)
+    decisions.decline(token=token_of(question, email, now=now), reason=reason, now=now)
 
 
 def page_of(token, now=NOW):

@@ -82,6 +82,7 @@ class TestLookUp:
         assert view == decisions.QuestionView(
             id=question.pk,
             kind="funding",
+            tenant_id=question.tenant_id,
             tenant_name="Acme",
             amount=50_000,
             holder_name="Acme Inc",

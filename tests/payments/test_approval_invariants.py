@@ -8,17 +8,23 @@ from tests.corruption import found, tamper
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "codes"),
     [
-        "UPDATE payments_paymentconfirmation SET decision = 'approved', decided_at = now()",
-        "UPDATE payments_paymentconfirmation SET amount = amount + 1",
-        "UPDATE payments_payment SET confirmed_at = now(), next_attempt_at = now()",
+        (
+            "UPDATE payments_paymentconfirmation SET decision = 'approved', decided_at = now()",
+            {"payment_confirmation", "payment_answer_unwitnessed"},
+        ),
+        ("UPDATE payments_paymentconfirmation SET amount = amount + 1", {"payment_confirmation"}),
+        (
+            "UPDATE payments_payment SET confirmed_at = now(), next_attempt_at = now()",
+            {"payment_confirmation"},
+        ),
     ],
 )
-def test_the_audit_finds_a_question_that_does_not_fit(payment, rival, damage):
+def test_the_audit_finds_a_question_that_does_not_fit(payment, rival, damage, codes):
     tamper(damage)
 
-    assert found(full=False) == found(full=True) == {"payment_confirmation"}
+    assert found(full=False) == found(full=True) == codes
     assert found(tenant_id=rival.pk) == found(full=True, tenant_id=rival.pk) == set()
 
 
