@@ -37,10 +37,7 @@ ALL = {
 EVERY = 8
 SAMPLE = {
     "POST payments": 9,
-    "page payment_cancel": 9,
     "staff balance.adjustmentproposal approve": 12,
-    "account account_change_password": 10,
-    "staff desk stop_viewing": 5,
     "task payments.run_waiting": 12,
 }
 

@@ -90,6 +90,7 @@ def sealed_past(past):
 
 
 class TestRows:
+    @pytest.mark.slow
     def test_any_changed_column_is_found(self, sealed_past):
         for name, column in COLUMNS:
             kind = KINDS[name]
@@ -239,7 +240,7 @@ CASES = {
 class TestAudit:
     """The rows of the 38 corruptions that only a key can find, by the usual check and the full."""
 
-    @pytest.mark.parametrize("full", [False, True])
+    @pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.slow)])
     def test_finds_what_only_a_key_can_find(self, sealed_past, full):
         invariants.check(now=utc_now())
         assert codes(full=full) == codes(full=full, tenant_id=sealed_past.pk) == set()

@@ -38,6 +38,7 @@ def digests_of(output):
     return re.findall(r"seed (\d+): (\w{16}) (\w+)", output)
 
 
+@pytest.mark.slow
 def test_a_small_seed_finds_nothing(simulate):
     code, output = simulate("--seeds", 1, "--seed", 4, *SMALL)
 

@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-import networks.submission
 from balance import invariants
 from balance import selectors as ledger
 from common import leases
@@ -15,6 +14,7 @@ from common.database_clock import database_now
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import submission
 from funding.services.network_events import INBOX
+from networks import registry
 from networks.base import EventKind, NetworkUnavailable
 from networks.inbox import arrivals, messages, reviews, settlements
 from networks.inbox.models import HandSettlement, InboundEvent
@@ -143,7 +143,7 @@ class TestWhatWasNeverAnswered:
     @pytest.fixture
     def network(self, monkeypatch):
         silent = SilentNetwork()
-        monkeypatch.setattr(networks.submission.registry, "get", lambda name: silent)
+        monkeypatch.setattr(registry, "get", lambda name: silent)
         return silent
 
     @pytest.fixture
