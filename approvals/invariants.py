@@ -10,8 +10,9 @@ from approvals.matters import Matter
 from common import audits
 from common.audits import Finding, Scope
 
-# Who answered has a line in the audit log, of that moment and that amount. Who answered by link had
-# one: links are made by whoever sends the mail, whose clock may be some seconds ahead.
+# Who answered has a line in the audit log, of that moment and that amount; the oldest lines name no
+# amount. Who answered by link had one: links are made by whoever sends the mail, whose clock may be
+# some seconds ahead.
 _UNWITNESSED = SQL("""
 SELECT question.tenant_id, question.{subject}, question.id || ' was ' || question.decision || ' by '
     || question.decided_by || ', which the audit log and the links do not say'
@@ -24,8 +25,9 @@ WHERE question.decision IN ('approved', 'declined')
         WHERE line.subject_id = question.{subject} AND line.created_at = question.decided_at
             AND line.tenant_id = question.tenant_id
             AND line.action = 'confirmation.' || question.decision
-            AND line.details @> jsonb_build_object(
-                'confirmationId', question.id, 'amount', question.amount)
+            AND line.details @> jsonb_build_object('confirmationId', question.id)
+            AND coalesce(line.details -> 'amount', to_jsonb(question.amount))
+                = to_jsonb(question.amount)
             AND CASE line.actor_type
                 WHEN 'user' THEN EXISTS (
                     SELECT FROM tenants_user AS person WHERE person.id = line.actor_id)

@@ -31,6 +31,18 @@ def test_nothing_is_found_while_it_waits_and_after_it_is_decided(question):
     assert found(full=False) == found(full=True) == set()
 
 
+def test_the_audit_log_names_the_amount_or_none_as_its_oldest_lines_do(question):
+    token = links.mint(MATTER, question, approver_email="cfo@acme.example", now=utc_now())[-44:-1]
+    decisions.approve(token=token, typed_amount="500", now=utc_now())
+    line = "UPDATE tenants_auditevent SET details = details {} WHERE action LIKE 'confirmation.%'"
+
+    tamper(line.format("- 'amount' - 'direction' - 'bankName' - 'last4'"))
+    assert found(full=False) == found(full=True) == set()
+
+    tamper(line.format("|| '{\"amount\": 49999}'"))
+    assert found(full=False) == found(full=True) == {"funding_answer_unwitnessed"}
+
+
 @pytest.mark.parametrize(
     ("damage", "codes"),
     [
