@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from common.constraints import violated
 from common.database_clock import database_now
@@ -163,9 +163,9 @@ def _require_possible(inbox: Inbox[Any], row: Any, proposal: HandSettlement) -> 
         raise SettlementRefused("The amount is not that of the movement.", field="amount")
     said = InboundEvent.objects.filter(instruction_id=proposal.subject_id)
     waiting = said.filter(outcome=InboundOutcome.NEW)
-    if is_unanswered:  # what agrees waits for just this, and is noted afterwards
-        agrees = Q(kind=kind) | Q(kind=EventKind.ACCEPTED)
-        waiting = waiting.exclude(agrees, amount=row.amount, currency=row.currency)
+    if is_unanswered:  # what agrees waits for just this
+        kinds = _agreeing(kind, waiting)
+        waiting = waiting.exclude(kind__in=kinds, amount=row.amount, currency=row.currency)
     if waiting.exists():
         raise SettlementRefused("A message of the network waits to be applied. Look again.")
     ends = said.filter(outcome=InboundOutcome.REVIEW, kind__in=_ENDS)
@@ -175,6 +175,15 @@ def _require_possible(inbox: Inbox[Any], row: Any, proposal: HandSettlement) -> 
             f"A message of the network says otherwise: {other.kind} {other.event_id}."
             " Settle that message first."
         )
+
+
+def _agreeing(kind: EventKind, waiting: QuerySet[InboundEvent]) -> set[EventKind]:
+    """What may be said besides, and is applied or noted afterwards. A return after a settlement
+    comes once that is there: refused for each other's sake, neither would ever be applied."""
+    agreeing = {kind, EventKind.ACCEPTED}
+    if kind == EventKind.SETTLED and waiting.filter(kind=kind).exists():
+        agreeing.add(EventKind.RETURNED)
+    return agreeing
 
 
 def _decide(

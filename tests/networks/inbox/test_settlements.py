@@ -182,6 +182,24 @@ class TestWhatWasNeverAnswered:
         assert InboundEvent.objects.get(event_id="nev-1").outcome == "applied"
         assert ledger.summary(acme.pk).available == 25_000
 
+    def test_a_return_that_waits_with_the_settlement_follows_it(self, acme, unanswered, ada, ben):
+        said(unanswered, EventKind.SETTLED)
+        said(unanswered, EventKind.RETURNED, id="nev-2", code="R01")
+
+        approve(propose(unanswered, ada), ben)
+        assert ledger.summary(acme.pk).available == 25_000
+        messages.apply_new(INBOX, now=NOW)
+
+        unanswered.refresh_from_db()
+        assert (unanswered.status, unanswered.return_code) == ("failed", "R01")
+        assert set(InboundEvent.objects.values_list("outcome", flat=True)) == {"applied"}
+        assert ledger.summary(acme.pk).available == 0
+
+    def test_a_return_that_waits_alone_speaks_against_a_settlement(self, unanswered, ada):
+        said(unanswered, EventKind.RETURNED, code="R01")
+
+        assert "waits to be applied" in refused(propose, unanswered, ada)
+
     def test_waits_while_somebody_sends_it(self, unanswered, ada):
         later = database_now() + timedelta(seconds=20)
         FundingTransaction.objects.update(leased_until=later, next_attempt_at=NOW)
