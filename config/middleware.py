@@ -105,9 +105,9 @@ class Outages:
             return broken.key_missing(request, error)
         # Django calls a session that it cannot save deleted.
         cause = outages.behind(error) if isinstance(error, UpdateError) else error
-        if cause is None or not outages.is_outage(cause):
-            return None
-        return broken.unavailable(request, cause)
+        if cause is None:  # it is: in another tab, or by a new password
+            raise SessionInterrupted("The session has ended meanwhile.") from error
+        return broken.unavailable(request, cause) if outages.is_outage(cause) else None
 
 
 class RequestMetrics(PrometheusAfterMiddleware):  # type: ignore[misc]  # it ships no types

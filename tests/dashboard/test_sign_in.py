@@ -6,11 +6,12 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.core import mail
 
 from common.clock import utc_now
 from tenants.actors import SYSTEM
-from tenants.models import OutgoingEmail, Role
+from tenants.models import OutgoingEmail, Role, User
 from tenants.services import accounts, emails
 from tests.builders import NOW
 
@@ -75,6 +76,18 @@ class TestSigningIn:
 
         assert response["Location"] == "/accounts/login/"
         assert client.get("/dashboard/").status_code == 302
+
+    def test_that_ended_while_a_form_was_sent_breaks_nothing(self, client, lee, monkeypatch):
+        sign_in(client)
+
+        def check(user, password):
+            Session.objects.all().delete()  # another tab signs out
+            return True
+
+        monkeypatch.setattr(User, "check_password", check)
+        response = client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+
+        assert response.status_code == 400
 
     def test_is_by_invitation_only(self, client, db):
         response = client.post(
