@@ -301,9 +301,11 @@ BEGINNINGS: dict[str, Begin] = {
 MADE_BY_THE_ADMIN = {"changelist", "add", "change", "delete", "history"}
 # It ends what the session knows, and is saved by itself after all else.
 STOP = "desk stop_viewing"
+# Whoever sets a password gets a new session. Where the answer is lost they have none, and sign in.
+NEW_SESSION = "tenants.user auth_user_password_change"
 
 STORIES = [
-    Story(f"staff {name}", begin, in_steps=name == STOP, sees_sessions=name == STOP)
+    Story(f"staff {name}", begin, in_steps=name in (STOP, NEW_SESSION), sees_sessions=name == STOP)
     for name, begin in BEGINNINGS.items()
 ]
 

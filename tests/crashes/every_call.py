@@ -233,7 +233,7 @@ def _arrives(response: Any) -> bool:
 
 def _unnumbered(text: str) -> str:
     """Masked, and without the numbers and keys that rows are called by."""
-    return masked(re.sub(r"(?<=[/“])\d+(?=[/”])|^\d+(?= is )|bal_test_\w+", "…", text))
+    return masked(re.sub(r"(?<=[/“])\d+(?=[/”])|^\d+(?= is |: )|bal_test_\w+", "…", text))
 
 
 def difference(expected: Changes, found: Changes) -> str:
