@@ -19,10 +19,12 @@ from devstack.processes import death_bound
 PYTEST = [sys.executable, "-m", "pytest"]
 # One more than there are processors: tests wait for PostgreSQL. Each costs 5 s of CPU to start.
 WORKERS = min(1 + (os.cpu_count() or 2), 8)
-QUICK = ["-m", "not slow and not browser", "-n", str(WORKERS), "--dist=worksteal"]
+SHARED_OUT = ["-n", str(WORKERS), "--dist=worksteal"]
+CRASHES = "tests/crashes"  # hundreds of short tests, which measure nothing and start no processes
 PHASES = (
-    ("quick tests", [*PYTEST, *QUICK]),
-    ("slow tests", [*PYTEST, "-m", "slow and not browser"]),
+    ("quick tests", [*PYTEST, "-m", "not slow and not browser", *SHARED_OUT]),
+    ("crash tests", [*PYTEST, CRASHES, "-m", "slow", *SHARED_OUT]),
+    ("slow tests", [*PYTEST, "-m", "slow and not browser", f"--ignore={CRASHES}"]),
     # By themselves: Playwright leaves an event loop running in the thread of the tests after it.
     ("browser tests", [*PYTEST, "-m", "browser"]),
 )

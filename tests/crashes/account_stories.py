@@ -371,6 +371,7 @@ def _story(name: str) -> Story:
         in_steps=keeps_session,
         sees_sessions=keeps_session,
         leaves="tenants_auditevent" if name == "mfa_login_webauthn" else "",
+        finish=World.send_mails,
     )
 
 

@@ -305,7 +305,13 @@ STOP = "desk stop_viewing"
 NEW_SESSION = "tenants.user auth_user_password_change"
 
 STORIES = [
-    Story(f"staff {name}", begin, in_steps=name in (STOP, NEW_SESSION), sees_sessions=name == STOP)
+    Story(
+        f"staff {name}",
+        begin,
+        in_steps=name in (STOP, NEW_SESSION),
+        sees_sessions=name == STOP,
+        finish=World.send_mails,
+    )
     for name, begin in BEGINNINGS.items()
 ]
 

@@ -45,7 +45,7 @@ class Story:
     before is not over yet. `is_work`: nobody is told anything, and the next tick does the rest.
     `sees_sessions`: what it keeps in a session, and whose sessions end, belongs to what is stored.
     `leaves`: a table where a crash may leave a row more, such as one that a sweep takes back; a
-    repeat may say so.
+    repeat may say so. `finish`: what a story in steps leaves to the sweeps.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Story:
     is_work: bool = False
     sees_sessions: bool = False
     leaves: str = ""
+    finish: Callable[[Stored], None] = World.finish
 
     def __str__(self) -> str:
         return self.name
@@ -123,7 +124,7 @@ class Explorer:
 
     def _settled(self) -> Changes:
         if self._story.in_steps:
-            World.finish(self._stored)
+            self._story.finish(self._stored)
         return self._changes()
 
     def _changes(self) -> Changes:

@@ -34,19 +34,23 @@ from webhooks.models import WebhookEndpoint
 Act = Callable[[Mapping[str, str]], Any]
 
 _number = itertools.count()
+MAILS_ARE_DUE = """
+UPDATE tenants_outgoingemail SET next_attempt_at = now(), leased_until = NULL
+    WHERE next_attempt_at IS NOT NULL
+"""
 # As if some minutes had passed: leases of the dead have ended, and what was put off is due.
-END_LEASES = """
+END_LEASES = f"""
 DO $$
-DECLARE t text;
+DECLARE t regclass;
 BEGIN
-    FOR t IN SELECT table_name FROM information_schema.columns
-        WHERE table_schema = 'public' AND column_name = 'leased_until'
+    FOR t IN SELECT attrelid::regclass FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+        WHERE attname = 'leased_until' AND relkind = 'r'
     LOOP
-        EXECUTE format('UPDATE %I SET leased_until = NULL, next_attempt_at = now()'
+        EXECUTE format('UPDATE %s SET leased_until = NULL, next_attempt_at = now()'
             ' WHERE leased_until IS NOT NULL'
             ' OR next_attempt_at < now() + make_interval(secs => 3)', t);
     END LOOP;
-    UPDATE tenants_outgoingemail SET next_attempt_at = now() WHERE next_attempt_at IS NOT NULL;
+    {MAILS_ARE_DUE};
     UPDATE funding_linkconsent SET next_attempt_at = now()
         WHERE attempts > 0 AND next_attempt_at < now() + make_interval(mins => 2);
     UPDATE funding_sourceverification SET next_attempt_at = now()
@@ -134,6 +138,13 @@ class World:
         """Let the sweeps do all that is left, as if the leases of the dead had ended."""
         stored.execute(END_LEASES)
         World.finish_all()
+
+    @staticmethod
+    def send_mails(stored: Stored) -> None:
+        """Send the mails that are left: all that a form about an account has others do."""
+        stored.execute(MAILS_ARE_DUE)
+        while emails.send_due(now=utc_now()):
+            pass
 
     @staticmethod
     def finish_all() -> None:
