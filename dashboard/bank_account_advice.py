@@ -46,11 +46,7 @@ def removal(
     `is_seen`: a consent at the bank-linking provider lets us see the account.
     """
     if moving:
-        total = format_cents(sum(row.amount for row in moving))
-        last = max(row.expected_availability_date for row in moving)
-        return [
-            f"{total} is on its way from it, expected by {last:%B} {last.day}. Wait until then."
-        ]
+        return [_why_it_waits(moving)]
     found = ["No money can be added from it any more."]
     if config.enabled and pauses.draws_on(config, source):
         amount = format_cents(config.funding_amount or 0)
@@ -62,3 +58,16 @@ def removal(
     if is_seen:
         found.append("Plaid is told to end our access to it at the bank.")
     return [*found, "Past transactions keep its name."]
+
+
+def _why_it_waits(moving: Sequence[FundingTransaction]) -> str:
+    total = format_cents(sum(row.amount for row in moving))
+    promised = [row.promised_date for row in moving if row.promised_date]
+    if len(promised) < len(moving):
+        open_ones = format_cents(sum(row.amount for row in moving if not row.promised_date))
+        return (
+            f"{total} of funding from it is not over, and {open_ones} of that waits for an approval"
+            " or is on hold. Wait until all of it is over."
+        )
+    last = max(promised)
+    return f"{total} is on its way from it, expected by {last:%B} {last.day}. Wait until then."

@@ -219,6 +219,21 @@ class TestRemoval:
         assert b"$124.00 is on its way from it, expected by November 20." in content
         assert b"Remove account" not in content
 
+    def test_expects_nothing_of_what_nobody_has_approved(self, acme, source, dana_browser):
+        make_funding(acme, source, amount=12_300)
+        make_funding(
+            acme,
+            source,
+            amount=100,
+            status=FundingStatus.AWAITING_CONFIRMATION,
+            requires_confirmation=True,
+        )
+
+        content = dana_browser.get(f"{ROOT}/{source.pk}/remove").content
+
+        assert b"$124.00 of funding from it is not over, and $1.00 of that waits" in content
+        assert b"expected by" not in content
+
     def test_removes(self, acme, source, dana_browser):
         dana_browser.post(f"{ROOT}/{source.pk}/remove", {"acting_for": acme.pk})
 
