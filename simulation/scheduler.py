@@ -33,7 +33,7 @@ class Stuck(Exception):
 
 @dataclass
 class Deadlock:
-    """Processes that waited for each other; `victim`'s call closed the circle."""
+    """Processes that waited for each other; `victim`'s call closed the cycle."""
 
     victim: str
     places: tuple[str, ...]
@@ -167,7 +167,7 @@ class Scheduler:
             are_waiting = all(waits.get(process.backend or 0) for process in running)
             if not are_waiting or not self._arrivals.empty():
                 continue
-            if not self._break_circle(running[0], _circle(waiting, waits)):
+            if not self._break_deadlock(running[0], _cycle(waiting, waits)):
                 for process in running:
                     process.state, process.was_blocked = State.BLOCKED, True
                     self._control.freeze(process.backend)
@@ -182,12 +182,12 @@ class Scheduler:
                 return
             process.state, process.place = state, place
 
-    def _break_circle(self, victim: Process, circle: list[Process]) -> bool:
-        """PostgreSQL's own look at circles is switched off: which one it ends is a matter of time.
+    def _break_deadlock(self, victim: Process, cycle: list[Process]) -> bool:
+        """PostgreSQL's own search for deadlocks is off: which one it ends is a matter of time.
         Whether there was one; the call that closed it is ended."""
-        if victim not in circle or victim.backend is None:
+        if victim not in cycle or victim.backend is None:
             return False
-        places = tuple(f"{process.name}: {process.place}" for process in circle)
+        places = tuple(f"{process.name}: {process.place}" for process in cycle)
         self.deadlocks.append(Deadlock(victim.name, places))
         self._trace.note(victim.name, victim.place, "deadlock")
         if victim.job is not None:
@@ -196,7 +196,7 @@ class Scheduler:
         return True
 
 
-def _circle(waiting: list[Process], waits: Waits) -> list[Process]:
+def _cycle(waiting: list[Process], waits: Waits) -> list[Process]:
     """Processes that wait for each other, if there are any."""
     of_backend = {process.backend: process for process in waiting}
     for start in sorted(waiting, key=lambda process: process.name):
