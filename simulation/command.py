@@ -28,7 +28,7 @@ _SHRINK_TRIES = 40
 
 def main(arguments: Sequence[str]) -> int:
     """Live through the seeds that were asked for. 0: all kept their word. 1: one did not."""
-    options = _options(arguments)
+    options = parse(arguments)
     current_app.loader.import_default_modules()
     control = _control()
     try:
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str]) -> int:
 def _run(options: argparse.Namespace, control: Control) -> int:
     total, started, failed = Tally(), time.monotonic(), 0
     for number in range(options.seed, options.seed + options.seeds):
-        plan = _plan(number, options)
+        plan = planned(str(number), options)
         outcome = history.live(plan, control)
         total.add(outcome.tally)
         verdict = "failed" if outcome.findings else "ok"
@@ -59,7 +59,8 @@ def _run(options: argparse.Namespace, control: Control) -> int:
     return 1 if failed else 0
 
 
-def _options(arguments: Sequence[str]) -> argparse.Namespace:
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """What was asked for."""
     parser = argparse.ArgumentParser(prog="./run simulate")
     add = parser.add_argument
     add("--seeds", type=int, default=20, metavar="N", help="how many (20)")
@@ -68,7 +69,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     add("--acts", type=int, default=plans.ACTS_PER_DAY, help="acts per day")
     add("--theme", choices=THEMES, help="what each seed is about, if it may not choose")
     add("--only", type=_numbers, metavar="1,2,…", help="these acts of the plan alone")
-    add("--breaks", type=_numbers, metavar="1,2,…", help="with what breaks in these acts alone")
+    add("--breaks", type=_places, metavar="1:5,…", help="with what breaks at these calls alone")
     add("--shrink", action="store_true", help="make a failing plan smaller")
     add("--trace", action="store_true", help="show the last steps of a failing seed")
     add("--once", action="store_true", help="do not repeat a seed that failed")
@@ -80,12 +81,18 @@ def _numbers(text: str) -> set[int]:
     return {int(number) for number in text.split(",") if number}
 
 
-def _plan(number: int, options: argparse.Namespace) -> Plan:
-    plan = _made(str(number), options)
+def _places(text: str) -> set[tuple[int, int]]:
+    pairs = (place.split(":") for place in text.split(",") if place)
+    return {(int(act), int(call)) for act, call in pairs}
+
+
+def planned(seed: str, options: argparse.Namespace) -> Plan:
+    """What is asked for: all of the seed, or some of its acts and breaks."""
+    plan = _made(seed, options)
     if options.only is not None:
         plan = plan.only(options.only)
     if options.breaks is not None:
-        plan = plan.with_breaks([each for each in plan.breaks if each.act in options.breaks])
+        plan = plan.with_breaks([each for each in plan.breaks if each.place in options.breaks])
     return plan
 
 
@@ -108,17 +115,20 @@ def _report(plan: Plan, outcome: Outcome, options: argparse.Namespace, control: 
         same = "the same" if again.digest == outcome.digest else f"another one, {again.digest}"
         _say(f"  once more it is {same}")
     if options.shrink:
-        plan, outcome = _shrunk(plan, outcome, control)
-        _say(f"  {len(plan.acts)} acts and {len(plan.breaks)} breaks are enough:")
+        smaller, outcome, tries = _shrunk(plan, outcome, control)
+        acts = f"{len(smaller.acts)} of {len(plan.acts)} acts"
+        breaks = f"{len(smaller.breaks)} of {len(plan.breaks)} breaks"
+        _say(f"  {acts} and {breaks} are enough, after {tries} tries:")
+        plan = smaller
         _list(plan.words())
         _list(outcome.findings[:_SHOWN_FINDINGS])
     if options.trace:
         _list(list(outcome.trace.lines)[-_SHOWN_LINES:])
-    _say(f"  again: {_command(plan, options)}")
+    _say(f"  again: {command_of(plan, options)}")
 
 
-def _shrunk(plan: Plan, outcome: Outcome, control: Control) -> tuple[Plan, Outcome]:
-    """A smaller plan with a finding of the same kind, and what came of it."""
+def _shrunk(plan: Plan, outcome: Outcome, control: Control) -> tuple[Plan, Outcome, int]:
+    """A smaller plan with a finding of the same kind, what came of it, and after how many tries."""
     wanted = {finding.code for finding in outcome.findings}
     outcomes = {plan: outcome}
 
@@ -127,10 +137,11 @@ def _shrunk(plan: Plan, outcome: Outcome, control: Control) -> tuple[Plan, Outco
         return bool(wanted & {finding.code for finding in outcomes[candidate].findings})
 
     smallest = shrink(plan, fails, tries=_SHRINK_TRIES)
-    return smallest, outcomes[smallest]
+    return smallest, outcomes[smallest], len(outcomes) - 1
 
 
-def _command(plan: Plan, options: argparse.Namespace) -> str:
+def command_of(plan: Plan, options: argparse.Namespace) -> str:
+    """The command that lives through `plan` again."""
     command = f"./run simulate --seeds 1 --seed {plan.seed}"
     command += f" --days {options.days} --acts {options.acts}"
     if options.theme is not None:
@@ -138,7 +149,7 @@ def _command(plan: Plan, options: argparse.Namespace) -> str:
     if plan == _made(plan.seed, options):
         return command
     acts = ",".join(str(act.number) for act in plan.acts)
-    breaks = ",".join(str(each.act) for each in plan.breaks)
+    breaks = ",".join(f"{each.act}:{each.call}" for each in plan.breaks)
     return f"{command} --only {acts} --breaks '{breaks}'"
 
 

@@ -86,7 +86,7 @@ class _History:
         self._scheduler = Scheduler(
             control, self._chance, self.trace, self._advance, self._theme.pace
         )
-        self._breaks = {(each.act, each.call): each.kind for each in plan.breaks}
+        self._breaks = {each.place: each.kind for each in plan.breaks}
         self._queues: dict[Role, deque[Act | Job]] = {role: deque() for role in Role}
         self._roles: dict[str, Role] = {}
         self._is_calm = False

@@ -43,6 +43,10 @@ class Break:
     call: int
     kind: Breakage
 
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.act, self.call
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -100,11 +104,12 @@ def make(
         for place in range(acts_per_day):
             is_morning = place < morning
             acts.append(_act(chance, about, len(acts), day=day, is_morning=is_morning))
-    breaks = [
+    drawn = [
         Break(_broken(chance, about, acts), _early(chance, about), kind)
         for kind in chance.choices(about.breakages, k=days * about.breaks)
     ]
-    return Plan(seed, tuple(acts), tuple(breaks), tuple(nights), name)
+    breaks = {each.place: each for each in drawn}  # one at a place
+    return Plan(seed, tuple(acts), tuple(breaks.values()), tuple(nights), name)
 
 
 def _broken(chance: Random, about: Theme, acts: Sequence[Act]) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from django.db import connection
 
-from simulation import plans, plants, themes
+from simulation import command, plans, plants, themes
 from simulation.shrinking import shrink
 
 
@@ -60,6 +62,25 @@ class TestShrinking:
         shrink(plans.make("1"), lambda _plan: next(tries) < 0, tries=5)
 
         assert next(tries) == 5
+
+
+class TestCommands:
+    def test_the_command_that_is_shown_gives_the_plan_again(self):
+        options = command.parse(["--days", "2", "--acts", "20", "--theme", "outages"])
+        whole = command.planned("1", options)
+        broken = Counter(each.act for each in whole.breaks)
+        (twice, _times) = broken.most_common(1)[0]
+        one_of_its_breaks = next(each for each in whole.breaks if each.act == twice)
+
+        for plan in (
+            whole,
+            whole.only({1, 2, twice}),
+            whole.with_breaks([one_of_its_breaks]),
+            whole.with_breaks([]),
+        ):
+            again = command.parse(shlex.split(command.command_of(plan, options))[2:])
+
+            assert command.planned(str(again.seed), again) == plan
 
 
 @pytest.mark.django_db

@@ -87,7 +87,7 @@ def test_a_failing_seed_is_shown_as_the_few_acts_it_needs(name, nightly, simulat
     code, output = simulate(*finding(name), "--shrink", plant=name)
 
     assert code == 1, output
-    (enough,) = re.findall(r"(\d+) acts and \d+ breaks are enough", output)
+    (enough,) = re.findall(r"(\d+) of \d+ acts and \d+ of \d+ breaks are enough", output)
     assert int(enough) <= FEW
     (again,) = re.findall(r"again: \./run simulate (.*)", output)
     shown = found_in(output.partition("are enough:")[2])
