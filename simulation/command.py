@@ -118,7 +118,7 @@ def _report(plan: Plan, outcome: Outcome, options: argparse.Namespace, control: 
         smaller, outcome, tries = _shrunk(plan, outcome, control)
         acts = f"{len(smaller.acts)} of {len(plan.acts)} acts"
         breaks = f"{len(smaller.breaks)} of {len(plan.breaks)} breaks"
-        _say(f"  {acts} and {breaks} are enough, after {tries} tries:")
+        _say(f"  {acts} and {breaks} are enough, found in {tries} tries: {outcome.digest}")
         plan = smaller
         _list(plan.words())
         _list(outcome.findings[:_SHOWN_FINDINGS])

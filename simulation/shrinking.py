@@ -32,8 +32,10 @@ def shrink(plan: Plan, fails: Fails, *, tries: int) -> Plan:
 
     try:
         _fewer_days(smallest, try_)
+        try_(smallest[0].with_breaks(()))
+        _fewer(smallest, try_, _numbers, lambda p, kept: p.only(set(kept)))
+        # Those in acts that are gone are gone with them, so they are not tried one by one.
         _fewer(smallest, try_, lambda p: p.breaks, lambda p, kept: p.with_breaks(kept))
-        _fewer(smallest, try_, lambda p: _numbers(p), lambda p, kept: p.only(set(kept)))
     except _Spent:
         pass
     return smallest[0]
@@ -58,7 +60,7 @@ def _fewer(
     with_only: Callable[[Plan, Sequence[T]], Plan],
 ) -> None:
     """Leave parts out, half of them first, then less and less at a time."""
-    size = max(len(parts_of(smallest[0])), 1)
+    size = (len(parts_of(smallest[0])) + 1) // 2
     while size > 0:
         at = 0
         while at < len(parts := parts_of(smallest[0])):

@@ -61,6 +61,7 @@ def simulate(simulated_database):
             text=True,
             check=False,
         )
+        sys.stdout.write(result.stdout)  # for who wants to read it: -rP
         return result.returncode, result.stdout + result.stderr
 
     return run

@@ -56,6 +56,16 @@ class TestShrinking:
         assert {act.number for act in smallest.acts} == needed
         assert smallest.breaks == ()
 
+    def test_spends_its_tries_on_acts_and_not_on_breaks_that_go_with_them(self):
+        plan = plans.make("5", days=3)
+        breaks, needed = set(plan.breaks[:2]), {5, 40, 110, 170}
+
+        def fails(tried):
+            return breaks <= set(tried.breaks) and needed <= {act.number for act in tried.acts}
+
+        assert (len(plan.acts), len(plan.breaks)) == (180, 60)
+        assert len(shrink(plan, fails, tries=40).acts) < 40
+
     def test_ends_after_as_many_tries_as_it_has(self):
         tries = iter(range(100))
 
