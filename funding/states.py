@@ -1,4 +1,4 @@
-"""The machines of funding (CONTRACT § 4; statuses fixed by the interface) and of its sources."""
+"""The machines of funding (`docs/funding.md`) and of its sources."""
 
 from __future__ import annotations
 

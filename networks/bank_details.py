@@ -1,4 +1,4 @@
-"""What a bank account must look like before we keep it (CONTRACT § 6, notes of the ACH rules).
+"""What a bank account must look like before we keep it (decision 0012, Nacha entry fields).
 
 No message of this module repeats what was typed: it may be an account or card number.
 """

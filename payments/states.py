@@ -1,4 +1,4 @@
-"""The machine of a payment (CONTRACT § 7).
+"""The machine of a payment (`docs/payments.md`).
 
 A return takes the money back only after completion. One that comes before ends in `failed`, like
 every payment that never arrived, and says so in `returned`.

@@ -1,4 +1,4 @@
-"""The names of what we tell tenants about (CONTRACT § 8)."""
+"""The names of what we tell tenants about (`docs/api.md`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signatures of a delivery (CONTRACT § 8).
+"""The signatures of a delivery (`docs/api.md`).
 
 `X-Webhook-Signature` is the interface's own scheme: lowercase hex HMAC-SHA256 of the raw body,
 keyed with the whole secret string. The `webhook-*` headers are Standard Webhooks: they sign id,

@@ -1,5 +1,6 @@
-"""The URL rule, for URLs that tenants give us (CONTRACT § 8): checked when one is registered, and
-again at every request, because settings and DNS change.
+"""The rule for URLs that tenants give us (decision 0016).
+
+It is asked when a URL is registered, and again at every request, because settings and DNS change.
 
 A URL is refused for its text alone where it can be; its addresses are judged by `Policy.permits`,
 at registration for every address its name has, at a request for the address that is dialled.

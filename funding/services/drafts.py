@@ -116,7 +116,7 @@ def of_linked(
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Tells what a provider refuses in the words of CONTRACT § 6."""
+    """Raise the API's error for what a bank-linking provider refuses in this block."""
     try:
         yield
     except providers.LinkError as error:

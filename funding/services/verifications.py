@@ -31,7 +31,7 @@ VALID_FOR = timedelta(days=10)
 # Removing an account and adding it again must not buy endless tries, nor endless deposits.
 PER_ACCOUNT_MAX = 2
 PER_ACCOUNT_WITHIN = timedelta(days=30)
-# CONTRACT § 9: a wrong guess that lets tests skip the other tries.
+# In the sandbox one wrong guess of these amounts uses up all tries (`docs/api.md`).
 SANDBOX_USES_UP_TRIES = [33, 44]
 _BATCH = 500
 

@@ -1,4 +1,4 @@
-"""What an answer means for a delivery: done, again later, or given up (CONTRACT § 8)."""
+"""What an answer means for a delivery: done, again later, or given up (`docs/webhooks.md`)."""
 
 from __future__ import annotations
 

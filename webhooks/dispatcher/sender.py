@@ -43,7 +43,7 @@ async def send(client: Client, job: Job, *, now: datetime) -> Answer:
 
 
 def headers_of(message: Message, secrets: Secrets, *, now: datetime) -> Mapping[str, str]:
-    """All headers of a delivery (CONTRACT § 8)."""
+    """All headers of a delivery (`docs/api.md`)."""
     return {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,

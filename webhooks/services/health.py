@@ -1,4 +1,4 @@
-"""Failing endpoints: warn their owners, and switch them off after five days (CONTRACT § 8)."""
+"""Failing endpoints: warn their owners, switch them off after five days (docs/webhooks.md)."""
 
 from __future__ import annotations
 
