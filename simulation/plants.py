@@ -143,8 +143,7 @@ PLANTS: dict[str, Plant] = {
                 "    kept = _store(events, now)\n",
             )
         },
-        seed=1,
-        theme="dying workers",
+        seed=3,
     ),
 }
 
