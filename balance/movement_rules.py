@@ -213,7 +213,7 @@ WHERE (movement.status IN ({unsent}) OR movement.id IN (
 ORDER BY movement.id
 """)
 
-# Ids sort as they were made, so a page starts after the last id of the page before.
+# A tenant's rows as they were made; a page starts after the last row of the page before.
 PAGE = SQL("""
 SELECT id FROM {table}
 WHERE tenant_id = ANY(%(tenant_ids)s) AND (%(after)s = '' OR (created_at, id) > (
