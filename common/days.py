@@ -18,6 +18,16 @@ def start_of(day: date) -> datetime:
     return datetime.combine(day, time(), tzinfo=EASTERN).astimezone(UTC)
 
 
+def start_of_day(now: datetime) -> datetime:
+    """Midnight in New York at which the day of `now` began, in Eastern time."""
+    return now.astimezone(EASTERN).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def start_of_month(now: datetime) -> datetime:
+    """Midnight in New York at which the month of `now` began, in Eastern time."""
+    return start_of_day(now).replace(day=1)
+
+
 def last_days(now: datetime, days: int) -> list[date]:
     """`days` days in a row, oldest first; the last one is that of `now`."""
     today = day_of(now)

@@ -11,9 +11,15 @@ from approvals.models import Decision
 from balance.movements import Movements
 from common import audits
 from common.audits import NEVER, Finding, Scope
-from funding.models import Confirmation, FundingEvent, FundingSource, FundingTransaction, SourceType
+from funding.models import (
+    SOURCE_TYPE,
+    Confirmation,
+    FundingEvent,
+    FundingSource,
+    FundingTransaction,
+    SourceType,
+)
 from funding.services.confirmation_outcomes import MATTER
-from funding.services.lifecycle import SOURCE_TYPE
 from funding.services.network_events import INBOX
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks import invariants as networks

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from balance import services as ledger
-from funding.services import auto_funding, lifecycle
+from funding.models import SOURCE_TYPE
+from funding.services import auto_funding
 
 
 def on_available_balance_fell(
@@ -16,7 +17,7 @@ def on_available_balance_fell(
     Not for a funding taken back by the bank: `auto_funding.after_outcome` follows that posting,
     and must look at the return code first.
     """
-    if source_type != lifecycle.SOURCE_TYPE:
+    if source_type != SOURCE_TYPE:
         auto_funding.evaluate_safely(tenant_id=tenant_id, now=now)
 
 

@@ -11,9 +11,11 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef, Q, QuerySet, Sum
 
 from balance import selectors as ledger
+from common.days import start_of_month
 from common.errors import NotFound
 from common.ids import is_id
 from funding.models import (
+    SOURCE_TYPE,
     AutoFundingConfig,
     AutoFundingDecision,
     FundingEvent,
@@ -23,11 +25,10 @@ from funding.models import (
     SourceVerification,
     Trigger,
 )
-from funding.services.lifecycle import SOURCE_TYPE
-from funding.services.limits import counted, start_of_month
 from funding.states import (
     IN_FLIGHT,
     VERIFICATION_TRIES_MAX,
+    FundingStatus,
     SourceStatus,
 )
 
@@ -186,6 +187,17 @@ def funded_automatically(*, tenant_id: str, now: datetime, apart_from: str = "")
     this_month = counted(tenant_id=tenant_id, since=start_of_month(now))
     automatic = this_month.filter(trigger=Trigger.AUTO_FUNDING).exclude(pk=apart_from)
     return int(automatic.aggregate(total=Sum("amount", default=0))["total"])
+
+
+def counted(*, tenant_id: str, since: datetime) -> QuerySet[FundingTransaction]:
+    """The fundings that count against the limit of a day or month that began at `since`."""
+    rows = FundingTransaction.objects.filter(counts_since(since), tenant_id=tenant_id)
+    return rows.exclude(status=FundingStatus.FAILED)
+
+
+def counts_since(since: datetime) -> Q:
+    """Asked for since then, or approved since then: whichever came later."""
+    return Q(created_at__gte=since) | Q(requires_confirmation=True, reserved_at__gte=since)
 
 
 def drawn_from(*, tenant_id: str, source_id: str | None) -> FundingSource | None:

@@ -9,8 +9,7 @@ from itertools import pairwise
 from balance import history
 from common import days
 from funding.methods import NETWORK_METHOD
-from funding.models import FundingMethod
-from funding.services.lifecycle import SOURCE_TYPE
+from funding.models import SOURCE_TYPE, FundingMethod
 from networks import calendar
 
 DAYS = 30

@@ -12,9 +12,8 @@ from balance.movements import Movements
 from common import audits
 from common.audits import Finding, Scope
 from networks import invariants as networks
-from payments.models import Payment, PaymentConfirmation, PaymentEvent, Recipient
+from payments.models import SOURCE_TYPE, Payment, PaymentConfirmation, PaymentEvent, Recipient
 from payments.services.approvals import MATTER
-from payments.services.lifecycle import SOURCE_TYPE
 from payments.services.network_events import INBOX
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from webhooks.models import WebhookEvent

@@ -13,8 +13,7 @@ from django.db.models.functions import Coalesce, Lower, NullIf
 from balance import selectors as ledger
 from common.errors import NotFound
 from common.ids import is_id
-from payments.models import Payment, PaymentConfirmation, PaymentEvent, Recipient
-from payments.services.lifecycle import SOURCE_TYPE
+from payments.models import SOURCE_TYPE, Payment, PaymentConfirmation, PaymentEvent, Recipient
 from payments.states import OPEN, PaymentStatus
 
 

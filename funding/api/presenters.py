@@ -7,10 +7,10 @@ from typing import Any
 
 from approvals.api import approval
 from common import clock
+from common.days import start_of_day, start_of_month
 from common.money import CURRENCY
 from funding.models import Confirmation, FundingMethod, FundingTransaction
 from funding.services import limits
-from funding.services.limits import start_of_day, start_of_month
 from funding.states import FundingStatus
 
 _TIMESTAMPS = {

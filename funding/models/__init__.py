@@ -14,9 +14,10 @@ from funding.models.sources import (
     SourceVerification,
     VerificationMethod,
 )
-from funding.models.transactions import FundingEvent, FundingTransaction, Trigger
+from funding.models.transactions import SOURCE_TYPE, FundingEvent, FundingTransaction, Trigger
 
 __all__ = [
+    "SOURCE_TYPE",
     "AccountBackOff",
     "AutoFundingConfig",
     "AutoFundingDecision",

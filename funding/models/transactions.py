@@ -17,6 +17,9 @@ from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks.holds import Holdable, has_a_reason, held_first
 from tenants.models import ActorType
 
+# How the ledger names a funding transaction as the source of a posting.
+SOURCE_TYPE = "funding_transaction"
+
 
 class Trigger(models.TextChoices):
     TOPUP = "topup", "Top-up"

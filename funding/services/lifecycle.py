@@ -20,15 +20,13 @@ from common import ids, sql
 from common.tasks import enqueue_on_commit
 from common.transactions import at_the_end
 from funding.methods import NETWORK_METHOD
-from funding.models import FundingEvent, FundingTransaction, Trigger
+from funding.models import SOURCE_TYPE, FundingEvent, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks import calendar
 from networks.holds import HOLD_ENDS
 from networks.inbox import messages
 from tenants.actors import Actor
 from webhooks.services import events
-
-SOURCE_TYPE = "funding_transaction"
 
 _EVENT_OF = {
     FundingStatus.PENDING: "payment.processing",

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Sum
 
 from balance import services as ledger
 from common import sql
-from common.days import EASTERN
+from common.days import start_of_day, start_of_month
 from common.money import format_cents
 from funding.errors import DailyLimitExceeded, MonthlyLimitExceeded
-from funding.models import FundingMethod, FundingTransaction
-from funding.states import FundingStatus
+from funding.models import FundingMethod
+from funding.selectors import counted, counts_since
 from networks.errors import AmountAboveLimit
 
 # What `in_force` takes.
@@ -106,26 +106,6 @@ def usage(*, tenant_id: str, now: datetime, apart_from: str = "") -> Usage:
         this_month=Sum("amount", default=0),
     )
     return Usage(**sums)
-
-
-def counted(*, tenant_id: str, since: datetime) -> QuerySet[FundingTransaction]:
-    """What counts against a limit of a time that began then."""
-    rows = FundingTransaction.objects.filter(counts_since(since), tenant_id=tenant_id)
-    return rows.exclude(status=FundingStatus.FAILED)
-
-
-def counts_since(since: datetime) -> Q:
-    """Asked for since then, or approved since then: whichever came later."""
-    return Q(created_at__gte=since) | Q(requires_confirmation=True, reserved_at__gte=since)
-
-
-def start_of_day(now: datetime) -> datetime:
-    """Midnight in New York, where the banking day begins."""
-    return now.astimezone(EASTERN).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def start_of_month(now: datetime) -> datetime:
-    return start_of_day(now).replace(day=1)
 
 
 def _over(period: str, limit: int, used: int) -> str:

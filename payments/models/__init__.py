@@ -9,6 +9,7 @@ from payments.models.approvals import (
 )
 from payments.models.payments import (
     DESCRIPTION_LENGTH_MAX,
+    SOURCE_TYPE,
     Payment,
     PaymentEvent,
     PaymentMethod,
@@ -18,6 +19,7 @@ from payments.models.recipients import NICKNAME_LENGTH_MAX, Recipient
 __all__ = [
     "DESCRIPTION_LENGTH_MAX",
     "NICKNAME_LENGTH_MAX",
+    "SOURCE_TYPE",
     "Payment",
     "PaymentConfirmation",
     "PaymentConfirmationLink",

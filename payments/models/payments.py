@@ -20,6 +20,8 @@ from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, UNSENT, PaymentStat
 from tenants.models import ActorType
 
 DESCRIPTION_LENGTH_MAX = 140
+# How the ledger names a payment as the source of a posting.
+SOURCE_TYPE = "payment"
 
 
 class PaymentMethod(models.TextChoices):

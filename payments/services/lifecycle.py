@@ -23,12 +23,11 @@ from networks import calendar
 from networks.base import Method
 from networks.holds import HOLD_ENDS
 from networks.inbox import messages
-from payments.models import Payment, PaymentEvent, PaymentMethod, Recipient
+from payments.models import SOURCE_TYPE, Payment, PaymentEvent, PaymentMethod, Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from tenants.actors import Actor
 from webhooks.services import events
 
-SOURCE_TYPE = "payment"
 NETWORK_METHOD = MappingProxyType[str, Method](
     {PaymentMethod.ACH_CREDIT: Method.ACH_CREDIT, PaymentMethod.RTP: Method.RTP_CREDIT}
 )

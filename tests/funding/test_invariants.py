@@ -6,7 +6,7 @@ import pytest
 
 from balance import services as ledger
 from common.clock import utc_now
-from funding.services.lifecycle import SOURCE_TYPE
+from funding.models import SOURCE_TYPE
 from tests.builders import make_source
 from tests.corruption import found, tamper
 from tests.funding.builders import run_due, top_up

@@ -6,11 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from common.days import EASTERN
+from common.days import EASTERN, start_of_day, start_of_month
 from funding.api import presenters
 from funding.models import FundingLimit
 from funding.services import limits, pauses
-from funding.services.limits import start_of_day, start_of_month
 from tests.builders import make_auto_funding, make_funding, make_source
 from tests.funding.test_pauses import failed, pause_of
 

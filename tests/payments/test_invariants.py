@@ -6,8 +6,8 @@ import pytest
 
 from balance import services as ledger
 from common.clock import utc_now
+from payments.models import SOURCE_TYPE
 from payments.services import orders
-from payments.services.lifecycle import SOURCE_TYPE
 from tenants.actors import SYSTEM
 from tests.corruption import found, tamper
 from tests.payments.builders import fund, pay, run_due
