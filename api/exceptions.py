@@ -12,7 +12,8 @@ from rest_framework import exceptions
 
 from api import errors, problems
 from api.problems import FieldError
-from common import crypto, outages
+from common import crypto
+from common.database import outages
 from common.errors import DomainError, NotFound
 
 log = structlog.get_logger(__name__)

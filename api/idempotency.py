@@ -23,12 +23,13 @@ from django.http import HttpResponse
 from api import errors, problems
 from api.authentication import TenantRequest
 from api.models import IdempotencyRecord
-from common import crypto, sql
+from common import crypto
 from common.clock import utc_now
-from common.constraints import violated
+from common.database.constraints import violated
 from common.database_clock import judged
+from common.engine import sql
+from common.engine.transactions import ending
 from common.errors import DomainError
-from common.transactions import ending
 
 KEPT_FOR = timedelta(days=30)
 _FORGOTTEN_AT_ONCE = 1000

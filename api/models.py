@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
+from common.database.rights import Rights
 from common.fields import PrefixedIdField
-from common.postgresql.rights import Rights
 
 
 class IdempotencyRecord(models.Model):

@@ -24,7 +24,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from api import errors
-from common.cooldown import CoolDown
+from common.engine.cooldown import CoolDown
 from tenants.selectors import KeyHolder
 
 if TYPE_CHECKING:  # DRF imports this module while it builds its own views

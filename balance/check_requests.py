@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from common.tasks import enqueue_on_commit
+from common.engine.wakeups import enqueue_on_commit
 from tenants.actors import Actor
 from tenants.services import audit
 

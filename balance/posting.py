@@ -22,7 +22,8 @@ from balance import kinds
 from balance.errors import BalanceOutOfRange, InsufficientBalance, PostingConflict
 from balance.kinds import PostingType
 from balance.models import Balance, BalanceTransaction
-from common import ids, sql
+from common import ids
+from common.engine import sql
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 
 # Called in the select list: called in FROM, its row would be written to a tuple store first.

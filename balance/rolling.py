@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from balance import proving
 from balance.proving import Position
-from common import arrays, sql
 from common.audits import Finding
 from common.database_clock import database_now
+from common.engine import arrays, sql
 
 # At 96 ticks a day one pass through all tenants takes 18 hours; a proof that is older than 20 is
 # made again, whatever the share.

@@ -11,7 +11,8 @@ from django.db.models import Exists, QuerySet
 from django.db.models.expressions import Combinable
 
 from balance.models import Balance, BalanceTransaction
-from common import ids, sql
+from common import ids
+from common.engine import sql
 from common.errors import NotFound
 from common.money import CURRENCY
 

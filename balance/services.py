@@ -22,8 +22,9 @@ from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
 from balance.posting import Posting
 from balance.selectors import Funds
 from balance.signals import available_balance_fell, available_balance_rose
-from common import ids, sql
-from common.constraints import violated
+from common import ids
+from common.database.constraints import violated
+from common.engine import sql
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.actors import Actor
 from tenants.services import audit

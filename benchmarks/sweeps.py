@@ -10,8 +10,9 @@ from benchmarks import database, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
-from common import leases, sql
+from common import leases
 from common.clock import utc_now
+from common.engine import sql
 from funding.services import auto_funding, submission
 
 DUE = 100

@@ -18,8 +18,8 @@ from django.db import connection
 from django.db.models import DateTimeField, Func, Value
 from django.db.models.functions import Least
 
-from common import sql
 from common.clock import text_of
+from common.engine import sql
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -16,7 +16,8 @@ from django.conf import settings
 from django.db import Error as DatabaseProblem
 from prometheus_client import Gauge
 
-from common import clock, sql
+from common import clock
+from common.engine import sql
 
 log = structlog.get_logger(__name__)
 

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, TypeVar
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet
 
-from common import database_clock, sql
+from common import database_clock
+from common.engine import sql
 
 LEASE = timedelta(seconds=60)
 PAGE = 200

@@ -14,7 +14,7 @@ from django_structlog.celery.steps import DjangoStructLogInitStep
 
 from common import ticks
 from common.clock import utc_now
-from common.postgresql import roles
+from common.database import roles
 from config.worker import CrashOnlyWorker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -17,7 +17,7 @@ def settings() -> dict[str, Any]:
     is_pooled = flag("DATABASE_POOL", default=False)
     found: dict[str, Any] = env.db_url_config(_address())
     found |= {
-        "ENGINE": "common.postgresql",
+        "ENGINE": "common.engine.postgresql",
         "CONN_MAX_AGE": 0 if is_pooled else None,
         "CONN_HEALTH_CHECKS": True,
         "DISABLE_SERVER_SIDE_CURSORS": False,

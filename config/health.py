@@ -6,8 +6,9 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.db import Error as DatabaseProblem
 from django.http import HttpRequest, JsonResponse
 
-from common import drift, sql
-from common.postgresql import roles
+from common import drift
+from common.database import roles
+from common.engine import sql
 
 # If either is true every change fails, although the server answers: all but reads would be 503.
 _TAKES_CHANGES = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')"

@@ -24,7 +24,8 @@ from django_prometheus.utils import Time, TimeSince
 
 from api import errors, problems
 from api.middleware import is_api
-from common import crypto, drift, outages
+from common import crypto, drift
+from common.database import outages
 from dashboard.views import broken
 
 _READING = {"GET", "HEAD", "OPTIONS", "TRACE"}

@@ -147,11 +147,11 @@ CLOCK_DRIFT_SECONDS_MAX: int | None = count("CLOCK_DRIFT_SECONDS_MAX", default=5
 REDIS_URL = text("REDIS_URL", default="redis://localhost:6379/0")
 CACHES = {
     "default": {
-        "BACKEND": "common.cache.ResilientCache",
+        "BACKEND": "common.engine.cache.ResilientCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "ballast",
         "OPTIONS": {
-            "serializer": "common.cache.JsonSerializer",
+            "serializer": "common.engine.cache.JsonSerializer",
             "socket_timeout": 1,
             "socket_connect_timeout": 1,
         },

@@ -6,7 +6,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from common.postgresql import roles
+from common.database import roles
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from common import leases
-from common.http.client import Answer
+from common.engine.http.client import Answer
 from tenants.actors import SYSTEM
 from tenants.models import Tenant
 from webhooks import selectors

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 
-from common.http.client import Failure
+from common.engine.http.client import Failure
 from dashboard import stops
 from dashboard.context import Badge
 from dashboard.health_bar import HealthBar, health_bar

@@ -22,7 +22,7 @@ SCHEMA_FOLDERS = (
     # What the application may do to which table.
     "[a-z]*/models*",
     "[a-z]*/models/*",
-    "common/postgresql/*",
+    "common/database/*",
 )
 
 

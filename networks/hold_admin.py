@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
-from common import reasons
+from common import staff_actions
 from common.admin import ReadOnlyAdmin
 from common.clock import utc_now
 from networks import holds
@@ -63,42 +63,46 @@ class HoldableAdmin(ReadOnlyAdmin):
         shown = super().get_actions_detail(request, object_id)
         return [item for item in shown if item.action_name.rpartition("_")[2] in possible]
 
-    @reasons.own_page_action("Hold for a look", permission="hold")
+    @staff_actions.own_page_action("Hold for a look", permission="hold")
     def hold(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self._ask_about_one(request, object_id, "hold")
 
-    @reasons.own_page_action("Release", permission="hold")
+    @staff_actions.own_page_action("Release", permission="hold")
     def release(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self._ask_about_one(request, object_id, "release")
 
-    @reasons.own_page_action("Stop for good", permission="hold")
+    @staff_actions.own_page_action("Stop for good", permission="hold")
     def stop(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self._ask_about_one(request, object_id, "stop")
 
     @admin.action(description="Hold for a look", permissions=["hold"])
     def hold_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
-        return reasons.ask_about_chosen(self, request, list(rows), self._question(request, "hold"))
+        return staff_actions.ask_about_chosen(
+            self, request, list(rows), self._question(request, "hold")
+        )
 
     @admin.action(description="Release", permissions=["hold"])
     def release_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
         question = self._question(request, "release")
-        return reasons.ask_about_chosen(self, request, list(rows), question)
+        return staff_actions.ask_about_chosen(self, request, list(rows), question)
 
     @admin.action(description="Stop for good", permissions=["hold"])
     def stop_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
-        return reasons.ask_about_chosen(self, request, list(rows), self._question(request, "stop"))
+        return staff_actions.ask_about_chosen(
+            self, request, list(rows), self._question(request, "stop")
+        )
 
     def _ask_about_one(self, request: HttpRequest, object_id: str, act: str) -> HttpResponse:
         row = get_object_or_404(self.model, pk=object_id)
-        return reasons.ask_about_one(self, request, row, self._question(request, act))
+        return staff_actions.ask_about_one(self, request, row, self._question(request, act))
 
-    def _question(self, request: HttpRequest, name: str) -> reasons.Question:
+    def _question(self, request: HttpRequest, name: str) -> staff_actions.Question:
         act, title, consequences, done = _ACTS[name]
 
         def carry_out(row: Holdable, reason: str) -> None:
             actor = actors.staff(str(request.user.pk))
             act(self.shelf, row.pk, reason=reason, actor=actor, now=utc_now())
 
-        return reasons.Question(
+        return staff_actions.Question(
             title=title, consequences=consequences, button=title, done=done, act=carry_out
         )

@@ -8,8 +8,8 @@ import pgtrigger
 from django.db import models
 
 from common import ids
-from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
-from common.postgresql.rights import Rights
+from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
+from common.database.rights import Rights
 
 _MAC_LENGTH = 64  # hex digits of HMAC-SHA256
 _KEY_ID_LENGTH = 32

@@ -20,9 +20,9 @@ from django.db import connection
 
 from common import mail
 from common.clock import text_of
-from common.http.addresses import parse_networks
-from common.http.client import post_once
-from common.http.urls import Policy
+from common.engine.http.addresses import parse_networks
+from common.engine.http.client import post_once
+from common.engine.http.urls import Policy
 from seals.models import PublishedWay, SealPublication, SealRound
 from seals.published import RESTORED, SEALED
 from webhooks import signing

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, ParamSpec, TypeVar
 
 from common.clock import utc_now
-from common.http.client import Answer, Failure
+from common.engine.http.client import Answer, Failure
 from simulation.processes import Process, become, current, disconnect
 from simulation.seams import Time
 from simulation.tally import Tally
@@ -78,7 +78,7 @@ class Receivers:
 
 
 class _OneThread:
-    """As `webhooks.dispatcher.database.DatabaseThread`, but the loop waits for it."""
+    """As `common.engine.database_thread.DatabaseThread`, but the loop waits for it."""
 
     def __init__(self, process: Process | None) -> None:
         self._thread = ThreadPoolExecutor(1, initializer=become, initargs=(process,))

@@ -26,8 +26,9 @@ from psycopg.pq import TransactionStatus
 from api import throttling
 from approvals import links
 from balance import rolling, selectors
-from common import clock, cooldown, crypto, ids, leases, tasks
-from common.postgresql import base, direct
+from common import clock, crypto, ids, leases
+from common.engine import cooldown, wakeups
+from common.engine.postgresql import base, direct
 from networks import submission
 from seals import rounds, windows
 from simulation.processes import CallKind, current
@@ -67,7 +68,7 @@ def installed(
     """Everything of the product that asks for time, chance or a broker asks us."""
     _SETUP.seed(seed)
     broker: list[Seam] = [
-        (tasks._sender, "add", wake_up),
+        (wakeups._sender, "add", wake_up),
         (wake, "dispatchers", lambda: wake_up("webhooks.sweep", {})),
     ]
     orders = [

@@ -20,7 +20,7 @@ class TenantsConfig(AppConfig):
 
         audits.register(invariants.check)
         autodiscover_modules("emails")
-        import_module("common.postgresql.checks")
+        import_module("common.database.checks")
         import_module("tenants.receivers")
         import_module("tenants.second_factor")
         sealed.register(*import_module("tenants.sealed_rows").KINDS)

@@ -11,10 +11,10 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
+from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
+from common.database.rights import Rights
 from common.fields import PrefixedIdField
 from common.leases import Leased
-from common.postgresql.rights import Rights
 from tenants.switches import Switch as Switch  # a model of this app, in a module of its own
 
 

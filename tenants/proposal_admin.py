@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from common import reasons
+from common import staff_actions
 from common.admin import ServiceAdmin
 from common.clock import utc_now
 from common.money import format_cents, parse_dollars
@@ -110,11 +110,11 @@ class ProposalAdmin(ServiceAdmin):
         terms = self.proposed(form.cleaned_data)
         obj.pk = self.services.propose(**terms, actor=_actor(request), now=utc_now()).pk
 
-    @reasons.own_page_action("Approve", permission="approve")
+    @staff_actions.own_page_action("Approve", permission="approve")
     def approve(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self._ask(request, object_id, *self.approved, self.services.approve)
 
-    @reasons.own_page_action("Reject", permission="approve")
+    @staff_actions.own_page_action("Reject", permission="approve")
     def reject(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self._ask(request, object_id, "Reject", "is rejected.", self.services.reject)
 
@@ -131,7 +131,7 @@ class ProposalAdmin(ServiceAdmin):
     ) -> HttpResponse:
         rows = self.model._default_manager.select_related("tenant")
         proposal: Any = get_object_or_404(rows, pk=object_id)
-        question = reasons.Question(
+        question = staff_actions.Question(
             title=title,
             consequences=self.consequences(proposal),
             button=f"{title}: {format_cents(proposal.amount)}",
@@ -140,7 +140,7 @@ class ProposalAdmin(ServiceAdmin):
                 proposal_id=row.pk, note=note, actor=_actor(request), now=utc_now()
             ),
         )
-        return reasons.ask_about_one(self, request, proposal, question)
+        return staff_actions.ask_about_one(self, request, proposal, question)
 
 
 def _actor(request: HttpRequest) -> Actor:

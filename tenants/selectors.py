@@ -9,7 +9,7 @@ from datetime import datetime
 
 from django.db.models import OuterRef, Q, QuerySet
 
-from common import sql
+from common.engine import sql
 from common.errors import NotFound
 from common.ids import is_id
 from tenants import key_text

@@ -15,7 +15,7 @@ from django.db import models
 from django.db.models import Exists, F, Q, QuerySet
 from django.db.models.expressions import Combinable
 
-from common.append_only import NEVER_TRUNCATED
+from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 
 REASON_LENGTH_MAX = 200

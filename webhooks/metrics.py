@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from common.http.client import Answer, Failure
+from common.engine.http.client import Answer, Failure
 from webhooks.states import DeliveryStatus
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
-from common.append_only import NEVER_TRUNCATED
+from common.database.append_only import NEVER_TRUNCATED
+from common.database.rights import Rights
 from common.fields import PrefixedIdField
 from common.leases import Leased
-from common.postgresql.rights import Rights
 from webhooks.states import DELIVERY_STATES, ENDPOINT_STATES, DeliveryStatus, EndpointStatus
 
 ENDPOINTS_PER_TENANT_MAX = 20

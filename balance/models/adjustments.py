@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 from balance.kinds import PostingType
 from balance.models.ledger import DESCRIPTION_LENGTH_MAX
-from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
+from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, format_cents
 from tenants.models import ActorType

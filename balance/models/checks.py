@@ -6,9 +6,9 @@ import pgtrigger
 from django.db import models
 from django.db.models import Q
 
-from common.append_only import NEVER_TRUNCATED
+from common.database.append_only import NEVER_TRUNCATED
+from common.database.rights import Rights
 from common.fields import PrefixedIdField
-from common.postgresql.rights import Rights
 
 
 @pgtrigger.register(NEVER_TRUNCATED)

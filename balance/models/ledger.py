@@ -7,10 +7,10 @@ from django.db import models
 from django.db.models import F, Func, Q
 
 from balance.kinds import Account, PostingType
-from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
+from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
+from common.database.rights import Rights
 from common.fields import PrefixedIdField
 from common.money import CURRENCY
-from common.postgresql.rights import Rights
 
 DESCRIPTION_LENGTH_MAX = 200
 

@@ -10,7 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.template import loader
 from django.views import defaults
 
-from common import crypto, outages
+from common import crypto
+from common.database import outages
 
 log = structlog.get_logger(__name__)
 

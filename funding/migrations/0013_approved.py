@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from common.postgresql.operations import AddIndexOnline
+from common.database.operations import AddIndexOnline
 
 
 class Migration(migrations.Migration):

@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
+from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from funding.models.sources import FundingMethod, FundingSource
 from funding.models.transactions import FundingTransaction

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from common.database.rights import Rights
 from common.fields import PrefixedIdField
-from common.postgresql.rights import Rights
 
 
 class AccountBackOff(models.Model):

@@ -7,7 +7,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from common.append_only import NEVER_TRUNCATED
+from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.leases import Leased
 from common.money import CURRENCY

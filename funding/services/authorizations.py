@@ -12,8 +12,8 @@ from datetime import datetime
 from django.db import transaction
 
 from common import clock
+from common.engine.wakeups import enqueue_on_commit
 from common.ids import is_id
-from common.tasks import enqueue_on_commit
 from funding import selectors
 from funding.errors import AuthorizationChanged, FundingSourceNotAuthorized
 from funding.models import AutoFundingConfig, FundingSource

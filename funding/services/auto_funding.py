@@ -15,7 +15,8 @@ from django.db import transaction
 from approvals import requests
 from balance import selectors as balances
 from balance import services as ledger
-from common import outages, sweeps
+from common import sweeps
+from common.database import outages
 from common.database_clock import judged
 from common.errors import DomainError
 from common.money import format_cents

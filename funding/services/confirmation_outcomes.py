@@ -11,8 +11,8 @@ from approvals import outcomes
 from approvals.matters import Decider, Matter
 from approvals.models import Decision
 from balance import services as ledger
+from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
-from common.tasks import enqueue_on_commit
 from funding.errors import NoLongerFits
 from funding.methods import NETWORK_METHOD
 from funding.models import (

@@ -15,7 +15,7 @@ import structlog
 
 from common import leases
 from common.database_clock import judged
-from common.tasks import enqueue_on_commit
+from common.engine.wakeups import enqueue_on_commit
 from funding.models import FundingSource, LinkConsent
 from networks import links
 from networks.links.base import LinkError

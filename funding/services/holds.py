@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from common.tasks import enqueue_on_commit
+from common.engine.wakeups import enqueue_on_commit
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingTransaction
 from funding.services import auto_funding, confirmations, lifecycle, topups

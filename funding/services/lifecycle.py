@@ -16,9 +16,10 @@ from django.db import transaction
 from django.db.models import Model
 
 from balance import services as ledger
-from common import ids, sql
-from common.tasks import enqueue_on_commit
-from common.transactions import at_the_end
+from common import ids
+from common.engine import sql
+from common.engine.transactions import at_the_end
+from common.engine.wakeups import enqueue_on_commit
 from funding.methods import NETWORK_METHOD
 from funding.models import SOURCE_TYPE, FundingEvent, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus

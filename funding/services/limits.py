@@ -13,8 +13,8 @@ from django.conf import settings
 from django.db.models import Sum
 
 from balance import services as ledger
-from common import sql
 from common.days import start_of_day, start_of_month
+from common.engine import sql
 from common.money import format_cents
 from funding.errors import DailyLimitExceeded, MonthlyLimitExceeded
 from funding.models import FundingMethod

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from django.db import transaction
 
-from common import sql
+from common.engine import sql
 from common.errors import NotFound
 from common.ids import is_id
 from funding import selectors

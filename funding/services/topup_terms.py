@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from approvals import requests
-from common import sql
+from common.engine import sql
 from common.ids import is_id
 from funding.services import limits, sources
 from funding.services.limits import Limits

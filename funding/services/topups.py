@@ -10,9 +10,9 @@ from django.db import transaction
 
 from approvals import requests
 from common import ids
+from common.engine.transactions import joined
 from common.errors import NotFound
 from common.ids import is_id
-from common.transactions import joined
 from funding.errors import FundingMethodNotSupported
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingTransaction, Trigger

@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 
 from common import sweeps
 from common.database_clock import judged
+from common.engine.wakeups import enqueue_on_commit
 from common.errors import DomainError
-from common.tasks import enqueue_on_commit
 from funding.errors import (
     TooManyVerifications,
     VerificationAmountsWrong,

@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
-from common import reasons
+from common import staff_actions
 from common.admin import ReadOnlyAdmin
 from common.clock import utc_now
 from common.money import format_cents
@@ -113,31 +113,31 @@ class InboundEventAdmin(ReadOnlyAdmin):
             return []
         return super().get_actions_detail(request, object_id)
 
-    @reasons.own_page_action("Try again", permission="settle")
+    @staff_actions.own_page_action("Try again", permission="settle")
     def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
         event = get_object_or_404(InboundEvent, pk=object_id)
-        return reasons.ask_about_one(self, request, event, _retrying(request))
+        return staff_actions.ask_about_one(self, request, event, _retrying(request))
 
-    @reasons.own_page_action("Resolve with a note", permission="settle")
+    @staff_actions.own_page_action("Resolve with a note", permission="settle")
     def resolve(self, request: HttpRequest, object_id: str) -> HttpResponse:
         event = get_object_or_404(InboundEvent, pk=object_id)
-        return reasons.ask_about_one(self, request, event, _resolving(request))
+        return staff_actions.ask_about_one(self, request, event, _resolving(request))
 
     @admin.action(description="Try again", permissions=["settle"])
     def retry_chosen(
         self, request: HttpRequest, rows: QuerySet[InboundEvent]
     ) -> HttpResponse | None:
-        return reasons.ask_about_chosen(self, request, list(rows), _retrying(request))
+        return staff_actions.ask_about_chosen(self, request, list(rows), _retrying(request))
 
     @admin.action(description="Resolve with a note", permissions=["settle"])
     def resolve_chosen(
         self, request: HttpRequest, rows: QuerySet[InboundEvent]
     ) -> HttpResponse | None:
-        return reasons.ask_about_chosen(self, request, list(rows), _resolving(request))
+        return staff_actions.ask_about_chosen(self, request, list(rows), _resolving(request))
 
 
-def _retrying(request: HttpRequest) -> reasons.Question:
-    return reasons.Question(
+def _retrying(request: HttpRequest) -> staff_actions.Question:
+    return staff_actions.Question(
         title="Try the message again",
         consequences="The next sweep applies it if it can; else it comes back here.",
         button="Try again",
@@ -146,8 +146,8 @@ def _retrying(request: HttpRequest) -> reasons.Question:
     )
 
 
-def _resolving(request: HttpRequest) -> reasons.Question:
-    return reasons.Question(
+def _resolving(request: HttpRequest) -> staff_actions.Question:
+    return staff_actions.Question(
         title="Resolve without applying",
         consequences="The message is kept and never applied. Say what you found and did: if money"
         " has to be corrected, propose an adjustment.",

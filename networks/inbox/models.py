@@ -6,7 +6,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 
-from common.append_only import NEVER_TRUNCATED
+from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, format_cents
 

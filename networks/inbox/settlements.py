@@ -12,7 +12,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
-from common.constraints import violated
+from common.database.constraints import violated
 from common.database_clock import database_now
 from common.errors import StaffRefusal
 from networks.base import EventKind

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from common.http.addresses import parse_networks
-from common.http.client import Answer, post_once
-from common.http.exchange import ANSWER_BYTES_MAX
-from common.http.urls import Policy
+from common.engine.http.addresses import parse_networks
+from common.engine.http.client import Answer, post_once
+from common.engine.http.exchange import ANSWER_BYTES_MAX
+from common.engine.http.urls import Policy
 from networks.links import plaid_answers, plaid_errors
 from networks.links.base import (
     InvalidLinkToken,

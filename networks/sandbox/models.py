@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from common.database.rights import Rights
 from common.fields import PrefixedIdField
-from common.postgresql.rights import Rights
 from networks.base import EventKind, Method
 
 ODFI_PREFIX = "09990000"  # the first eight digits of First Sandbox Bank's routing number

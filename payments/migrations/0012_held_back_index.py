@@ -3,7 +3,7 @@
 from django.contrib.postgres.operations import ValidateConstraint
 from django.db import migrations, models
 
-from common.postgresql.operations import AddIndexOnline
+from common.database.operations import AddIndexOnline
 
 
 class Migration(migrations.Migration):

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from common.append_only import APPEND_ONLY, NEVER_TRUNCATED
+from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from networks.holds import Holdable, has_a_reason, held_first

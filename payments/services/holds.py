@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from common.tasks import enqueue_on_commit
+from common.engine.wakeups import enqueue_on_commit
 from networks import holds
 from networks.holds import FAILURE_CODE, Shelf
 from payments.models import Payment

@@ -18,7 +18,7 @@ from django.db import transaction
 from balance import services as ledger
 from balance.posting import Posting
 from common import ids
-from common.tasks import enqueue_on_commit
+from common.engine.wakeups import enqueue_on_commit
 from networks import calendar
 from networks.base import Method
 from networks.holds import HOLD_ENDS

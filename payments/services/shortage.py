@@ -15,7 +15,7 @@ from django.db.models import OuterRef, QuerySet
 from balance import selectors as balances
 from balance import services as ledger
 from common import leases
-from common.tasks import enqueue_on_commit
+from common.engine.wakeups import enqueue_on_commit
 from payments.models import Payment
 from payments.services import lifecycle
 

@@ -19,7 +19,7 @@ from balance import services as ledger
 from balance.errors import InsufficientBalance
 from common import sweeps
 from common.database_clock import judged
-from common.tasks import enqueue_on_commit
+from common.engine.wakeups import enqueue_on_commit
 from payments.models import Payment
 from payments.services import approvals, lifecycle, shortage
 from payments.states import PaymentStatus

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from common import reasons
+from common import staff_actions
 from common.admin import ServiceAdmin, whether
 from common.clock import utc_now
 from tenants import actors
@@ -86,13 +86,13 @@ class SwitchAdmin(ServiceAdmin):
     def has_release_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         return request.user.has_perm("tenants.change_switch")
 
-    @reasons.own_page_action("Release", permission="release")
+    @staff_actions.own_page_action("Release", permission="release")
     def release(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return reasons.ask_about_one(
+        return staff_actions.ask_about_one(
             self,
             request,
             get_object_or_404(Switch, pk=object_id),
-            reasons.Question(
+            staff_actions.Question(
                 title="Release the switch",
                 consequences="What waited goes on within seconds.",
                 button="Release",

@@ -11,7 +11,7 @@ import structlog
 
 from common import leases, mail
 from common.database_clock import judged
-from common.tasks import enqueue_on_commit
+from common.engine.wakeups import enqueue_on_commit
 from tenants import notices, selectors
 from tenants.models import OutgoingEmail
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from redis import Redis
 
 from api import throttling
-from common.cooldown import CoolDown
+from common.engine.cooldown import CoolDown
 from tenants.models import ApiKey
 from tests.api.machinery import NOTES
 from tests.api.test_conventions_errors import problem

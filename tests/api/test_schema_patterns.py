@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from common.http.urls import Policy, UrlRefused
+from common.engine.http.urls import Policy, UrlRefused
 from networks import bank_details
 from networks.errors import InvalidBankDetails
 from tests import document

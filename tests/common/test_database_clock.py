@@ -10,9 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from common import database_clock, sql
+from common import database_clock
 from common.clock import utc_now
 from common.database_clock import ClockIsNotSettable
+from common.engine import sql
 from tests.builders import NOW
 from tests.database import owner
 

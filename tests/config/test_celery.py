@@ -69,14 +69,14 @@ class TestWakeUps:
             if name_of(call) in {"delay", "apply_async", "send_task", "signature", "s"}
         ]
 
-        assert [path for path, _line in sent] == ["common/tasks.py"]
+        assert [path for path, _line in sent] == ["common/engine/wakeups.py"]
 
     def test_are_never_delayed_nor_retried_by_celery(self):
         """Money waits in rows: an ETA longer than the visibility timeout runs several times."""
         words = {"eta", "countdown", "autoretry_for", "max_retries", "retry_backoff"}
         for path, call in calls():
             given = {keyword.arg for keyword in call.keywords}
-            if path == Path("common/tasks.py"):
+            if path == Path("common/engine/wakeups.py"):
                 continue
             assert not given & words, (path, call.lineno)
             assert name_of(call) != "retry", (path, call.lineno)

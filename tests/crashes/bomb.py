@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from common.postgresql import base, direct
+from common.engine.postgresql import base, direct
 
 _WAIT_MS = 5000
 _END = "SELECT pg_terminate_backend(%s)"

@@ -18,10 +18,11 @@ from django.db import (
 
 from balance import selectors as balances
 from balance import services as ledger
-from common import outages, sql
 from common.clock import utc_now
-from common.postgresql.atomic import ConnectionLost, RolledBack
-from common.transactions import joined
+from common.database import outages
+from common.engine import sql
+from common.engine.postgresql.atomic import ConnectionLost, RolledBack
+from common.engine.transactions import joined
 from funding.services import auto_funding
 from tenants.actors import SYSTEM
 from tenants.models import Tenant

@@ -16,7 +16,7 @@ from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.pq import TransactionStatus
 
-from common.postgresql import roles
+from common.database import roles
 from tests.settings import TEST_OWNER_ROLE, TEST_SUPERUSER
 
 

@@ -15,7 +15,7 @@ def checkout(tmp_path: Path) -> Path:
         "balance/models.py",
         "balance/services.py",
         "payments/models/payments.py",
-        "common/postgresql/rights.py",
+        "common/database/rights.py",
         "balance/migrations/0001_initial.py",
         "balance/migrations/sql/journal.sql",
         "networks/sandbox/migrations/0001_initial.py",
@@ -37,7 +37,7 @@ class TestSchemaFingerprint:
             "networks/sandbox/migrations/0001_initial.py",
             "balance/models.py",
             "payments/models/payments.py",
-            "common/postgresql/rights.py",
+            "common/database/rights.py",
         ],
     )
     def test_changes_with_everything_that_tables_and_grants_follow(self, checkout: Path, name: str):

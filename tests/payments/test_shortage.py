@@ -151,7 +151,9 @@ class TestRelease:
         self, acme, held_back, django_capture_on_commit_callbacks, monkeypatch
     ):
         woken = []
-        monkeypatch.setattr("common.tasks._send", lambda name, arguments: woken.append(name))
+        monkeypatch.setattr(
+            "common.engine.wakeups._send", lambda name, arguments: woken.append(name)
+        )
         with django_capture_on_commit_callbacks(execute=True):
             fund(acme, 15_000)
             assert woken == []

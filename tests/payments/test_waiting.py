@@ -133,7 +133,9 @@ class TestRunning:
         self, acme, queue, django_capture_on_commit_callbacks, monkeypatch
     ):
         sent = []
-        monkeypatch.setattr("common.tasks._send", lambda name, arguments: sent.append(name))
+        monkeypatch.setattr(
+            "common.engine.wakeups._send", lambda name, arguments: sent.append(name)
+        )
 
         with django_capture_on_commit_callbacks(execute=True):
             fund(acme, 500)

@@ -11,7 +11,7 @@ import pytest
 
 from common import ids
 from common.clock import utc_now
-from common.http.client import Answer
+from common.engine.http.client import Answer
 from tenants.actors import SYSTEM
 from tests.builders import make_endpoint, make_tenant, publish
 from tests.races.together import together

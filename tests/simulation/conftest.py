@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from common.postgresql import roles
+from common.database import roles
 from devstack.paths import ROOT
 from simulation.command import SUPERUSER_URL
 from simulation.plants import VARIABLE

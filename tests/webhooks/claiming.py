@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.http.client import Answer
+from common.engine.http.client import Answer
 from tests.builders import NOW
 from webhooks.dispatcher import claims, outcomes, results
 

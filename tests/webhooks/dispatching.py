@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from common.clock import utc_now
-from common.http import urls
-from common.http.client import Client
-from webhooks.dispatcher.database import DatabaseThread
+from common.engine.database_thread import DatabaseThread
+from common.engine.http import urls
+from common.engine.http.client import Client
 from webhooks.dispatcher.loop import Dispatcher
 
 

@@ -14,15 +14,15 @@ from standardwebhooks.webhooks import Webhook
 
 from common import crypto, ids
 from common.clock import utc_now
-from common.http import urls
-from common.http.client import Client
+from common.engine.database_thread import DatabaseThread
+from common.engine.http import urls
+from common.engine.http.client import Client
 from tenants.actors import SYSTEM
 from tests.builders import make_endpoint, publish
 from tests.receivers import answer
 from tests.webhooks.dispatching import Clock, deliver
 from webhooks import metrics, signing
 from webhooks.dispatcher import results
-from webhooks.dispatcher.database import DatabaseThread
 from webhooks.dispatcher.loop import Dispatcher
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from webhooks.services import endpoints

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from common.http.client import Answer, Failure
+from common.engine.http.client import Answer, Failure
 from tests.builders import NOW
 from webhooks.dispatcher import outcomes
 from webhooks.dispatcher.outcomes import RETRY_AFTER_MAX, SCHEDULE

@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db.models import Model
 
 from common import ids
-from common.http.client import Answer, Failure
+from common.engine.http.client import Answer, Failure
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail
 from tests.builders import NOW, make_endpoint, publish

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from common.http.client import Answer, Failure
+from common.engine.http.client import Answer, Failure
 from tests.builders import NOW, make_endpoint, publish
 from tests.webhooks.claiming import BROKEN, OK, claim, record, result_of
 from webhooks.dispatcher import results

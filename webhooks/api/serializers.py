@@ -15,7 +15,7 @@ from api.fields import (
     TextField,
 )
 from api.serializers import StrictSerializer
-from common.http import urls
+from common.engine.http import urls
 from webhooks import events
 from webhooks.models import DESCRIPTION_LENGTH_MAX, URL_LENGTH_MAX, DisabledReason
 from webhooks.services.endpoints import OVERLAP_DEFAULT, OVERLAP_MAX

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from common import sql
+from common.engine import sql
 
 LEASE = timedelta(seconds=60)
 IN_FLIGHT_PER_ENDPOINT = 10

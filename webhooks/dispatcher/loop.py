@@ -22,11 +22,11 @@ from django.db import InterfaceError, OperationalError
 
 from common import drift
 from common.clock import utc_now
-from common.http.client import TOTAL_SECONDS, Client, Failure
+from common.engine.database_thread import DatabaseThread
+from common.engine.http.client import TOTAL_SECONDS, Client, Failure
 from webhooks import metrics
 from webhooks.dispatcher import claims, heartbeats, outcomes, results, sender
 from webhooks.dispatcher.claims import RETRY_FROM_FAILURES, Claim, Job
-from webhooks.dispatcher.database import DatabaseThread
 from webhooks.dispatcher.results import Result
 
 log = structlog.get_logger(__name__)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from common.http.client import Answer
+from common.engine.http.client import Answer
 from webhooks.states import DeliveryStatus
 
 GONE = 410

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from common import arrays, sql
-from common.http.client import Answer, Headers
+from common.engine import arrays, sql
+from common.engine.http.client import Answer, Headers
 from webhooks.dispatcher.claims import BREAKER_FAILURES, ORDER_WAIT, Job
 from webhooks.dispatcher.outcomes import GONE, Outcome
 from webhooks.services.health import switch_off_gone

@@ -22,11 +22,11 @@ from redis import RedisError
 
 from common.clock import utc_now
 from common.database_clock import judged
-from common.http import urls
-from common.http.client import Client
+from common.engine.database_thread import DatabaseThread
+from common.engine.http import urls
+from common.engine.http.client import Client
 from webhooks import wake
 from webhooks.dispatcher import heartbeats
-from webhooks.dispatcher.database import DatabaseThread
 from webhooks.dispatcher.loop import SLOTS, Dispatcher
 
 log = structlog.get_logger(__name__)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from common.http.client import Answer, Client
+from common.engine.http.client import Answer, Client
 from webhooks import signing
 from webhooks.dispatcher.claims import Job
 from webhooks.services import urls

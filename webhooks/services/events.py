@@ -10,7 +10,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Model
 
-from common import clock, ids, sql
+from common import clock, ids
+from common.engine import sql
 from webhooks import events, wake
 from webhooks.models import ENDPOINTS_PER_TENANT_MAX
 

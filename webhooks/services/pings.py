@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from common import ids
-from common.http import urls as http_urls
-from common.http.client import Answer, post_once
+from common.engine.http import urls as http_urls
+from common.engine.http.client import Answer, post_once
 from tenants.models import Tenant
 from tenants.switches import SwitchKind, covering
 from webhooks import events, selectors

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from common.http import names, urls
-from common.http.urls import UrlRefused
+from common.engine.http import names, urls
+from common.engine.http.urls import UrlRefused
 from tenants.models import Mode
 from webhooks.errors import InvalidWebhookUrl
 

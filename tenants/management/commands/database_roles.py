@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from common.commands import JsonCommand
-from common.postgresql import roles
+from common.database import roles
 
 
 class Command(JsonCommand):

@@ -115,7 +115,7 @@ class TestRunNow:
     def sent(self, monkeypatch):
         """What would go to the broker, which other tests may have found down."""
         tasks = []
-        monkeypatch.setattr("common.tasks._send", lambda *task: tasks.append(task))
+        monkeypatch.setattr("common.engine.wakeups._send", lambda *task: tasks.append(task))
         return tasks
 
     @pytest.mark.parametrize(("kind", "full"), [("new", False), ("full", True)])

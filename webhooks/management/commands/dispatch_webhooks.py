@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from prometheus_client import start_http_server
 
-from common.postgresql import roles
+from common.database import roles
 from webhooks.dispatcher import runs
 from webhooks.dispatcher.loop import SLOTS
 

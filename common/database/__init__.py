@@ -1,0 +1,3 @@
+"""PostgreSQL for the whole product: who may do what, rows that stay, and what its errors mean."""
+
+from __future__ import annotations

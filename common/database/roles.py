@@ -1,0 +1,259 @@
+"""The application's role: its grants, and what is missing or too much of them (decision 0114)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import Error as DatabaseProblem
+from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
+from psycopg import sql
+
+from common.database import rights
+from common.database.rights import Rights
+
+_SCHEMA = "public"
+_EXISTS = "SELECT 1 FROM pg_roles WHERE rolname = %s"
+# Tables, their partitions and views, by name.
+_TABLES = """
+SELECT relname FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')
+ORDER BY relname
+"""
+# What runs with its owner's rights is made for the application.
+_FUNCTIONS = """
+SELECT oid::regprocedure::text FROM pg_proc
+WHERE pronamespace = 'public'::regnamespace AND prosecdef ORDER BY 1
+"""
+_ACTUAL = """
+SELECT
+    relname,
+    has_table_privilege(oid, 'SELECT'),
+    has_table_privilege(oid, 'INSERT'),
+    has_table_privilege(oid, 'DELETE'),
+    has_table_privilege(oid, 'TRUNCATE') OR has_table_privilege(oid, 'TRIGGER'),
+    has_table_privilege(oid, 'UPDATE'),
+    CASE WHEN has_any_column_privilege(oid, 'UPDATE') THEN ARRAY(
+        SELECT attname::text FROM pg_attribute
+        WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+            AND has_column_privilege(attrelid, attnum, 'UPDATE')
+    ) ELSE '{}' END
+FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')
+ORDER BY relname
+"""
+_NOT_EXECUTABLE = """
+SELECT oid::regprocedure::text FROM pg_proc
+WHERE pronamespace = 'public'::regnamespace AND prosecdef
+    AND NOT has_function_privilege(oid, 'EXECUTE')
+ORDER BY 1
+"""
+# What a role may set for its own next sessions, and what would then mean something else.
+_SETTINGS = """
+SELECT split_part(setting, '=', 1), setting FROM pg_db_role_setting AS kept
+CROSS JOIN LATERAL unnest(kept.setconfig) AS setting
+WHERE kept.setrole IN (
+        SELECT oid FROM pg_roles WHERE rolname IN (current_user, session_user)
+    ) AND kept.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+ORDER BY 2
+"""
+_NEVER_SET = frozenset(
+    {
+        "ballast.now",
+        "default_transaction_isolation",
+        "default_transaction_read_only",
+        "role",
+        "row_security",
+        "search_path",
+    }
+)
+# As which role we work, and whether it, or the login behind it, is bound by grants at all: a
+# superuser is not, nor is who owns tables, alone or as a member of their owner.
+WHO = """
+SELECT
+    current_user,
+    (SELECT bool_or(rolsuper) FROM pg_roles WHERE rolname IN (current_user, session_user)),
+    EXISTS (
+        SELECT FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+            AND (pg_has_role(current_user, relowner, 'MEMBER')
+                OR pg_has_role(session_user, relowner, 'MEMBER'))
+    ),
+    has_schema_privilege('public', 'CREATE')
+"""
+
+
+class UnknownRole(Exception):
+    """There is no such role."""
+
+
+class Granted(NamedTuple):
+    """How many tables and functions the role may use now."""
+
+    tables: int
+    functions: int
+
+
+class Problem(NamedTuple):
+    """Something wrong with the role we are connected as. `is_harmless`: it may do more than it
+    needs, so that nothing fails."""
+
+    words: str
+    is_harmless: bool = False
+
+
+def grant(role: str, *, revoke: bool = True) -> Granted:
+    """Give `role` what the application needs and, with `revoke`, nothing else.
+
+    For the owner of the tables. In one transaction: nobody meets a state in between. Raises
+    UnknownRole.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(_EXISTS, [role])
+        if cursor.fetchone() is None:
+            raise UnknownRole(role)
+        functions = _column(cursor, _FUNCTIONS)
+        known = rights.of_tables()
+        tables = [name for name in _column(cursor, _TABLES) if name in known]
+        allowed = {name: known[name] for name in tables}
+        for statement in _statements(role, allowed, functions, revoke=revoke):
+            cursor.execute(statement.as_string(cursor.connection))
+    return Granted(len(tables), len(functions))
+
+
+def _statements(
+    role: str, tables: Mapping[str, Rights], functions: list[str], *, revoke: bool
+) -> Iterator[sql.Composed]:
+    to, schema = sql.Identifier(role), sql.Identifier(_SCHEMA)
+    if revoke:
+        yield sql.SQL("REVOKE ALL ON ALL TABLES IN SCHEMA {} FROM {}").format(schema, to)
+        yield sql.SQL("REVOKE ALL ON SCHEMA {} FROM {}").format(schema, to)
+    yield sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, to)
+    yield sql.SQL("GRANT USAGE ON ALL SEQUENCES IN SCHEMA {} TO {}").format(schema, to)
+    for name, allowed in tables.items():
+        table = sql.Identifier(name)
+        yield sql.SQL("GRANT {} ON {} TO {}").format(_privileges(allowed), table, to)
+    for signature in functions:
+        function = sql.SQL(signature)  # PostgreSQL's own spelling, quoted by it
+        yield sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(function)
+        yield sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(function, to)
+
+
+def _privileges(allowed: Rights) -> sql.Composed:
+    parts: list[sql.Composable] = [sql.SQL("SELECT")]
+    if allowed.insert:
+        parts.append(sql.SQL("INSERT"))
+    if allowed.update is True:
+        parts.append(sql.SQL("UPDATE"))
+    elif allowed.update:
+        columns = sql.SQL(", ").join(map(sql.Identifier, allowed.update))
+        parts.append(sql.SQL("UPDATE ({})").format(columns))
+    if allowed.delete:
+        parts.append(sql.SQL("DELETE"))
+    return sql.SQL(", ").join(parts)
+
+
+def unbound() -> str:
+    """Why no grant binds the role we are connected as; empty where grants do."""
+    with connection.cursor() as cursor:
+        cursor.execute(WHO)
+        return reason(*cursor.fetchone())
+
+
+def reason(role: str, is_superuser: bool, is_owner: bool, may_create: bool) -> str:
+    """The words for a row of WHO; empty for a role that grants bind."""
+    if is_superuser:
+        return f"{role} is a superuser"
+    if is_owner:
+        return f"{role} owns tables, or may become their owner"
+    if may_create:
+        return f"{role} may create tables"
+    return ""
+
+
+def problems() -> list[Problem]:
+    """What is wrong with the role we are connected as.
+
+    Nothing where settings allow a role that no grant binds, and there is one.
+    """
+    if words := unbound():
+        return [] if settings.DEBUG or settings.ALLOW_DATABASE_OWNER else [Problem(words)]
+    return differences()
+
+
+def refuse_to_start() -> None:
+    """Connect once, so that a process with the wrong role ends before it serves.
+
+    A server that is away is no reason: whoever connects later looks again. Raises
+    ImproperlyConfigured.
+    """
+    with suppress(DatabaseProblem):
+        connection.ensure_connection()
+    connection.close()
+
+
+def differences() -> list[Problem]:
+    """What our role may not do and should; then what it may do and should not."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ACTUAL)
+        actual = {name: given for name, *given in cursor.fetchall()}
+        closed = _column(cursor, _NOT_EXECUTABLE)
+        there = {signature.partition("(")[0] for signature in _column(cursor, _FUNCTIONS)}
+        cursor.execute(_SETTINGS)
+        kept = cursor.fetchall()
+    found = [_missing(f"function {name}") for name in sorted(rights.FUNCTIONS - there)]
+    found += [_missing(f"EXECUTE on {signature}") for signature in closed]
+    found += [
+        _too_much(f"{setting!r} for each session") for name, setting in kept if name in _NEVER_SET
+    ]
+    wanted = rights.of_tables()
+    found += [_missing(f"table {name}") for name in sorted(wanted.keys() - actual.keys())]
+    for name, given in actual.items():
+        found += _differences(name, wanted.get(name), *given)
+    return sorted(found, key=lambda problem: problem.is_harmless)
+
+
+def _differences(
+    name: str,
+    wanted: Rights | None,
+    select: bool,
+    insert: bool,
+    delete: bool,
+    destroy: bool,
+    update_all: bool,
+    update_columns: list[str],
+) -> Iterator[Problem]:
+    none = wanted is None
+    wanted = wanted or rights.READ_ONLY
+    pairs = (
+        ("SELECT", not none, select),
+        ("INSERT", wanted.insert, insert),
+        ("DELETE", wanted.delete, delete),
+        ("TRUNCATE or TRIGGER", False, destroy),
+    )
+    for right, should, does in pairs:
+        if should != does:
+            yield (_missing if should else _too_much)(f"{right} on {name}")
+    if wanted.update is True:
+        if not update_all:
+            yield _missing(f"UPDATE on {name}")
+        return
+    for column in set(wanted.update or ()) ^ set(update_columns):
+        kind = _too_much if column in update_columns else _missing
+        yield kind(f"UPDATE ({column}) on {name}")
+
+
+def _missing(right: str) -> Problem:
+    return Problem(f"missing: {right}")
+
+
+def _too_much(right: str) -> Problem:
+    return Problem(f"too much: {right}", is_harmless=True)
+
+
+def _column(cursor: CursorWrapper, query: str) -> list[str]:
+    cursor.execute(query)
+    return [name for (name,) in cursor.fetchall()]

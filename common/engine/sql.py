@@ -1,0 +1,158 @@
+"""Statements on hot paths: prepared by the server, values in binary, no cursor, no compiler.
+
+Django's compiler builds the same text anew for every call, and psycopg's cursor finds the same
+types anew; on hot requests those two cost more than PostgreSQL's own work. Same connection, same
+transaction, same exceptions as through the ORM. While somebody watches Django's queries (tests,
+DEBUG) the statement goes through Django's cursor, so that it is seen.
+"""
+
+from __future__ import annotations
+
+import threading
+from asyncio import _get_running_loop
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, cast
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import (
+    BooleanField,
+    CharField,
+    DateField,
+    ForeignKey,
+    IntegerField,
+    Model,
+    TextField,
+)
+
+from common.engine.postgresql.base import DatabaseWrapper
+from common.engine.postgresql.direct import Row, Values
+
+M = TypeVar("M", bound=Model)
+
+_NOTHING: Mapping[str, Any] = {}
+# Fields that would give back each value of their own type, after looking at it again.
+_PLAIN = (BooleanField, CharField, DateField, IntegerField, TextField)
+
+
+def rows(statement: str, values: Values) -> list[Row]:
+    """Run `statement` and return what it gives. Raises what Django's cursor would raise.
+
+    PostgreSQL infers the types of its places; where it cannot, or would choose a smaller integer,
+    the statement says them: `%(amount)s::bigint`.
+    """
+    database = _database()
+    if database.force_debug_cursor or database.is_debugging or database.execute_wrappers:
+        return _watched(database, statement, values)
+    return database.rows(statement, values)
+
+
+def first(statement: str, values: Values) -> Row | None:
+    """The first row, if there is one."""
+    found = rows(statement, values)
+    return found[0] if found else None
+
+
+def columns(model: type[Model]) -> str:
+    """The columns that `instance` needs, in its order."""
+    return ", ".join(_quoted(str(field.column)) for field in model._meta.concrete_fields)
+
+
+def instance(model: type[M], row: Row) -> M:
+    """The object of a row of `columns`. Converters of fields, such as JSON's, do not run."""
+    names = [field.attname for field in model._meta.concrete_fields]
+    return model.from_db(DEFAULT_DB_ALIAS, names, row)
+
+
+def insert(*new: Model, then: str = "", values: Mapping[str, Any] = _NOTHING) -> list[Row]:
+    """`save(force_insert=True)` of each row, in one statement and without signals.
+
+    `then` ends the statement: what would follow a `WITH`, with its values. It cannot see the rows.
+    For models with a primary key made in Python. Raises IntegrityError as `save` does.
+    """
+    plan = _plan_of(then, *map(type, new))
+    database = _database()
+    given = dict(values)
+    for row, columns in zip(new, plan.columns, strict=True):
+        for column in columns:
+            value = getattr(row, column.attribute)
+            given[column.place] = column.convert(value, database) if column.convert else value
+    found = rows(plan.statement, given)
+    for row in new:
+        row._state.adding = False
+        row._state.db = DEFAULT_DB_ALIAS
+    return found
+
+
+class _Column(NamedTuple):
+    """A column of a row to insert, with its place in the statement."""
+
+    place: str
+    attribute: str
+    convert: Callable[[Any, BaseDatabaseWrapper], Any] | None
+
+
+class _Plan(NamedTuple):
+    """How to insert a row of each of some models."""
+
+    statement: str
+    columns: Sequence[Sequence[_Column]]
+
+
+@cache
+def _plan_of(then: str, *models: type[Model]) -> _Plan:
+    columns = [_columns_of(model, number) for number, model in enumerate(models)]
+    steps = list(map(_insert_of, models, columns))
+    last = then or steps.pop()
+    steps = [f"part_{number} AS ({text})" for number, text in enumerate(steps)]
+    if then:
+        return _Plan(f"WITH {', '.join([*steps, then])}", columns)
+    return _Plan(f"WITH {', '.join(steps)} {last}" if steps else last, columns)
+
+
+def _columns_of(model: type[Model], number: int) -> list[_Column]:
+    found = []
+    for field in model._meta.concrete_fields:
+        target = field.target_field if isinstance(field, ForeignKey) else field
+        convert = None if isinstance(target, _PLAIN) else field.get_db_prep_save
+        found.append(_Column(f"row_{number}_{field.attname}", field.attname, convert))
+    return found
+
+
+def _insert_of(model: type[Model], into: Sequence[_Column]) -> str:
+    values = ", ".join(f"%({column.place})s" for column in into)
+    return f"INSERT INTO {_quoted(model._meta.db_table)} ({columns(model)}) VALUES ({values})"  # noqa: S608  # names of ours, quoted
+
+
+class _Thread(threading.local):
+    database: DatabaseWrapper | None = None
+
+
+_thread = _Thread()
+
+
+def _database() -> DatabaseWrapper:
+    """Django's of this thread, kept: its look-up costs as much as binding a statement's values.
+
+    In an event loop it is Django's look-up, which leads to its refusal to wait there.
+    """
+    if _get_running_loop() is not None:
+        return _looked_up()
+    if _thread.database is None:
+        _thread.database = _looked_up()
+    return _thread.database
+
+
+def _looked_up() -> DatabaseWrapper:
+    return cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
+
+
+def _quoted(name: str) -> str:
+    return connections[DEFAULT_DB_ALIAS].ops.quote_name(name)
+
+
+def _watched(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:
+    with database.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall()) if cursor.description else []

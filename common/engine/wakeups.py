@@ -1,0 +1,129 @@
+"""Waking a worker after commit. A lost wake-up costs a sweep's period, never the work."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import time
+from contextvars import Context, copy_context
+from functools import lru_cache, partial
+from typing import Any
+
+import structlog
+from celery import current_app
+from django.db import transaction
+from kombu import pools
+from kombu.exceptions import KombuError
+from redis import RedisError
+
+from common.engine.cooldown import CoolDown
+
+log = structlog.get_logger(__name__)
+
+# Celery's own publishing waits 6 s for a broker that refuses and 5 s for one that is silent
+# (measured, kombu 5.7): too long inside a request, whose work is already committed.
+_IMPATIENT = {"socket_connect_timeout": 0.2, "socket_timeout": 0.2, "max_retries": 0}
+_POOL_WAIT_SECONDS = 0.2
+# A worker that comes back drops older ones: the sweep has long found their rows.
+_WORTHLESS_AFTER_SECONDS = 60
+# A busy process sends its wake-ups in bundles; a quiet one sends each at once.
+_PAUSE_SECONDS = 0.05
+_broker_down = CoolDown(seconds=1)
+
+
+def enqueue_on_commit(name: str, **arguments: object) -> None:
+    """Send the task `name` once the current database transaction is committed.
+
+    Best effort: a broker that is down is logged and forgotten, because the sweep finds the row.
+    Nobody waits for the broker; a wake-up that is still to be sent stands for its repeats.
+    """
+    transaction.on_commit(partial(_send, name, arguments), robust=True)
+
+
+def flush(*, seconds: float = 1) -> bool:
+    """Wait until what was enqueued is sent or given up. Returns whether it is."""
+    return _sender.flush(seconds)
+
+
+class _Sender:
+    """A thread of this process, started with its first wake-up."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, tuple[Context, str, dict[str, object]]] = {}
+        self._changed = threading.Condition()
+        self._is_sending = False
+        self._thread: threading.Thread | None = None
+
+    def add(self, name: str, arguments: dict[str, object]) -> None:
+        with self._changed:
+            wake_up = (copy_context(), name, arguments)  # with what is bound for the log
+            self._waiting.setdefault(f"{name} {arguments}", wake_up)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="wake-ups", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def flush(self, seconds: float) -> bool:
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: not (self._waiting or self._is_sending), timeout=seconds
+            )
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: bool(self._waiting))
+                batch = list(self._waiting.values())
+                self._waiting.clear()
+                self._is_sending = True
+            for context, name, arguments in batch:
+                try:
+                    context.run(_send_now, name, arguments)
+                except Exception:
+                    log.exception("wake_up_failed", task=name)
+            with self._changed:
+                self._is_sending = False
+                self._changed.notify_all()
+            time.sleep(_PAUSE_SECONDS)
+
+
+_sender = _Sender()
+
+
+def _start_over() -> None:
+    """A forked child has none of the parent's threads, and none of its wake-ups to send."""
+    global _sender
+    _sender = _Sender()
+
+
+os.register_at_fork(after_in_child=_start_over)
+atexit.register(flush)
+
+
+def _send(name: str, arguments: dict[str, object]) -> None:
+    _sender.add(name, arguments)
+
+
+def _send_now(name: str, arguments: dict[str, object]) -> None:
+    if not _broker_down.is_over:
+        return
+    try:
+        with _producers(os.getpid()).acquire(block=True, timeout=_POOL_WAIT_SECONDS) as producer:
+            current_app.send_task(
+                name,
+                kwargs=arguments,
+                producer=producer,
+                expires=_WORTHLESS_AFTER_SECONDS,
+                retry=False,
+                ignore_result=True,
+            )
+    except (KombuError, RedisError, OSError) as error:
+        _broker_down.begin()
+        log.warning("wake_up_lost", task=name, error=type(error).__name__)
+
+
+@lru_cache(maxsize=1)
+def _producers(_process: int) -> Any:
+    """This process's connections for wake-ups; a forked child opens its own."""
+    return pools.producers[current_app.connection_for_write(transport_options=_IMPATIENT)]

@@ -1,0 +1,61 @@
+"""What is put off to the end of a transaction."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import transaction
+
+from common.engine.transactions import at_the_end, ending
+
+
+class TestAtTheEnd:
+    def test_comes_after_the_block_in_the_order_asked_for(self):
+        done: list[str] = []
+
+        with ending():
+            at_the_end(lambda: done.append("second"))
+            at_the_end(lambda: done.append("third"))
+            done.append("first")
+
+        assert done == ["first", "second", "third"]
+
+    def test_is_now_where_nobody_ends_anything(self):
+        done: list[str] = []
+
+        at_the_end(lambda: done.append("now"))
+
+        assert done == ["now"]
+
+    def test_is_now_for_what_is_asked_for_at_the_end(self):
+        done: list[str] = []
+
+        with ending():
+            at_the_end(lambda: at_the_end(lambda: done.append("inner")))
+
+        assert done == ["inner"]
+
+    def test_never_comes_when_the_block_fails(self):
+        done: list[str] = []
+
+        def fail():
+            with ending():
+                at_the_end(lambda: done.append("never"))
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
+
+        at_the_end(lambda: done.append("later"))
+        assert done == ["later"]
+
+    @pytest.mark.django_db
+    def test_is_now_inside_a_savepoint_which_may_be_undone(self):
+        done: list[str] = []
+
+        with ending():
+            with transaction.atomic():
+                at_the_end(lambda: done.append("inside"))
+            at_the_end(lambda: done.append("last"))
+            done.append("outside")
+
+        assert done == ["inside", "outside", "last"]
