@@ -75,7 +75,7 @@ class BankAccountOut(serializers.Serializer[Any]):
 
 
 class Account(Protocol):
-    """A stored bank account (`networks.accounts.StoredAccount`)."""
+    """A stored bank account (`transfers.accounts.StoredAccount`)."""
 
     bank_name: str
     last4: str

@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from common.fields import PrefixedIdField
-from networks.accounts import StoredAccount
+from transfers.accounts import StoredAccount
 
 
 class Decision(models.TextChoices):

@@ -17,9 +17,9 @@ from prometheus_client.registry import Collector
 from balance import figures, rolling
 from common import queues
 from common.clock import utc_now
-from networks.inbox import reviews
 from seals import figures as seals
 from tenants.services import switches
+from transfers.inbox import reviews
 from webhooks.dispatcher import heartbeats
 
 

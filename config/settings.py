@@ -74,7 +74,7 @@ INSTALLED_APPS = [
     "api",
     "dashboard",
     "networks.sandbox",
-    "networks.inbox",
+    "transfers.inbox",
     "webhooks",
     "balance",
     "funding",

@@ -14,7 +14,7 @@ from funding.models import FundingMethod, FundingSource, FundingTransaction, Tri
 from funding.services.topups import CANCELED_CODE
 from funding.states import FundingStatus, SourceStatus
 from networks import return_codes
-from networks.accounts import StoredAccount
+from transfers.accounts import StoredAccount
 
 
 @dataclass(frozen=True)

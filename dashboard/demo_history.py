@@ -14,12 +14,12 @@ from funding.models import FundingMethod, FundingSource
 from funding.services import auto_funding_config, drafts, linking, topups
 from funding.services.topups import TopUp
 from networks.bank_details import BankDetails
-from networks.sandbox import due
 from payments.models import Recipient
 from payments.services import orders, recipients
 from payments.services.orders import Order
 from tenants.actors import SYSTEM
 from tenants.models import Tenant
+from transfers.sandbox import due
 
 DAYS = 30
 OPENING = 900_000

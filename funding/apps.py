@@ -16,8 +16,8 @@ class FundingConfig(AppConfig):
         from funding import invariants, receivers, sealed_rows
         from funding.api import presenters
         from funding.services import confirmation_outcomes, sandbox
-        from networks.sandbox import due
         from tenants.signals import tenant_released
+        from transfers.sandbox import due
 
         sealed.register(*sealed_rows.KINDS)
         causes.register(invariants.MOVEMENTS.cause)

@@ -8,7 +8,6 @@ from django.db.models import F, Q
 
 from approvals import invariants as approvals
 from approvals.models import Decision
-from balance.movements import Movements
 from common import audits
 from common.audits import NEVER, Finding, Scope
 from funding.models import (
@@ -22,7 +21,8 @@ from funding.models import (
 from funding.services.confirmation_outcomes import MATTER
 from funding.services.network_events import INBOX
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
-from networks import invariants as networks
+from transfers import invariants as networks
+from transfers.checks import Movements
 from webhooks.models import WebhookEvent
 
 MOVEMENTS = Movements(

@@ -1,23 +1,11 @@
-"""Refusals that every movement over a payment network shares, whichever its direction."""
+"""Refusals about bank accounts, which money in and money out share."""
 
 from __future__ import annotations
 
-from common.errors import Conflict, InvalidInput, RuleViolation
+from common.errors import InvalidInput
 
 
 class InvalidBankDetails(InvalidInput):
     code = "invalid_bank_details"
     title = "Bank details not valid"
     advice = "Check the routing and account number on a check or in online banking."
-
-
-class AmountAboveLimit(RuleViolation):
-    code = "amount_above_limit"
-    title = "Amount above the limit"
-    advice = "`limit` says how much is possible; split the amount or ask for a higher limit."
-
-
-class NotCancelable(Conflict):
-    code = "not_cancelable"
-    title = "Too late to cancel"
-    advice = "Only what was not yet handed to the network can be canceled."

@@ -13,10 +13,10 @@ class PaymentsConfig(AppConfig):
         from balance import causes, limits
         from balance.signals import available_balance_rose
         from common import audits, sealed
-        from networks.sandbox import due
         from payments import invariants, sealed_rows
         from payments.api import presenters
         from payments.services import approvals, sandbox, waiting
+        from transfers.sandbox import due
 
         sealed.register(*sealed_rows.KINDS)
         causes.register(invariants.MOVEMENTS.cause)

@@ -8,14 +8,14 @@ from django.db.models import F, Q
 
 from approvals import invariants as approvals
 from approvals.models import Decision
-from balance.movements import Movements
 from common import audits
 from common.audits import Finding, Scope
-from networks import invariants as networks
 from payments.models import SOURCE_TYPE, Payment, PaymentConfirmation, PaymentEvent, Recipient
 from payments.services.approvals import MATTER
 from payments.services.network_events import INBOX
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
+from transfers import invariants as networks
+from transfers.checks import Movements
 from webhooks.models import WebhookEvent
 
 MOVEMENTS = Movements(

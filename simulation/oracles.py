@@ -14,7 +14,6 @@ from balance.models import Adjustment, Balance, BalanceTransaction
 from common.clock import utc_now
 from funding.models import FundingTransaction
 from networks.base import EventKind, NetworkEvent
-from networks.inbox.models import InboundEvent, InboundOutcome
 from payments.models import Payment
 from simulation import promises
 from simulation.bank import WRONG, Entry
@@ -22,6 +21,7 @@ from simulation.findings import Finding
 from simulation.front import Told
 from simulation.processes import Job, ProcessDied
 from simulation.world import FIRST_MONEY, World
+from transfers.inbox.models import InboundEvent, InboundOutcome
 from webhooks.models import WebhookDelivery, WebhookEvent
 from webhooks.states import DeliveryStatus, EndpointStatus
 

@@ -59,9 +59,9 @@ PLANTS: dict[str, Plant] = {
         theme="hot balance",
     ),
     "message-lock": Plant(
-        "two workers may apply one message (networks/inbox/messages.py)",
+        "two workers may apply one message (transfers/inbox/messages.py)",
         edits={
-            "networks.inbox.messages": (
+            "transfers.inbox.messages": (
                 'its row allowed it."""\n    event = inbox.waiting().select_for_update'
                 "(skip_locked=True)",
                 'its row allowed it."""\n    event = inbox.waiting()',
@@ -70,9 +70,9 @@ PLANTS: dict[str, Plant] = {
         seed=1,
     ),
     "message-order": Plant(
-        "a return does not wait for the settlement before it (networks/inbox/messages.py)",
+        "a return does not wait for the settlement before it (transfers/inbox/messages.py)",
         edits={
-            "networks.inbox.messages": (
+            "transfers.inbox.messages": (
                 "return _is_young(event, now) and first.filter(pk__lt=event.pk).exists()",
                 "return False",
             )
@@ -134,9 +134,9 @@ PLANTS: dict[str, Plant] = {
         seed=6,
     ),
     "acknowledged-first": Plant(
-        "messages are acknowledged before they are stored (networks/inbox/arrivals.py)",
+        "messages are acknowledged before they are stored (transfers/inbox/arrivals.py)",
         edits={
-            "networks.inbox.arrivals": (
+            "transfers.inbox.arrivals": (
                 "    kept = _store(events, now)\n"
                 "    network.acknowledge(event.id for event in kept)\n",
                 "    network.acknowledge(event.id for event in events)\n"

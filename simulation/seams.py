@@ -29,11 +29,11 @@ from balance import rolling, selectors
 from common import clock, crypto, ids, leases
 from common.engine import cooldown, wakeups
 from common.engine.postgresql import base, direct
-from networks import submission
 from seals import rounds, windows
 from simulation.processes import CallKind, current
 from tenants import key_text
 from tenants.services import emails
+from transfers import submission
 from webhooks import signing, wake
 from webhooks.dispatcher import loop, runs
 

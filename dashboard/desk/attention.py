@@ -14,10 +14,10 @@ from dashboard.desk.queues import QueueLine
 from dashboard.desk.returns import Meter, TenantMeters
 from dashboard.desk.seals import SealLine
 from funding.models import FundingTransaction
-from networks import holds
-from networks.inbox import reviews, settlements
 from payments.models import Payment
 from payments.services import shortage
+from transfers import holds
+from transfers.inbox import reviews, settlements
 
 _MESSAGES = ("admin:network_inbox_inboundevent_changelist", "attention=review")
 _PROPOSALS = ("admin:balance_adjustmentproposal_changelist", "decision__exact=open")

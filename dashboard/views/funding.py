@@ -14,9 +14,9 @@ from dashboard.paging import page
 from funding import selectors
 from funding.services import topups
 from funding.states import IN_FLIGHT, FundingStatus
-from networks.errors import NotCancelable
 from tenants import actors
 from tenants import selectors as tenants
+from transfers.errors import NotCancelable
 
 _SHOWN = {
     "moving": IN_FLIGHT,

@@ -15,12 +15,12 @@ from dashboard.paging import page
 from dashboard.payment_forms import PaymentFilter
 from dashboard.payment_lines import payment_line
 from dashboard.recipient_choices import recipient_choices
-from networks.errors import NotCancelable
 from payments import selectors
 from payments.api import presenters
 from payments.services import approvals, orders
 from tenants import actors
 from tenants import selectors as tenants
+from transfers.errors import NotCancelable
 
 
 @require_safe

@@ -7,7 +7,7 @@ from django.contrib import admin
 from common.admin import ReadOnlyInline, dollars, whether
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import holds
-from networks.hold_admin import HoldableAdmin
+from transfers.hold_admin import HoldableAdmin
 
 
 class HistoryInline(ReadOnlyInline):

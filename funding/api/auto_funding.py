@@ -22,7 +22,7 @@ from funding.api import auto_funding_presenter as presenter
 from funding.api import auto_funding_serializers as bodies
 from funding.services import auto_funding_config
 from funding.services.auto_funding_config import Changes
-from networks.errors import AmountAboveLimit
+from transfers.errors import AmountAboveLimit
 
 
 class AutoFundingViewSet(ApiViewSet):

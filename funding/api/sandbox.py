@@ -21,8 +21,8 @@ from funding.api import presenters
 from funding.api.serializers import FundingTransactionOut
 from funding.models import FundingTransaction
 from funding.services import sandbox
-from networks.sandbox import due, steps
-from networks.sandbox.due import Transition
+from transfers.sandbox import due, steps
+from transfers.sandbox.due import Transition
 
 
 class TransitionOut(serializers.Serializer[Any]):

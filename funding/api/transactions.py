@@ -24,7 +24,7 @@ from funding.api import presenters
 from funding.api.filters import FILTER_PARAMETERS, FundingTransactionFilter
 from funding.api.serializers import FundingTransactionOut, TopUpIn
 from funding.services import topups
-from networks.errors import AmountAboveLimit, NotCancelable
+from transfers.errors import AmountAboveLimit, NotCancelable
 
 
 class TopUpViewSet(ApiViewSet):

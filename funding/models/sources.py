@@ -12,7 +12,7 @@ from common.fields import PrefixedIdField
 from common.leases import Leased
 from common.money import CURRENCY
 from funding.states import SOURCE_STATES, VERIFICATION_TRIES_MAX, SourceStatus
-from networks.accounts import StoredAccount
+from transfers.accounts import StoredAccount
 
 
 class FundingMethod(models.TextChoices):

@@ -14,8 +14,8 @@ from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from funding.models.sources import FundingMethod, FundingSource
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
-from networks.holds import Holdable, has_a_reason, held_first
 from tenants.models import ActorType
+from transfers.holds import Holdable, has_a_reason, held_first
 
 # How the ledger names a funding transaction as the source of a posting.
 SOURCE_TYPE = "funding_transaction"

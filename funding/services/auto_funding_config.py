@@ -33,9 +33,9 @@ from funding.services import (
     safeguards,
     sources,
 )
-from networks.errors import AmountAboveLimit
 from tenants.actors import Actor
 from tenants.services import audit
+from transfers.errors import AmountAboveLimit
 
 CONFIRMATION_EMAILS_MAX = 10
 # What an approver decides about: a change of any of it withdraws the open question.

@@ -26,11 +26,11 @@ from networks.base import (
     NetworkUnavailable,
     PaymentNetwork,
 )
-from networks.inbox import messages
-from networks.inbox.messages import Inbox, Rule
-from networks.inbox.models import InboundEvent
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, stopped_networks, submittable
+from transfers.inbox import messages
+from transfers.inbox.messages import Inbox, Rule
+from transfers.inbox.models import InboundEvent
 
 log = structlog.get_logger(__name__)
 

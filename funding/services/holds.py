@@ -1,4 +1,4 @@
-"""Funding that staff hold for a look (`networks.holds` says what that means)."""
+"""Funding that staff hold for a look (`transfers.holds` says what that means)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from funding.methods import NETWORK_METHOD
 from funding.models import FundingTransaction
 from funding.services import auto_funding, confirmations, lifecycle, topups
 from funding.states import FundingStatus
-from networks import calendar, holds
-from networks.holds import FAILURE_CODE, Shelf
+from networks import calendar
 from tenants.actors import Actor
+from transfers import holds
+from transfers.holds import FAILURE_CODE, Shelf
 
 
 def hold(*, funding_id: str, reason: str, actor: Actor, now: datetime) -> None:

@@ -24,9 +24,9 @@ from funding.methods import NETWORK_METHOD
 from funding.models import SOURCE_TYPE, FundingEvent, FundingTransaction, Trigger
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks import calendar
-from networks.holds import HOLD_ENDS
-from networks.inbox import messages
 from tenants.actors import Actor
+from transfers.holds import HOLD_ENDS
+from transfers.inbox import messages
 from webhooks.services import events
 
 _EVENT_OF = {

@@ -19,7 +19,7 @@ from common.money import format_cents
 from funding.errors import DailyLimitExceeded, MonthlyLimitExceeded
 from funding.models import FundingMethod
 from funding.selectors import counted, counts_since
-from networks.errors import AmountAboveLimit
+from transfers.errors import AmountAboveLimit
 
 # What `in_force` takes.
 OWN = """

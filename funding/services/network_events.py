@@ -9,10 +9,10 @@ from funding.models import FundingTransaction
 from funding.services import auto_funding, lifecycle, notices, sources
 from funding.states import FundingStatus
 from networks.base import EventKind
-from networks.inbox import messages
-from networks.inbox.messages import Inbox, Rule
-from networks.inbox.models import InboundEvent
-from networks.submission import RETRY_AFTER
+from transfers.inbox import messages
+from transfers.inbox.messages import Inbox, Rule
+from transfers.inbox.models import InboundEvent
+from transfers.submission import RETRY_AFTER
 
 S = FundingStatus
 

@@ -17,8 +17,8 @@ from funding.services import (
     submission,
 )
 from funding.services.confirmation_outcomes import MATTER
-from networks.sandbox import due, steps
-from networks.sandbox.due import Transition
+from transfers.sandbox import due, steps
+from transfers.sandbox.due import Transition
 
 
 def step(*, tenant_id: str, funding_id: str, name: str, now: datetime) -> FundingTransaction:

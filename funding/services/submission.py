@@ -11,12 +11,12 @@ from funding.methods import NETWORK_METHOD
 from funding.models import FundingTransaction
 from funding.services import auto_funding, lifecycle, sources
 from funding.states import FundingStatus
-from networks import submission
 from networks.base import Accepted, Instruction, InstructionRefused
-from networks.submission import Desk
 from tenants import actors
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, submittable
+from transfers import submission
+from transfers.submission import Desk
 
 
 def submit_due(*, now: datetime) -> int:

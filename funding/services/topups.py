@@ -19,9 +19,9 @@ from funding.models import FundingMethod, FundingTransaction, Trigger
 from funding.services import auto_funding, confirmations, lifecycle, limits, topup_terms
 from funding.states import FundingStatus
 from networks import calendar, registry
-from networks.errors import NotCancelable
 from tenants.actors import Actor
 from tenants.models import Tenant
+from transfers.errors import NotCancelable
 
 CANCELED_CODE = "canceled"
 

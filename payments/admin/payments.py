@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.utils.text import capfirst
 
 from common.admin import AccountNumberAdmin, ReadOnlyInline, dollars, whether
-from networks.hold_admin import HoldableAdmin
 from payments.models import Payment, PaymentEvent, Recipient
 from payments.services import holds
+from transfers.hold_admin import HoldableAdmin
 
 
 class HistoryInline(ReadOnlyInline):

@@ -22,8 +22,7 @@ from approvals.errors import UnknownConfirmation
 from balance.errors import InsufficientBalance
 from common.clock import utc_now
 from common.errors import NotFound
-from networks.errors import AmountAboveLimit, InvalidBankDetails, NotCancelable
-from networks.sandbox import steps
+from networks.errors import InvalidBankDetails
 from payments import selectors
 from payments.api import presenters
 from payments.api.filters import FILTER_PARAMETERS, PAYMENT_PARAMETERS, PaymentFilter
@@ -31,6 +30,8 @@ from payments.api.serializers import PaymentConfirmationOut, PaymentIn, PaymentO
 from payments.errors import PaymentMethodNotSupported, RecipientRemoved
 from payments.models import Payment
 from payments.services import approvals, orders, sandbox
+from transfers.errors import AmountAboveLimit, NotCancelable
+from transfers.sandbox import steps
 
 
 class PaymentViewSet(ApiViewSet):

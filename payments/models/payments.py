@@ -14,10 +14,10 @@ from django.db.models.functions import Coalesce
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
-from networks.holds import Holdable, has_a_reason, held_first
 from payments.models.recipients import Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, UNSENT, PaymentStatus
 from tenants.models import ActorType
+from transfers.holds import Holdable, has_a_reason, held_first
 
 DESCRIPTION_LENGTH_MAX = 140
 # How the ledger names a payment as the source of a posting.

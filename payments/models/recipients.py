@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
-from networks.accounts import StoredAccount
+from transfers.accounts import StoredAccount
 
 NICKNAME_LENGTH_MAX = 60
 

@@ -1,4 +1,4 @@
-"""Payments that staff hold for a look (`networks.holds` says what that means)."""
+"""Payments that staff hold for a look (`transfers.holds` says what that means)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from common.engine.wakeups import enqueue_on_commit
-from networks import holds
-from networks.holds import FAILURE_CODE, Shelf
 from payments.models import Payment
 from payments.services import approvals, lifecycle
 from payments.states import PaymentStatus
 from tenants.actors import Actor
+from transfers import holds
+from transfers.holds import FAILURE_CODE, Shelf
 
 
 def hold(*, payment_id: str, reason: str, actor: Actor, now: datetime) -> None:

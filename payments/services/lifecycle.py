@@ -21,11 +21,11 @@ from common import ids
 from common.engine.wakeups import enqueue_on_commit
 from networks import calendar
 from networks.base import Method
-from networks.holds import HOLD_ENDS
-from networks.inbox import messages
 from payments.models import SOURCE_TYPE, Payment, PaymentEvent, PaymentMethod, Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from tenants.actors import Actor
+from transfers.holds import HOLD_ENDS
+from transfers.inbox import messages
 from webhooks.services import events
 
 NETWORK_METHOD = MappingProxyType[str, Method](

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from networks.base import EventKind
-from networks.inbox import messages
-from networks.inbox.messages import Inbox, Rule
-from networks.inbox.models import InboundEvent
 from payments.models import Payment
 from payments.services import lifecycle
 from payments.states import PaymentStatus
+from transfers.inbox import messages
+from transfers.inbox.messages import Inbox, Rule
+from transfers.inbox.models import InboundEvent
 
 S = PaymentStatus
 

@@ -15,7 +15,6 @@ from common.money import format_cents
 from networks import registry
 from networks.bank_details import BankDetails
 from networks.base import PaymentNetwork
-from networks.errors import AmountAboveLimit, NotCancelable
 from payments import selectors
 from payments.errors import PaymentMethodNotSupported
 from payments.models import Payment, PaymentMethod
@@ -24,6 +23,7 @@ from payments.services.lifecycle import NETWORK_METHOD, NewPayment
 from payments.states import PaymentStatus
 from tenants.actors import Actor
 from tenants.models import Tenant
+from transfers.errors import AmountAboveLimit, NotCancelable
 
 
 @dataclass(frozen=True, kw_only=True)

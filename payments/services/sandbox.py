@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 
-from networks.sandbox import due, steps
-from networks.sandbox.due import Transition
 from payments import selectors
 from payments.models import Payment, PaymentEvent
 from payments.services import approvals, network_events, submission, waiting
+from transfers.sandbox import due, steps
+from transfers.sandbox.due import Transition
 
 
 def step(*, tenant_id: str, payment_id: str, name: str, now: datetime) -> Payment:

@@ -6,9 +6,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from networks import submission
 from networks.base import Accepted, Instruction, InstructionRefused
-from networks.submission import Desk
 from payments.models import Payment
 from payments.services import lifecycle, shortage
 from payments.services.lifecycle import NETWORK_METHOD
@@ -16,6 +14,8 @@ from payments.states import PaymentStatus
 from tenants import actors
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, submittable
+from transfers import submission
+from transfers.submission import Desk
 
 
 def submit_due(*, now: datetime) -> int:

@@ -17,12 +17,14 @@ from config.celery import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("api", "balance", "common", "config", "dashboard", "funding", "networks", "tenants",
-            "webhooks", "payments")  # fmt: skip
+            "webhooks", "payments", "approvals", "seals", "transfers")  # fmt: skip
 
 app.loader.import_default_modules()
 OWN_TASKS = {
     name: task for name, task in app.tasks.items() if not name.startswith(("celery.", "tests."))
 }
+# Where a task's module went since it got its name, which workers of two releases share.
+MOVED = {"networks.collect_unmatched": "transfers"}
 
 
 @cache
@@ -88,7 +90,7 @@ class TestTasks:
         task = OWN_TASKS[name]
         package = task.run.__module__.split(".")[0]
 
-        assert name.startswith(f"{package}.")
+        assert package == MOVED.get(name, name.split(".")[0])
         assert "tasks" in task.run.__module__
 
     @pytest.mark.parametrize("name", sorted(OWN_TASKS))

@@ -11,7 +11,6 @@ from balance.models import LedgerCheck
 from common.clock import utc_now
 from funding.services.network_events import INBOX
 from networks.base import EventKind
-from networks.inbox import arrivals, messages
 from tenants.actors import SYSTEM
 from tenants.models import OutgoingEmail
 from tenants.services import switches
@@ -20,6 +19,7 @@ from tests.builders import NOW, ApiClient
 from tests.database import owner
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers.inbox import arrivals, messages
 from webhooks.dispatcher import heartbeats
 
 pytestmark = pytest.mark.django_db

@@ -18,8 +18,6 @@ from common.days import day_of
 from funding.services import holds as funding_holds
 from funding.services import submission
 from networks.base import EventKind
-from networks.inbox import arrivals, settlements
-from networks.inbox.models import InboundEvent
 from payments.models import PaymentSettings
 from payments.services import approval_settings
 from payments.services import holds as payment_holds
@@ -34,6 +32,8 @@ from tests.crashes.api_stories import failed_delivery
 from tests.crashes.every_call import Story
 from tests.crashes.world import Act, World
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers.inbox import arrivals, settlements
+from transfers.inbox.models import InboundEvent
 
 Begin = Callable[[World], Act]
 WHY = {"reason": "Called them"}

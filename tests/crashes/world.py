@@ -12,7 +12,6 @@ from django.test import Client
 from common.clock import utc_now
 from funding.models import FundingSource, FundingTransaction
 from funding.services import consents
-from networks.sandbox import due
 from payments.models import Payment
 from tenants.models import ApiKey, Role, Tenant, User
 from tenants.services import emails
@@ -29,6 +28,7 @@ from tests.crashes.stored import Stored
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay
 from tests.plaid import FakePlaid
+from transfers.sandbox import due
 from webhooks.models import WebhookEndpoint
 
 Act = Callable[[Mapping[str, str]], Any]

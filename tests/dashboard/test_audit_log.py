@@ -11,11 +11,11 @@ from common.clock import utc_now
 from dashboard.audit_words import sentence
 from funding.services.holds import SHELF
 from funding.states import FundingStatus
-from networks import holds
 from tenants import actors
 from tenants.models import Role
 from tenants.services import audit, keys
 from tests.builders import NOW, make_funding, make_member, make_source
+from transfers import holds
 
 PATH = "/dashboard/audit-log"
 

@@ -13,11 +13,11 @@ from funding.errors import FundingMethodNotSupported, IncompleteAutoFunding
 from funding.models import AutoFundingConfig, Confirmation, FundingLimit, FundingTransaction
 from funding.services import auto_funding, auto_funding_config, pauses, sources
 from funding.services.auto_funding_config import Changes
-from networks.errors import AmountAboveLimit
 from tenants.actors import SYSTEM, api_key
 from tenants.models import AuditEvent
 from tests.balance.builders import balance_of, fund
 from tests.builders import NOW, make_auto_funding, make_source
+from transfers.errors import AmountAboveLimit
 
 KEY = api_key("key_1")
 COMPLETE = {

@@ -13,13 +13,13 @@ from funding.services import deposits, sources, verifications
 from funding.tasks.verification import process_verifications
 from networks import registry
 from networks.base import EventKind, NetworkEvent
-from networks.inbox.models import InboundEvent
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tenants.models import Mode
 from tenants.services import accounts
 from tests.builders import NOW, make_source, make_tenant, notices_of
 from tests.funding.live_network import LiveNetwork, make_early_source
+from transfers.inbox.models import InboundEvent
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from common import queues
 from common.money import format_cents
 from funding.models import FundingTransaction
 from funding.services import auto_funding, confirmation_sweeps, holds, submission, topups
-from networks.holds import NotHeld, NotHoldable
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Role
 from tests.builders import NOW, mails_of, make_auto_funding, make_member, make_source
 from tests.funding.builders import run_due, top_up
+from transfers.holds import NotHeld, NotHoldable
 
 MONEY = {"amount": 25_000, "direction": "in", "bankName": "JPMorgan Chase", "last4": "6789"}
 

@@ -12,11 +12,11 @@ from common.state import IllegalTransition
 from funding.models import FundingEvent, FundingMethod, FundingTransaction
 from funding.services import lifecycle, network_events, submission
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
-from networks import submission as handover
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_source
 from tests.funding.builders import run_due, top_up
+from transfers import submission as handover
 from webhooks.models import WebhookEvent
 
 

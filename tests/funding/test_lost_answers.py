@@ -17,10 +17,10 @@ from networks import registry
 from networks.base import Accepted, NetworkUnavailable
 from networks.sandbox.bank import NAME, SandboxBank
 from networks.sandbox.models import SandboxInstruction
-from networks.submission import LEASE, RETRY_AFTER
 from tests.builders import NOW, make_source, notices_of
 from tests.funding.builders import top_up
 from tests.funding.test_authorizations import REFUSAL, renew
+from transfers.submission import LEASE, RETRY_AFTER
 
 # The bank that the account leads to is down for two calls, which it counts.
 SILENT = "30002"

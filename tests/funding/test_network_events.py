@@ -15,12 +15,12 @@ from funding.services import submission, topups
 from funding.services.network_events import INBOX
 from funding.states import FundingStatus
 from networks.base import EventKind
-from networks.inbox import arrivals, messages
-from networks.inbox.models import InboundEvent, InboundOutcome
 from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.funding.builders import run_due, top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers.inbox import arrivals, messages
+from transfers.inbox.models import InboundEvent, InboundOutcome
 from webhooks.models import WebhookEvent
 
 

@@ -23,8 +23,6 @@ from funding.models import FundingTransaction
 from funding.services import auto_funding, pauses, topups
 from funding.services import network_events as funding_events
 from funding.services import submission as funding_submission
-from networks.errors import NotCancelable
-from networks.holds import NotHoldable
 from payments.models import Payment, PaymentConfirmation, PaymentMethod
 from payments.services import (
     approval_settings,
@@ -40,6 +38,8 @@ from tenants.actors import SYSTEM
 from tests.builders import NOW, make_auto_funding, make_source, make_tenant
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay, take
+from transfers.errors import NotCancelable
+from transfers.holds import NotHoldable
 
 # What becomes of money sent to (or asked from) each test account, once a network has it.
 FATES = {"123456": "completed", "10001": "failed", "20001": "returned", "30001": "processing"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from balance import movement_rules as rules
 from common import sealed
 from funding import invariants as funding
 from funding.models import Confirmation
 from payments import invariants as payments
 from seals import ahead
 from tests.database import owner
+from transfers import check_rules as rules
 
 pytestmark = pytest.mark.django_db
 

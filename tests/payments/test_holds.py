@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.conf import settings
 
-from networks.holds import NotHeld, NotHoldable, ReasonNeeded
 from payments.models import Payment
 from payments.services import holds, orders, submission, waiting
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail, Role
 from tests.builders import NOW, make_member
 from tests.payments.builders import events_of, fund, funds_of, pay, run_due, status_of
+from transfers.holds import NotHeld, NotHoldable, ReasonNeeded
 
 DAY = timedelta(days=1)
 WAITS = timedelta(days=settings.PAYMENT_WAIT_DAYS)

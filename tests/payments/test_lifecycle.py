@@ -14,7 +14,6 @@ from django.db import IntegrityError, ProgrammingError, transaction
 from balance import invariants
 from balance.errors import InsufficientBalance
 from common.state import IllegalTransition
-from networks import submission as handover
 from networks.base import Capabilities
 from networks.sandbox.models import SandboxInstruction
 from payments.models import Payment, PaymentEvent, PaymentMethod, Recipient
@@ -34,6 +33,7 @@ from tests.payments.builders import (
     status_of,
     take,
 )
+from transfers import submission as handover
 from webhooks.models import WebhookEvent
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from balance import invariants
 from networks.base import EventKind
-from networks.inbox import arrivals, messages
-from networks.inbox.models import InboundEvent, InboundOutcome
 from payments.services import submission, waiting
 from payments.services.network_events import INBOX
 from tests.builders import NOW
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.payments.builders import fund, funds_of, pay, postings_of, status_of
+from transfers.inbox import arrivals, messages
+from transfers.inbox.models import InboundEvent, InboundOutcome
 
 
 def deliver(*events, now=NOW):

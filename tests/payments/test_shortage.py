@@ -11,10 +11,8 @@ from balance.models import Balance
 from common import leases
 from networks import registry
 from networks.base import NetworkUnavailable
-from networks.errors import NotCancelable
 from networks.sandbox.bank import NAME, SandboxBank
 from networks.sandbox.models import SandboxInstruction
-from networks.submission import LEASE, RETRY_AFTER
 from payments import tasks
 from payments.models import Payment, PaymentMethod
 from payments.services import holds, lifecycle, orders, shortage, submission, waiting
@@ -32,6 +30,8 @@ from tests.payments.builders import (
     status_of,
     take,
 )
+from transfers.errors import NotCancelable
+from transfers.submission import LEASE, RETRY_AFTER
 
 MINUTE = timedelta(minutes=1)
 LATER = NOW + MINUTE

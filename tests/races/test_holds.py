@@ -12,12 +12,12 @@ from approvals import sweeps
 from funding.models import FundingTransaction
 from funding.services import auto_funding, holds, submission
 from funding.services.confirmation_outcomes import MATTER
-from networks.holds import NotHeld, NotHoldable
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_auto_funding, make_source
 from tests.funding.builders import top_up
 from tests.races.together import rounds, together, wait_for_a_lock
+from transfers.holds import NotHeld, NotHoldable
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -12,11 +12,11 @@ from django.db import connection, transaction
 from funding.services import submission
 from funding.services.network_events import INBOX
 from networks.base import EventKind
-from networks.inbox import arrivals, messages
-from networks.inbox.models import InboundEvent, InboundOutcome
 from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers.inbox import arrivals, messages
+from transfers.inbox.models import InboundEvent, InboundOutcome
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

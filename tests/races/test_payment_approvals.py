@@ -10,7 +10,6 @@ from approvals import decisions, links
 from approvals.errors import ConfirmationClosed
 from balance import invariants
 from common.clock import utc_now
-from networks.errors import NotCancelable
 from networks.sandbox.models import SandboxInstruction
 from payments.models import Payment, PaymentConfirmation, PaymentEvent
 from payments.services import approval_settings, approvals, orders, submission, waiting
@@ -19,6 +18,7 @@ from tenants.models import AuditEvent, OutgoingEmail, Role
 from tests.builders import make_member, make_tenant
 from tests.payments.builders import fund, funds_of, pay, postings_of, run_due, status_of
 from tests.races.together import rounds, together
+from transfers.errors import NotCancelable
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

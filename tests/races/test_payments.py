@@ -18,7 +18,6 @@ from common.clock import utc_now
 from funding.models import FundingTransaction
 from funding.services import network_events as funding_events
 from funding.services import submission as funding_submission
-from networks.errors import NotCancelable
 from networks.sandbox.models import SandboxInstruction
 from payments.errors import DuplicateRecipient
 from payments.models import Payment, PaymentEvent, Recipient
@@ -37,6 +36,7 @@ from tests.payments.builders import (
     take,
 )
 from tests.races.together import rounds, together, wait_for_a_lock
+from transfers.errors import NotCancelable
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

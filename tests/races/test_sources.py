@@ -26,11 +26,11 @@ from funding.models import (
 )
 from funding.services import auto_funding_config, lifecycle, network_events, sources, topup_terms
 from funding.states import IN_FLIGHT, FundingStatus
-from networks.inbox import messages
-from networks.inbox.models import InboundEvent
 from tenants.actors import SYSTEM
 from tests.builders import NOW, ApiClient, make_key, make_source, make_tenant
 from tests.races.together import rounds, together
+from transfers.inbox import messages
+from transfers.inbox.models import InboundEvent
 
 WORKERS = 8
 

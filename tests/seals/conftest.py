@@ -13,7 +13,6 @@ from balance import proposals
 from balance import services as ledger
 from common.clock import utc_now
 from funding.models import AutoFundingDecision, Confirmation, FundingEvent, FundingTransaction
-from networks.inbox.models import HandSettlement, InboundEvent
 from payments.models import Payment, PaymentConfirmation
 from seals import rounds
 from seals.verification import Proof
@@ -21,6 +20,7 @@ from tenants.actors import SYSTEM, Actor
 from tenants.models import ActorType, Tenant, User
 from tenants.services import audit
 from tests.builders import ApiClient, make_key, make_source
+from transfers.inbox.models import HandSettlement, InboundEvent
 
 RECIPIENT = {
     "accountNumber": "9876543",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from funding.services.holds import SHELF
 from funding.states import FundingStatus
-from networks import holds
 from tenants import actors
 from tenants.models import AuditEvent
 from tenants.services import audit
 from tests.builders import NOW, make_funding, make_source
+from transfers import holds
 
 LIST = "/admin/tenants/auditevent/"
 

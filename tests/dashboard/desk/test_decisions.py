@@ -6,12 +6,12 @@ from balance import proposals
 from dashboard.desk.attention import of_decisions
 from funding.services import holds
 from networks.base import EventKind
-from networks.inbox import arrivals
 from tenants import actors
 from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers.inbox import arrivals
 
 
 def test_nothing_waits(desk, db, django_assert_num_queries):

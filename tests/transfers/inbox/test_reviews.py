@@ -9,13 +9,13 @@ from django.urls import reverse
 from funding.services import submission
 from funding.services.network_events import INBOX
 from networks.base import EventKind
-from networks.inbox import arrivals, messages, reviews
-from networks.inbox.models import InboundEvent, InboundOutcome
 from tenants import actors
 from tenants.models import AuditEvent, User
 from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers.inbox import arrivals, messages, reviews
+from transfers.inbox.models import InboundEvent, InboundOutcome
 
 STAFF = actors.staff("usr_1")
 LIST = "admin:network_inbox_inboundevent_changelist"

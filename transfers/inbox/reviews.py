@@ -9,9 +9,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from common.errors import StaffRefusal
-from networks.inbox.models import NOTE_LENGTH_MAX, InboundEvent, InboundOutcome
 from tenants.actors import Actor
 from tenants.services import audit
+from transfers.inbox.models import NOTE_LENGTH_MAX, InboundEvent, InboundOutcome
 
 # So long may a message about what is not over wait for a person; then the ledger's check says so.
 WAITS_AT_MOST = timedelta(hours=1)

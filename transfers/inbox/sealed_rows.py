@@ -4,7 +4,7 @@ people decided in place of one."""
 from __future__ import annotations
 
 from common.sealed import DatedRows
-from networks.inbox.models import HandSettlement, InboundEvent
+from transfers.inbox.models import HandSettlement, InboundEvent
 
 KINDS = (
     DatedRows(

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class InboxConfig(AppConfig):
-    name = "networks.inbox"
+    name = "transfers.inbox"
     label = "network_inbox"
     verbose_name = "Networks"
 
@@ -13,8 +13,8 @@ class InboxConfig(AppConfig):
         messages sealed."""
         from common import audits, sealed
         from networks import registry
-        from networks.inbox import invariants, sealed_rows
         from tenants import switches
+        from transfers.inbox import invariants, sealed_rows
 
         audits.register(invariants.check)
         sealed.register(*sealed_rows.KINDS)

@@ -21,7 +21,7 @@ from django.db import DatabaseError, models, transaction
 from common import clock
 from networks import registry
 from networks.base import EventKind, NetworkEvent, PaymentNetwork
-from networks.inbox.models import InboundEvent, InboundOutcome
+from transfers.inbox.models import InboundEvent, InboundOutcome
 
 log = structlog.get_logger(__name__)
 

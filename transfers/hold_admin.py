@@ -14,9 +14,9 @@ from django.shortcuts import get_object_or_404
 from common import staff_actions
 from common.admin import ReadOnlyAdmin
 from common.clock import utc_now
-from networks import holds
-from networks.holds import Holdable, Shelf
 from tenants import actors
+from transfers import holds
+from transfers.holds import Holdable, Shelf
 
 _ACTS = MappingProxyType[str, tuple[Callable[..., None], str, str, str]](
     {

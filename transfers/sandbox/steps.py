@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 from common.errors import Conflict, NotFound
-from networks import submission
-from networks.inbox import messages
-from networks.inbox.messages import Inbox
 from networks.sandbox import control
-from networks.submission import Desk
+from transfers import submission
+from transfers.inbox import messages
+from transfers.inbox.messages import Inbox
+from transfers.submission import Desk
 
 ADVANCE = "advance"
 _STEPS = MappingProxyType[str, Callable[[str, datetime], object]](

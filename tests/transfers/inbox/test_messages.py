@@ -11,11 +11,11 @@ from django.db import OperationalError
 from funding.services import submission
 from funding.services.network_events import INBOX
 from networks.base import EventKind
-from networks.inbox import arrivals, messages
-from networks.inbox.models import InboundEvent, InboundOutcome
 from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers.inbox import arrivals, messages
+from transfers.inbox.models import InboundEvent, InboundOutcome
 
 
 def breaks(row, target, event, now):

@@ -1,4 +1,4 @@
-"""The rules of `balance.movements`, one statement each: it returns what breaks the rule.
+"""The rules of `transfers.checks`, one statement each: it returns what breaks the rule.
 
 `%(ids)s` are the movements to judge, some hundred at a time.
 """

@@ -21,10 +21,10 @@ from django.db.models import QuerySet
 from common.database_clock import judged
 from networks import return_codes
 from networks.base import EventKind
-from networks.inbox import arrivals
-from networks.inbox.models import InboundEvent, InboundOutcome
 from tenants import actors
 from tenants.actors import Actor
+from transfers.inbox import arrivals
+from transfers.inbox.models import InboundEvent, InboundOutcome
 
 log = structlog.get_logger(__name__)
 

@@ -17,10 +17,10 @@ from django.db.models import Q
 
 from common.errors import StaffRefusal
 from common.leases import Leased
-from networks.accounts import StoredAccount
 from tenants import selectors as tenants
 from tenants.actors import Actor
 from tenants.services import audit, emails
+from transfers.accounts import StoredAccount
 
 REASON_LENGTH_MAX = 200
 # Its owner may still give up a held row: what is over is held no longer.

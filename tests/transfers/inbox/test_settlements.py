@@ -16,9 +16,6 @@ from funding.services import submission
 from funding.services.network_events import INBOX
 from networks import registry
 from networks.base import EventKind, NetworkUnavailable
-from networks.inbox import arrivals, messages, reviews, settlements
-from networks.inbox.models import HandSettlement, InboundEvent
-from networks.inbox.settlements import SettlementRefused
 from payments.models import PaymentEvent
 from payments.services import submission as payment_submission
 from tenants import actors
@@ -27,6 +24,9 @@ from tests.builders import NOW, browser_of
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.payments.builders import fund, funds_of, pay, status_of
+from transfers.inbox import arrivals, messages, reviews, settlements
+from transfers.inbox.models import HandSettlement, InboundEvent
+from transfers.inbox.settlements import SettlementRefused
 
 
 @pytest.fixture

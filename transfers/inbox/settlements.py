@@ -16,17 +16,17 @@ from common.database.constraints import violated
 from common.database_clock import database_now
 from common.errors import StaffRefusal
 from networks.base import EventKind
-from networks.inbox import messages
-from networks.inbox.messages import Inbox
-from networks.inbox.models import (
+from tenants.actors import Actor
+from tenants.services import audit
+from transfers.inbox import messages
+from transfers.inbox.messages import Inbox
+from transfers.inbox.models import (
     NOTE_LENGTH_MAX,
     HandSettlement,
     InboundEvent,
     InboundOutcome,
     SettlementDecision,
 )
-from tenants.actors import Actor
-from tenants.services import audit
 
 KINDS = (EventKind.SETTLED, EventKind.REJECTED, EventKind.RETURNED)
 # What a message of each kind is in conflict with, as long as nobody has resolved it.

@@ -18,10 +18,10 @@ from common.admin import ReadOnlyAdmin
 from common.clock import utc_now
 from common.money import format_cents
 from networks.base import EventKind
-from networks.inbox import reviews, settlements
-from networks.inbox.models import HandSettlement, InboundEvent, InboundOutcome
 from tenants import actors
 from tenants.proposal_admin import DollarsField, ProposalAdmin
+from transfers.inbox import reviews, settlements
+from transfers.inbox.models import HandSettlement, InboundEvent, InboundOutcome
 
 _SAYS = MappingProxyType[str, str](
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from networks.inbox import arrivals
+from transfers.inbox import arrivals
 
 
 @shared_task(name="networks.collect_unmatched")

@@ -1,7 +1,7 @@
 """What must hold between a kind of movement (funding, payments), the ledger, what the networks said
 and the outbox.
 
-Each rule is one SQL statement that returns what breaks it (`balance.movement_rules`). The usual
+Each rule is one SQL statement that returns what breaks it (`transfers.check_rules`). The usual
 check looks at what moved lately, the full one at everything. The tables are named by the app that
 owns the movements, so this module imports none of them.
 """
@@ -15,10 +15,10 @@ from typing import Any, LiteralString
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from balance import causes
-from balance import movement_rules as rules
 from common import audits
 from common.audits import NEVER, Finding, Scope, Slices
 from common.state import StateTable
+from transfers import check_rules as rules
 
 
 @dataclass(frozen=True, kw_only=True)

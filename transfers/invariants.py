@@ -11,9 +11,9 @@ from typing import Any
 from django.db.models import QuerySet
 
 from common.audits import Finding, Scope
-from networks import bank_books
-from networks.accounts import unsound
-from networks.inbox import reviews, settlements
+from transfers import bank_books
+from transfers.accounts import unsound
+from transfers.inbox import reviews, settlements
 
 
 def with_banks(code: str, handed_over: QuerySet[Any]) -> Iterator[Finding]:

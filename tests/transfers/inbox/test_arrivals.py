@@ -12,12 +12,12 @@ from funding.services import submission
 from funding.services.network_events import INBOX
 from networks import registry
 from networks.base import EventKind
-from networks.inbox import arrivals, messages, tasks
-from networks.inbox.models import InboundEvent, InboundOutcome
 from tests.builders import NOW
 from tests.database import owner
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers.inbox import arrivals, messages, tasks
+from transfers.inbox.models import InboundEvent, InboundOutcome
 
 
 class DeafNetwork(ScriptedNetwork):
