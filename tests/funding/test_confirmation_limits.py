@@ -181,6 +181,6 @@ def test_a_top_up_that_was_asked_about_counts_on_the_day_of_its_approval(acme, s
 def test_the_sums_are_read_by_indexes(acme):
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
-        plan = limits.counted(tenant_id=acme.pk, since=NOVEMBER).explain()
+        plan = selectors.counted(tenant_id=acme.pk, since=NOVEMBER).explain()
 
     assert "Seq Scan" not in plan
