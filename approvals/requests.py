@@ -10,9 +10,9 @@ from approvals import links, outcomes
 from approvals.errors import ConfirmationResentRecently, UnknownConfirmation
 from approvals.matters import Matter
 from approvals.models import Decision, Question
-from common import clock
 from tenants.actors import Actor
 from tenants.models import OutgoingEmail
+from webhooks.bodies import ConfirmationRequested
 from webhooks.services import events
 
 VALID_FOR = timedelta(hours=72)
@@ -31,9 +31,10 @@ def deadline(threshold: int | None, *, amount: int, now: datetime) -> datetime |
 def announce(matter: Matter, question: Question, *, subject_name: str, now: datetime) -> None:
     """Tell the approvers of a new question by mail, and programs by an event.
 
-    `subject_name` is the event's word for what would move. With nobody to ask the question waits
-    all the same, for whoever joins before it expires. A program that asks and withdraws again and
-    again fills nobody's mailbox: after a while the mails wait, and are dropped when withdrawn.
+    `subject_name` is the field of the event that names what would move. With nobody to ask the
+    question waits all the same, for whoever joins before it expires. A program that asks and
+    withdraws again and again fills nobody's mailbox: after a while the mails wait, and are dropped
+    when withdrawn.
     """
     send_at = now + STAYS_FOR if _withdraws_often(matter, question.tenant_id, now) else now
     links.queue(
@@ -46,13 +47,12 @@ def announce(matter: Matter, question: Question, *, subject_name: str, now: date
     )
     events.publish_notice(
         tenant_id=question.tenant_id,
-        type="confirmation.requested",
-        data={
-            "confirmationId": question.pk,
-            subject_name: question.subject_id,
-            "amount": question.amount,
-            "expiresAt": clock.text_of(question.expires_at),
-        },
+        data=ConfirmationRequested(
+            confirmation_id=question.pk,
+            amount=question.amount,
+            expires_at=question.expires_at,
+            **{subject_name: question.subject_id},
+        ),
         now=now,
     )
 

@@ -20,6 +20,7 @@ from benchmarks.peers import installation
 from common import ids
 from common.clock import utc_now
 from tenants.models import Tenant
+from webhooks.bodies import PaymentData
 from webhooks.services import events
 
 ENDPOINTS = 20
@@ -144,11 +145,15 @@ def _publish(tenant: Tenant) -> None:
         events.publish_payment(
             tenant_id=tenant.pk,
             type="payment.completed",
-            payment_id=ids.new("ftx"),
-            amount=1,
-            status="completed",
-            direction="in",
-            sequence=1,
+            data=PaymentData(
+                payment_id=ids.new("ftx"),
+                amount=1,
+                status="completed",
+                direction="in",
+                sequence=1,
+                failure_code=None,
+                return_code=None,
+            ),
             now=utc_now(),
         )
 

@@ -30,6 +30,7 @@ from tenants.models import Mode, OutgoingEmail, Role, Tenant, User
 from tenants.services import accounts, keys
 from tests import document
 from webhooks import signing
+from webhooks.bodies import BalanceLow, PaymentData
 from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.services import events as webhook_events
 
@@ -88,18 +89,28 @@ def make_endpoint(
     return endpoint
 
 
-def publish(tenant: Tenant, **fields: Any) -> str:
-    """A payment event with the values that most tests want; returns its id."""
+def publish(
+    tenant: Tenant, *, type: str = "payment.completed", now: datetime = NOW, **fields: Any
+) -> str:
+    """A payment event whose data is what most tests want, but for `fields`; returns its id."""
     values: dict[str, Any] = {
-        "type": "payment.completed",
         "payment_id": ids.new("ftx"),
         "amount": 25_000,
         "status": "completed",
         "direction": "in",
         "sequence": 1,
-        "now": NOW,
+        "failure_code": None,
+        "return_code": None,
     }
-    return webhook_events.publish_payment(tenant_id=tenant.pk, **(values | fields))
+    return webhook_events.publish_payment(
+        tenant_id=tenant.pk, type=type, data=PaymentData(**(values | fields)), now=now
+    )
+
+
+def publish_notice(tenant: Tenant, *, now: datetime = NOW) -> str:
+    """The notice that the balance is low; returns its id."""
+    data = BalanceLow(available_balance=5, pending_balance=0, low_balance_threshold=100)
+    return webhook_events.publish_notice(tenant_id=tenant.pk, data=data, now=now)
 
 
 def make_source(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from webhooks import bodies
+
 # Every movement over a payment network, in or out.
 PAYMENT_EVENTS = (
     "payment.created",
@@ -11,13 +13,7 @@ PAYMENT_EVENTS = (
     "payment.returned",
 )
 # Sent only to endpoints that name them.
-NOTICES = (
-    "funding_source.updated",
-    "auto_funding.paused",
-    "auto_funding.skipped",
-    "confirmation.requested",
-    "balance.low",
-)
+NOTICES = tuple(bodies.NOTICES)
 ALL = PAYMENT_EVENTS + NOTICES
 
 MEANINGS = {

@@ -36,6 +36,7 @@ from funding.states import FundingStatus
 from networks import calendar
 from networks.base import PaymentNetwork
 from tenants.actors import SYSTEM
+from webhooks.bodies import AutoFundingSkipped, BalanceLow
 
 log = structlog.get_logger(__name__)
 
@@ -184,10 +185,14 @@ def _decline(situation: Situation, refusal: Declined) -> AutoFundingDecision | N
     _update(config, last_decline_reason=refusal.reason)
     if refusal.is_news:
         notices.skipped(
-            config=config,
-            reason=refusal.reason,
+            tenant=config.tenant,
+            data=AutoFundingSkipped(
+                reason=refusal.reason,
+                available_balance=situation.funds.available,
+                low_balance_threshold=situation.threshold,
+                funding_amount=situation.amount,
+            ),
             detail=refusal.detail,
-            available=situation.funds.available,
             now=situation.now,
         )
     return _log(situation, DecisionOutcome.DECLINED, refusal.reason)
@@ -219,9 +224,12 @@ def _note_low(situation: Situation) -> None:
         _update(config, low_since=situation.now)
         ledger.note_low(tenant_id=config.tenant_id, until=situation.now)
         notices.low(
-            config=config,
-            available=situation.funds.available,
-            in_flight=situation.funds.pending,
+            tenant=config.tenant,
+            data=BalanceLow(
+                available_balance=situation.funds.available,
+                pending_balance=situation.funds.pending,
+                low_balance_threshold=situation.threshold,
+            ),
             now=situation.now,
         )
 

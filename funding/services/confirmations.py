@@ -29,7 +29,7 @@ def request(*, funding: FundingTransaction, reason: str, now: datetime) -> Confi
         expires_at=funding.confirmation_expires_at,
         created_at=now,
     )
-    requests.announce(MATTER, question, subject_name="fundingTransactionId", now=now)
+    requests.announce(MATTER, question, subject_name="funding_transaction_id", now=now)
     return question
 
 

@@ -27,6 +27,7 @@ from networks import calendar
 from tenants.actors import Actor
 from transfers.holds import HOLD_ENDS
 from transfers.inbox import messages
+from webhooks.bodies import PaymentData
 from webhooks.services import events
 
 _EVENT_OF = {
@@ -163,14 +164,16 @@ def _publish(
     events.publish_payment(
         tenant_id=funding.tenant_id,
         type=event,
-        payment_id=funding.pk,
-        amount=funding.amount,
-        currency=funding.currency,
-        status=funding.status,
-        direction="in",
-        sequence=funding.event_sequence,
-        failure_code=funding.failure_code or None,
-        return_code=funding.return_code or None,
+        data=PaymentData(
+            payment_id=funding.pk,
+            amount=funding.amount,
+            status=funding.status,
+            currency=funding.currency,
+            direction="in",
+            sequence=funding.event_sequence,
+            failure_code=funding.failure_code or None,
+            return_code=funding.return_code or None,
+        ),
         now=now,
         rows=rows,
     )

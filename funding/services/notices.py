@@ -15,6 +15,7 @@ from networks import return_codes
 from tenants import selectors as tenants
 from tenants.models import Tenant
 from tenants.services import emails
+from webhooks.bodies import AutoFundingPaused, AutoFundingSkipped, BalanceLow
 from webhooks.services import events
 
 RETURNED = "bank_returned_"
@@ -45,11 +46,14 @@ def paused(*, config: AutoFundingConfig, available: int, now: datetime) -> None:
     until = config.paused_until and clock.text_of(config.paused_until)
     facts = {"reason": sentence, "advice": advice, "paused_until": until, "available": available}
     _mail_people(config.tenant, "auto_funding_paused", facts, now)
-    _publish(
-        config.tenant_id,
-        "auto_funding.paused",
-        {"reason": config.paused_reason, "pausedUntil": until, "availableBalance": available},
-        now,
+    events.publish_notice(
+        tenant_id=config.tenant_id,
+        data=AutoFundingPaused(
+            reason=config.paused_reason,
+            paused_until=config.paused_until,
+            available_balance=available,
+        ),
+        now=now,
     )
 
 
@@ -70,28 +74,16 @@ def explain_pause(reason: str) -> tuple[str, str]:
     return sentence, f"{code.advice} Then switch auto-funding on again."
 
 
-def skipped(
-    *, config: AutoFundingConfig, reason: str, detail: str, available: int, now: datetime
-) -> None:
-    """Tell that money was needed and not added. `detail` is a sentence, `available` cents."""
+def skipped(*, tenant: Tenant, data: AutoFundingSkipped, detail: str, now: datetime) -> None:
+    """Tell that money was needed and not added. `detail` says the reason in a sentence."""
     facts = {
         "reason": detail,
-        "available": available,
-        "threshold": config.low_balance_threshold,
-        "amount": config.funding_amount,
+        "available": data.available_balance,
+        "threshold": data.low_balance_threshold,
+        "amount": data.funding_amount,
     }
-    _mail_people(config.tenant, "auto_funding_skipped", facts, now)
-    _publish(
-        config.tenant_id,
-        "auto_funding.skipped",
-        {
-            "reason": reason,
-            "availableBalance": available,
-            "lowBalanceThreshold": config.low_balance_threshold,
-            "fundingAmount": config.funding_amount,
-        },
-        now,
-    )
+    _mail_people(tenant, "auto_funding_skipped", facts, now)
+    events.publish_notice(tenant_id=tenant.pk, data=data, now=now)
 
 
 def returned(*, funding: FundingTransaction, now: datetime) -> None:
@@ -111,30 +103,17 @@ def returned(*, funding: FundingTransaction, now: datetime) -> None:
     _mail_people(tenants.tenant(funding.tenant_id), "funding_returned", facts, now)
 
 
-def low(*, config: AutoFundingConfig, available: int, in_flight: int, now: datetime) -> None:
-    """Tell that the balance fell below the threshold. Amounts are cents."""
+def low(*, tenant: Tenant, data: BalanceLow, now: datetime) -> None:
+    """Tell that the balance fell below the threshold."""
     facts = {
-        "available": available,
-        "pending": in_flight,
-        "threshold": config.low_balance_threshold,
+        "available": data.available_balance,
+        "pending": data.pending_balance,
+        "threshold": data.low_balance_threshold,
     }
-    _mail_people(config.tenant, "balance_low", facts, now)
-    _publish(
-        config.tenant_id,
-        "balance.low",
-        {
-            "availableBalance": available,
-            "pendingBalance": in_flight,
-            "lowBalanceThreshold": config.low_balance_threshold,
-        },
-        now,
-    )
+    _mail_people(tenant, "balance_low", facts, now)
+    events.publish_notice(tenant_id=tenant.pk, data=data, now=now)
 
 
 def _mail_people(tenant: Tenant, template: str, facts: dict[str, Any], now: datetime) -> None:
     context = {"tenant_name": tenant.name, **facts}
     emails.queue_notice(tenant_id=tenant.pk, template=template, context=context, now=now)
-
-
-def _publish(tenant_id: str, type: str, data: dict[str, Any], now: datetime) -> None:
-    events.publish_notice(tenant_id=tenant_id, type=type, data=data, now=now)

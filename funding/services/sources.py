@@ -33,6 +33,7 @@ from networks.return_codes import ReturnCode
 from tenants.actors import Actor
 from tenants.models import Tenant
 from tenants.services import audit
+from webhooks.bodies import FundingSourceUpdated
 from webhooks.services import events
 
 # Keeps a source from being removed until the transaction ends.
@@ -209,12 +210,11 @@ def set_status(
     SOURCE_STATES.advance(source, status, **changes)
     events.publish_notice(
         tenant_id=source.tenant_id,
-        type="funding_source.updated",
-        data={
-            "fundingSourceId": source.pk,
-            "status": str(source.status),
-            "lastReturnCode": source.last_return_code or None,
-        },
+        data=FundingSourceUpdated(
+            funding_source_id=source.pk,
+            status=str(source.status),
+            last_return_code=source.last_return_code or None,
+        ),
         now=now,
     )
 

@@ -58,7 +58,7 @@ def request(*, payment: Payment, now: datetime) -> PaymentConfirmation:
         expires_at=payment.confirmation_expires_at,
         created_at=now,
     )
-    requests.announce(MATTER, question, subject_name="paymentId", now=now)
+    requests.announce(MATTER, question, subject_name="payment_id", now=now)
     return question
 
 

@@ -26,6 +26,7 @@ from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from tenants.actors import Actor
 from transfers.holds import HOLD_ENDS
 from transfers.inbox import messages
+from webhooks.bodies import PaymentData
 from webhooks.services import events
 
 NETWORK_METHOD = MappingProxyType[str, Method](
@@ -182,14 +183,16 @@ def _publish(payment: Payment, event: str, now: datetime) -> None:
     events.publish_payment(
         tenant_id=payment.tenant_id,
         type=event,
-        payment_id=payment.pk,
-        amount=payment.amount,
-        currency=payment.currency,
-        status=payment.status,
-        direction="out",
-        sequence=payment.event_sequence,
-        failure_code=payment.failure_code or None,
-        return_code=payment.return_code or None,
+        data=PaymentData(
+            payment_id=payment.pk,
+            amount=payment.amount,
+            status=payment.status,
+            currency=payment.currency,
+            direction="out",
+            sequence=payment.event_sequence,
+            failure_code=payment.failure_code or None,
+            return_code=payment.return_code or None,
+        ),
         now=now,
     )
 

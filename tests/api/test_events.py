@@ -8,9 +8,8 @@ from datetime import timedelta
 import pytest
 
 from common import ids
-from tests.builders import NOW, ApiClient, make_key, publish
+from tests.builders import NOW, ApiClient, make_key, publish, publish_notice
 from webhooks.models import WebhookEvent
-from webhooks.services import events
 
 PATH = "/api/v1/events"
 
@@ -33,9 +32,7 @@ class TestList:
         payment = ids.new("ftx")
         first = publish(acme, payment_id=payment, type="payment.created")
         second = publish(acme, payment_id=payment, sequence=2, now=NOW + timedelta(hours=1))
-        notice = events.publish_notice(
-            tenant_id=acme.pk, type="balance.low", data={}, now=NOW + timedelta(hours=2)
-        )
+        notice = publish_notice(acme, now=NOW + timedelta(hours=2))
 
         assert listed(acme_api) == [notice, second, first]
         assert listed(acme_api, f"?paymentId={payment}") == [second, first]

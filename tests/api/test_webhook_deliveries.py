@@ -10,9 +10,8 @@ from django.test.utils import CaptureQueriesContext
 
 from common import ids
 from common.clock import utc_now
-from tests.builders import NOW, make_endpoint, publish
+from tests.builders import NOW, make_endpoint, publish, publish_notice
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
-from webhooks.services import events
 from webhooks.states import DeliveryStatus
 
 PATH = "/api/v1/webhooks"
@@ -67,9 +66,7 @@ class TestList:
     def test_narrows_by_status_type_and_time(self, acme, acme_api, endpoint):
         first = publish(acme)
         finish(WebhookDelivery.objects.get())
-        notice = events.publish_notice(
-            tenant_id=acme.pk, type="balance.low", data={}, now=NOW + timedelta(hours=1)
-        )
+        notice = publish_notice(acme, now=NOW + timedelta(hours=1))
 
         def found(query):
             return [row["eventId"] for row in listed(acme_api, endpoint, query)]

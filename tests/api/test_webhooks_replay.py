@@ -9,9 +9,9 @@ import pytest
 from common.clock import text_of, utc_now
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent
-from tests.builders import make_endpoint, publish
+from tests.builders import make_endpoint, publish, publish_notice
 from webhooks.models import WebhookDelivery, WebhookEndpoint
-from webhooks.services import events, replays
+from webhooks.services import replays
 from webhooks.states import DeliveryStatus
 
 HOUR = timedelta(hours=1)
@@ -86,7 +86,7 @@ class TestEverything:
         assert queued(endpoint) == [before, arrived]
 
     def test_the_star_means_payments_not_notices(self, acme, acme_api, now):
-        events.publish_notice(tenant_id=acme.pk, type="balance.low", data={}, now=now - HOUR)
+        publish_notice(acme, now=now - HOUR)
         payment = happened(acme, now, HOUR)
         endpoint = make_endpoint(acme, events=["*"])
 

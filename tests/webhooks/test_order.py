@@ -7,11 +7,10 @@ from datetime import timedelta
 import pytest
 
 from common import ids
-from tests.builders import NOW, make_endpoint, publish
+from tests.builders import NOW, make_endpoint, publish, publish_notice
 from tests.webhooks.claiming import BROKEN, OK, claim, record
 from webhooks.dispatcher.claims import IN_FLIGHT_PER_ENDPOINT, LEASE, ORDER_WAIT
 from webhooks.models import WebhookDelivery, WebhookEndpoint
-from webhooks.services import events
 from webhooks.states import DeliveryStatus
 
 pytestmark = pytest.mark.django_db
@@ -132,6 +131,6 @@ class TestOrder:
         make_endpoint(acme, events=["balance.low"])
 
         for _ in range(2):
-            events.publish_notice(tenant_id=acme.pk, type="balance.low", data={}, now=NOW)
+            publish_notice(acme)
 
         assert len(claim()) == 2

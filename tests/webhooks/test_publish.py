@@ -8,9 +8,9 @@ from django.db import IntegrityError, transaction
 from redis import Redis
 
 from common import ids
-from tests.builders import NOW, make_endpoint, publish
+from tests.builders import NOW, make_endpoint, publish, publish_notice
 from tests.database import owner
-from webhooks import wake
+from webhooks import bodies, wake
 from webhooks.models import DisabledReason, WebhookDelivery, WebhookEvent
 from webhooks.services import events
 from webhooks.states import DeliveryStatus, EndpointStatus
@@ -119,25 +119,43 @@ class TestNotice:
         make_endpoint(acme, events=["*"])
         named = make_endpoint(acme, events=["balance.low"])
 
-        event_id = events.publish_notice(
-            tenant_id=acme.pk, type="balance.low", data={"availableBalance": 5}, now=NOW
-        )
+        event_id = publish_notice(acme)
 
         assert WebhookDelivery.objects.get().endpoint_id == named.pk
         assert json.loads(bytes(WebhookEvent.objects.get().body)) == {
             "id": event_id,
             "type": "balance.low",
-            "data": {"availableBalance": 5},
+            "data": {"availableBalance": 5, "pendingBalance": 0, "lowBalanceThreshold": 100},
             "timestamp": "2026-11-20T15:00:00.000000Z",
         }
 
-    def test_refuses_unknown_names_and_bodies_without_bound(self, acme):
-        with pytest.raises(ValueError, match=r"payment\.created"):
-            events.publish_notice(tenant_id=acme.pk, type="payment.created", data={}, now=NOW)
+    def test_leaves_out_what_does_not_apply_but_not_what_is_unknown(self, acme):
+        asked = bodies.ConfirmationRequested(
+            confirmation_id="cnf_1", payment_id="pay_1", amount=5, expires_at=NOW
+        )
+        paused = bodies.AutoFundingPaused(reason="why", paused_until=None, available_balance=5)
+
+        for data in (asked, paused):
+            events.publish_notice(tenant_id=acme.pk, data=data, now=NOW)
+
+        told = [json.loads(bytes(row.body))["data"] for row in WebhookEvent.objects.order_by("id")]
+        assert told == [
+            {
+                "confirmationId": "cnf_1",
+                "paymentId": "pay_1",
+                "amount": 5,
+                "expiresAt": "2026-11-20T15:00:00.000000Z",
+            },
+            {"reason": "why", "pausedUntil": None, "availableBalance": 5},
+        ]
+
+    def test_refuses_bodies_without_bound(self, acme):
+        endless = bodies.FundingSourceUpdated(
+            funding_source_id="fs_1", status="y" * 65_536, last_return_code=None
+        )
+
         with pytest.raises(ValueError, match="larger than"):
-            events.publish_notice(
-                tenant_id=acme.pk, type="balance.low", data={"x": "y" * 65_536}, now=NOW
-            )
+            events.publish_notice(tenant_id=acme.pk, data=endless, now=NOW)
 
         assert not WebhookEvent.objects.exists()
 

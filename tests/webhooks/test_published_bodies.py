@@ -111,6 +111,25 @@ def shape(data):
     } | {name: data[name] for name in ("direction", "status", "sequence", "reason") if name in data}
 
 
+def objects_in(schema):
+    """Every object with members that a schema describes, at any depth."""
+    schema = document.resolve(schema) if isinstance(schema, dict) else schema
+    inner = schema.values() if isinstance(schema, dict) else schema
+    if isinstance(schema, dict) and "properties" in schema:
+        yield schema
+    for item in inner:
+        if isinstance(item, (dict, list)):
+            yield from objects_in(item)
+
+
+@pytest.mark.parametrize("name", document.load()["webhooks"])
+def test_receivers_are_told_to_expect_new_members(name):
+    described = list(objects_in(content_of(name)["schema"]))
+
+    assert len(described) >= 2  # the body and its data
+    assert [item for item in described if "additionalProperties" in item] == []
+
+
 def test_everything_sent_is_described_and_everything_described_is_sent(told):
     documented = document.load()["webhooks"]
     assert told.keys() == documented.keys()

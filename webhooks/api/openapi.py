@@ -4,47 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from webhooks import bodies
 from webhooks.api import payment_events
-from webhooks.api.payment_events import TEXT_OR_NULL
-
-Document = dict[str, Any]
+from webhooks.api.described import Document, schema_of
+from webhooks.bodies import Notice
 
 _TEXT = {"type": "string"}
 
-_CENTS = {"type": "integer", "description": "Cents."}
-_MOMENT_OR_NULL = {"type": ["string", "null"], "format": "date-time"}
-
-# A question names one of the two.
-_OPTIONAL = frozenset({"fundingTransactionId", "paymentId"})
-
-# What each notice is about: a sentence, the members of its data, an example of them.
-_NOTICES: dict[str, tuple[str, Document, Document]] = {
-    "funding_source.updated": (
+# What each notice is about, in a sentence, and an example of its data.
+_NOTICES: dict[type[Notice], tuple[str, Document]] = {
+    bodies.FundingSourceUpdated: (
         "A bank account changed its status",
-        {"fundingSourceId": _TEXT, "status": _TEXT, "lastReturnCode": TEXT_OR_NULL},
         {
             "fundingSourceId": "fs_01kajq3a2b3c4d5e6f7g8h9j0k",
             "status": "errored",
             "lastReturnCode": "R02",
         },
     ),
-    "auto_funding.paused": (
+    bodies.AutoFundingPaused: (
         "Auto-funding stopped by itself",
-        {"reason": _TEXT, "pausedUntil": _MOMENT_OR_NULL, "availableBalance": _CENTS},
         {
             "reason": "waiting_after_failure",
             "pausedUntil": "2026-11-20T16:00:00.000000Z",
             "availableBalance": 15_000,
         },
     ),
-    "auto_funding.skipped": (
+    bodies.AutoFundingSkipped: (
         "Money was needed and not added",
-        {
-            "reason": _TEXT,
-            "availableBalance": _CENTS,
-            "lowBalanceThreshold": _CENTS,
-            "fundingAmount": _CENTS,
-        },
         {
             "reason": "auto_funding_monthly_limit",
             "availableBalance": 15_000,
@@ -52,15 +38,8 @@ _NOTICES: dict[str, tuple[str, Document, Document]] = {
             "fundingAmount": 50_000,
         },
     ),
-    "confirmation.requested": (
+    bodies.ConfirmationRequested: (
         "Somebody was asked to approve; names a funding transaction or a payment",
-        {
-            "confirmationId": _TEXT,
-            "amount": _CENTS,
-            "expiresAt": {"type": "string", "format": "date-time"},
-            "fundingTransactionId": {**_TEXT, "description": "Where a top-up is asked about."},
-            "paymentId": {**_TEXT, "description": "Where a payment is asked about."},
-        },
         {
             "confirmationId": "cnf_01kajq6a2b3c4d5e6f7g8h9j0k",
             "fundingTransactionId": "ftx_01kajq4j2k3m4n5p6q7r8s9t0v",
@@ -68,9 +47,8 @@ _NOTICES: dict[str, tuple[str, Document, Document]] = {
             "expiresAt": "2026-11-23T15:00:00.000000Z",
         },
     ),
-    "balance.low": (
+    bodies.BalanceLow: (
         "The balance fell below the threshold",
-        {"availableBalance": _CENTS, "pendingBalance": _CENTS, "lowBalanceThreshold": _CENTS},
         {"availableBalance": 15_000, "pendingBalance": 0, "lowBalanceThreshold": 20_000},
     ),
 }
@@ -102,14 +80,10 @@ def describe_webhooks(result: Document, **_generator: Any) -> Document:
     for name, move in payment_events.MOVES.items():
         shown = payment_events.examples(name)
         _describe(result, name, move.meaning, payment_events.data_schema(name), shown)
-    for name, (meaning, members, data) in _NOTICES.items():
-        schema = {"type": "object", "required": _required(members), "properties": members}
-        _describe(result, name, meaning, schema, {"notice": data})
+    for name, notice in bodies.NOTICES.items():
+        meaning, example = _NOTICES[notice]
+        _describe(result, name, meaning, schema_of(notice), {"notice": example})
     return result
-
-
-def _required(members: Document) -> list[str]:
-    return [name for name in members if name not in _OPTIONAL]
 
 
 def _describe(

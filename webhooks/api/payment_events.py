@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Document = dict[str, Any]
+from common.money import CURRENCY
+from webhooks.api.described import Document, schema_of
+from webhooks.bodies import PaymentData
 
-TEXT_OR_NULL: Document = {"type": ["string", "null"]}
 FUNDING_ID = "ftx_01kajq4j2k3m4n5p6q7r8s9t0v"
 PAYMENT_ID = "pay_01kajq5a2b3c4d5e6f7g8h9j0k"
 
@@ -59,22 +60,18 @@ def examples(name: str) -> dict[str, Document]:
 
 
 def _data(prefix: str, direction: str, statuses: tuple[str, ...], description: str) -> Document:
-    members: Document = {
-        "paymentId": {"type": "string", "pattern": f"^{prefix}_[0-9a-z]+$"},
-        "amount": {"type": "integer", "minimum": 1, "description": "Cents."},
-        "status": {"type": "string", "enum": list(statuses)},
-        "currency": {"type": "string", "const": "USD"},
-        "direction": {"type": "string", "const": direction},
-        "sequence": {"type": "integer", "minimum": 1, "description": "Counts up per payment."},
-        "failureCode": TEXT_OR_NULL,
-        "returnCode": TEXT_OR_NULL,
-    }
-    return {
-        "type": "object",
-        "description": description,
-        "required": list(members),
-        "properties": members,
-    }
+    schema = schema_of(PaymentData)
+    for name, narrowed in {
+        "paymentId": {"pattern": f"^{prefix}_[0-9a-z]+$"},
+        "amount": {"minimum": 1},
+        "status": {"enum": list(statuses)},
+        "currency": {"const": CURRENCY},
+        "direction": {"const": direction},
+        "sequence": {"minimum": 1},
+    }.items():
+        schema["properties"][name] |= narrowed
+    del schema["properties"]["direction"]["enum"]
+    return {**schema, "description": description}
 
 
 def _example(name: str, payment_id: str, direction: str, status: str) -> Document:
@@ -84,7 +81,7 @@ def _example(name: str, payment_id: str, direction: str, status: str) -> Documen
         "paymentId": payment_id,
         "amount": 25_000,
         "status": status,
-        "currency": "USD",
+        "currency": CURRENCY,
         "direction": direction,
         "sequence": _SEQUENCE[name],
         "failureCode": failures.get(name),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Model
 
-from common import clock, ids
+from common import ids
 from common.engine import sql
-from webhooks import events, wake
+from webhooks import bodies, events, wake
+from webhooks.bodies import Data, Notice, PaymentData
 from webhooks.models import ENDPOINTS_PER_TENANT_MAX
 
 BODY_BYTES_MAX = 64 * 1024
@@ -48,67 +48,39 @@ SELECT count(*) FROM delivery WHERE status = 'pending'
 
 
 def publish_payment(
-    *,
-    tenant_id: str,
-    type: str,
-    payment_id: str,
-    amount: int,
-    status: str,
-    direction: str,
-    sequence: int,
-    failure_code: str | None = None,
-    return_code: str | None = None,
-    currency: str = "USD",
-    now: datetime,
-    rows: Sequence[Model] = (),
+    *, tenant_id: str, type: str, data: PaymentData, now: datetime, rows: Sequence[Model] = ()
 ) -> str:
     """Write a payment event into the outbox, in the caller's transaction; returns its id.
 
-    `rows`, new ones of what happened, are inserted in the same round trip.
-    `amount` is cents. `sequence` counts up per payment: a second event with the same number is
-    refused by the database, which is what keeps it at one event per transition.
+    `rows`, new ones of what happened, are inserted in the same round trip. The sequence counts up
+    per payment: a second event with the same number is refused by the database, which is what keeps
+    it at one event per transition.
     """
     if type not in events.PAYMENT_EVENTS:
         raise ValueError(f"{type} is not a payment event")
-    data = {
-        "paymentId": payment_id,
-        "amount": amount,
-        "status": status,
-        "currency": currency,
-        "direction": direction,
-        "sequence": sequence,
-        "failureCode": failure_code,
-        "returnCode": return_code,
-    }
     return _publish(
         tenant_id,
         type,
         data,
         now=now,
-        payment_id=payment_id,
-        sequence=sequence,
+        payment_id=data.payment_id,
+        sequence=data.sequence,
         wanted=[type, events.EVERY_PAYMENT],
         rows=rows,
     )
 
 
-def publish_notice(*, tenant_id: str, type: str, data: dict[str, Any], now: datetime) -> str:
-    """Write a notice into the outbox, for the endpoints that name `type`; returns its id."""
-    if type not in events.NOTICES:
-        raise ValueError(f"{type} is not a notice")
-    return _publish(tenant_id, type, data, now=now, payment_id="", sequence=0, wanted=[type])
-
-
-def body_of(*, event_id: str, type: str, data: dict[str, Any], now: datetime) -> bytes:
-    """The bytes every receiver gets: compact, and ASCII so that no charset can spoil them."""
-    payload = {"id": event_id, "type": type, "data": data, "timestamp": clock.text_of(now)}
-    return json.dumps(payload, separators=(",", ":")).encode("ascii")
+def publish_notice(*, tenant_id: str, data: Notice, now: datetime) -> str:
+    """Write a notice into the outbox, for the endpoints that name its type; returns its id."""
+    return _publish(
+        tenant_id, data.type, data, now=now, payment_id="", sequence=0, wanted=[data.type]
+    )
 
 
 def _publish(
     tenant_id: str,
     type: str,
-    data: dict[str, Any],
+    data: Data,
     *,
     now: datetime,
     payment_id: str,
@@ -117,7 +89,7 @@ def _publish(
     rows: Sequence[Model] = (),
 ) -> str:
     event_id = ids.new("evt")
-    body = body_of(event_id=event_id, type=type, data=data, now=now)
+    body = bodies.bytes_of(event_id=event_id, type=type, data=data, now=now)
     if len(body) > BODY_BYTES_MAX:
         raise ValueError(f"{type} of {len(body)} bytes is larger than {BODY_BYTES_MAX}")
     values: dict[str, Any] = {

@@ -12,12 +12,11 @@ from common.engine.http import urls as http_urls
 from common.engine.http.client import Answer, post_once
 from tenants.models import Tenant
 from tenants.switches import SwitchKind, covering
-from webhooks import events, selectors
+from webhooks import bodies, events, selectors
 from webhooks.dispatcher.sender import Message, headers_of
 from webhooks.errors import WebhooksStopped, WebhookTestRunning
 from webhooks.models import WebhookEndpoint
 from webhooks.services import urls
-from webhooks.services.events import body_of
 from webhooks.services.secrets import decrypt_secrets
 
 # Longer than a request may take; a web process that died in the middle blocks no longer.
@@ -63,7 +62,8 @@ def _begin(endpoint: WebhookEndpoint, now: datetime) -> datetime:
 
 def _send(endpoint: WebhookEndpoint, mode: str, now: datetime) -> Ping:
     event_id = ids.new("evt")
-    body = body_of(event_id=event_id, type=events.TEST, data={"webhookId": endpoint.pk}, now=now)
+    data = bodies.PingData(webhook_id=endpoint.pk)
+    body = bodies.bytes_of(event_id=event_id, type=events.TEST, data=data, now=now)
     secrets = decrypt_secrets(
         endpoint_id=endpoint.pk,
         token=endpoint.secret_token,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 Method = Literal["ach_debit", "rtp"]
 FundingStatus = Literal[
@@ -180,7 +180,9 @@ class Webhook(TypedDict, total=False):
     createdAt: str
 
 
-class EventData(TypedDict, total=False):
+class PaymentData(TypedDict):
+    """A funding transaction (`direction` is "in") or a payment ("out")."""
+
     paymentId: str
     amount: int
     status: str
@@ -191,11 +193,103 @@ class EventData(TypedDict, total=False):
     returnCode: str | None
 
 
-class Event(TypedDict):
+class FundingSourceUpdated(TypedDict):
+    fundingSourceId: str
+    status: str
+    lastReturnCode: str | None
+
+
+class AutoFundingPaused(TypedDict):
+    reason: str
+    pausedUntil: str | None
+    availableBalance: int
+
+
+class AutoFundingSkipped(TypedDict):
+    reason: str
+    availableBalance: int
+    lowBalanceThreshold: int
+    fundingAmount: int
+
+
+class ConfirmationRequested(TypedDict):
+    """It names a funding transaction or a payment."""
+
+    confirmationId: str
+    fundingTransactionId: NotRequired[str]
+    paymentId: NotRequired[str]
+    amount: int
+    expiresAt: str
+
+
+class BalanceLow(TypedDict):
+    availableBalance: int
+    pendingBalance: int
+    lowBalanceThreshold: int
+
+
+class PingData(TypedDict):
+    webhookId: str
+
+
+class _Event(TypedDict):
     id: str
-    type: str
-    data: EventData
     timestamp: str
+
+
+class PaymentEvent(_Event):
+    type: Literal[
+        "payment.created",
+        "payment.processing",
+        "payment.completed",
+        "payment.failed",
+        "payment.returned",
+    ]
+    data: PaymentData
+
+
+class FundingSourceUpdatedEvent(_Event):
+    type: Literal["funding_source.updated"]
+    data: FundingSourceUpdated
+
+
+class AutoFundingPausedEvent(_Event):
+    type: Literal["auto_funding.paused"]
+    data: AutoFundingPaused
+
+
+class AutoFundingSkippedEvent(_Event):
+    type: Literal["auto_funding.skipped"]
+    data: AutoFundingSkipped
+
+
+class ConfirmationRequestedEvent(_Event):
+    type: Literal["confirmation.requested"]
+    data: ConfirmationRequested
+
+
+class BalanceLowEvent(_Event):
+    type: Literal["balance.low"]
+    data: BalanceLow
+
+
+class PingEvent(_Event):
+    """A test call: never stored, and no other call shows it."""
+
+    type: Literal["webhook.test"]
+    data: PingData
+
+
+# `type` says which: a type checker knows the members of `data` after `event["type"] == "…"`.
+Event = (
+    PaymentEvent
+    | FundingSourceUpdatedEvent
+    | AutoFundingPausedEvent
+    | AutoFundingSkippedEvent
+    | ConfirmationRequestedEvent
+    | BalanceLowEvent
+    | PingEvent
+)
 
 
 Json = dict[str, Any]

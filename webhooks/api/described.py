@@ -1,0 +1,45 @@
+"""A body's `data` as a JSON schema, from its type."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from webhooks.bodies import MEMBERS, Data
+
+Document = dict[str, Any]
+
+_SCALARS: dict[object, Document] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    datetime: {"type": "string", "format": "date-time"},
+}
+
+
+def schema_of(data: type[Data]) -> Document:
+    """The object that `data` becomes in JSON. It is open: receivers have to expect new members."""
+    hints = get_type_hints(data, include_extras=True)
+    members = MEMBERS[data]
+    return {
+        "type": "object",
+        "required": [member.name for member in members if not member.is_optional],
+        "properties": {
+            member.name: _schema(hints[member.attribute], is_optional=member.is_optional)
+            for member in members
+        },
+    }
+
+
+def _schema(hint: Any, *, is_optional: bool) -> Document:
+    """Of one member. An optional one is left out, so that it is never null."""
+    if get_origin(hint) is Annotated:
+        plain, description = get_args(hint)
+        return {**_schema(plain, is_optional=is_optional), "description": description}
+    if get_origin(hint) is Literal:
+        return {"type": "string", "enum": list(get_args(hint))}
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not NoneType]
+    schema = _SCALARS[kinds[0]]
+    if is_optional or NoneType not in get_args(hint):
+        return dict(schema)
+    return {**schema, "type": [schema["type"], "null"]}
