@@ -26,7 +26,7 @@ from api import errors, problems
 from api.middleware import is_api
 from common import crypto, drift
 from common.database import outages
-from dashboard.views import broken
+from dashboard.shell import broken
 
 _READING = {"GET", "HEAD", "OPTIONS", "TRACE"}
 _CLOCK = "the clock of this server is being set right"

@@ -73,6 +73,8 @@ INSTALLED_APPS = [
     "tenants",
     "api",
     "dashboard",
+    "desk",
+    *(["demo"] if DEBUG else []),  # its logins are public
     "networks.sandbox",
     "transfers.inbox",
     "webhooks",
@@ -417,8 +419,8 @@ UNFOLD = {
     "SITE_URL": "/dashboard/",
     "BORDER_RADIUS": "6px",
     "SHOW_VIEW_ON_SITE": False,
-    "DASHBOARD_CALLBACK": "dashboard.desk.home.callback",
-    "STYLES": ["dashboard.desk.navigation.stylesheet"],
+    "DASHBOARD_CALLBACK": "desk.home.page.callback",
+    "STYLES": ["desk.navigation.stylesheet"],
     "COLORS": {
         "primary": {
             "50": "oklch(97.5% .012 185)",
@@ -434,7 +436,7 @@ UNFOLD = {
             "950": "oklch(22% .038 190)",
         }
     },
-    "SIDEBAR": {"show_search": True, "navigation": "dashboard.desk.navigation.groups"},
+    "SIDEBAR": {"show_search": True, "navigation": "desk.navigation.groups"},
 }
 
 # --- Time, language, static files -----------------------------------------------------------------

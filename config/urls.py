@@ -10,15 +10,15 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from api.views import unknown_path
 from config import health
 from config.metrics import metrics
-from dashboard.desk import door
-from dashboard.views import site
+from dashboard.shell import site
+from desk import sign_in as door
 from tenants.account_transactions import account_pages, in_one_transaction
 
 admin.site.index_title = "Home"
 # Staff sign in where everybody does, behind the same rate limits.
 door.guard(admin.site)
 
-handler500 = "dashboard.views.broken.server_error"
+handler500 = "dashboard.shell.broken.server_error"
 
 urlpatterns = [
     path("healthz", health.healthz),
@@ -37,7 +37,7 @@ urlpatterns = [
     # People are invited by their address and known by it; only staff change it.
     path("accounts/email/", site.not_offered),
     path("accounts/", include(account_pages())),
-    path("admin/desk/", include("dashboard.desk.urls")),
+    path("admin/desk/", include("desk.urls")),
     path("admin/", admin.site.urls),
     path("", include("dashboard.urls")),
     re_path(r"", site.unknown_page),

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from dashboard.developer_urls import developer_pages
-from dashboard.views import (
-    account,
-    approvals,
-    audit_log,
-    auto_funding,
-    bank_accounts,
-    bank_authorizations,
-    bank_links,
-    confirmations,
-    dev_inbox,
-    docs,
-    funding,
-    invitations,
-    overview,
-    pay,
-    payment_approval,
-    payments,
-    recipients,
-    settings,
-    site,
-    team,
-    topup,
-    transactions,
-)
+from dashboard.account import views as account
+from dashboard.approvals import link_views as confirmations
+from dashboard.approvals import views as approvals
+from dashboard.audit_log import views as audit_log
+from dashboard.auto_funding import views as auto_funding
+from dashboard.bank_accounts import authorization_views as bank_authorizations
+from dashboard.bank_accounts import link_views as bank_links
+from dashboard.bank_accounts import views as bank_accounts
+from dashboard.dev_inbox import views as dev_inbox
+from dashboard.developers.docs import views as docs
+from dashboard.developers.urls import developer_pages
+from dashboard.funding import topup_views as topup
+from dashboard.funding import views as funding
+from dashboard.overview import views as overview
+from dashboard.payments import approval_limit_views as payment_approval
+from dashboard.payments import pay_views as pay
+from dashboard.payments import views as payments
+from dashboard.recipients import views as recipients
+from dashboard.settings import views as settings
+from dashboard.shell import site
+from dashboard.statement import views as transactions
+from dashboard.team import join_views as invitations
+from dashboard.team import views as team
 
 _tenant_pages: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="overview"),

@@ -1,3 +1,3 @@
-"""The whole story over real HTTP, as a program to read. `./run demo` starts a copy and runs it."""
+"""For development only: the demo tenant of `./run`, the story of `./run demo`, the pictures."""
 
 from __future__ import annotations

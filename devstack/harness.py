@@ -40,7 +40,7 @@ def manage(arguments: Sequence[str]) -> int:
 
 def demo(arguments: Sequence[str]) -> int:
     """Tell the demo's story against a new copy."""
-    command = [sys.executable, "-m", "demo", *arguments]
+    command = [sys.executable, "-m", "demo.story", *arguments]
     return _against_a_new_copy("demo", command, copies.PRODUCT_WITHOUT_DEMO_TENANT)
 
 

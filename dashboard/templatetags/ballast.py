@@ -14,7 +14,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from common import days
 from common.money import format_cents
-from dashboard import devices, navigation
+from dashboard.account import devices
+from dashboard.shell import navigation
 
 register = template.Library()
 

@@ -11,7 +11,7 @@ from django.conf import global_settings
 from playwright.sync_api import Page, expect
 
 from balance import selectors as ledger
-from dashboard import mailbox
+from dashboard.dev_inbox import mailbox
 from funding.models import FundingTransaction
 from tenants.models import Role
 from tests.browser.conftest import Visitor

@@ -16,8 +16,8 @@ from config.beat import SCHEDULE
 from config.celery import app
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("api", "balance", "common", "config", "dashboard", "funding", "networks", "tenants",
-            "webhooks", "payments", "approvals", "seals", "transfers")  # fmt: skip
+PACKAGES = ("api", "approvals", "balance", "common", "config", "dashboard", "desk", "funding",
+            "networks", "payments", "seals", "tenants", "transfers", "webhooks")  # fmt: skip
 
 app.loader.import_default_modules()
 OWN_TASKS = {

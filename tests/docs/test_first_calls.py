@@ -14,7 +14,7 @@ import pytest
 from tests.builders import ApiClient, make_key, make_source
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["docs/api.md", "templates/docs/index.html"]
+PAGES = ["docs/api.md", "templates/dashboard/developers/docs/index.html"]
 ADDRESS = "http://localhost:8000"
 CALL = re.compile(r"curl.*?(?=\n *```|\n\n)", re.DOTALL)
 PATH = re.compile(r"(?:\$API|/api/v1)(/[a-z/-]+)")

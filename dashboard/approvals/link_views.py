@@ -1,0 +1,90 @@
+"""The magic link: GET and HEAD show the question or its end, POST decides.
+
+Mail scanners open every link, so nothing but a POST with a CSRF token changes anything.
+"""
+
+from __future__ import annotations
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods
+
+from approvals import decisions
+from approvals.errors import AmountMismatch, UnknownConfirmation
+from common.clock import utc_now
+from common.errors import DomainError, ErrorKind
+from dashboard.approvals.forms import ApproveForm, DeclineForm
+from dashboard.approvals.lines import prospect
+from dashboard.shell.magic_links import magic_link_page
+
+
+@magic_link_page
+@require_http_methods(["GET", "HEAD", "POST"])
+@sensitive_variables()
+def confirmation(request: HttpRequest, token: str) -> HttpResponse:
+    """The question of one approver, for whoever holds the link."""
+    if request.method != "POST":
+        return _show(request, token)
+    try:
+        declines = request.POST.get("decision") == "decline"
+        return _decline(request, token) if declines else _approve(request, token)
+    except UnknownConfirmation:
+        return _unknown(request)
+    except DomainError as refusal:
+        status = 503 if refusal.kind is ErrorKind.UNAVAILABLE else 409
+        return _show(request, token, refusal=refusal, status=status)
+
+
+def _approve(request: HttpRequest, token: str) -> HttpResponse:
+    form = ApproveForm(request.POST)
+    if not form.is_valid():
+        return _show(request, token, approve=form, status=422)
+    try:
+        decisions.approve(
+            token=token, typed_amount=form.cleaned_data["typed_amount"], now=utc_now()
+        )
+    except AmountMismatch as refusal:
+        form.add_error("typed_amount", refusal.detail)
+        return _show(request, token, approve=form, status=422)
+    return redirect("confirmation", token=token)
+
+
+def _decline(request: HttpRequest, token: str) -> HttpResponse:
+    form = DeclineForm(request.POST)
+    if not form.is_valid():
+        return _show(request, token, decline=form, status=422)
+    decisions.decline(token=token, reason=form.cleaned_data["reason"], now=utc_now())
+    return redirect("confirmation", token=token)
+
+
+def _show(
+    request: HttpRequest,
+    token: str,
+    *,
+    approve: forms.Form | None = None,
+    decline: forms.Form | None = None,
+    refusal: DomainError | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    question = decisions.look_up(token=token, now=utc_now())
+    if question is None:
+        return _unknown(request)
+    context = {
+        "question": question,
+        "prospect": prospect(question),
+        "approve": approve or ApproveForm(),
+        "decline": decline or DeclineForm(),
+        "refusal": refusal,
+    }
+    template = (
+        "dashboard/approvals/link/open.html"
+        if question.state == "open"
+        else "dashboard/approvals/link/closed.html"
+    )
+    return render(request, template, context, status=status)
+
+
+def _unknown(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboard/approvals/link/unknown.html", status=404)

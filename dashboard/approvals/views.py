@@ -1,0 +1,130 @@
+"""Approvals for people who are signed in: what waits, deciding it, asking again, the history."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from approvals import decisions, matters, requests
+from approvals.errors import ConfirmationClosed, ConfirmationResentRecently
+from approvals.matters import Decider
+from common.clock import utc_now
+from common.errors import DomainError
+from dashboard.approvals.forms import ApproveForm, DeclineForm
+from dashboard.approvals.lines import approval_line, prospect
+from dashboard.auto_funding.state import people
+from dashboard.shell import refusals
+from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
+from dashboard.shell.paging import SIZE, Page
+from tenants import actors
+from tenants.models import Role
+
+_FIELDS = {"typedAmount": "typed_amount"}
+
+
+@require_safe
+@tenant_page()
+def approvals(request: PageRequest) -> HttpResponse:
+    """What waits, those that end first in front, and the history behind it."""
+    tenant_id, now, email = request.seat.tenant.pk, utc_now(), request.user.email
+    before = request.GET.get("before", "")
+    waiting = decisions.unanswered(tenant_id=tenant_id, now=now)
+    found = decisions.decided(tenant_id=tenant_id, now=now, before=before, size=SIZE + 1)
+    older = found[SIZE - 1].id if len(found) > SIZE else ""
+    values = {
+        "waiting": [approval_line(view, email=email) for view in waiting],
+        "decided": [approval_line(view, email=email) for view in found[:SIZE]],
+        "page": Page(rows=found[:SIZE], older=older, is_newest=not before),
+    }
+    return render(request, "dashboard/approvals/list.html", values)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form()
+def approval(request: PageRequest, confirmation_id: str) -> HttpResponse:
+    """One question. Who was asked decides it here as by the link in the e-mail."""
+    if request.method != "POST":
+        return _show(request, confirmation_id)
+    declines = request.POST.get("decision") == "decline"
+    form: forms.Form = DeclineForm(request.POST) if declines else ApproveForm(request.POST)
+    if form.is_valid():
+        try:
+            _decide(request, confirmation_id, form)
+        except ConfirmationClosed as refusal:
+            messages.warning(request, refusal.detail)
+        except DomainError as refusal:
+            refusals.add_to(form, refusal, fields=_FIELDS)
+    if form.errors:
+        return _show(request, confirmation_id, form=form)
+    return redirect("dashboard:approval", confirmation_id=confirmation_id)
+
+
+@require_POST
+@tenant_form(*MONEY, Role.APPROVER)
+def resend(request: PageRequest, confirmation_id: str) -> HttpResponse:
+    """Mail the approvers once more, at most every ten minutes."""
+    tenant_id, now = request.seat.tenant.pk, utc_now()
+    view, _ = decisions.find(
+        tenant_id=tenant_id, confirmation_id=confirmation_id, email=request.user.email, now=now
+    )
+    try:
+        asked = requests.resend(
+            matters.get(view.kind),
+            tenant_id=tenant_id,
+            subject_id=view.subject_id,
+            actor=actors.user(request.user.pk),
+            now=now,
+        )
+    except (ConfirmationClosed, ConfirmationResentRecently) as refusal:
+        messages.warning(request, refusals.sentence(refusal))
+    else:
+        messages.success(request, f"A new link is on its way to {people(asked)}.")
+    return redirect("dashboard:approvals")
+
+
+def _decide(request: PageRequest, confirmation_id: str, form: forms.Form) -> None:
+    by = Decider(email=request.user.email, actor=actors.user(request.user.pk))
+    tenant_id, now = request.seat.tenant.pk, utc_now()
+    if isinstance(form, DeclineForm):
+        decisions.decline_signed_in(
+            tenant_id=tenant_id,
+            confirmation_id=confirmation_id,
+            by=by,
+            reason=form.cleaned_data["reason"],
+            now=now,
+        )
+    else:
+        decisions.approve_signed_in(
+            tenant_id=tenant_id,
+            confirmation_id=confirmation_id,
+            by=by,
+            typed_amount=form.cleaned_data["typed_amount"],
+            now=now,
+        )
+
+
+def _show(
+    request: PageRequest, confirmation_id: str, *, form: forms.Form | None = None
+) -> HttpResponse:
+    email = request.user.email
+    view, may_decide = decisions.find(
+        tenant_id=request.seat.tenant.pk,
+        confirmation_id=confirmation_id,
+        email=email,
+        now=utc_now(),
+    )
+    values = {
+        "question": view,
+        "line": approval_line(view, email=email),
+        "prospect": prospect(view),
+        "approvers": view.approvers,
+        "may_decide": may_decide,
+        "approve": form if isinstance(form, ApproveForm) else ApproveForm(),
+        "decline": form if isinstance(form, DeclineForm) else DeclineForm(),
+        "failed": form,
+    }
+    status = 422 if form is not None else 200
+    return render(request, "dashboard/approvals/detail.html", values, status=status)

@@ -1,0 +1,72 @@
+"""The decision log of auto-funding in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from common.errors import DomainError
+from common.money import format_cents
+from dashboard.shell.context import Badge
+from funding.models import AutoFundingDecision, DecisionOutcome
+from funding.services import notices
+
+_REASONS = {
+    "below_threshold": "The balance was below the threshold.",
+    "awaiting_confirmation": "The balance was below the threshold; the approvers were asked.",
+    "awaiting_confirmation_nobody_asked": (
+        "The balance was below the threshold, but there is nobody to ask. Name approvers, then"
+        " send the request again."
+    ),
+    "already_in_flight": "An automatic funding was on its way already: one at a time.",
+    "tenant_suspended": "The tenant was suspended.",
+    "no_funding_source": "There was no bank account to draw from. Add one or choose a default.",
+    "no_network": "No payment network is connected yet.",
+    "auto_funding_monthly_limit": "It would have gone over your monthly limit for auto-funding.",
+    "amount_above_limit": "The amount is above the limit for one transaction.",
+    "daily_limit_exceeded": "It would have gone over the daily limit of your tenant.",
+    "monthly_limit_exceeded": "It would have gone over the monthly limit of your tenant.",
+    "funding_source_not_verified": "The bank account was not verified yet.",
+    "funding_source_not_authorized": (
+        "The account holder's authorization has ended. Resume auto-funding when it is given again."
+    ),
+    "funding_source_unusable": "The bank account could not be used. Choose another one.",
+    "funding_method_not_supported": "The bank account does not support the method.",
+}
+
+
+@dataclass(frozen=True)
+class DecisionLine:
+    """One decision; the amounts are those of its moment."""
+
+    what: str
+    why: str
+    then: str
+    badge: Badge
+    funding_id: str | None
+    at: datetime
+
+
+def decision_line(row: AutoFundingDecision) -> DecisionLine:
+    fired = row.outcome == DecisionOutcome.FIRED
+    amount = format_cents(row.amount)
+    return DecisionLine(
+        what=f"Requested {amount}" if fired else f"Did not add {amount}",
+        why=reason(row.reason),
+        then=(
+            f"{format_cents(row.available)} available, {format_cents(row.in_flight)} on its way,"
+            f" threshold {format_cents(row.threshold)}"
+        ),
+        badge=Badge("Fired", "good") if fired else Badge("Not fired", "warn"),
+        funding_id=row.funding_id,
+        at=row.created_at,
+    )
+
+
+def reason(code: str) -> str:
+    """Why it fired or did not, in a sentence."""
+    if code in _REASONS:
+        return _REASONS[code]
+    if code in DomainError.registry:
+        return f"{DomainError.registry[code].title}."
+    return f"It was paused. {notices.explain_pause(code)[0]}"

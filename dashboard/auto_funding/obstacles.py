@@ -1,0 +1,86 @@
+"""Why auto-funding adds no money although it is on, and what to do about it, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from common import days
+from common.errors import DomainError
+from dashboard.shell.context import Badge
+from funding.services import notices
+from funding.services.auto_funding_checks import Declined
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a person can do about it: a URL name, and the words on the link."""
+
+    view: str
+    label: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What the overview says."""
+
+    text: str
+    badge: Badge
+    step: Step
+
+
+_DETAILS = Step("dashboard:auto_funding", "Details")
+_SETTINGS = Step("dashboard:auto_funding_settings", "Settings")
+_LIMITS = Step("dashboard:settings", "Your limits")
+_ACCOUNTS = Step("dashboard:bank_accounts", "Bank accounts")
+_UNAUTHORIZED = State(
+    "The bank said that debits are not authorized: no money is added.",
+    Badge("Paused", "warn"),
+    Step("dashboard:auto_funding", "See why"),
+)
+_WAYS_OUT = {
+    "auto_funding_monthly_limit": ("It continues on {month}, or when you raise it.", _SETTINGS),
+    "daily_limit_exceeded": (
+        "It continues after midnight, US Eastern time, or with a higher limit: ask us.",
+        _LIMITS,
+    ),
+    "monthly_limit_exceeded": ("It continues on {month}, or with a higher limit: ask us.", _LIMITS),
+    "amount_above_limit": ("Choose a smaller amount, or ask us for a higher limit.", _SETTINGS),
+    "no_funding_source": ("Add one, or choose a default.", _ACCOUNTS),
+    "funding_source_not_verified": ("Type in the two amounts.", _ACCOUNTS),
+    "funding_source_unusable": ("Choose another one.", _ACCOUNTS),
+    "funding_method_not_supported": ("Choose another method or account.", _SETTINGS),
+    "no_network": ("It begins when one is.", _DETAILS),
+    "tenant_suspended": ("Please contact support.", _DETAILS),
+    "too_many_firings": ("It pauses until somebody resumes it.", _DETAILS),
+    "funding_stopped": ("Our operators have stopped it; please ask support.", _DETAILS),
+}
+
+
+def state(obstacle: Declined, *, now: datetime) -> State:
+    """What to say of a rule that is on and meets `obstacle`."""
+    if obstacle.reason == "funding_source_not_authorized":
+        return _UNAUTHORIZED
+    advice, step = _way_out(obstacle.reason)
+    text = f"Auto-funding adds no money now. {obstacle.detail} {_dated(advice, now)}"
+    return State(text, Badge("Adds nothing", "warn"), step)
+
+
+def explained(obstacle: Declined, *, now: datetime) -> str:
+    """Why, and what to do about it."""
+    if obstacle.reason in _WAYS_OUT or obstacle.reason in DomainError.registry:
+        return f"{obstacle.detail} {_dated(_way_out(obstacle.reason)[0], now)}".strip()
+    return " ".join(notices.explain_pause(obstacle.reason)).strip()
+
+
+def _way_out(reason: str) -> tuple[str, Step]:
+    if reason in _WAYS_OUT:
+        return _WAYS_OUT[reason]
+    known = DomainError.registry.get(reason)
+    return (known.advice if known else "", _DETAILS)
+
+
+def _dated(advice: str, now: datetime) -> str:
+    """The first of the next month, Eastern, where the limits of a month end."""
+    first = days.next_month(days.day_of(now))
+    return advice.format(month=f"{first:%B} {first.day} (US Eastern time)")

@@ -1,0 +1,169 @@
+"""What people type about bank accounts. The account number is never written back into a page."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from django import forms
+
+from common.errors import DomainError
+from dashboard.shell import refusals
+from dashboard.shell.form_tokens import OnceForm
+from funding import errors
+from networks import bank_details
+from networks.bank_details import HOLDER_NAME_MAX
+from networks.base import AccountType, HolderType
+
+# What the refusals of the API call our fields.
+FIELDS = {
+    "accountNumber": "account_number",
+    "routingNumber": "routing_number",
+    "accountHolderName": "holder_name",
+}
+
+
+# Refusals of a provider for people, who chose an account and never saw a token.
+_LINK_REFUSALS = MappingProxyType[type[DomainError], str](
+    {
+        errors.InvalidLinkToken: "The bank gave us no account that money can be asked from. "
+        "Connect it again, and choose a checking or savings account.",
+        errors.LinkAccountMismatch: "This account was not among those you let us see. "
+        "Connect the bank again.",
+        errors.LinkNeedsRepair: "Your bank wants you to sign in there first. "
+        "Then connect it again.",
+        errors.LinkProviderUnavailable: "The bank-linking provider did not answer, "
+        "and nothing was added. Connect the bank again in a minute, or add the account by hand.",
+    }
+)
+
+
+class _Unrepeated(forms.TextInput):
+    """A text field that starts empty, also after an error."""
+
+    def format_value(self, value: Any) -> None:
+        return None
+
+
+class _UsedUp(forms.HiddenInput):
+    """What a script fills in, for one sending: never shown again."""
+
+    def format_value(self, value: Any) -> None:
+        return None
+
+
+class BankAccountForm(forms.Form):
+    """An account by its numbers, judged all at once: one of them is typed again after an error."""
+
+    holder_name = forms.CharField(
+        label="Account holder",
+        max_length=HOLDER_NAME_MAX,
+        help_text="The name on the account.",
+        error_messages={"required": "Type the name on the account."},
+    )
+    routing_number = forms.CharField(
+        label="Routing number",
+        max_length=20,
+        widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
+        error_messages={"required": "Type the nine digits."},
+    )
+    account_number = forms.CharField(
+        label="Account number",
+        max_length=34,
+        widget=_Unrepeated(attrs={"autocomplete": "off"}),
+        help_text="Encrypted at once; only its last digits are ever shown.",
+        error_messages={"required": "Type the account number."},
+    )
+    account_type = forms.ChoiceField(
+        label="Kind of account", choices=[(kind.value, kind.value.title()) for kind in AccountType]
+    )
+    holder_type = forms.ChoiceField(
+        label="Held by", choices=[(kind.value, kind.value.title()) for kind in HolderType]
+    )
+
+    def clean_holder_name(self) -> str:
+        with refusals.of_this_field():
+            return bank_details.checked_holder_name(self.cleaned_data["holder_name"])
+
+    def clean_routing_number(self) -> str:
+        """Without the spaces that people copy along."""
+        with refusals.of_this_field():
+            digits = "".join(self.cleaned_data["routing_number"].split())
+            return bank_details.checked_routing_number(digits)
+
+    def clean_account_number(self) -> str:
+        with refusals.of_this_field():
+            return bank_details.checked_account_number(self.cleaned_data["account_number"])
+
+
+class PickerForm(forms.Form):
+    """The sandbox's bank picker: it plays the provider and hands over one of its tokens."""
+
+    outcome = forms.ChoiceField(
+        label="Account",
+        choices=[
+            ("first", "An account that works"),
+            ("second", "Another account that works"),
+            ("10001", "Funding is returned R01, insufficient funds"),
+            ("20010", "Funding completes, then comes back R10, not authorized"),
+            ("30001", "Funding stays on its way"),
+            ("login-required", "The bank asks to sign in again"),
+            ("invalid", "The provider refuses its own token"),
+        ],
+    )
+    holder_name = forms.CharField(
+        label="Account holder",
+        max_length=HOLDER_NAME_MAX,
+        error_messages={"required": "Type the name on the account."},
+    )
+
+    @property
+    def token(self) -> str:
+        return f"processor-sandbox-{self.cleaned_data['outcome']}"
+
+
+class LinkForm(OnceForm):
+    """What the provider's module hands over, and whose account it is."""
+
+    purpose = "bank-link"
+    seconds = 4 * 60 * 60  # as long as the module's own token
+
+    public_token = forms.CharField(widget=_UsedUp, max_length=200, required=False)
+    account_id = forms.CharField(widget=_UsedUp, max_length=128, required=False)
+    holder_name = forms.CharField(
+        label="Account holder",
+        max_length=HOLDER_NAME_MAX,
+        help_text="The name on the account.",
+        error_messages={"required": "Type the name on the account."},
+    )
+
+    def clean(self) -> dict[str, Any] | None:
+        found = super().clean()
+        if not (self.cleaned_data.get("public_token") and self.cleaned_data.get("account_id")):
+            self.add_error(None, "Connect a bank first: nothing was chosen yet.")
+        return found
+
+
+def add_link_refusal(form: PickerForm | LinkForm, refusal: DomainError) -> None:
+    """Show what the provider refused, in words for people."""
+    if words := _LINK_REFUSALS.get(type(refusal)):
+        form.add_error(None, words)
+    else:
+        refusals.add_to(form, refusal, fields=FIELDS)
+
+
+class DepositsForm(forms.Form):
+    """The two deposits as the statement shows them."""
+
+    first = forms.IntegerField(
+        label="First deposit in cents",
+        min_value=1,
+        max_value=99,
+        error_messages={"required": "Type the cents of the first deposit."},
+    )
+    second = forms.IntegerField(
+        label="Second deposit in cents",
+        min_value=1,
+        max_value=99,
+        error_messages={"required": "Type the cents of the second deposit."},
+    )

@@ -1,3 +1,0 @@
-"""Views of the desk, one module per subject."""
-
-from __future__ import annotations

@@ -1,0 +1,158 @@
+"""API keys as people see them, and what they type to get one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from django import forms
+
+from dashboard.shell import refusals
+from dashboard.shell.context import Badge
+from dashboard.shell.form_tokens import SecretForm
+from tenants import key_text, scopes
+from tenants.models import ApiKey, Mode, Tenant
+from tenants.services import keys
+from tenants.services.keys import ALLOWED_NETWORKS_MAX
+from tenants.services.names import NAME_LENGTH_MAX
+
+# What the refusals of the service call our fields.
+FIELDS = {"expiresAt": "expires_on", "allowedNetworks": "networks"}
+
+_SOON = timedelta(days=7)
+_OVERLAPS = (
+    (0, "Not at all: it ends now"),
+    (3600, "1 hour"),
+    (24 * 3600, "1 day"),
+    (3 * 24 * 3600, "3 days"),
+    (7 * 24 * 3600, "7 days"),
+)
+_NETWORK_LENGTH_MAX = 43
+_YEAR_MAX = 2100
+
+
+@dataclass(frozen=True)
+class ScopeChoice:
+    """A scope and what it opens."""
+
+    name: str
+    meaning: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class KeySecretForm(SecretForm):
+    """A form that ends in a new key. The key is chosen when the form is shown."""
+
+    def __init__(self, *args: Any, tenant: Tenant, **kwargs: Any) -> None:
+        secret = key_text.new(Mode(tenant.mode))
+        super().__init__(*args, tenant_id=tenant.pk, secret=secret, **kwargs)
+
+
+class ApiKeyForm(KeySecretForm):
+    """A key that may do no more than was ticked."""
+
+    purpose = "api_key.issue"
+
+    name = forms.CharField(
+        label="Name",
+        max_length=NAME_LENGTH_MAX,
+        help_text="Where it will be used, such as billing server.",
+        error_messages={"required": "Give the key a name."},
+    )
+    scopes = forms.MultipleChoiceField(
+        label="What it may do",
+        choices=[(name, ScopeChoice(name, text)) for name, text in scopes.MEANINGS.items()],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one."},
+    )
+    expires_on = forms.DateField(
+        label="Last day (optional)",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text="It works until the end of that day, UTC. Empty: until it is revoked.",
+        error_messages={"invalid": "Type a date such as 2027-03-31."},
+    )
+    networks = forms.CharField(
+        label="Only from these networks (optional)",
+        required=False,
+        max_length=ALLOWED_NETWORKS_MAX * (_NETWORK_LENGTH_MAX + 2),
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+        help_text="One per line, such as 203.0.113.7 or 203.0.113.0/24. Empty: from anywhere.",
+    )
+
+    def clean_expires_on(self) -> datetime | None:
+        """The end of the last day."""
+        day = self.cleaned_data["expires_on"]
+        if day is None:
+            return None
+        if day.year > _YEAR_MAX:
+            raise forms.ValidationError(f"Type a date up to the year {_YEAR_MAX}.")
+        return datetime.combine(day + timedelta(days=1), time.min, UTC)
+
+    def clean_networks(self) -> list[str]:
+        networks = str(self.cleaned_data["networks"]).split()
+        with refusals.of_this_field():
+            keys.check_networks(networks)
+        return networks
+
+
+class RotateForm(KeySecretForm):
+    """How long the old key works beside the new one."""
+
+    purpose = "api_key.rotate"
+
+    overlap = forms.TypedChoiceField(
+        label="The old key keeps working for",
+        choices=_OVERLAPS,
+        coerce=lambda text: timedelta(seconds=int(text)),
+        initial=24 * 3600,
+        help_text="Give the new key to every program before then.",
+    )
+
+
+@dataclass(frozen=True)
+class KeyLine:
+    """One key; `prefix` is its readable beginning, the rest is kept nowhere."""
+
+    id: str
+    name: str
+    prefix: str
+    scopes: str
+    networks: str
+    badge: Badge
+    is_usable: bool
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    created_at: datetime
+
+
+def key_line(row: ApiKey, *, now: datetime) -> KeyLine:
+    return KeyLine(
+        id=row.pk,
+        name=row.name,
+        prefix=row.prefix,
+        scopes="Everything" if set(row.scopes) == set(scopes.ALL) else ", ".join(row.scopes),
+        networks=", ".join(row.allowed_networks),
+        badge=_badge(row, now),
+        is_usable=_is_usable(row, now),
+        expires_at=row.expires_at,
+        last_used_at=row.last_used_at,
+        created_at=row.created_at,
+    )
+
+
+def _is_usable(row: ApiKey, now: datetime) -> bool:
+    return row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
+
+
+def _badge(row: ApiKey, now: datetime) -> Badge:
+    if row.revoked_at is not None:
+        return Badge("Revoked")
+    if not _is_usable(row, now):
+        return Badge("Expired")
+    if row.expires_at is not None and row.expires_at - now <= _SOON:
+        return Badge("Expires soon", "warn")
+    return Badge("Active", "good")

@@ -1,0 +1,125 @@
+"""One attempt to bring money in, as its own page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from dashboard.approvals.lines import ApprovalFact, approval_fact
+from dashboard.shell import stops
+from dashboard.shell.context import FundingLine, funding_line
+from funding.models import FundingEvent, FundingTransaction
+from funding.services import topups
+from funding.states import IN_FLIGHT, FundingStatus
+from networks import return_codes
+from tenants.models import ActorType
+
+_STEPS = {
+    FundingStatus.RESERVED: "Reserved",
+    FundingStatus.AWAITING_CONFIRMATION: "Waiting for an approval",
+    FundingStatus.PENDING: "Handed to the payment network",
+    FundingStatus.IN_TRANSIT: "Accepted by the network",
+    FundingStatus.COMPLETED: "Completed: the money is available",
+    FundingStatus.FAILED: "Failed",
+}
+_ACTORS = {
+    ActorType.STAFF: "Ballast staff",
+    ActorType.NETWORK: "The payment network",
+    ActorType.SYSTEM: "Ballast",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change of status: what, who, when, why."""
+
+    what: str
+    who: str
+    why: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class BankAnswer:
+    """Why the bank or the network sent the money back, and what to do about it."""
+
+    code: str
+    title: str
+    meaning: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class FundingDetail:
+    """`question_id` is that of the approval it waits for, empty if it waits for none."""
+
+    line: FundingLine
+    stop: str
+    approval: ApprovalFact | None
+    steps: list[Step]
+    answer: BankAnswer | None
+    reference: str
+    trace_number: str
+    is_moving: bool
+    may_cancel: bool
+    is_held: bool
+    question_id: str
+
+
+def detail(
+    row: FundingTransaction,
+    *,
+    history: Sequence[FundingEvent],
+    names: Mapping[str, str],
+    stop: str,
+) -> FundingDetail:
+    """`names` are those of the people and keys in the history; `stop` says that, and by what,
+    sending funding is stopped."""
+    is_unsent = row.status in (FundingStatus.RESERVED, FundingStatus.AWAITING_CONFIRMATION)
+    return FundingDetail(
+        line=funding_line(row, stopped=stops.BADGE if stop else None),
+        stop=stop if is_unsent else "",
+        approval=approval_fact(getattr(row, "confirmation", None)),
+        steps=[_step(row, event, names) for event in history],
+        answer=_answer(row),
+        reference=row.network_reference,
+        trace_number=row.trace_number,
+        is_moving=row.status in IN_FLIGHT,
+        may_cancel=topups.is_unsent(row),
+        is_held=row.held_at is not None,
+        question_id=_question_id(row),
+    )
+
+
+def _question_id(row: FundingTransaction) -> str:
+    if row.status != FundingStatus.AWAITING_CONFIRMATION or not hasattr(row, "confirmation"):
+        return ""
+    return str(row.confirmation.pk)
+
+
+def _step(row: FundingTransaction, event: FundingEvent, names: Mapping[str, str]) -> Step:
+    kind = ActorType(event.actor_type)
+    known = names.get(event.actor_id, event.actor_id)
+    is_canceled = event.reason == topups.CANCELED_CODE
+    return Step(
+        what="Canceled: nothing was sent" if is_canceled else _what(row, event),
+        who=_ACTORS.get(kind) or known,
+        why="" if is_canceled else event.reason,
+        at=event.created_at,
+    )
+
+
+def _what(row: FundingTransaction, event: FundingEvent) -> str:
+    status = FundingStatus(event.to_status)
+    if status == FundingStatus.FAILED and row.returned:
+        return "Returned by the bank"
+    return _STEPS[status]
+
+
+def _answer(row: FundingTransaction) -> BankAnswer | None:
+    code = row.return_code or row.failure_code
+    if not row.returned and code not in return_codes.ALL:
+        return None
+    found = return_codes.lookup(code)
+    return BankAnswer(found.code, found.title, found.meaning, found.advice)

@@ -1,0 +1,147 @@
+"""Add money: fill in, review, confirm. Works without scripts, adds nothing twice."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from common.clock import utc_now
+from common.errors import DomainError
+from dashboard.auto_funding.state import people
+from dashboard.bank_accounts import authorization as bank_authorization
+from dashboard.funding.topup_form import TopUpForm, funding_id_of, method_choices, new_token
+from dashboard.shell import refusals, stops
+from dashboard.shell.access import MONEY, PageRequest, tenant_form
+from funding import quotes, selectors
+from funding.models import FundingMethod
+from funding.quotes import Quote
+from funding.services import limits, topups
+from funding.services.topups import TopUp
+from tenants import actors
+
+_AGAIN = "This form had been sent already: this is what it asked for, once. Nothing else was asked."
+_FIELDS = {"fundingSourceId": "source", "fundingMethod": "method"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+def topup(request: PageRequest) -> HttpResponse:
+    """One address for the three steps; `step` says which button was pressed."""
+    form = _form(request)
+    if request.method != "POST" or request.POST.get("step") == "edit":
+        return _ask(request, form)
+    if not form.is_valid():
+        return _ask(request, form, status=422)
+    funding_id = funding_id_of(form.cleaned_data["token"], tenant_id=request.seat.tenant.pk)
+    if funding_id is None:
+        return _outdated(request, form)
+    if request.POST.get("step") == "confirm":
+        return _confirm(request, form, funding_id)
+    return _review(request, form)
+
+
+@require_POST
+@tenant_form(*MONEY)
+def check(request: PageRequest) -> HttpResponse:
+    """What the amount, as far as it is typed, means: the part that follows the typing."""
+    form = _form(request)
+    form.is_valid()
+    values = {
+        "quote": _quote(request, form),
+        "typed": form.data.get("amount", "").strip(),
+        "stop": _stop(request),
+    }
+    return render(request, "dashboard/funding/_topup_advice.html", values)
+
+
+def _review(request: PageRequest, form: TopUpForm) -> HttpResponse:
+    quote = _quote(request, form)
+    if quote.refusal is not None:
+        refusals.add_to(form, quote.refusal, fields=_FIELDS)
+        return _ask(request, form, status=422)
+    asked = {"asked": people(quote.approvers), "stop": _stop(request)}
+    values = {"form": form, "quote": quote, **asked, **_chosen(form)}
+    return render(request, "dashboard/funding/topup_review.html", values)
+
+
+def _quote(request: PageRequest, form: TopUpForm) -> Quote:
+    """For the amount and method that are filled in; without an amount only the bounds."""
+    data = getattr(form, "cleaned_data", {})
+    return quotes.quote(
+        tenant_id=request.seat.tenant.pk,
+        method=FundingMethod(data.get("method") or FundingMethod.ACH_DEBIT),
+        amount=data.get("amount"),
+        now=utc_now(),
+    )
+
+
+def _form(request: PageRequest) -> TopUpForm:
+    tenant_id = request.seat.tenant.pk
+    return TopUpForm(
+        request.POST if request.method == "POST" else None,
+        sources=list(selectors.usable_sources(tenant_id=tenant_id)),
+        methods=method_choices(limits.of(tenant_id), now=utc_now()),
+        initial={
+            "token": new_token(tenant_id=tenant_id),
+            "amount": request.GET.get("amount", ""),
+        },
+    )
+
+
+def _chosen(form: TopUpForm) -> dict[str, object]:
+    """The names of what was chosen."""
+    data = form.cleaned_data
+    return {
+        "source_name": dict(form.fields["source"].choices)[data["source"]],  # type: ignore[attr-defined]  # a ChoiceField
+        "method": dict(form.fields["method"].choices)[data["method"]],  # type: ignore[attr-defined]
+    }
+
+
+def _ask(request: PageRequest, form: TopUpForm, *, status: int = 200) -> HttpResponse:
+    unauthorized = bank_authorization.notice(form.account, then="topup")
+    values = {"form": form, "quote": _quote(request, form), "unauthorized": unauthorized}
+    values["stop"] = _stop(request)
+    return render(request, "dashboard/funding/topup.html", values, status=status)
+
+
+def _said(request: PageRequest) -> str:
+    if stop := _stop(request):
+        return f"Accepted, but not sent yet. {stop}"
+    return "Accepted. It is added once, however often the button was pressed."
+
+
+def _stop(request: PageRequest) -> str:
+    """Says that, and by what, sending funding is stopped."""
+    return stops.of(request.seat.tenant).funding
+
+
+def _outdated(request: PageRequest, form: TopUpForm) -> HttpResponse:
+    form.data = {**request.POST.dict(), "token": new_token(tenant_id=request.seat.tenant.pk)}
+    form.add_error(None, "This form was open for too long. Check it and send it again.")
+    return _ask(request, form, status=422)
+
+
+def _confirm(request: PageRequest, form: TopUpForm, funding_id: str) -> HttpResponse:
+    data = form.cleaned_data
+    wish = TopUp(
+        source_id=data["source"],
+        amount=data["amount"],
+        method=FundingMethod(data["method"]),
+        id=funding_id,
+    )
+    tenant = request.seat.tenant
+    try:
+        funding, is_new = topups.request_once(
+            tenant_id=tenant.pk,
+            mode=tenant.mode,
+            topup=wish,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except DomainError as refusal:
+        refusals.add_to(form, refusal, fields=_FIELDS)
+        return _ask(request, form, status=422)
+    messages.success(request, _said(request)) if is_new else messages.info(request, _AGAIN)
+    return redirect("dashboard:funding_detail", funding_id=funding.pk)

@@ -1,0 +1,79 @@
+"""The first page: where the money stands and what needs attention."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from balance import selectors as ledger
+from common.clock import utc_now
+from dashboard.auto_funding import state as auto_funding
+from dashboard.overview import attention, chart
+from dashboard.overview import in_flight as flights
+from dashboard.overview.attention import Rule
+from dashboard.shell import stops
+from dashboard.shell.access import PageRequest, tenant_page
+from dashboard.shell.paging import page
+from dashboard.statement import lines as statement_lines
+from funding import selectors as funding
+from funding.models import AutoFundingConfig
+from funding.services.auto_funding_checks import obstacle_of
+from tenants.models import Tenant
+
+_RECENT = 8
+
+
+@require_safe
+@tenant_page()
+def overview(request: PageRequest) -> HttpResponse:
+    """The whole page, or for htmx only its live parts."""
+    tenant_id, now = request.seat.tenant.pk, utc_now()
+    config = funding.auto_funding_config(tenant_id=tenant_id)
+    values = _live(request.seat.tenant, config, now)
+    if request.htmx:
+        return render(request, "dashboard/overview/_live.html", values)
+    values |= _chart(request, config, now)
+    return render(request, "dashboard/overview/page.html", values)
+
+
+@require_safe
+@tenant_page()
+def balance_chart(request: PageRequest) -> HttpResponse:
+    """The chart alone, for htmx."""
+    config = funding.auto_funding_config(tenant_id=request.seat.tenant.pk)
+    return render(
+        request, "dashboard/overview/_balance_chart.html", _chart(request, config, utc_now())
+    )
+
+
+def _live(tenant: Tenant, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
+    tenant_id, stopped = tenant.pk, stops.of(tenant)
+    funds, obstacle = ledger.summary(tenant_id), obstacle_of(config, now=now)
+    rule, state = (
+        Rule(config, obstacle, funds),
+        auto_funding.state(config, now=now, obstacle=obstacle),
+    )
+    if attention.of_auto_funding(rule, now=now):
+        state = auto_funding.state_in_short(config, state)
+    recent = page(ledger.transactions(tenant_id), before="", keys=("sequence",), size=_RECENT)
+    return {
+        "funds": funds,
+        "items": attention.items(tenant_id=tenant_id, now=now, rule=rule, stopped=stopped),
+        "auto_funding": state,
+        "recent": statement_lines.lines(tenant_id=tenant_id, rows=recent.rows),
+        "in_flight": flights.flights(tenant_id=tenant_id, most=_RECENT, stopped=stopped),
+    }
+
+
+def _chart(request: PageRequest, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
+    drawn = chart.chart(
+        tenant_id=request.seat.tenant.pk,
+        threshold=config.low_balance_threshold if config.enabled else None,
+        span=chart.chosen_span(request.GET.get("days", "")),
+        now=now,
+    )
+    return {"chart": drawn, "spans": chart.SPANS}

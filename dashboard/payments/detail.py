@@ -1,0 +1,130 @@
+"""One payment, as its own page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from approvals.models import Decision
+from dashboard.approvals.lines import ApprovalFact, approval_fact
+from dashboard.auto_funding.state import people
+from dashboard.funding.detail import BankAnswer, Step
+from dashboard.payments.lines import PaymentLine, payment_line
+from networks import return_codes
+from payments.models import Payment, PaymentConfirmation, PaymentEvent
+from payments.states import PaymentStatus
+from tenants.models import ActorType
+
+_STEPS = {
+    PaymentStatus.WAITING_FOR_FUNDS: "Ordered: waits until the balance covers it",
+    PaymentStatus.CREATED: "Money set aside",
+    PaymentStatus.PROCESSING: "Handed to the payment network",
+    PaymentStatus.COMPLETED: "Completed: the recipient's bank has the money",
+    PaymentStatus.FAILED: "Failed",
+    PaymentStatus.RETURNED: "Sent back: the money is available again",
+    PaymentStatus.CANCELED: "Canceled: nothing was sent",
+}
+_ACTORS = {
+    ActorType.STAFF: "Ballast staff",
+    ActorType.NETWORK: "The payment network",
+    ActorType.SYSTEM: "Ballast",
+}
+_OTHER_DETAILS = (
+    "Ask the recipient for current account details, add them as a new recipient and pay again."
+)
+_ASK = "Ask the recipient, then pay again or pay another way."
+
+
+@dataclass(frozen=True)
+class PaymentDetail:
+    """`confirmation_id` is that of the question, if people are or were asked."""
+
+    line: PaymentLine
+    stop: str
+    approval: ApprovalFact | None
+    holder: str
+    steps: list[Step]
+    answer: BankAnswer | None
+    is_back: bool
+    description: str
+    waits_until: datetime | None
+    confirmation_id: str
+    asked: str
+    confirmation_expires_at: datetime | None
+    hold_reason: str
+    held_back_at: datetime | None
+    reference: str
+    trace_number: str
+    is_moving: bool
+    may_cancel: bool
+
+
+def detail(
+    row: Payment,
+    *,
+    history: Sequence[PaymentEvent],
+    question: PaymentConfirmation | None,
+    names: Mapping[str, str],
+    stop: str,
+) -> PaymentDetail:
+    """`names` are those of the people and keys in the history; `stop` says that, and by what,
+    sending payments is stopped."""
+    is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
+    steps = [*(_step(event, names) for event in history), *_questions(question, row, names)]
+    answer = _answer(row)
+    return PaymentDetail(
+        line=payment_line(row, is_stopped=bool(stop)),
+        stop=stop if row.status in (PaymentStatus.CREATED, PaymentStatus.WAITING_FOR_FUNDS) else "",
+        approval=approval_fact(question),
+        holder=row.recipient.account_holder_name,
+        steps=sorted(steps, key=lambda step: step.at),
+        answer=answer,
+        is_back=answer is not None,
+        description=row.description,
+        waits_until=row.waits_until if is_waiting else None,
+        confirmation_id=question.pk if question else "",
+        asked=people(question.approvers) if question else "",
+        confirmation_expires_at=row.confirmation_expires_at if row.awaits_confirmation else None,
+        hold_reason=row.hold_reason if row.is_unsent else "",
+        held_back_at=row.held_back_at,
+        reference=row.network_reference,
+        trace_number=row.trace_number,
+        is_moving=row.is_unsent or row.status == PaymentStatus.PROCESSING,
+        may_cancel=row.is_unsent,
+    )
+
+
+def _step(event: PaymentEvent, names: Mapping[str, str]) -> Step:
+    return Step(
+        what=_STEPS[PaymentStatus(event.to_status)],
+        who=_who(event.actor_type, event.actor_id, names),
+        why=event.reason,
+        at=event.created_at,
+    )
+
+
+def _questions(
+    question: PaymentConfirmation | None, row: Payment, names: Mapping[str, str]
+) -> Iterator[Step]:
+    if question is None:
+        return
+    asked = people(question.approvers)
+    yield Step(f"A second person asked: {asked}", "Ballast", question.reason, question.created_at)
+    # A refusal is in the history, too, with its reason; an approval moves nothing by itself.
+    if question.decision == Decision.APPROVED and question.decided_at is not None:
+        yield Step("Approved", question.decided_by, "", question.decided_at)
+
+
+def _who(kind: str, actor_id: str, names: Mapping[str, str]) -> str:
+    return _ACTORS.get(ActorType(kind)) or names.get(actor_id, actor_id)
+
+
+def _answer(row: Payment) -> BankAnswer | None:
+    """Why the bank or the network gave the money back, and what to do about it."""
+    code = row.return_code or row.failure_code
+    if not row.returned and code not in return_codes.ALL:
+        return None
+    found = return_codes.lookup(code)
+    advice = _OTHER_DETAILS if found.ends_account else _ASK
+    return BankAnswer(found.code, found.title, found.meaning, advice)

@@ -1,0 +1,166 @@
+"""What people type to pay somebody, and what they ask the list for."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.db.models import QuerySet
+
+from common.money import format_cents
+from dashboard.bank_accounts.forms import BankAccountForm
+from dashboard.payments.lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL, SOON
+from dashboard.recipients.choices import RecipientChoices
+from dashboard.shell.fields import DollarsField
+from dashboard.shell.filter_forms import DaysFilter, between, either
+from dashboard.shell.form_tokens import OnceForm
+from dashboard.shell.method_choice import MethodChoice
+from payments import selectors
+from payments.models import (
+    DESCRIPTION_LENGTH_MAX,
+    NICKNAME_LENGTH_MAX,
+    PaymentMethod,
+)
+from payments.services import lifecycle
+from payments.states import PaymentStatus
+
+_MEANINGS = {
+    PaymentMethod.ACH_CREDIT: "Between banks, on banking days. The bank can still send it back.",
+    PaymentMethod.RTP: "Sent at once, at any hour. It cannot be taken back.",
+}
+_APPROVAL = "approval"
+SHORT_OF_MONEY = "short"
+
+
+def method_choices(*, now: datetime) -> list[tuple[str, MethodChoice]]:
+    return [
+        (
+            method,
+            MethodChoice(
+                title=METHOD_LABELS[method],
+                meaning=_MEANINGS[method],
+                most=settings.PAYMENT_AMOUNT_MAX[method],
+                expected_on=lifecycle.arrival_date(method, now),
+                soon=SOON.get(method, ""),
+            ),
+        )
+        for method in PaymentMethod
+    ]
+
+
+class PayForm(OnceForm):
+    """Whom, how much, how. The service has the last word."""
+
+    purpose = "payment"
+
+    recipient = forms.ChoiceField(label="To", error_messages={"required": "Choose whom to pay."})
+    amount = DollarsField(
+        label="Amount in dollars", least=1, error_messages={"required": "Type how much to pay."}
+    )
+    method = forms.ChoiceField(
+        label="How", widget=forms.RadioSelect, initial=PaymentMethod.ACH_CREDIT
+    )
+    description = forms.CharField(
+        label="What for (optional)",
+        max_length=DESCRIPTION_LENGTH_MAX,
+        required=False,
+        help_text="Shown in your lists and sent along to the recipient's bank.",
+    )
+    wait = forms.BooleanField(
+        label="Wait if the balance is short",
+        required=False,
+        help_text="It is then sent when money arrives, in the order of your waiting payments.",
+    )
+
+    def __init__(
+        self,
+        *args: Any,
+        recipients: RecipientChoices,
+        methods: list[tuple[str, MethodChoice]],
+        available: int,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        # Nobody is chosen beforehand: a form that is sent twice in haste would pay the first one.
+        self.fields["recipient"].choices = [("", "Choose a recipient"), *recipients.names]  # type: ignore[attr-defined]  # a ChoiceField
+        self.has_recipients = bool(recipients.names)
+        if recipients.are_cut:
+            self.fields["recipient"].help_text = "The first by name. Under Recipients are all."
+        self.fields["method"].choices = methods  # type: ignore[attr-defined]
+        self.available = available
+        self.fields["amount"].help_text = _what_there_is(available)
+
+    @property
+    def is_short(self) -> bool:
+        """Nothing that is ordered now can be sent now."""
+        return self.available <= 0
+
+
+def _what_there_is(available: int) -> str:
+    if available < 0:
+        return f"Nothing is available: the balance is {format_cents(-available)} below zero."
+    return f"{format_cents(available)} is available."
+
+
+class RecipientForm(BankAccountForm):
+    """An account to pay, by its numbers."""
+
+    nickname = forms.CharField(
+        label="Your name for it (optional)",
+        max_length=NICKNAME_LENGTH_MAX,
+        required=False,
+        help_text="The recipient never sees it.",
+    )
+
+
+class NicknameForm(forms.Form):
+    nickname = forms.CharField(
+        label="Your name for it",
+        max_length=NICKNAME_LENGTH_MAX,
+        required=False,
+        help_text="The recipient never sees it. Empty: the name on the account.",
+    )
+
+
+class ApprovalLimitForm(forms.Form):
+    """Above which amount a second person approves."""
+
+    threshold = DollarsField(
+        label="Ask above this amount, in dollars",
+        required=False,
+        help_text="0 asks about every payment. Empty: nobody is asked.",
+    )
+
+
+class PaymentFilter(DaysFilter):
+    """What the list of payments is narrowed to."""
+
+    status = either(
+        "Status",
+        [
+            (_APPROVAL, NEEDS_APPROVAL.label),
+            (SHORT_OF_MONEY, "Short of money or held back"),
+            *((status, BADGES[status].label) for status in PaymentStatus),
+        ],
+        "Every status",
+    )
+    recipient = either("Recipient", [], "Everybody")
+
+    field_order = ("status", "recipient", "since", "until")
+
+    def __init__(self, *args: Any, recipients: RecipientChoices, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["recipient"].choices = [("", "Everybody"), *recipients.names]  # type: ignore[attr-defined]  # a ChoiceField
+
+    def apply(self, rows: QuerySet[Any, Any], chosen: dict[str, Any]) -> QuerySet[Any, Any]:
+        if chosen.get("status") == _APPROVAL:
+            rows = selectors.awaiting_confirmation(rows)
+        elif chosen.get("status") == SHORT_OF_MONEY:
+            rows = selectors.short_of_money(rows)
+        elif status := chosen.get("status"):
+            rows = rows.filter(status=status)
+        if recipient := chosen.get("recipient"):
+            rows = rows.filter(recipient_id=recipient)
+        return between(rows, chosen.get("since"), chosen.get("until"))

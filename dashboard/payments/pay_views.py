@@ -1,0 +1,140 @@
+"""Pay somebody: fill in, review, confirm. Works without scripts, pays nothing twice."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from balance import selectors as ledger
+from common import ids
+from common.clock import utc_now
+from common.errors import DomainError
+from common.money import format_cents
+from dashboard.payments.forms import PayForm, method_choices
+from dashboard.recipients.choices import recipient_choices
+from dashboard.shell import refusals, stops
+from dashboard.shell.access import MONEY, PageRequest, tenant_form
+from dashboard.shell.fields import dollars_text
+from payments.models import Payment, PaymentMethod
+from payments.services import approvals, orders
+from payments.services.orders import Order
+from tenants import actors
+
+_FIELDS = {"recipientId": "recipient"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+def pay(request: PageRequest) -> HttpResponse:
+    """One address for the three steps; `step` says which button was pressed."""
+    form = _form(request)
+    if request.method != "POST" or request.POST.get("step") == "edit":
+        return _ask(request, form)
+    if not form.is_valid():
+        return _ask(request, form, status=422)
+    if request.POST.get("step") == "confirm":
+        return _confirm(request, form)
+    return _review(request, form)
+
+
+def _form(request: PageRequest) -> PayForm:
+    tenant_id = request.seat.tenant.pk
+    named = request.GET.get("recipient", "")
+    chosen = request.POST.get("recipient", named)
+    return PayForm(
+        request.POST if request.method == "POST" else None,
+        tenant_id=tenant_id,
+        what=ids.new("pay"),
+        recipients=recipient_choices(tenant_id=tenant_id, chosen=chosen),
+        methods=method_choices(now=utc_now()),
+        available=ledger.summary(tenant_id).available,
+        initial={"recipient": named},
+    )
+
+
+def _ask(request: PageRequest, form: PayForm, *, status: int = 200) -> HttpResponse:
+    return render(
+        request,
+        "dashboard/payments/pay.html",
+        {"form": form, "stop": stops.of(request.seat.tenant).payments},
+        status=status,
+    )
+
+
+def _review(request: PageRequest, form: PayForm) -> HttpResponse:
+    """What will happen, in names and amounts, before it does."""
+    try:
+        orders.require_possible(mode=request.seat.tenant.mode, order=_order(form))
+    except DomainError as refusal:
+        return _refused(request, form, refusal)
+    return render(request, "dashboard/payments/pay_review.html", _reviewed(request, form))
+
+
+def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
+    tenant_id, amount = request.seat.tenant.pk, form.cleaned_data["amount"]
+    available = ledger.summary(tenant_id).available
+    shortfall = max(0, amount - available)
+    threshold = approvals.approval_threshold(tenant_id=tenant_id, now=utc_now())
+    return {
+        "form": form,
+        "recipient": dict(form.fields["recipient"].choices)[form.cleaned_data["recipient"]],  # type: ignore[attr-defined]  # a ChoiceField
+        "method": dict(form.fields["method"].choices)[form.cleaned_data["method"]],  # type: ignore[attr-defined]
+        "available": available,
+        "available_after": available - amount,
+        "shortfall": shortfall,
+        "missing": dollars_text(shortfall),
+        "stop": stops.of(request.seat.tenant).payments,
+        "needs_approval": threshold is not None and amount > threshold,
+    }
+
+
+def _order(form: PayForm) -> Order:
+    data = form.cleaned_data
+    return Order(
+        id=form.what,
+        recipient=data["recipient"],
+        amount=data["amount"],
+        method=PaymentMethod(data["method"]),
+        description=data["description"],
+        wait_for_funds=data["wait"],
+    )
+
+
+def _refused(request: PageRequest, form: PayForm, refusal: DomainError) -> HttpResponse:
+    refusals.add_to(form, refusal, fields=_FIELDS)
+    return _ask(request, form, status=422)
+
+
+def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
+    tenant = request.seat.tenant
+    try:
+        payment, is_new = orders.place_once(
+            tenant_id=tenant.pk,
+            mode=tenant.mode,
+            order=_order(form),
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except DomainError as refusal:
+        return _refused(request, form, refusal)
+    if is_new:
+        messages.success(request, _said(payment, stops.of(tenant).payments))
+    else:
+        messages.info(request, _said_again(payment))
+    return redirect("dashboard:payment_detail", payment_id=payment.pk)
+
+
+def _said_again(payment: Payment) -> str:
+    """To whoever sent a form twice: what it ordered, and that it ordered nothing more."""
+    return (
+        f"This form had been sent already: it ordered {format_cents(payment.amount)} to"
+        f" {payment.recipient.display_name}, once. Nothing else was ordered."
+    )
+
+
+def _said(payment: Payment, stop: str) -> str:
+    once = "It was ordered once, however often the button was pressed."
+    asks = "A second person was asked to approve it. " if payment.awaits_confirmation else ""
+    return f"Accepted, but not sent yet. {asks}{stop}" if stop else f"Accepted. {asks}{once}"

@@ -1,0 +1,98 @@
+"""Money going out: every payment, where it stands, and what became of it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from common.clock import utc_now
+from dashboard.payments import detail as payment_detail
+from dashboard.payments.forms import PaymentFilter
+from dashboard.payments.lines import payment_line
+from dashboard.recipients.choices import recipient_choices
+from dashboard.shell import downloads, stops
+from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
+from dashboard.shell.paging import page
+from payments import selectors
+from payments.api import presenters
+from payments.services import approvals, orders
+from tenants import actors
+from tenants import selectors as tenants
+from transfers.errors import NotCancelable
+
+
+@require_safe
+@tenant_page()
+def payments(request: PageRequest) -> HttpResponse:
+    tenant_id, now = request.seat.tenant.pk, utc_now()
+    form = _filter(request)
+    rows = selectors.payments(tenant_id=tenant_id)
+    found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
+    stop = stops.of(request.seat.tenant).payments
+    values = {
+        "lines": [payment_line(row, is_stopped=bool(stop)) for row in found.rows],
+        "stop": stop,
+        "page": found,
+        "form": form,
+        "threshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
+        "change": approvals.waiting_change(tenant_id=tenant_id, now=now),
+    }
+    return render(request, "dashboard/payments/list.html", values, status=form.http_status)
+
+
+@require_safe
+@tenant_page()
+def download(request: PageRequest) -> HttpResponseBase:
+    """What the list shows, all of it, as CSV."""
+    chosen = _filter(request).narrow(selectors.payments(tenant_id=request.seat.tenant.pk))
+    return downloads.download(
+        "payments.csv",
+        presenters.CSV_HEADER,
+        map(presenters.csv_row, selectors.newest_first(chosen)),
+    )
+
+
+@require_safe
+@tenant_page()
+def detail(request: PageRequest, payment_id: str) -> HttpResponse:
+    """One payment with its timeline; for htmx only the part that changes."""
+    row = selectors.payment(tenant_id=request.seat.tenant.pk, payment_id=payment_id)
+    history = list(selectors.history(row))
+    values = {
+        "payment": payment_detail.detail(
+            row,
+            history=history,
+            question=selectors.confirmation(row),
+            names=tenants.people_and_keys({event.actor_id for event in history}),
+            stop=stops.of(request.seat.tenant).payments,
+        )
+    }
+    template = "_detail_live.html" if request.htmx else "detail.html"
+    return render(request, f"dashboard/payments/{template}", values)
+
+
+@require_POST
+@tenant_form(*MONEY)
+def cancel(request: PageRequest, payment_id: str) -> HttpResponse:
+    try:
+        orders.cancel(
+            tenant_id=request.seat.tenant.pk,
+            payment_id=payment_id,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except NotCancelable as refusal:
+        messages.error(request, refusal.detail)
+    else:
+        messages.success(request, "Canceled. Nothing was sent.")
+    return redirect("dashboard:payment_detail", payment_id=payment_id)
+
+
+def _filter(request: PageRequest) -> PaymentFilter:
+    recipients = recipient_choices(
+        tenant_id=request.seat.tenant.pk, chosen=request.GET.get("recipient", "")
+    )
+    return PaymentFilter(request.GET, recipients=recipients)

@@ -1,0 +1,36 @@
+"""The saved recipients that a form offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from common.ids import is_id
+from dashboard.shell.context import account_name
+from payments import selectors
+from payments.models import Recipient
+
+SHOWN_MAX = 200
+
+
+@dataclass(frozen=True)
+class RecipientChoices:
+    """Ids and names. `are_cut`: there are more, which only the list of recipients leads to."""
+
+    names: list[tuple[str, str]]
+    are_cut: bool
+
+
+def recipient_choices(*, tenant_id: str, chosen: str) -> RecipientChoices:
+    """The first 200 by name, and the chosen one, wherever it stands."""
+    kept = selectors.kept_recipients(tenant_id=tenant_id)
+    first = list(kept[: SHOWN_MAX + 1])
+    rows = first[:SHOWN_MAX]
+    are_cut = len(first) > SHOWN_MAX
+    if are_cut and is_id(chosen, "rcp") and chosen not in {row.pk for row in rows}:
+        rows += kept.filter(pk=chosen)
+    return RecipientChoices([(row.pk, _name(row)) for row in rows], are_cut)
+
+
+def _name(row: Recipient) -> str:
+    """`Supplier LLC, First Platypus Bank ··6789`."""
+    return f"{row.display_name}, {account_name(row)}"

@@ -1,0 +1,119 @@
+"""Whom the tenant pays again and again: list, add, rename, remove."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods, require_safe
+
+from common.clock import utc_now
+from common.errors import DomainError
+from dashboard.bank_accounts.forms import FIELDS
+from dashboard.payments.forms import NicknameForm, RecipientForm
+from dashboard.payments.lines import recipient_line
+from dashboard.shell import refusals
+from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
+from dashboard.shell.paging import page
+from payments import selectors
+from payments.models import Recipient
+from payments.services import recipients as service
+from tenants import actors
+
+
+@require_safe
+@tenant_page()
+def recipients(request: PageRequest) -> HttpResponse:
+    """The saved ones, newest first; removed ones are left out."""
+    rows = selectors.recipients(tenant_id=request.seat.tenant.pk).filter(removed_at=None)
+    found = page(rows, before=request.GET.get("before", ""))
+    values = {"lines": [recipient_line(row) for row in found.rows], "page": found}
+    return render(request, "dashboard/recipients/list.html", values)
+
+
+@sensitive_post_parameters("account_number")
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+@sensitive_variables()
+def add(request: PageRequest) -> HttpResponse:
+    """Save an account to pay; with `then=pay` the payment form follows."""
+    form = RecipientForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        details = {**form.cleaned_data}
+        nickname = details.pop("nickname")
+        try:
+            saved = service.save(
+                tenant_id=request.seat.tenant.pk,
+                details=details,  # type: ignore[arg-type]  # the fields of the form are its keys
+                nickname=nickname,
+                actor=actors.user(request.user.pk),
+                now=utc_now(),
+            )
+            return _added(request, saved)
+        except DomainError as refusal:
+            refusals.add_to(form, refusal, fields=FIELDS)
+    return _form_page(request, "add", form, then=request.GET.get("then", ""))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+def rename(request: PageRequest, recipient_id: str) -> HttpResponse:
+    row = _recipient(request, recipient_id)
+    form = NicknameForm(
+        request.POST if request.method == "POST" else None, initial={"nickname": row.nickname}
+    )
+    if form.is_valid():
+        try:
+            renamed = service.rename(
+                tenant_id=row.tenant_id,
+                recipient_id=row.pk,
+                nickname=form.cleaned_data["nickname"],
+                actor=actors.user(request.user.pk),
+                now=utc_now(),
+            )
+            messages.success(request, f"It is called {renamed.display_name} now.")
+            return redirect("dashboard:recipients")
+        except DomainError as refusal:
+            refusals.add_to(form, refusal, fields={})
+    return _form_page(request, "rename", form, line=recipient_line(row))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+def remove(request: PageRequest, recipient_id: str) -> HttpResponse:
+    """GET spells out what removing means; POST does it."""
+    row = _recipient(request, recipient_id)
+    if request.method != "POST":
+        line = recipient_line(row)
+        return render(request, "dashboard/recipients/remove.html", {"line": line})
+    service.remove(
+        tenant_id=row.tenant_id,
+        recipient_id=row.pk,
+        actor=actors.user(request.user.pk),
+        now=utc_now(),
+    )
+    messages.success(request, f"{row.display_name} was removed.")
+    return redirect("dashboard:recipients")
+
+
+def _added(request: PageRequest, saved: Recipient) -> HttpResponse:
+    messages.success(request, f"{saved.display_name} was added.")
+    if request.GET.get("then") != "pay":
+        return redirect("dashboard:recipients")
+    return redirect(f"{reverse('dashboard:pay')}?{urlencode({'recipient': saved.pk})}")
+
+
+def _recipient(request: PageRequest, recipient_id: str) -> Recipient:
+    return selectors.recipient(tenant_id=request.seat.tenant.pk, recipient_id=recipient_id)
+
+
+def _form_page(
+    request: PageRequest, template: str, form: RecipientForm | NicknameForm, **values: object
+) -> HttpResponse:
+    values["form"] = form
+    status = 422 if form.errors else 200
+    return render(request, f"dashboard/recipients/{template}.html", values, status=status)

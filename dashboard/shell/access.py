@@ -1,0 +1,219 @@
+"""Who may see a page: signed in, a member of the tenant, in one of the roles."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
+from django_htmx.http import HttpResponseClientRefresh
+from django_htmx.middleware import HtmxDetails
+
+from common.clock import utc_now
+from common.errors import NotFound
+from dashboard.shell import staff_view, view_only
+from tenants import second_factor, selectors
+from tenants.models import Membership, Role, Tenant, TenantStatus, User
+
+# The roles that may add money and bank accounts.
+MONEY = (Role.OWNER, Role.MEMBER)
+
+_HTML = "text/html; charset=utf-8"
+_SESSION_KEY = "tenant_id"
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Which tenant a person looks at, what they may do there, and where else they belong.
+
+    Staff who look as the tenant does sit in its owner's seat, until `viewed_until`, hands tied.
+    """
+
+    tenant: Tenant
+    role: Role
+    memberships: tuple[Membership, ...]
+    is_read_only: bool = False
+    viewed_until: datetime | None = None
+
+    @property
+    def membership(self) -> Membership:
+        return next(one for one in self.memberships if one.tenant_id == self.tenant.pk)
+
+    @property
+    def role_label(self) -> str:
+        return "Staff, read only" if self.viewed_until else self.role.label
+
+    @property
+    def may_move_money(self) -> bool:
+        return self.role in MONEY
+
+    @property
+    def may_approve(self) -> bool:
+        return self.role in (Role.OWNER, Role.APPROVER)
+
+
+class PersonRequest(HttpRequest):
+    """A request of somebody who is signed in."""
+
+    user: User
+
+
+class PageRequest(PersonRequest):
+    """A request that passed `tenant_page`."""
+
+    htmx: HtmxDetails
+    seat: Seat
+
+
+View = Callable[..., HttpResponseBase]
+
+
+def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
+    """A page about the current tenant, for members in `roles` (any role when none is named).
+
+    Strangers are sent to sign in; a role that may not is answered 403, and so is staff who would
+    do more than look. Never cached. Where the tenant asks for a second factor, nothing but
+    `is_open` pages is shown to who has none.
+    """
+
+    def decorate(view: View) -> View:
+        @functools.wraps(view)
+        def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                return _to_login(request)
+            seat = _seat_of(request)
+            if seat is None:
+                return _without_tenant(request)
+            _check(seat, request, roles)
+            if request.htmx and request.headers.get("X-Tenant") != seat.tenant.pk:
+                return HttpResponseClientRefresh()  # another window has switched tenants
+            request.seat = seat
+            if not is_open and _lacks_second_factor(request):
+                return _private(
+                    render(request, "dashboard/shell/second_factor_needed.html", status=403)
+                )
+            return _private(_answer(view, request, *args, **kwargs))
+
+        return wrapper
+
+    return decorate
+
+
+def tenant_form(*roles: Role) -> Callable[[View], View]:
+    """A `tenant_page` that also acts, on POST.
+
+    Its form says for which tenant it was shown (components/guard.html): a window left open while
+    another one switched acts on nothing and is answered 409. Nobody acts for a suspended tenant,
+    nor while operators let nothing be changed (503).
+    """
+
+    def decorate(view: View) -> View:
+        @tenant_page(*roles)
+        @functools.wraps(view)
+        def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if request.method == "POST":
+                if request.POST.get("acting_for") != request.seat.tenant.pk:
+                    return render(request, "dashboard/shell/switched.html", status=409)
+                if request.seat.tenant.status == TenantStatus.SUSPENDED:
+                    raise PermissionDenied("This tenant is suspended; nothing can be changed.")
+                if request.seat.is_read_only:
+                    return _read_only(request)
+            return view(request, *args, **kwargs)
+
+        return view_only.acts(wrapper)
+
+    return decorate
+
+
+def choose_tenant(request: PageRequest, tenant_id: str) -> None:
+    """Make one of the person's tenants the current one. Raises PermissionDenied."""
+    if tenant_id not in {membership.tenant_id for membership in request.seat.memberships}:
+        raise PermissionDenied("You are not a member of that tenant.")
+    look_at(request, tenant_id)
+
+
+def look_at(request: HttpRequest, tenant_id: str) -> None:
+    """Show this tenant next; a page of it still asks whether the person belongs there."""
+    request.session[_SESSION_KEY] = tenant_id
+
+
+def _read_only(request: PageRequest) -> HttpResponse:
+    """What was typed is still in the browser: going back shows it again."""
+    response = render(request, "dashboard/shell/read_only.html", status=503)
+    response["Retry-After"] = "60"
+    return response
+
+
+def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    try:
+        response = view(request, *args, **kwargs)
+    except NotFound as refusal:
+        raise Http404 from refusal
+    if (
+        request.seat.viewed_until
+        and isinstance(response, HttpResponse)
+        and response.headers.get("Content-Type") == _HTML
+    ):
+        response.content = view_only.without_actions(response.content.decode()).encode()
+    return response
+
+
+def _seat_of(request: PageRequest) -> Seat | None:
+    if view := staff_view.current(request, now=utc_now()):
+        tenant = selectors.tenant(view.tenant_id)
+        return Seat(tenant=tenant, role=Role.OWNER, memberships=(), viewed_until=view.until)
+    memberships = tuple(selectors.memberships(user_id=request.user.pk))
+    if not memberships:
+        return None
+    chosen = request.session.get(_SESSION_KEY)
+    current = next((m for m in memberships if m.tenant_id == chosen), memberships[0])
+    return Seat(
+        tenant=current.tenant,
+        role=Role(current.role),
+        memberships=memberships,
+        is_read_only=getattr(current, "is_read_only", False),  # a column `memberships` adds
+    )
+
+
+def _check(seat: Seat, request: PageRequest, roles: tuple[Role, ...]) -> None:
+    if roles and seat.role not in roles:
+        raise PermissionDenied(_wrong_role(seat, roles))
+    if seat.viewed_until and request.method not in ("GET", "HEAD"):
+        raise PermissionDenied("You look at this tenant as staff; nothing can be changed.")
+
+
+def _lacks_second_factor(request: PageRequest) -> bool:
+    """Costs a query only where the tenant asks for one."""
+    asked = request.seat.tenant.requires_second_factor
+    return asked and not second_factor.is_set_up(user_id=request.user.pk)
+
+
+def _to_login(request: PageRequest) -> HttpResponse:
+    if request.htmx:
+        return HttpResponseClientRefresh()
+    return redirect_to_login(request.get_full_path())
+
+
+def _without_tenant(request: PageRequest) -> HttpResponse | HttpResponseRedirect:
+    if request.user.is_staff:
+        return redirect("admin:index")
+    return render(request, "dashboard/shell/no_tenant.html", status=403)
+
+
+def _wrong_role(seat: Seat, roles: tuple[Role, ...]) -> str:
+    allowed = " or ".join(role.label.lower() for role in roles)
+    return f"You are {seat.role_label.lower()} of {seat.tenant.name}; this needs {allowed}."
+
+
+def _private(response: HttpResponseBase) -> HttpResponseBase:
+    response["Cache-Control"] = "private, no-store"
+    patch_vary_headers(response, ("Cookie", "HX-Request"))
+    return response

@@ -1,0 +1,60 @@
+"""What operators have stopped, as a tenant's people are told: what, for whom, since when.
+
+Why is written by staff for each other, and stays with them (decision 0035).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dashboard.shell.context import Badge
+from dashboard.templatetags.ballast import moment
+from networks import registry
+from tenants import switches
+from tenants.models import Tenant
+from tenants.switches import Switch, SwitchKind
+
+BADGE = Badge("Sending stopped", "warn")
+_WHAT = {
+    SwitchKind.FUNDING: "sending funding to banks",
+    SwitchKind.PAYMENTS: "sending payments to banks",
+    SwitchKind.WEBHOOKS: "sending webhooks",
+}
+
+
+@dataclass(frozen=True)
+class Stops:
+    """Sentences about what is not sent now; empty where it is."""
+
+    funding: str = ""
+    payments: str = ""
+
+
+def of(tenant: Tenant) -> Stops:
+    """One query."""
+    network = registry.for_mode(tenant.mode)
+    found = switches.stops_of(tenant_id=tenant.pk, network=network.name if network else "")
+    return Stops(
+        funding=_sentence(found.get(SwitchKind.FUNDING)),
+        payments=_sentence(found.get(SwitchKind.PAYMENTS)),
+    )
+
+
+def of_webhooks(tenant_id: str) -> str:
+    """The same about webhooks. One query."""
+    return _sentence(switches.stop_of_webhooks(tenant_id=tenant_id))
+
+
+def _sentence(switch: Switch | None) -> str:
+    if switch is None:
+        return ""
+    return (
+        f"Our operators stopped {_WHAT[SwitchKind(switch.kind)]}{_for_whom(switch)} on"
+        f" {moment(switch.engaged_at)}. Nothing is lost: what waits is sent when they let it go on."
+    )
+
+
+def _for_whom(switch: Switch) -> str:
+    if switch.network:
+        return f" over the network {switch.network}"
+    return " for your organization" if switch.tenant_id else " for everybody"

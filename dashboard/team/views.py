@@ -1,0 +1,152 @@
+"""Who belongs to the tenant. Everybody looks; owners invite, change and remove."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from common.clock import utc_now
+from common.errors import DomainError
+from dashboard.shell import refusals
+from dashboard.shell.access import PageRequest, tenant_form, tenant_page
+from dashboard.team.forms import ROLE_MEANINGS, InviteForm, RoleForm
+from dashboard.team.lines import invitation_line, member_lines
+from tenants import actors, selectors
+from tenants.errors import TeamRefusal, TooManyInvitations
+from tenants.models import Role
+from tenants.services import invitations, members
+
+
+@require_safe
+@tenant_page()
+def team(request: PageRequest) -> HttpResponse:
+    tenant_id, now = request.seat.tenant.pk, utc_now()
+    is_owner = request.seat.role == Role.OWNER
+    asked = selectors.open_invitations(tenant_id=tenant_id) if is_owner else ()
+    values = {
+        "is_owner": is_owner,
+        "members": member_lines(selectors.members(tenant_id=tenant_id), reader_id=request.user.pk),
+        "invitations": [invitation_line(row, now=now) for row in asked],
+    }
+    return render(request, "dashboard/team/list.html", values)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(Role.OWNER)
+def invite(request: PageRequest) -> HttpResponse:
+    form = InviteForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            invitations.invite(
+                tenant_id=request.seat.tenant.pk,
+                email=form.cleaned_data["email"],
+                role=Role(form.cleaned_data["role"]),
+                actor=actors.user(request.user.pk),
+                now=utc_now(),
+            )
+            messages.success(request, f"The invitation to {form.cleaned_data['email']} is sent.")
+            return redirect("dashboard:team")
+        except DomainError as refusal:
+            refusals.add_to(form, refusal, fields={})
+    values = {"form": form, "meanings": ROLE_MEANINGS}
+    return render(request, "dashboard/team/invite.html", values, status=_status(form))
+
+
+@require_POST
+@tenant_form(Role.OWNER)
+def resend(request: PageRequest, invitation_id: str) -> HttpResponse:
+    try:
+        sent = invitations.resend(
+            tenant_id=request.seat.tenant.pk,
+            invitation_id=invitation_id,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+    except TooManyInvitations as refusal:
+        messages.error(request, refusal.detail)
+    else:
+        messages.success(request, f"{sent.email} gets a new link. The older one no longer works.")
+    return redirect("dashboard:team")
+
+
+@require_POST
+@tenant_form(Role.OWNER)
+def revoke(request: PageRequest, invitation_id: str) -> HttpResponse:
+    ended = invitations.revoke(
+        tenant_id=request.seat.tenant.pk,
+        invitation_id=invitation_id,
+        actor=actors.user(request.user.pk),
+        now=utc_now(),
+    )
+    messages.success(request, f"The invitation to {ended.email} is revoked.")
+    return redirect("dashboard:team")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(Role.OWNER)
+def role(request: PageRequest, membership_id: str) -> HttpResponse:
+    member = selectors.member(tenant_id=request.seat.tenant.pk, membership_id=membership_id)
+    posted = request.POST if request.method == "POST" else None
+    form = RoleForm(posted, initial={"role": member.role})
+    if form.is_valid():
+        try:
+            members.change_role(
+                tenant_id=request.seat.tenant.pk,
+                membership_id=member.pk,
+                role=Role(form.cleaned_data["role"]),
+                actor=actors.user(request.user.pk),
+                now=utc_now(),
+            )
+            label = Role(form.cleaned_data["role"]).label.lower()
+            messages.success(request, f"{member.user.get_full_name()} is now {label}.")
+            return redirect("dashboard:team")
+        except DomainError as refusal:
+            refusals.add_to(form, refusal, fields={})
+    values = {"form": form, "member": member, "meanings": ROLE_MEANINGS}
+    return render(request, "dashboard/team/member_role.html", values, status=_status(form))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(Role.OWNER)
+def remove(request: PageRequest, membership_id: str) -> HttpResponse:
+    """GET asks, POST ends the membership at once."""
+    tenant_id = request.seat.tenant.pk
+    member = selectors.member(tenant_id=tenant_id, membership_id=membership_id)
+    if request.method != "POST":
+        return render(request, "dashboard/team/member_remove.html", {"member": member})
+    try:
+        members.remove(
+            tenant_id=tenant_id,
+            membership_id=member.pk,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+        messages.success(request, f"{member.user.get_full_name()} is no longer in the team.")
+    except TeamRefusal as refusal:
+        messages.error(request, refusal.detail)
+    return redirect("dashboard:team")
+
+
+@require_POST
+@tenant_form(Role.OWNER)
+def sign_in_rule(request: PageRequest) -> HttpResponse:
+    """Ask every member for a second factor, or no longer."""
+    required = request.POST.get("required") == "yes"
+    try:
+        members.require_second_factor(
+            tenant_id=request.seat.tenant.pk,
+            required=required,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+        said = "now needs a second factor" if required else "may use a password alone again"
+        messages.success(request, f"Everybody {said}.")
+    except TeamRefusal as refusal:
+        messages.error(request, refusal.detail)
+    return redirect("dashboard:team")
+
+
+def _status(form: InviteForm | RoleForm) -> int:
+    return 422 if form.errors else 200

@@ -1,0 +1,93 @@
+"""What somebody at the desk should do something about now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from balance import proposals
+from balance.figures import Totals
+from desk.ledger.checks import CheckLine
+from desk.ledger.seals import SealLine
+from desk.queues.lines import QueueLine
+from desk.return_rates import Meter, TenantMeters
+from funding.models import FundingTransaction
+from payments.models import Payment
+from payments.services import shortage
+from transfers import holds
+from transfers.inbox import reviews, settlements
+
+_MESSAGES = ("admin:network_inbox_inboundevent_changelist", "attention=review")
+_PROPOSALS = ("admin:balance_adjustmentproposal_changelist", "decision__exact=open")
+_SETTLEMENTS = ("admin:network_inbox_handsettlement_changelist", "decision__exact=open")
+_HELD_FUNDING = ("admin:funding_fundingtransaction_changelist", "held_at__isempty=0")
+_HELD_PAYMENTS = ("admin:payments_payment_changelist", "held_at__isempty=0")
+_HELD_BACK = ("admin:payments_payment_changelist", "held_back_at__isempty=0")
+
+# One return among three debits is no rate.
+DEBITS_THAT_SAY_SOMETHING = 20
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One sentence and where to go."""
+
+    tone: str
+    text: str
+    action: str
+    href: str
+
+
+def of_decisions() -> Iterator[Attention]:
+    """What waits for somebody at the desk to decide, or for a tenant's money. Small indexes."""
+    for count, what, address in (
+        (reviews.waiting(), "Messages of networks to settle", _MESSAGES),
+        (proposals.waiting(), "Adjustments to approve", _PROPOSALS),
+        (settlements.waiting(), "Settlements by hand to approve", _SETTLEMENTS),
+        (holds.count(FundingTransaction), "Funding on hold", _HELD_FUNDING),
+        (holds.count(Payment), "Payments on hold", _HELD_PAYMENTS),
+        (shortage.count(), "Payments held back, balance below zero", _HELD_BACK),
+    ):
+        if count:
+            name, query = address
+            yield Attention("warn", f"{what}: {count:,}.", "Show", f"{reverse(name)}?{query}")
+
+
+def of_ledger(check: CheckLine, totals: Totals) -> Iterator[Attention]:
+    """A check that is not clean, and balances below zero."""
+    if check.tone in ("bad", "warn"):
+        href = reverse("desk:ledger")
+        yield Attention(check.tone, f"Ledger check: {check.words}.", "Look", href)
+    if totals.overdrawn:
+        href = reverse("admin:balance_balance_changelist")
+        text = f"Balances below zero: {totals.overdrawn:,}."
+        yield Attention("warn", text, "Show", f"{href}?below_zero=yes")
+
+
+def of_seals(seals: SealLine) -> Iterator[Attention]:
+    """Rounds that are not made, or not published."""
+    if seals.tone == "bad":
+        yield Attention("bad", f"Seals: {seals.words}.", "Look", reverse("desk:ledger"))
+
+
+def of_returns(meters: Sequence[Meter], worst: Sequence[TenantMeters]) -> Iterator[Attention]:
+    """Rates near or over their level, of all and of tenants with enough debits to judge."""
+    for meter in meters:
+        if meter.tone != "good":
+            text = f"{meter.label} returns of all tenants: {meter.rate:.2f} % of {meter.level:g} %."
+            yield Attention(meter.tone, text, "Show", "#returns")
+    for tenant in worst:
+        meter = tenant.worst
+        if meter.tone == "bad" and meter.debits >= DEBITS_THAT_SAY_SOMETHING:
+            text = f"{tenant.tenant_name}: {meter.rate:.2f} % {meter.label.lower()} returns."
+            yield Attention("warn", text, "Open", reverse("desk:tenant", args=[tenant.tenant_id]))
+
+
+def of_queues(lines: Sequence[QueueLine]) -> Iterator[Attention]:
+    """Due work that nobody does."""
+    for line in lines:
+        if line.tone == "bad":
+            text = f"{line.name}: due work has waited for over 2 minutes."
+            yield Attention("bad", text, "Queues", reverse("desk:queues"))

@@ -1,0 +1,49 @@
+"""Sam works for us: `desk` is Sam's browser, signed in, with every permission."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.test import Client
+
+from tenants.models import User
+from tests.builders import browser_of
+from tests.dashboard.conftest import (  # the people of tenants, whom staff look at
+    _fresh_rate_limits,
+    dana,
+    dana_browser,
+    ravi,
+    sign_in,
+)
+
+__all__ = ["_fresh_rate_limits", "dana", "dana_browser", "ravi", "sign_in"]
+
+Staff = Callable[..., Client]
+
+
+@pytest.fixture
+def sam(db: None) -> User:
+    return User.objects.create_superuser(email="sam@ballast.example")
+
+
+@pytest.fixture
+def desk(sam: User) -> Client:
+    return browser_of(sam)
+
+
+@pytest.fixture
+def staff_with(db: None) -> Staff:
+    """The browser of somebody who works for us with these permissions and no others."""
+
+    def hired(*permissions: str) -> Client:
+        person = User.objects.create_user(email="lee@ballast.example", is_staff=True)
+        for name in permissions:
+            app, code = name.split(".")
+            person.user_permissions.add(
+                Permission.objects.get(content_type__app_label=app, codename=code)
+            )
+        return browser_of(person)
+
+    return hired
