@@ -115,7 +115,7 @@ class WebhookDeliveryAdmin(ReadOnlyAdmin):
         "last_error",
         "next_attempt_at",
     )
-    list_filter = ("status", "is_manual")
+    list_filter = ("status", "is_parked", "is_manual")
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "event__id__exact", "endpoint__id__exact")
     search_help_text = "The id of the delivery, its event or its endpoint"

@@ -76,6 +76,21 @@ WHERE delivery.status = 'pending'
     AND (%(tenant_ids)s::text[] IS NULL OR endpoint.tenant_id = ANY(%(tenant_ids)s))
 """  # noqa: S608  # our own text
 
+# The end of an earlier delivery lets go of what is parked behind it, so there is always one.
+_PARKED_ALONE = """
+SELECT delivery.tenant_id, delivery.id, 'waits for an earlier event, but none is on its way'
+FROM webhooks_webhookendpoint AS endpoint
+JOIN webhooks_webhookdelivery AS delivery ON delivery.endpoint_id = endpoint.id
+WHERE endpoint.status = 'enabled' AND delivery.status = 'pending' AND delivery.is_parked
+    AND delivery.leased_until IS NULL AND delivery.next_attempt_at > ballast_now()
+    AND (%(tenant_ids)s::text[] IS NULL OR endpoint.tenant_id = ANY(%(tenant_ids)s))
+    AND NOT EXISTS (
+        SELECT FROM webhooks_webhookdelivery AS earlier
+        WHERE earlier.endpoint_id = delivery.endpoint_id AND earlier.status = 'pending'
+            AND earlier.payment_id = delivery.payment_id AND earlier.payment_id <> ''
+            AND earlier.sequence < delivery.sequence)
+"""
+
 _PAUSED = f"""
 SELECT endpoint.tenant_id, endpoint.id, 'is paused until ' || endpoint.paused_until
 FROM webhooks_webhookendpoint AS endpoint
@@ -93,6 +108,7 @@ def check(scope: Scope) -> Iterator[Finding]:
         "delivery_given_up": _GIVEN_UP,
         "delivery_put_aside": _PUT_ASIDE,
         "delivery_never_due": _NEVER_DUE,
+        "delivery_parked_alone": _PARKED_ALONE,
         "endpoint_never_due": _PAUSED,
     }.items():
         yield from audits.found(code, statement, values)

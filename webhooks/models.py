@@ -147,8 +147,10 @@ class WebhookDelivery(Leased):
     """One event for one endpoint. `pending` rows are the queue.
 
     A claim changes no indexed column (decision 0088): a row stays due while it is leased, and is
-    free again when its lease ends. `attempts` counts every try, `failures` those of this round; a
-    round starts with the event, a resend or a replay (`queued_at`).
+    free again when its lease ends. `is_parked`: a claim put it off behind an earlier event of its
+    payment, until that one is over, or the time in `next_attempt_at` has come. `attempts` counts
+    every try, `failures` those of this round; a round starts with the event, a resend or a replay
+    (`queued_at`).
     """
 
     id = PrefixedIdField("dlv")
@@ -163,6 +165,11 @@ class WebhookDelivery(Leased):
     payment_id = models.CharField(max_length=32, blank=True, db_collation="C")
     sequence = models.PositiveIntegerField(default=0)
     is_manual = models.BooleanField(default=False, help_text="somebody asked for it again")
+    is_parked = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="waits for the end of an earlier event of its payment",
+    )
     failures = models.PositiveSmallIntegerField(default=0)
     last_status_code = models.PositiveSmallIntegerField(null=True, blank=True)
     last_error = models.CharField(max_length=32, blank=True)

@@ -7,10 +7,12 @@ from datetime import timedelta
 import pytest
 
 from common import ids
+from tenants.actors import SYSTEM
 from tests.builders import NOW, make_endpoint, publish, publish_notice
 from tests.webhooks.claiming import BROKEN, OK, claim, record
 from webhooks.dispatcher.claims import IN_FLIGHT_PER_ENDPOINT, LEASE, ORDER_WAIT
-from webhooks.models import WebhookDelivery, WebhookEndpoint
+from webhooks.models import DisabledReason, WebhookDelivery, WebhookEndpoint
+from webhooks.services import deliveries, endpoints
 from webhooks.states import DeliveryStatus
 
 pytestmark = pytest.mark.django_db
@@ -18,6 +20,11 @@ pytestmark = pytest.mark.django_db
 
 def due_at(event_id):
     return WebhookDelivery.objects.get(event_id=event_id).next_attempt_at
+
+
+def parked():
+    """The events whose delivery waits for an earlier one."""
+    return set(WebhookDelivery.objects.filter(is_parked=True).values_list("event_id", flat=True))
 
 
 class TestOrder:
@@ -52,10 +59,12 @@ class TestOrder:
 
         assert claim() == []
         assert due_at(second) == due_at(third) == NOW + ORDER_WAIT
+        assert parked() == {second, third}
 
         soon = NOW + timedelta(seconds=5)
         record(claim(now=soon), OK, now=soon)
         assert due_at(second) == due_at(third) == soon
+        assert parked() == set()
         (job,) = claim(now=soon)
         record([job], OK, now=soon)
         assert (job.event_id, [job.event_id for job in claim(now=soon)]) == (second, [third])
@@ -75,7 +84,7 @@ class TestOrder:
     def test_the_end_of_an_earlier_one_hurries_no_retry(self, acme, payment):
         first = publish(acme, payment_id=payment, sequence=1)
         second = publish(acme, payment_id=payment, sequence=2)
-        retry_at = NOW + timedelta(minutes=5)
+        retry_at = NOW + ORDER_WAIT  # as if it were parked
         WebhookDelivery.objects.filter(event_id=second).update(failures=3, next_attempt_at=retry_at)
 
         (job,) = claim()
@@ -115,7 +124,30 @@ class TestOrder:
         )
 
         assert claim(now=NOW + timedelta(minutes=59)) == []
+        assert parked() == {second}
         assert [job.event_id for job in claim(now=NOW + ORDER_WAIT)] == [second]
+        assert parked() == set()
+
+    @pytest.mark.parametrize("act", ["resend", "switch_off"])
+    def test_what_is_sent_now_or_put_aside_is_parked_no_more(self, acme, payment, act):
+        publish(acme, payment_id=payment, sequence=1)
+        second = publish(acme, payment_id=payment, sequence=2)
+        record(claim(), BROKEN)
+        assert (claim(), parked()) == ([], {second})
+        row = WebhookDelivery.objects.get(event_id=second)
+
+        if act == "resend":
+            deliveries.resend(tenant_id=acme.pk, delivery_id=row.pk, now=NOW)
+        else:
+            endpoints.disable(
+                tenant_id=acme.pk,
+                endpoint_id=row.endpoint_id,
+                reason=DisabledReason.TENANT,
+                actor=SYSTEM,
+                now=NOW,
+            )
+
+        assert parked() == set()
 
     def test_goes_on_when_the_earlier_is_given_up(self, acme, payment):
         first = publish(acme, payment_id=payment, sequence=1)

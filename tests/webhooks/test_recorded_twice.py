@@ -115,14 +115,16 @@ class TestRecordedTwice:
         retry_at = NOW + timedelta(seconds=5)
         assert claim() == []
         parked = WebhookDelivery.objects.get(event_id=second)
-        assert parked.next_attempt_at == NOW + ORDER_WAIT
+        assert (parked.is_parked, parked.next_attempt_at) == (True, NOW + ORDER_WAIT)
 
         jobs = claim(now=retry_at)
         record(jobs, OK, now=retry_at)
         parked.refresh_from_db()
-        assert parked.next_attempt_at == retry_at
+        assert (parked.is_parked, parked.next_attempt_at) == (False, retry_at)
         # Parked again behind one that was asked for again, it is not let go by the old result.
-        WebhookDelivery.objects.filter(pk=parked.pk).update(next_attempt_at=NOW + ORDER_WAIT)
+        WebhookDelivery.objects.filter(pk=parked.pk).update(
+            is_parked=True, next_attempt_at=NOW + ORDER_WAIT
+        )
         before = everything()
 
         assert record(jobs, OK, now=retry_at) == set()

@@ -114,7 +114,7 @@ WITH RECURSIVE step AS (
     -- The earlier delivery is locked as well: nobody may finish it in this very moment, and its
     -- finish is what brings the parked ones back.
     UPDATE webhooks_webhookdelivery AS d
-    SET next_attempt_at = d.queued_at + %(order_wait)s, leased_until = NULL
+    SET is_parked = true, next_attempt_at = d.queued_at + %(order_wait)s, leased_until = NULL
     FROM (
         SELECT w.id FROM due JOIN webhooks_webhookdelivery AS w ON w.id = due.id
         CROSS JOIN LATERAL (
@@ -147,7 +147,7 @@ WITH RECURSIVE step AS (
     FOR NO KEY UPDATE OF d SKIP LOCKED
 ), claimed AS (
     UPDATE webhooks_webhookdelivery AS d
-    SET leased_until = %(now)s + %(lease)s::interval,
+    SET leased_until = %(now)s + %(lease)s::interval, is_parked = false,
         lease_version = lease_version + 1, attempts = attempts + 1
     FROM chosen WHERE d.ctid = chosen.tid
     RETURNING d.id, d.lease_version, d.attempts, d.failures, d.is_manual, d.event_id,

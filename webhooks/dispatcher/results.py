@@ -12,7 +12,7 @@ from django.db import transaction
 
 from common.engine import arrays, sql
 from common.engine.http.client import Answer, Headers
-from webhooks.dispatcher.claims import BREAKER_FAILURES, ORDER_WAIT, Job
+from webhooks.dispatcher.claims import BREAKER_FAILURES, Job
 from webhooks.dispatcher.outcomes import GONE, Outcome
 from webhooks.services.health import switch_off_gone
 from webhooks.states import DeliveryStatus
@@ -85,18 +85,17 @@ WITH result AS (
 SELECT id, lease_version, status, endpoint_id, payment_id, sequence FROM settled
 """
 
-# What waited its turn behind a delivery that is over now, by the time to which a claim parks it; a
-# retry has its own. A statement of its own: it must see what was parked while the first one waited
-# for a row.
+# Makes due what was parked behind a delivery that is over now. A statement of its own: it must see
+# what was parked while the first one waited for a row.
 _RELEASE = """
-UPDATE webhooks_webhookdelivery AS d SET next_attempt_at = %(now)s
+UPDATE webhooks_webhookdelivery AS d
+SET is_parked = false, next_attempt_at = least(d.next_attempt_at, %(now)s)
 FROM unnest(
     %(endpoints)s::text::varchar[], %(payments)s::text::varchar[], %(sequences)s::text::int[]
 ) AS over (endpoint_id, payment_id, sequence)
 WHERE d.endpoint_id = over.endpoint_id AND d.payment_id = over.payment_id
     AND d.payment_id <> '' AND d.sequence > over.sequence AND d.status = 'pending'
-    AND d.leased_until IS NULL AND d.next_attempt_at > %(now)s
-    AND d.next_attempt_at = d.queued_at + %(order_wait)s
+    AND d.leased_until IS NULL AND d.is_parked
 """
 
 
@@ -169,7 +168,6 @@ def _release(ended: Iterable[_Settled], now: datetime) -> None:
         "endpoints": arrays.texts(row.endpoint_id for row in over),
         "payments": arrays.texts(row.payment_id for row in over),
         "sequences": arrays.plain(row.sequence for row in over),
-        "order_wait": ORDER_WAIT,
         "now": now,
     }
     sql.rows(_RELEASE, values)

@@ -43,7 +43,13 @@ def resend(*, tenant_id: str, delivery_id: str, now: datetime) -> WebhookDeliver
 
 def fresh_start(now: datetime) -> dict[str, Any]:
     """The columns of a delivery that starts over: all tries of the schedule are ahead of it."""
-    return {"next_attempt_at": now, "queued_at": now, "failures": 0, "delivered_at": None}
+    return {
+        "next_attempt_at": now,
+        "queued_at": now,
+        "is_parked": False,
+        "failures": 0,
+        "delivered_at": None,
+    }
 
 
 @judged
@@ -73,5 +79,5 @@ def _finish(rows: QuerySet[WebhookDelivery], status: DeliveryStatus) -> int:
     held = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
     ids: Sequence[str] = list(held.values_list("pk", flat=True)[:_PUT_ASIDE_MAX])
     return WebhookDelivery.objects.filter(pk__in=ids).update(
-        status=status, next_attempt_at=None, leased_until=None
+        status=status, next_attempt_at=None, leased_until=None, is_parked=False
     )

@@ -112,6 +112,7 @@ class DeliveryLine:
     answer: str
     attempts: int
     next_attempt_at: datetime | None
+    is_parked: bool
     delivered_at: datetime | None
     at: datetime
     is_moving: bool
@@ -136,6 +137,7 @@ def delivery_line(row: WebhookDelivery, *, is_stopped: bool = False) -> Delivery
     """`row` with its event. `is_stopped`: operators have stopped sending this tenant's webhooks."""
     status = DeliveryStatus(row.status)
     is_sent_next = row.leased_until is None and not is_stopped
+    is_shown = is_sent_next and bool(row.failures or row.is_parked)
     return DeliveryLine(
         id=row.pk,
         event_id=row.event_id,
@@ -145,7 +147,8 @@ def delivery_line(row: WebhookDelivery, *, is_stopped: bool = False) -> Delivery
         badge=_delivery_badge(row, is_stopped=is_stopped),
         answer=answer_in_words(row.last_status_code, row.last_error),
         attempts=row.attempts,
-        next_attempt_at=row.next_attempt_at if row.failures and is_sent_next else None,
+        next_attempt_at=row.next_attempt_at if is_shown else None,
+        is_parked=row.is_parked,
         delivered_at=row.delivered_at,
         at=row.created_at,
         is_moving=status == DeliveryStatus.PENDING,

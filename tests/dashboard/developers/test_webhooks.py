@@ -197,6 +197,17 @@ class TestDelivery:
         assert f"webhook-id: {row.event_id}" in content
         assert f"webhook-timestamp: {int(NOW.timestamp())}" in content
 
+    def test_says_that_it_waits_for_an_earlier_event(self, acme, dana_browser):
+        make_endpoint(acme)
+        row = deliver(acme, status="pending")
+        WebhookDelivery.objects.update(is_parked=True)
+
+        page = dana_browser.get(f"/dashboard/deliveries/{row.pk}").content.decode()
+        listed = dana_browser.get(f"{ROOT}/{row.endpoint_id}").content.decode()
+
+        assert "After the payment's earlier event, at the latest" in page
+        assert "after the payment's earlier event" in listed
+
     def test_shows_the_bytes_that_were_signed(self, acme, dana_browser):
         make_endpoint(acme)
         row = self.attempted(acme)

@@ -70,6 +70,13 @@ WEBHOOKS = [
         " delivered_at = now() WHERE event_id = '{e}'",
     ),
     Damage(
+        "42h delivery parked behind nothing",
+        USUAL,
+        "delivery_parked_alone",
+        "UPDATE webhooks_webhookdelivery SET is_parked = true,"
+        " next_attempt_at = now() + interval '1 hour' WHERE event_id = '{e}'",
+    ),
+    Damage(
         "42d endpoint paused for ever",
         USUAL,
         "endpoint_never_due",
