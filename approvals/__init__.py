@@ -1,1 +1,2 @@
-"""Asking people before money moves: what `funding` and `payments` share of it (decision 0055)."""
+"""Approvals: a person says yes before money moves. What `funding` and `payments` share of it
+(decision 0055)."""

@@ -1,4 +1,4 @@
-"""A sandbox tenant reads its approvers' mail."""
+"""Approvals in the API: what a funding or payment shows, and a sandbox tenant's magic links."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from api.serializers import CreatedByOut
 from approvals.links import ApproverLinks
-from approvals.models import Decision, Question
+from approvals.models import Approval, ApprovalStatus
 from common import clock
 from tenants.models import ActorType
 
@@ -18,11 +18,11 @@ class MagicLinkOut(serializers.Serializer[Any]):
     url = serializers.URLField()
 
 
-class QuestionOut(serializers.Serializer[Any]):
-    """One question; each app adds the name of what it is about."""
+class ConfirmationOut(serializers.Serializer[Any]):
+    """One approval; each app adds a field with the id of the funding or payment."""
 
     id = serializers.CharField()
-    decision = serializers.ChoiceField(choices=Decision.values)
+    decision = serializers.ChoiceField(choices=ApprovalStatus.values)
     expiresAt = serializers.DateTimeField()
     links = MagicLinkOut(many=True, help_text="Empty once it is decided or over.")
 
@@ -30,7 +30,7 @@ class QuestionOut(serializers.Serializer[Any]):
 class ApprovalOut(serializers.Serializer[Any]):
     """What people answered, if any were asked."""
 
-    status = serializers.ChoiceField(choices=Decision.values)
+    status = serializers.ChoiceField(choices=ApprovalStatus.values)
     decidedBy = CreatedByOut(
         allow_null=True,
         help_text="The approver by e-mail address; null: nobody yet, or nobody in time.",
@@ -41,30 +41,30 @@ class ApprovalOut(serializers.Serializer[Any]):
     declineReason = serializers.CharField(allow_null=True)
 
 
-def approval(question: Question | None) -> dict[str, Any] | None:
-    """The question as its funding or payment shows it; None where nobody was asked.
+def approval_body(approval: Approval | None) -> dict[str, Any] | None:
+    """The `approval` field of a funding or payment; None where nobody was asked.
 
-    Who withdrew it is not named: that may be one of our staff.
+    It does not name who withdrew an approval, who may be one of our staff.
     """
-    if question is None:
+    if approval is None:
         return None
-    answered = question.decision in (Decision.APPROVED, Decision.DECLINED)
-    by = {"type": ActorType.APPROVER.value, "id": question.decided_by} if answered else None
+    answered = approval.decision in (ApprovalStatus.APPROVED, ApprovalStatus.DECLINED)
+    by = {"type": ActorType.APPROVER.value, "id": approval.decided_by} if answered else None
     return {
-        "status": str(question.decision),
+        "status": str(approval.decision),
         "decidedBy": by,
-        "decidedAt": clock.text_of(question.decided_at) if question.decided_at else None,
-        "declineReason": question.decline_reason or None,
+        "decidedAt": clock.text_of(approval.decided_at) if approval.decided_at else None,
+        "declineReason": approval.decline_reason or None,
     }
 
 
-def confirmation(links: ApproverLinks, *, subject_name: str) -> dict[str, Any]:
-    """The question with its links; `subject_name` is the field that holds the subject's id."""
-    question = links.question
+def confirmation_body(links: ApproverLinks, *, subject_name: str) -> dict[str, Any]:
+    """The approval with its links; `subject_name` is the field for the id of its subject."""
+    approval = links.approval
     return {
-        "id": question.pk,
-        subject_name: question.subject_id,
-        "decision": str(question.decision),
-        "expiresAt": clock.text_of(question.expires_at),
+        "id": approval.pk,
+        subject_name: approval.subject_id,
+        "decision": str(approval.decision),
+        "expiresAt": clock.text_of(approval.expires_at),
         "links": [{"approverEmail": address, "url": url} for address, url in links.urls.items()],
     }

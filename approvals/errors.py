@@ -1,4 +1,4 @@
-"""Refusals about questions and their answers."""
+"""What approvals refuse. The codes are public and say `confirmation`."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ class AmountMismatch(RuleViolation):
     advice = "Type the amount exactly as it is shown."
 
 
-class ConfirmationClosed(Conflict):
+class ApprovalClosed(Conflict):
     code = "confirmation_closed"
     is_public = False
     title = "Already decided"
     advice = "Somebody decided before, or the time was up. The page shows who and when."
 
 
-class UnknownConfirmation(NotFound):
+class UnknownApproval(NotFound):
     code = "unknown_confirmation"
     title = "Link not valid"
     advice = "Use the newest link from the e-mail, or ask for a new one."
 
 
-class ConfirmationResentRecently(RuleViolation):
+class ApprovalResentRecently(RuleViolation):
     code = "confirmation_resent_recently"
     is_public = False
     title = "Sent a moment ago"

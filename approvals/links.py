@@ -1,7 +1,7 @@
 """Magic links: one per mail and approver, made when the mail is sent, kept only as a digest.
 
-A link opens one question, shows it to whoever holds it, and decides in its approver's name. All
-links of a question work until it is decided.
+A link shows one approval to whoever holds it, and answers in its approver's name. All links of an
+approval work until it is closed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from approvals import matters
-from approvals.errors import UnknownConfirmation
-from approvals.matters import Matter
-from approvals.models import Decision, MagicLink, Question
+from approvals import policies
+from approvals.errors import UnknownApproval
+from approvals.models import Approval, ApprovalStatus, MagicLink
+from approvals.policies import AnyPolicy
 from common import clock
 from tenants.models import OutgoingEmail
 from tenants.services import emails
@@ -34,114 +34,116 @@ _TOKEN = re.compile(r"[0-9A-Za-z_-]{43}")
 
 @dataclass(frozen=True, kw_only=True)
 class ApproverLinks:
-    """The links of one question by approver; none once it is decided or over."""
+    """The new links of one approval, by approver; none once it is closed or has expired."""
 
-    question: Question
+    approval: Approval
     urls: dict[str, str]
 
 
-def mint(matter: Matter, question: Question, *, approver_email: str, now: datetime) -> str:
-    """The address of a new link: the only moment at which its token exists here."""
+def mint(policy: AnyPolicy, approval: Approval, *, approver_email: str, now: datetime) -> str:
+    """Make a link and return its address, the only copy of its token: a digest is stored."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    link = matter.links(approver_email=approver_email, digest=_digest(token), created_at=now)
-    link.confirmation_id = question.pk
+    link = policy.links(approver_email=approver_email, digest=_digest(token), created_at=now)
+    link.confirmation_id = approval.pk
     link.save(force_insert=True)
     return f"{settings.BASE_URL}/confirm/{token}/"
 
 
 @transaction.atomic
-def for_sandbox(matter: Matter, *, tenant_id: str, subject_id: str, now: datetime) -> ApproverLinks:
-    """New links to decide about a subject, as the e-mails would bring. Raises UnknownConfirmation.
+def for_sandbox(
+    policy: AnyPolicy, *, tenant_id: str, subject_id: str, now: datetime
+) -> ApproverLinks:
+    """New links to answer an approval, as the e-mails would bring them. Raises UnknownApproval.
 
-    With nobody to ask there is one of a made-up approver, so that a test needs no people.
+    If nobody was asked there is one link, of a made-up approver, so that a test needs no people.
     """
-    question = matter.about(tenant_id=tenant_id, subject_id=subject_id)
-    if question is None:
-        raise UnknownConfirmation("Nobody is asked about this.")
-    is_open = question.decision == Decision.OPEN and now < question.expires_at
-    approvers = (question.approvers or [MADE_UP_APPROVER]) if is_open else []
+    approval = policy.about(tenant_id=tenant_id, subject_id=subject_id)
+    if approval is None:
+        raise UnknownApproval("Nobody is asked about this.")
+    is_open = approval.decision == ApprovalStatus.OPEN and now < approval.expires_at
+    approvers = (approval.approvers or [MADE_UP_APPROVER]) if is_open else []
     return ApproverLinks(
-        question=question,
+        approval=approval,
         urls={
-            address: mint(matter, question, approver_email=address, now=now)
+            address: mint(policy, approval, approver_email=address, now=now)
             for address in approvers
         },
     )
 
 
-def find(token: str) -> tuple[Matter, MagicLink] | None:
-    """The link of this token; one query for each matter, none for nonsense."""
+def find(token: str) -> tuple[AnyPolicy, MagicLink] | None:
+    """The link of this token. One query for each policy, none for a malformed token."""
     if not _TOKEN.fullmatch(token):
         return None
-    for matter in matters.every():
-        link = matter.links._default_manager.filter(digest=_digest(token)).first()
+    for policy in policies.every():
+        link = policy.links._default_manager.filter(digest=_digest(token)).first()
         if link is not None:
-            return matter, link
+            return policy, link
     return None
 
 
 def queue(
-    matter: Matter,
-    question: Question,
+    policy: AnyPolicy,
+    approval: Approval,
     *,
     to: Iterable[str],
     template: str,
     now: datetime,
     send_at: datetime | None = None,
 ) -> None:
-    """Send each of these approvers a mail with a link of their own, now or at `send_at`."""
+    """Send each of these approvers an e-mail with a link of their own, now or at `send_at`."""
     for address in to:
         emails.queue(
-            tenant_id=question.tenant_id,
+            tenant_id=approval.tenant_id,
             to=address,
             template=template,
-            context={"kind": matter.kind, "confirmation_id": question.pk},
+            context={"kind": policy.kind, "confirmation_id": approval.pk},
             now=now,
             send_at=send_at,
         )
 
 
-def put_off(question: Question, *, now: datetime) -> set[str]:
-    """Whose mail about this question is yet to be sent, later than now."""
+def put_off(approval: Approval, *, now: datetime) -> set[str]:
+    """The addresses whose e-mail about this approval was put off and is yet to be sent."""
     mails = OutgoingEmail.objects.filter(
-        tenant_id=question.tenant_id,
+        tenant_id=approval.tenant_id,
         template=REQUEST_MAIL,
-        created_at__gte=question.created_at,
-        context__confirmation_id=question.pk,
+        created_at__gte=approval.created_at,
+        context__confirmation_id=approval.pk,
         attempts=0,
         next_attempt_at__gt=now,
     )
     return set(mails.values_list("to", flat=True))
 
 
-def facts(matter: Matter, question: Question) -> dict[str, Any]:
-    """What every mail about the question says."""
+def facts(policy: AnyPolicy, approval: Approval) -> dict[str, Any]:
+    """What every e-mail about the approval says."""
     return {
-        "kind": matter.kind,
-        "tenant_name": question.tenant.name,
-        "amount": question.amount,
-        "holder_name": question.account.account_holder_name,
-        "bank_name": question.account.bank_name,
-        "last4": question.account.last4,
+        "kind": policy.kind,
+        "tenant_name": approval.tenant.name,
+        "amount": approval.amount,
+        "holder_name": approval.account.account_holder_name,
+        "bank_name": approval.account.bank_name,
+        "last4": approval.account.last4,
     }
 
 
 @emails.builds_context(REQUEST_MAIL)
 @emails.builds_context(REMINDER_MAIL)
 def _context(email: OutgoingEmail, now: datetime) -> dict[str, Any] | None:
-    """What the mail says; None once the question is closed. Each attempt mints a new link."""
-    matter = matters.get(email.context["kind"])
-    open_ones = matter.questions().filter(decision=Decision.OPEN, expires_at__gt=now)
-    question = open_ones.filter(pk=email.context["confirmation_id"]).first()
-    if question is None:
+    """What the e-mail says; None once the approval is closed. Each attempt makes a new link."""
+    policy = policies.get(email.context["kind"])
+    open_ones = policy.approvals().filter(decision=ApprovalStatus.OPEN, expires_at__gt=now)
+    approval = open_ones.filter(pk=email.context["confirmation_id"]).first()
+    if approval is None:
         return None
     return {
-        **facts(matter, question),
-        "reason": question.reason,
-        "requested_at": clock.text_of(question.created_at),
-        "expires_at": clock.text_of(question.expires_at),
+        **facts(policy, approval),
+        "reason": approval.reason,
+        "requested_at": clock.text_of(approval.created_at),
+        "expires_at": clock.text_of(approval.expires_at),
         "approver_email": email.to,
-        "link": mint(matter, question, approver_email=email.to, now=now),
+        "link": mint(policy, approval, approver_email=email.to, now=now),
     }
 
 

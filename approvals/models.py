@@ -1,4 +1,9 @@
-"""The question put to approvers, and the links that answer it. Each app has tables of its own."""
+"""An approval, and the magic links by which approvers answer it.
+
+Both models are abstract: `funding` and `payments` have tables of their own. Those are called
+`Confirmation` and `PaymentConfirmation`, the word of the public interface, which their tables,
+permissions and admin addresses keep (decision 0137).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,7 @@ from common.fields import PrefixedIdField
 from transfers.accounts import StoredAccount
 
 
-class Decision(models.TextChoices):
+class ApprovalStatus(models.TextChoices):
     OPEN = "open", "Waiting"
     APPROVED = "approved"
     DECLINED = "declined"
@@ -21,8 +26,8 @@ class Decision(models.TextChoices):
     SUPERSEDED = "superseded", "Withdrawn"
 
 
-class Question(models.Model):
-    """Whether `amount` cents may move. The first decision wins, by constraint."""
+class Approval(models.Model):
+    """Whether `amount` cents may move. A trigger lets `decision` change only once."""
 
     id = PrefixedIdField("cnf")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
@@ -31,7 +36,7 @@ class Question(models.Model):
     # Fixed when asked: whoever changes the settings later does not change who decides this.
     approvers = ArrayField(models.EmailField(), default=list)
     expires_at = models.DateTimeField()
-    decision = models.CharField(max_length=10, choices=Decision, default=Decision.OPEN)
+    decision = models.CharField(max_length=10, choices=ApprovalStatus, default=ApprovalStatus.OPEN)
     decided_by = models.CharField(max_length=254, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
     decline_reason = models.CharField(max_length=200, blank=True)
@@ -64,12 +69,12 @@ class Question(models.Model):
     def __str__(self) -> str:
         return f"{self.pk} {self.decision}"
 
-    # Where the money would go, in the contract's word: `in` or `out`.
+    # `in` if the money would come in, `out` if it would go out.
     direction: ClassVar[str]
 
     @property
     def subject_id(self) -> str:
-        """What would move: the id of a funding transaction or a payment."""
+        """The id of the funding transaction or payment that would move."""
         raise NotImplementedError
 
     @property
@@ -79,9 +84,9 @@ class Question(models.Model):
 
 
 class MagicLink(models.Model):
-    """One link of one approver. Only the token's digest is kept."""
+    """One magic link of one approver. Only the digest of its token is stored."""
 
-    confirmation_id: str  # of the question, to which each table has a foreign key `confirmation`
+    confirmation_id: str  # the approval: each table has a foreign key `confirmation`
 
     id = PrefixedIdField("lnk")
     approver_email = models.EmailField()

@@ -1,7 +1,7 @@
-"""How a question to the approvers ends.
+"""How an approval ends: it is approved, declined, withdrawn, or it expires.
 
-The first decision wins, by compare-and-swap. Lock order: the row it is about, then the question,
-then the balance row; everybody who decides or cancels takes the first one first.
+The first outcome wins, by compare-and-swap. Lock order: the funding or payment, then the approval,
+then the balance row. Whoever answers or cancels begins with the first one.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from datetime import datetime
 from django.db.models import Q
 
 from approvals import links
-from approvals.errors import ConfirmationClosed
-from approvals.matters import Matter
-from approvals.models import Decision, Question
+from approvals.errors import ApprovalClosed
+from approvals.models import Approval, ApprovalStatus
+from approvals.policies import AnyPolicy
 from common import clock
 from tenants import selectors as tenants
 from tenants.actors import Actor
@@ -22,73 +22,77 @@ from tenants.services import audit, emails
 DECIDED_MAIL = "confirmation_decided"
 
 
-def lock(matter: Matter, confirmation_id: str) -> Question:
-    """The question with its subject, whose row stays locked until the transaction ends."""
-    matter.lock_subject(confirmation_id)
-    question: Question = matter.questions().get(pk=confirmation_id)
-    return question
+def lock(policy: AnyPolicy, approval_id: str) -> Approval:
+    """Lock the funding or payment until the transaction ends, and read its approval."""
+    policy.lock_subject(approval_id)
+    approval: Approval = policy.approvals().get(pk=approval_id)
+    return approval
 
 
-def lock_open(matter: Matter, confirmation_id: str, *, now: datetime) -> Question:
-    """The same, of a question that can still be decided. Raises ConfirmationClosed."""
-    question = lock(matter, confirmation_id)
-    if question.decision != Decision.OPEN or question.expires_at <= now:
-        raise closed(question)
-    return question
+def lock_open(policy: AnyPolicy, approval_id: str, *, now: datetime) -> Approval:
+    """Lock as `lock` does, and require that it can still be answered. Raises ApprovalClosed."""
+    approval = lock(policy, approval_id)
+    if approval.decision != ApprovalStatus.OPEN or approval.expires_at <= now:
+        raise closed(approval)
+    return approval
 
 
-def decide(
-    matter: Matter,
-    question: Question,
-    decision: Decision,
+def close(
+    policy: AnyPolicy,
+    approval: Approval,
+    status: ApprovalStatus,
     *,
     decided_by: str,
     now: datetime,
     decline_reason: str = "",
 ) -> None:
-    """Close `question` and tell the other approvers, if they know of it. Raises ConfirmationClosed.
+    """Give `approval` its outcome and tell the other approvers, if they know of it.
 
-    A person decides before the end, the clock after it; withdrawing is possible at any time.
+    People answer before it expires; it ends as expired only afterwards; it can be withdrawn at any
+    time. Raises ApprovalClosed if it has an outcome, or this one comes too early or too late.
     """
     columns = {
-        "decision": decision,
+        "decision": status,
         "decided_by": decided_by,
         "decided_at": now,
         "decline_reason": decline_reason,
     }
-    still_open = matter.questions().filter(_in_time(decision, now), decision=Decision.OPEN)
-    if not still_open.filter(pk=question.pk).update(**columns):
-        raise closed(question)
+    still_open = policy.approvals().filter(_in_time(status, now), decision=ApprovalStatus.OPEN)
+    if not still_open.filter(pk=approval.pk).update(**columns):
+        raise closed(approval)
     for name, value in columns.items():
-        setattr(question, name, value)
-    _tell_the_others(matter, question, now)
+        setattr(approval, name, value)
+    _tell_the_others(policy, approval, now)
 
 
-def supersede(matter: Matter, *, subject_id: str, by: str, now: datetime) -> bool:
-    """Withdraw the question about what the caller has locked and ends otherwise; `by` is an id."""
-    open_ones = matter.questions().filter(decision=Decision.OPEN)
-    question = open_ones.filter(**{f"{matter.subject}_id": subject_id}).first()
-    if question is None:
+def supersede(policy: AnyPolicy, *, subject_id: str, by: str, now: datetime) -> bool:
+    """Withdraw the open approval of a subject that the caller has locked and is about to end.
+
+    `by` is the id of a person, a key or the system. Returns whether there was one.
+    """
+    open_ones = policy.approvals().filter(decision=ApprovalStatus.OPEN)
+    approval = open_ones.filter(**{f"{policy.kind}_id": subject_id}).first()
+    if approval is None:
         return False
     name = tenants.people_and_keys([by]).get(by, by)
-    decide(matter, question, Decision.SUPERSEDED, decided_by=name, now=now)
+    close(policy, approval, ApprovalStatus.SUPERSEDED, decided_by=name, now=now)
     return True
 
 
-def audited(
-    question: Question, action: str, *, by: Actor, now: datetime, **details: object
+def record_audit(
+    approval: Approval, action: str, *, by: Actor, now: datetime, **details: object
 ) -> None:
-    """Write down that a person did something about the question."""
-    account = question.account
+    """Write to the audit log what a person did: `confirmation.<action>`."""
+    account = approval.account
     audit.record(
-        tenant_id=question.tenant_id,
+        tenant_id=approval.tenant_id,
         actor=by,
         action=f"confirmation.{action}",
-        subject_id=question.subject_id,
+        subject_id=approval.subject_id,
         details={
-            "confirmationId": question.pk,
-            "amount": question.amount,
-            "direction": question.direction,
+            "confirmationId": approval.pk,
+            "amount": approval.amount,
+            "direction": approval.direction,
             "bankName": account.bank_name,
             "last4": account.last4,
             **details,
@@ -97,35 +101,35 @@ def audited(
     )
 
 
-def closed(question: Question) -> ConfirmationClosed:
-    """Why nobody can decide it any more."""
-    return ConfirmationClosed(
+def closed(approval: Approval) -> ApprovalClosed:
+    """The refusal that says why nobody can answer it any more."""
+    return ApprovalClosed(
         "The time to decide is over."
-        if question.decision == Decision.OPEN
-        else f"This request was {question.decision} before."
+        if approval.decision == ApprovalStatus.OPEN
+        else f"This request was {approval.decision} before."
     )
 
 
-def _in_time(decision: Decision, now: datetime) -> Q:
-    if decision == Decision.SUPERSEDED:
+def _in_time(status: ApprovalStatus, now: datetime) -> Q:
+    if status == ApprovalStatus.SUPERSEDED:
         return Q()
-    return Q(expires_at__lte=now) if decision == Decision.EXPIRED else Q(expires_at__gt=now)
+    return Q(expires_at__lte=now) if status == ApprovalStatus.EXPIRED else Q(expires_at__gt=now)
 
 
-def _tell_the_others(matter: Matter, question: Question, now: datetime) -> None:
+def _tell_the_others(policy: AnyPolicy, approval: Approval, now: datetime) -> None:
     outcome = {
-        **links.facts(matter, question),
-        "state": question.decision,
-        "decided_by": question.decided_by,
+        **links.facts(policy, approval),
+        "state": approval.decision,
+        "decided_by": approval.decided_by,
         "decided_at": clock.text_of(now),
-        "decline_reason": question.decline_reason,
-        "subject_id": question.subject_id,
+        "decline_reason": approval.decline_reason,
+        "subject_id": approval.subject_id,
     }
-    unconcerned = {question.decided_by, *links.put_off(question, now=now)}
-    for address in question.approvers:
+    unconcerned = {approval.decided_by, *links.put_off(approval, now=now)}
+    for address in approval.approvers:
         if address not in unconcerned:
             emails.queue(
-                tenant_id=question.tenant_id,
+                tenant_id=approval.tenant_id,
                 to=address,
                 template=DECIDED_MAIL,
                 context=outcome,

@@ -1,4 +1,4 @@
-"""Putting a question to people, once more if need be."""
+"""Asking approvers, and asking them again."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from approvals import links, outcomes
-from approvals.errors import ConfirmationResentRecently, UnknownConfirmation
-from approvals.matters import Matter
-from approvals.models import Decision, Question
+from approvals.errors import ApprovalResentRecently, UnknownApproval
+from approvals.models import Approval, ApprovalStatus
+from approvals.policies import AnyPolicy
 from tenants.actors import Actor
 from tenants.models import OutgoingEmail
 from webhooks.bodies import ConfirmationRequested
@@ -24,34 +24,34 @@ STAYS_FOR = timedelta(hours=1)
 
 
 def deadline(threshold: int | None, *, amount: int, now: datetime) -> datetime | None:
-    """Until when `amount` cents wait for approval; None if they are not above `threshold`."""
+    """When an approval of `amount` cents would expire; None if they are not above `threshold`."""
     return now + VALID_FOR if threshold is not None and amount > threshold else None
 
 
-def announce(matter: Matter, question: Question, *, subject_name: str, now: datetime) -> None:
-    """Tell the approvers of a new question by mail, and programs by an event.
+def announce(policy: AnyPolicy, approval: Approval, *, subject_name: str, now: datetime) -> None:
+    """Tell the approvers of a new approval by e-mail, and programs by an event.
 
-    `subject_name` is the field of the event that names what would move. With nobody to ask the
-    question waits all the same, for whoever joins before it expires. A program that asks and
-    withdraws again and again fills nobody's mailbox: after a while the mails wait, and are dropped
-    when withdrawn.
+    `subject_name` is the event's field for the id of the funding or payment. An approval with
+    nobody to ask stays open too, for whoever joins before it expires. A tenant that withdrew
+    WITHDRAWN_A_DAY_MAX within a day has the e-mails put off: an approval that is withdrawn within
+    STAYS_FOR sends none.
     """
-    send_at = now + STAYS_FOR if _withdraws_often(matter, question.tenant_id, now) else now
+    send_at = now + STAYS_FOR if _withdraws_often(policy, approval.tenant_id, now) else now
     links.queue(
-        matter,
-        question,
-        to=question.approvers,
+        policy,
+        approval,
+        to=approval.approvers,
         template=links.REQUEST_MAIL,
         now=now,
         send_at=send_at,
     )
     events.publish_notice(
-        tenant_id=question.tenant_id,
+        tenant_id=approval.tenant_id,
         data=ConfirmationRequested(
-            confirmation_id=question.pk,
-            amount=question.amount,
-            expires_at=question.expires_at,
-            **{subject_name: question.subject_id},
+            confirmation_id=approval.pk,
+            amount=approval.amount,
+            expires_at=approval.expires_at,
+            **{subject_name: approval.subject_id},
         ),
         now=now,
     )
@@ -59,43 +59,43 @@ def announce(matter: Matter, question: Question, *, subject_name: str, now: date
 
 @transaction.atomic
 def resend(
-    matter: Matter, *, tenant_id: str, subject_id: str, actor: Actor, now: datetime
+    policy: AnyPolicy, *, tenant_id: str, subject_id: str, actor: Actor, now: datetime
 ) -> list[str]:
-    """Mail a new link to each approver who got none in the last ten minutes; returns who.
+    """E-mail a new link to each approver who got none in the last ten minutes; returns who.
 
-    Only those who were asked first are asked again, unless nobody was. Raises
-    UnknownConfirmation, ConfirmationClosed, ConfirmationResentRecently.
+    Only those who were asked first are asked again; if nobody was, those who would be asked now.
+    Raises UnknownApproval, ApprovalClosed, ApprovalResentRecently.
     """
-    known = matter.about(tenant_id=tenant_id, subject_id=subject_id)
+    known = policy.about(tenant_id=tenant_id, subject_id=subject_id)
     if known is None:
-        raise UnknownConfirmation("There is no such request for approval.")
-    question = outcomes.lock_open(matter, known.pk, now=now)
-    if not question.approvers:
-        question.approvers = matter.approvers(question)
-        question.save(update_fields=("approvers",))
-    recently = _mailed_since(question, now - RESEND_AFTER) - links.put_off(question, now=now)
-    waiting = [address for address in question.approvers if address not in recently]
+        raise UnknownApproval("There is no such request for approval.")
+    approval = outcomes.lock_open(policy, known.pk, now=now)
+    if not approval.approvers:
+        approval.approvers = policy.approvers(approval)
+        approval.save(update_fields=("approvers",))
+    recently = _mailed_since(approval, now - RESEND_AFTER) - links.put_off(approval, now=now)
+    waiting = [address for address in approval.approvers if address not in recently]
     if not waiting:
-        raise ConfirmationResentRecently("Every approver got a link in the last ten minutes.")
-    links.queue(matter, question, to=waiting, template=links.REQUEST_MAIL, now=now)
-    outcomes.audited(question, "resent", by=actor, now=now, to=waiting)
+        raise ApprovalResentRecently("Every approver got a link in the last ten minutes.")
+    links.queue(policy, approval, to=waiting, template=links.REQUEST_MAIL, now=now)
+    outcomes.record_audit(approval, "resent", by=actor, now=now, to=waiting)
     return waiting
 
 
-def _withdraws_often(matter: Matter, tenant_id: str, now: datetime) -> bool:
-    withdrawn = matter.questions().filter(
+def _withdraws_often(policy: AnyPolicy, tenant_id: str, now: datetime) -> bool:
+    withdrawn = policy.approvals().filter(
         tenant_id=tenant_id,
-        decision=Decision.SUPERSEDED,
+        decision=ApprovalStatus.SUPERSEDED,
         decided_at__gt=now - timedelta(days=1),
     )
     return withdrawn[:WITHDRAWN_A_DAY_MAX].count() == WITHDRAWN_A_DAY_MAX
 
 
-def _mailed_since(question: Question, since: datetime) -> set[str]:
+def _mailed_since(approval: Approval, since: datetime) -> set[str]:
     mails = OutgoingEmail.objects.filter(
-        tenant_id=question.tenant_id,
+        tenant_id=approval.tenant_id,
         template__in=(links.REQUEST_MAIL, links.REMINDER_MAIL),
-        context__confirmation_id=question.pk,
+        context__confirmation_id=approval.pk,
         created_at__gt=since,
     )
     return set(mails.values_list("to", flat=True))

@@ -1,4 +1,4 @@
-"""What happens to open questions with time: a reminder, then the end."""
+"""What time does to open approvals: a reminder, then they expire."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import structlog
 from django.db import transaction
 
 from approvals import links, outcomes
-from approvals.errors import ConfirmationClosed
-from approvals.matters import Matter
-from approvals.models import Decision
+from approvals.errors import ApprovalClosed
+from approvals.models import ApprovalStatus
+from approvals.policies import AnyPolicy
 from common.database_clock import judged
 from tenants.actors import SYSTEM
 
@@ -22,43 +22,43 @@ BATCH = 1_000
 
 
 @judged
-def expire_due(matter: Matter, *, now: datetime) -> int:
-    """Close the questions nobody answered in time; returns how many.
+def expire_due(policy: AnyPolicy, *, now: datetime) -> int:
+    """Close the approvals that nobody answered in time; returns how many.
 
-    One about something that staff hold stays open until the release.
+    While staff hold the funding or payment, its approval does not expire.
     """
 
-    def expire(confirmation_id: str) -> None:
-        question = outcomes.lock(matter, confirmation_id)
-        if getattr(question, matter.subject).held_at is not None:
-            raise ConfirmationClosed("Staff hold it meanwhile.")
-        outcomes.decide(matter, question, Decision.EXPIRED, decided_by="", now=now)
-        matter.stop(
-            question,
+    def expire(approval_id: str) -> None:
+        approval = outcomes.lock(policy, approval_id)
+        if getattr(approval, policy.kind).held_at is not None:
+            raise ApprovalClosed("Staff hold it meanwhile.")
+        outcomes.close(policy, approval, ApprovalStatus.EXPIRED, decided_by="", now=now)
+        policy.stop(
+            approval,
             code="confirmation_expired",
             message="Nobody approved in time.",
             actor=SYSTEM,
             now=now,
         )
 
-    unheld = {f"{matter.subject}__held_at": None}
-    over = matter.questions().filter(decision=Decision.OPEN, expires_at__lte=now, **unheld)
+    unheld = {f"{policy.kind}__held_at": None}
+    over = policy.approvals().filter(decision=ApprovalStatus.OPEN, expires_at__lte=now, **unheld)
     return each(over.order_by("expires_at").values_list("pk", flat=True)[:BATCH], expire)
 
 
 @judged
-def remind_due(matter: Matter, *, now: datetime) -> int:
-    """Remind the approvers of questions that end within a day, once; returns how many."""
+def remind_due(policy: AnyPolicy, *, now: datetime) -> int:
+    """Remind the approvers of approvals that expire within a day, once; returns how many."""
 
-    def remind(confirmation_id: str) -> None:
-        unreminded = matter.questions().filter(decision=Decision.OPEN, reminded_at=None)
-        if not unreminded.filter(pk=confirmation_id).update(reminded_at=now):
-            raise ConfirmationClosed("Somebody else reminded them.")
-        question = matter.questions().get(pk=confirmation_id)
-        links.queue(matter, question, to=question.approvers, template=links.REMINDER_MAIL, now=now)
+    def remind(approval_id: str) -> None:
+        unreminded = policy.approvals().filter(decision=ApprovalStatus.OPEN, reminded_at=None)
+        if not unreminded.filter(pk=approval_id).update(reminded_at=now):
+            raise ApprovalClosed("Somebody else reminded them.")
+        approval = policy.approvals().get(pk=approval_id)
+        links.queue(policy, approval, to=approval.approvers, template=links.REMINDER_MAIL, now=now)
 
-    soon = matter.questions().filter(
-        decision=Decision.OPEN,
+    soon = policy.approvals().filter(
+        decision=ApprovalStatus.OPEN,
         reminded_at=None,
         expires_at__gt=now,
         expires_at__lte=now + REMINDER_BEFORE_END,
@@ -67,16 +67,19 @@ def remind_due(matter: Matter, *, now: datetime) -> int:
 
 
 def each(ids: Iterable[str], act: Callable[[str], None]) -> int:
-    """Run `act` for each question, in a transaction of its own; one that breaks stops no other."""
+    """Run `act` for each approval, in a transaction of its own; returns how many succeeded.
+
+    A failure is logged and does not keep the others from running.
+    """
     done = 0
-    for confirmation_id in list(ids):
+    for approval_id in list(ids):
         try:
             with transaction.atomic():
-                act(confirmation_id)
-        except ConfirmationClosed:
-            continue  # somebody decided in between
+                act(approval_id)
+        except ApprovalClosed:
+            continue  # somebody answered in between
         except Exception:
-            log.exception("confirmation_sweep_failed", confirmation_id=confirmation_id)
+            log.exception("confirmation_sweep_failed", confirmation_id=approval_id)
         else:
             done += 1
     return done

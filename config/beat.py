@@ -22,14 +22,14 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "apply what the networks report on payments": every(1, "payments.process_network_events"),
     "run payments that wait for money": every(10, "payments.run_waiting"),
     "give up payments that waited too long": every(60, "payments.expire_waiting"),
-    "remind who approves payments, and close their questions": every(
+    "remind who approves payments, and close their approvals": every(
         60, "payments.sweep_confirmations"
     ),
     "send e-mails": every(5, "tenants.send_due_emails"),
     "send and check micro-deposits": every(5, "funding.process_verifications"),
     "revoke consents of removed bank accounts": every(60, "funding.revoke_consents"),
     "add money where the balance is low": every(30, "funding.sweep_auto_funding"),
-    "remind approvers and close their questions": every(60, "funding.sweep_confirmations"),
+    "remind approvers and close their approvals": every(60, "funding.sweep_confirmations"),
     "look after webhooks": every(10, "webhooks.sweep"),
     "forget old events": every(3600, "webhooks.forget_old"),
     "forget old API requests": every(3600, "api.forget_requests"),

@@ -321,7 +321,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "AccountHolderType": "networks.base.HolderType",
         "AccountType": "networks.base.AccountType",
-        "ApprovalStatus": "approvals.models.Decision.values",
+        "ApprovalStatus": "approvals.models.ApprovalStatus.values",
         "PaymentMethod": "payments.models.PaymentMethod.values",
         "PaymentStatus": "payments.states.PaymentStatus.values",
         "FundingMethod": "funding.models.FundingMethod.values",

@@ -9,13 +9,13 @@ class FundingConfig(AppConfig):
 
     def ready(self) -> None:
         """Join the ledger's audit and its news. Imports also register our e-mails' contexts."""
-        from approvals import matters
+        from approvals import policies
         from balance import causes, limits
         from balance.signals import available_balance_fell
         from common import audits, sealed
         from funding import invariants, receivers, sealed_rows
         from funding.api import presenters
-        from funding.services import confirmation_outcomes, sandbox
+        from funding.services import approval_policy, sandbox
         from tenants.signals import tenant_released
         from transfers.sandbox import due
 
@@ -30,7 +30,7 @@ class FundingConfig(AppConfig):
         audits.register_slices(invariants.ACCOUNTS)
         due.register(sandbox.PART)
         limits.register(presenters.funding_limits)
-        matters.register(confirmation_outcomes.MATTER)
+        policies.register(approval_policy.POLICY)
         available_balance_fell.connect(
             receivers.on_available_balance_fell, dispatch_uid="funding.auto_funding"
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from django.db.models import F, Q
 
 from approvals import invariants as approvals
-from approvals.models import Decision
+from approvals.models import ApprovalStatus
 from common import audits
 from common.audits import NEVER, Finding, Scope
 from funding.models import (
@@ -18,7 +18,7 @@ from funding.models import (
     FundingTransaction,
     SourceType,
 )
-from funding.services.confirmation_outcomes import MATTER
+from funding.services.approval_policy import POLICY
 from funding.services.network_events import INBOX
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from transfers import invariants as networks
@@ -82,16 +82,16 @@ def check_marks(scope: Scope) -> Iterator[Finding]:
 
 
 def check_confirmations(scope: Scope) -> Iterator[Finding]:
-    """A funding awaits confirmation exactly while its question is open, and on the same terms.
+    """A funding awaits confirmation exactly while its approval is open, and on the same terms.
 
     Whoever went through one was asked about, and an answer had its effect.
     """
-    is_open = Q(decision=Decision.OPEN)
+    is_open = Q(decision=ApprovalStatus.OPEN)
     awaits = Q(funding__status=FundingStatus.AWAITING_CONFIRMATION)
     same_terms = Q(amount=F("funding__amount"), source=F("funding__source"))
     went_on = Q(funding__reserved_at__isnull=False)
-    approved = Q(decision=Decision.APPROVED)
-    questions = Confirmation.objects.filter(
+    approved = Q(decision=ApprovalStatus.APPROVED)
+    found = Confirmation.objects.filter(
         is_open & ~awaits
         | ~is_open & awaits
         | ~same_terms
@@ -101,14 +101,14 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
     unasked = FundingTransaction.objects.filter(requires_confirmation=True, confirmation=None)
     if not scope.full:
         # Open ones have no date: both halves find their rows in the index on it.
-        questions = questions.filter(Q(decided_at=None) | Q(decided_at__gt=scope.since))
+        found = found.filter(Q(decided_at=None) | Q(decided_at__gt=scope.since))
         unasked = unasked.filter(status__in=IN_FLIGHT)
     if scope.tenant_ids is not None:
-        questions = questions.filter(tenant_id__in=scope.tenant_ids)
+        found = found.filter(tenant_id__in=scope.tenant_ids)
         unasked = unasked.filter(tenant_id__in=scope.tenant_ids)
-    for question in questions.select_related("funding"):
+    for approval in found.select_related("funding"):
         yield _finding(
-            question.funding, f"is {question.funding.status}, {question.pk} is {question.decision}"
+            approval.funding, f"is {approval.funding.status}, {approval.pk} is {approval.decision}"
         )
     for funding in unasked:
         yield _finding(funding, "required confirmation, but nobody was asked")
@@ -136,8 +136,8 @@ ACCOUNTS = audits.rows_of_tenants("funding accounts", FundingSource, judge_accou
 
 
 def check_answers(scope: Scope) -> Iterator[Finding]:
-    """Whoever answered a question could, and two other tables say that they did."""
-    return approvals.check(MATTER, scope, code="funding_answer_unwitnessed")
+    """Find answers that neither the audit log nor the links account for."""
+    return approvals.check(POLICY, scope, code="funding_answer_unwitnessed")
 
 
 def check_messages(scope: Scope) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from common.errors import RuleViolation
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod
 from funding.services import limits, topup_terms
-from funding.services.confirmation_outcomes import approvers
+from funding.services.approval_policy import approvers
 from funding.services.limits import Limits, Usage
 from networks import calendar
 

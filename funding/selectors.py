@@ -43,7 +43,7 @@ class AutoFunding:
 
 
 def transactions(*, tenant_id: str) -> QuerySet[FundingTransaction]:
-    """The tenant's funding, each row with its question and the ids of its balance transactions."""
+    """The tenant's funding, each row with its approval and the ids of its balance transactions."""
     postings = ledger.postings_of(
         tenant_id=OuterRef("tenant_id"), source_type=SOURCE_TYPE, source_id=OuterRef("pk")
     )
@@ -113,7 +113,7 @@ def newest_first(
 
 
 def attempts(*, tenant_id: str) -> QuerySet[FundingTransaction]:
-    """The tenant's funding, each row with its bank account and its question."""
+    """The tenant's funding, each row with its bank account and its approval."""
     rows = FundingTransaction.objects.filter(tenant_id=tenant_id)
     return rows.select_related("source", "confirmation")
 

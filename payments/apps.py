@@ -9,13 +9,13 @@ class PaymentsConfig(AppConfig):
 
     def ready(self) -> None:
         """Join the ledger's audit and its news, and the sandbox's due work."""
-        from approvals import matters
+        from approvals import policies
         from balance import causes, limits
         from balance.signals import available_balance_rose
         from common import audits, sealed
         from payments import invariants, sealed_rows
         from payments.api import presenters
-        from payments.services import approvals, sandbox, waiting
+        from payments.services import approval_policy, sandbox, waiting
         from transfers.sandbox import due
 
         sealed.register(*sealed_rows.KINDS)
@@ -26,7 +26,7 @@ class PaymentsConfig(AppConfig):
         audits.register(invariants.check_messages)
         audits.register_slices(invariants.MOVEMENTS.slices(invariants.ask_banks))
         audits.register_slices(invariants.ACCOUNTS)
-        matters.register(approvals.MATTER)
+        policies.register(approval_policy.POLICY)
         available_balance_rose.connect(waiting.wake, dispatch_uid="payments.waiting")
         due.register(sandbox.PART)
         limits.register(presenters.payment_limits)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from django.db.models import F, Q
 
 from approvals import invariants as approvals
-from approvals.models import Decision
+from approvals.models import ApprovalStatus
 from common import audits
 from common.audits import Finding, Scope
 from payments.models import SOURCE_TYPE, Payment, PaymentConfirmation, PaymentEvent, Recipient
-from payments.services.approvals import MATTER
+from payments.services.approval_policy import POLICY
 from payments.services.network_events import INBOX
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from transfers import invariants as networks
@@ -58,15 +58,15 @@ MOVEMENTS = Movements(
 
 
 def check_confirmations(scope: Scope) -> Iterator[Finding]:
-    """A payment waits for people exactly while its question is open, and on the same terms.
+    """A payment waits for people exactly while its approval is open, and on the same terms.
 
     A confirmed one was approved. Whoever requires confirmation was asked about.
     """
-    is_open, approved = Q(decision=Decision.OPEN), Q(decision=Decision.APPROVED)
+    is_open, approved = Q(decision=ApprovalStatus.OPEN), Q(decision=ApprovalStatus.APPROVED)
     unsent = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
     awaits = Q(payment__confirmed_at=None, payment__status__in=unsent)
     confirmed = Q(payment__confirmed_at__isnull=False)
-    questions = PaymentConfirmation.objects.filter(
+    found = PaymentConfirmation.objects.filter(
         is_open & ~awaits
         | ~is_open & awaits
         | approved & ~confirmed
@@ -75,22 +75,22 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
     )
     unasked = Payment.objects.filter(requires_confirmation=True, confirmation=None)
     if not scope.full:
-        questions = questions.filter(is_open | Q(decided_at__gt=scope.since))
+        found = found.filter(is_open | Q(decided_at__gt=scope.since))
         unasked = unasked.filter(status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN))
     if scope.tenant_ids is not None:
-        questions = questions.filter(tenant_id__in=scope.tenant_ids)
+        found = found.filter(tenant_id__in=scope.tenant_ids)
         unasked = unasked.filter(tenant_id__in=scope.tenant_ids)
-    for question in questions.select_related("payment"):
+    for approval in found.select_related("payment"):
         yield _finding(
-            question.payment, f"is {question.payment.status}, {question.pk} is {question.decision}"
+            approval.payment, f"is {approval.payment.status}, {approval.pk} is {approval.decision}"
         )
     for payment in unasked:
         yield _finding(payment, "requires confirmation, but nobody was asked")
 
 
 def check_answers(scope: Scope) -> Iterator[Finding]:
-    """Whoever answered a question could, and two other tables say that they did."""
-    return approvals.check(MATTER, scope, code="payment_answer_unwitnessed")
+    """Find answers that neither the audit log nor the links account for."""
+    return approvals.check(POLICY, scope, code="payment_answer_unwitnessed")
 
 
 def check_messages(scope: Scope) -> Iterator[Finding]:

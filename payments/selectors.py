@@ -18,7 +18,7 @@ from payments.states import OPEN, PaymentStatus
 
 
 def payments(*, tenant_id: str) -> QuerySet[Payment]:
-    """The tenant's payments, each with its recipient, its question and the ids of its balance
+    """The tenant's payments, each with its recipient, its approval and the ids of its balance
     transactions."""
     postings = ledger.postings_of(
         tenant_id=OuterRef("tenant_id"), source_type=SOURCE_TYPE, source_id=OuterRef("pk")
@@ -73,7 +73,7 @@ def history(payment: Payment) -> QuerySet[PaymentEvent]:
 
 
 def confirmation(payment: Payment) -> PaymentConfirmation | None:
-    """The question put to a second person, if one was."""
+    """Its approval, if a second person was asked."""
     return PaymentConfirmation.objects.filter(payment=payment).first()
 
 

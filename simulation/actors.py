@@ -10,7 +10,7 @@ from typing import Any, Literal
 from celery import current_app
 from django.db import close_old_connections, transaction
 
-from approvals import decisions, links, matters
+from approvals import answers, links, policies, selectors
 from balance import services as ledger
 from common.clock import utc_now
 from common.errors import DomainError
@@ -212,22 +212,22 @@ def _with_hold(world: World, customer: Customer, act: Act, *, what: str, prefix:
 def _answer(world: World, customer: Customer, act: Act, *, what: str) -> None:
     """An approver opens a link from the mail and answers."""
     now, tenant_id = utc_now(), customer.tenant.pk
-    asked = decisions.unanswered(tenant_id=tenant_id, now=now)
+    asked = selectors.open_approvals(tenant_id=tenant_id, now=now)
     if not asked:
         return
     view = asked[act.pick % 2 % len(asked)]  # mostly what ends first
-    matter = matters.get(view.kind)
-    question = matter.questions().get(pk=view.id)
+    policy = policies.get(view.kind)
+    approval = policy.approvals().get(pk=view.id)
     address = view.approvers[act.number % len(view.approvers)]
-    link = links.mint(matter, question, approver_email=address, now=now)
+    link = links.mint(policy, approval, approver_email=address, now=now)
     token = link.rstrip("/").rpartition("/")[2]
     deed = Deed(what, view.id, tenant_id, False, view.amount)
     world.deeds.append(deed)
     try:
         if what == "approve":
-            decisions.approve(token=token, typed_amount=format_cents(view.amount), now=utc_now())
+            answers.approve(token=token, typed_amount=format_cents(view.amount), now=utc_now())
         else:
-            decisions.decline(token=token, reason="no", now=utc_now())
+            answers.decline(token=token, reason="no", now=utc_now())
     except DomainError:
         return
     deed.was_told = True

@@ -41,7 +41,7 @@ _LEAP, _LEAP_SECONDS = 0.004, (1, 90)
 _WAKE_UP_LOST, _WAKE_UP_TWICE = 0.2, 0.1
 _ASK_AGAIN = 0.3
 _EVENING = (timedelta(minutes=10), timedelta(minutes=15))
-# Longer than any lease, delay, retry of a webhook, question or wait for money lasts.
+# Longer than any lease, delay, retry of a webhook, approval or wait for money lasts.
 _END = [*[timedelta(minutes=12)] * 3, *[timedelta(hours=hours) for hours in (2, 7, 25, 25, 60, 90)]]
 _END_ROUNDS = 3
 # What is due by a fast clock is so by a slow one.

@@ -80,11 +80,11 @@ PLANTS: dict[str, Plant] = {
         seed=3,
     ),
     "decision-twice": Plant(
-        "a question that was decided is decided again (approvals/outcomes.py)",
+        "an approval that was answered is answered again (approvals/outcomes.py)",
         edits={
             "approvals.outcomes": (
-                "filter(_in_time(decision, now), decision=Decision.OPEN)",
-                "filter(_in_time(decision, now))",
+                "filter(_in_time(status, now), decision=ApprovalStatus.OPEN)",
+                "filter(_in_time(status, now))",
             )
         },
         seed=2,

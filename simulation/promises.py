@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from approvals import matters
-from approvals.models import Decision
+from approvals import policies
+from approvals.models import ApprovalStatus
 from balance.models import Adjustment, BalanceTransaction
 from funding.models import FundingTransaction
 from payments.models import Payment
@@ -115,11 +115,11 @@ def _check_adjustment(deed: Deed) -> Iterator[Finding]:
 
 
 def _check_decision(deed: Deed) -> Iterator[Finding]:
-    wanted = Decision.APPROVED if deed.kind == "approve" else Decision.DECLINED
-    for matter in matters.every():
-        question = matter.questions().filter(pk=deed.subject_id).first()
-        if question is not None and question.decision != wanted:
-            text = f"told {wanted}, {question.pk} is {question.decision}"
+    wanted = ApprovalStatus.APPROVED if deed.kind == "approve" else ApprovalStatus.DECLINED
+    for policy in policies.every():
+        approval = policy.approvals().filter(pk=deed.subject_id).first()
+        if approval is not None and approval.decision != wanted:
+            text = f"told {wanted}, {approval.pk} is {approval.decision}"
             yield Finding("lie", deed.kind, text)
 
 

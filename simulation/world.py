@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
-from approvals import matters
-from approvals.models import Decision
+from approvals import policies
+from approvals.models import ApprovalStatus
 from balance import services as ledger
 from common.clock import utc_now
 from funding.models import AutoFundingConfig, FundingMethod, FundingTransaction
@@ -164,13 +164,13 @@ def _money_of(tenant: Tenant, now: datetime) -> str:
 
 
 def next_deadline(*, after: datetime) -> datetime | None:
-    """When the next open question or wait for money ends, if there is one."""
-    questions = [
-        matter.questions().filter(decision=Decision.OPEN, expires_at__gt=after)
-        for matter in matters.every()
+    """When the next open approval or wait for money ends, if there is one."""
+    open_ones = [
+        policy.approvals().filter(decision=ApprovalStatus.OPEN, expires_at__gt=after)
+        for policy in policies.every()
     ]
     ends = [
-        found.order_by("expires_at").values_list("expires_at", flat=True)[:1] for found in questions
+        found.order_by("expires_at").values_list("expires_at", flat=True)[:1] for found in open_ones
     ]
     moments = [moment for found in ends for moment in found]
     return min([*moments, *filter(None, [next_end_of_a_wait(after=after)])], default=None)

@@ -1,12 +1,12 @@
-"""Questions to approvers as people see them: what waits, and how others ended."""
+"""Approvals as people see them: what waits, and how others ended."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from approvals.decisions import QuestionView
-from approvals.models import Decision, Question
+from approvals.models import Approval, ApprovalStatus
+from approvals.selectors import ApprovalView
 from balance import selectors as ledger
 from common.money import format_cents
 from dashboard.auto_funding.state import people
@@ -15,17 +15,17 @@ from payments import selectors as payments
 from payments.states import PaymentStatus
 
 _ENDS = {
-    Decision.OPEN: Badge("Waiting", "warn"),
-    Decision.APPROVED: Badge("Approved", "good"),
-    Decision.DECLINED: Badge("Declined", "bad"),
-    Decision.EXPIRED: Badge("Expired"),
-    Decision.SUPERSEDED: Badge("Withdrawn"),
+    ApprovalStatus.OPEN: Badge("Waiting", "warn"),
+    ApprovalStatus.APPROVED: Badge("Approved", "good"),
+    ApprovalStatus.DECLINED: Badge("Declined", "bad"),
+    ApprovalStatus.EXPIRED: Badge("Expired"),
+    ApprovalStatus.SUPERSEDED: Badge("Withdrawn"),
 }
 
 
 @dataclass(frozen=True)
 class ApprovalLine:
-    """One question, whatever kind of money it is about. `end` says how it ended, in words."""
+    """One approval, of a payment or of funding. `end` says in words how it ended."""
 
     id: str
     kind: str
@@ -43,7 +43,7 @@ class ApprovalLine:
     ended_at: datetime | None
 
 
-def approval_line(view: QuestionView, *, email: str) -> ApprovalLine:
+def approval_line(view: ApprovalView, *, email: str) -> ApprovalLine:
     """`email` is the address of whoever looks at it."""
     account = bank_name(view.bank_name, view.last4)
     is_payment = view.kind == "payment"
@@ -59,7 +59,7 @@ def approval_line(view: QuestionView, *, email: str) -> ApprovalLine:
         asks_you=email.casefold() in {address.casefold() for address in view.approvers},
         asked_at=view.requested_at,
         expires_at=view.expires_at,
-        badge=_ENDS[Decision(view.state)],
+        badge=_ENDS[ApprovalStatus(view.state)],
         end=_end(view),
         ended_at=view.decided_at,
     )
@@ -67,31 +67,31 @@ def approval_line(view: QuestionView, *, email: str) -> ApprovalLine:
 
 @dataclass(frozen=True)
 class ApprovalFact:
-    """How the question about one row stands: `Approved by cfo@…`, and when."""
+    """How the approval of one row stands: `Approved by cfo@…`, and when."""
 
     badge: Badge
     end: str
     at: datetime | None
 
 
-def approval_fact(question: Question | None) -> ApprovalFact | None:
+def approval_fact(approval: Approval | None) -> ApprovalFact | None:
     """None where nobody was asked."""
-    if question is None:
+    if approval is None:
         return None
-    state = Decision(question.decision)
-    end = "" if state == Decision.OPEN else _ending(state, question)
-    return ApprovalFact(_ENDS[state], end, question.decided_at)
+    state = ApprovalStatus(approval.decision)
+    end = "" if state == ApprovalStatus.OPEN else _ending(state, approval)
+    return ApprovalFact(_ENDS[state], end, approval.decided_at)
 
 
-def prospect(view: QuestionView) -> str:
+def prospect(view: ApprovalView) -> str:
     """What keeps a payment from being sent although it is, or would be, approved; empty where
     nothing does, and for what adds money."""
-    if view.kind != "payment" or view.state not in (Decision.OPEN, Decision.APPROVED):
+    if view.kind != "payment" or view.state not in (ApprovalStatus.OPEN, ApprovalStatus.APPROVED):
         return ""
     payment = payments.payment(tenant_id=view.tenant_id, payment_id=view.subject_id)
     if not payment.is_unsent:
         return ""
-    approved = "Once approved it" if view.state == Decision.OPEN else "It"
+    approved = "Once approved it" if view.state == ApprovalStatus.OPEN else "It"
     if payment.status == PaymentStatus.WAITING_FOR_FUNDS:
         return f"{approved} waits for money: it is sent when the balance covers it."
     if ledger.summary(view.tenant_id).available < 0:
@@ -102,21 +102,21 @@ def prospect(view: QuestionView) -> str:
     return ""
 
 
-def _title(view: QuestionView) -> str:
+def _title(view: ApprovalView) -> str:
     if view.kind == "payment":
         return f"Pay {format_cents(view.amount)} to {view.holder_name}"
     return f"Add {format_cents(view.amount)} to the balance"
 
 
-def _end(view: QuestionView) -> str:
-    return _ending(Decision(view.state), view)
+def _end(view: ApprovalView) -> str:
+    return _ending(ApprovalStatus(view.state), view)
 
 
-def _ending(state: Decision, of: QuestionView | Question) -> str:
-    if state == Decision.APPROVED:
+def _ending(state: ApprovalStatus, of: ApprovalView | Approval) -> str:
+    if state == ApprovalStatus.APPROVED:
         return f"by {of.decided_by}"
-    if state == Decision.DECLINED:
+    if state == ApprovalStatus.DECLINED:
         return f"by {of.decided_by}: {of.decline_reason}"
-    if state == Decision.EXPIRED:
+    if state == ApprovalStatus.EXPIRED:
         return "Nobody decided in time."
     return "Canceled, or its terms changed."

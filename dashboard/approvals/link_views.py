@@ -1,4 +1,4 @@
-"""The magic link: GET and HEAD show the question or its end, POST decides.
+"""The magic link: GET and HEAD show the approval, POST answers it.
 
 Mail scanners open every link, so nothing but a POST with a CSRF token changes anything.
 """
@@ -11,8 +11,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from approvals import decisions
-from approvals.errors import AmountMismatch, UnknownConfirmation
+from approvals import answers, selectors
+from approvals.errors import AmountMismatch, UnknownApproval
 from common.clock import utc_now
 from common.errors import DomainError, ErrorKind
 from dashboard.approvals.forms import ApproveForm, DeclineForm
@@ -24,13 +24,13 @@ from dashboard.shell.magic_links import magic_link_page
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_variables()
 def confirmation(request: HttpRequest, token: str) -> HttpResponse:
-    """The question of one approver, for whoever holds the link."""
+    """The approval that the link is about, for whoever holds the link."""
     if request.method != "POST":
         return _show(request, token)
     try:
         declines = request.POST.get("decision") == "decline"
         return _decline(request, token) if declines else _approve(request, token)
-    except UnknownConfirmation:
+    except UnknownApproval:
         return _unknown(request)
     except DomainError as refusal:
         status = 503 if refusal.kind is ErrorKind.UNAVAILABLE else 409
@@ -42,9 +42,7 @@ def _approve(request: HttpRequest, token: str) -> HttpResponse:
     if not form.is_valid():
         return _show(request, token, approve=form, status=422)
     try:
-        decisions.approve(
-            token=token, typed_amount=form.cleaned_data["typed_amount"], now=utc_now()
-        )
+        answers.approve(token=token, typed_amount=form.cleaned_data["typed_amount"], now=utc_now())
     except AmountMismatch as refusal:
         form.add_error("typed_amount", refusal.detail)
         return _show(request, token, approve=form, status=422)
@@ -55,7 +53,7 @@ def _decline(request: HttpRequest, token: str) -> HttpResponse:
     form = DeclineForm(request.POST)
     if not form.is_valid():
         return _show(request, token, decline=form, status=422)
-    decisions.decline(token=token, reason=form.cleaned_data["reason"], now=utc_now())
+    answers.decline(token=token, reason=form.cleaned_data["reason"], now=utc_now())
     return redirect("confirmation", token=token)
 
 
@@ -68,19 +66,19 @@ def _show(
     refusal: DomainError | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    question = decisions.look_up(token=token, now=utc_now())
-    if question is None:
+    approval = selectors.by_link(token=token, now=utc_now())
+    if approval is None:
         return _unknown(request)
     context = {
-        "question": question,
-        "prospect": prospect(question),
+        "approval": approval,
+        "prospect": prospect(approval),
         "approve": approve or ApproveForm(),
         "decline": decline or DeclineForm(),
         "refusal": refusal,
     }
     template = (
         "dashboard/approvals/link/open.html"
-        if question.state == "open"
+        if approval.state == "open"
         else "dashboard/approvals/link/closed.html"
     )
     return render(request, template, context, status=status)

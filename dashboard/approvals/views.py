@@ -8,9 +8,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from approvals import decisions, matters, requests
-from approvals.errors import ConfirmationClosed, ConfirmationResentRecently
-from approvals.matters import Decider
+from approvals import answers, policies, requests, selectors
+from approvals.errors import ApprovalClosed, ApprovalResentRecently
+from approvals.policies import Approver
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.approvals.forms import ApproveForm, DeclineForm
@@ -31,8 +31,8 @@ def approvals(request: PageRequest) -> HttpResponse:
     """What waits, those that end first in front, and the history behind it."""
     tenant_id, now, email = request.seat.tenant.pk, utc_now(), request.user.email
     before = request.GET.get("before", "")
-    waiting = decisions.unanswered(tenant_id=tenant_id, now=now)
-    found = decisions.decided(tenant_id=tenant_id, now=now, before=before, size=SIZE + 1)
+    waiting = selectors.open_approvals(tenant_id=tenant_id, now=now)
+    found = selectors.closed_approvals(tenant_id=tenant_id, now=now, before=before, size=SIZE + 1)
     older = found[SIZE - 1].id if len(found) > SIZE else ""
     values = {
         "waiting": [approval_line(view, email=email) for view in waiting],
@@ -44,62 +44,62 @@ def approvals(request: PageRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form()
-def approval(request: PageRequest, confirmation_id: str) -> HttpResponse:
-    """One question. Who was asked decides it here as by the link in the e-mail."""
+def approval(request: PageRequest, approval_id: str) -> HttpResponse:
+    """One approval. Who was asked answers here as by the link in the e-mail."""
     if request.method != "POST":
-        return _show(request, confirmation_id)
+        return _show(request, approval_id)
     declines = request.POST.get("decision") == "decline"
     form: forms.Form = DeclineForm(request.POST) if declines else ApproveForm(request.POST)
     if form.is_valid():
         try:
-            _decide(request, confirmation_id, form)
-        except ConfirmationClosed as refusal:
+            _decide(request, approval_id, form)
+        except ApprovalClosed as refusal:
             messages.warning(request, refusal.detail)
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields=_FIELDS)
     if form.errors:
-        return _show(request, confirmation_id, form=form)
-    return redirect("dashboard:approval", confirmation_id=confirmation_id)
+        return _show(request, approval_id, form=form)
+    return redirect("dashboard:approval", approval_id=approval_id)
 
 
 @require_POST
 @tenant_form(*MONEY, Role.APPROVER)
-def resend(request: PageRequest, confirmation_id: str) -> HttpResponse:
+def resend(request: PageRequest, approval_id: str) -> HttpResponse:
     """Mail the approvers once more, at most every ten minutes."""
     tenant_id, now = request.seat.tenant.pk, utc_now()
-    view, _ = decisions.find(
-        tenant_id=tenant_id, confirmation_id=confirmation_id, email=request.user.email, now=now
+    view, _ = selectors.find(
+        tenant_id=tenant_id, approval_id=approval_id, email=request.user.email, now=now
     )
     try:
         asked = requests.resend(
-            matters.get(view.kind),
+            policies.get(view.kind),
             tenant_id=tenant_id,
             subject_id=view.subject_id,
             actor=actors.user(request.user.pk),
             now=now,
         )
-    except (ConfirmationClosed, ConfirmationResentRecently) as refusal:
+    except (ApprovalClosed, ApprovalResentRecently) as refusal:
         messages.warning(request, refusals.sentence(refusal))
     else:
         messages.success(request, f"A new link is on its way to {people(asked)}.")
     return redirect("dashboard:approvals")
 
 
-def _decide(request: PageRequest, confirmation_id: str, form: forms.Form) -> None:
-    by = Decider(email=request.user.email, actor=actors.user(request.user.pk))
+def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> None:
+    by = Approver(email=request.user.email, actor=actors.user(request.user.pk))
     tenant_id, now = request.seat.tenant.pk, utc_now()
     if isinstance(form, DeclineForm):
-        decisions.decline_signed_in(
+        answers.decline_signed_in(
             tenant_id=tenant_id,
-            confirmation_id=confirmation_id,
+            approval_id=approval_id,
             by=by,
             reason=form.cleaned_data["reason"],
             now=now,
         )
     else:
-        decisions.approve_signed_in(
+        answers.approve_signed_in(
             tenant_id=tenant_id,
-            confirmation_id=confirmation_id,
+            approval_id=approval_id,
             by=by,
             typed_amount=form.cleaned_data["typed_amount"],
             now=now,
@@ -107,17 +107,17 @@ def _decide(request: PageRequest, confirmation_id: str, form: forms.Form) -> Non
 
 
 def _show(
-    request: PageRequest, confirmation_id: str, *, form: forms.Form | None = None
+    request: PageRequest, approval_id: str, *, form: forms.Form | None = None
 ) -> HttpResponse:
     email = request.user.email
-    view, may_decide = decisions.find(
+    view, may_decide = selectors.find(
         tenant_id=request.seat.tenant.pk,
-        confirmation_id=confirmation_id,
+        approval_id=approval_id,
         email=email,
         now=utc_now(),
     )
     values = {
-        "question": view,
+        "approval": view,
         "line": approval_line(view, email=email),
         "prospect": prospect(view),
         "approvers": view.approvers,

@@ -52,7 +52,7 @@ class BankAnswer:
 
 @dataclass(frozen=True)
 class FundingDetail:
-    """`question_id` is that of the approval it waits for, empty if it waits for none."""
+    """`approval_id` is that of the approval it waits for, empty if it waits for none."""
 
     line: FundingLine
     stop: str
@@ -64,7 +64,7 @@ class FundingDetail:
     is_moving: bool
     may_cancel: bool
     is_held: bool
-    question_id: str
+    approval_id: str
 
 
 def detail(
@@ -88,11 +88,11 @@ def detail(
         is_moving=row.status in IN_FLIGHT,
         may_cancel=topups.is_unsent(row),
         is_held=row.held_at is not None,
-        question_id=_question_id(row),
+        approval_id=_approval_id(row),
     )
 
 
-def _question_id(row: FundingTransaction) -> str:
+def _approval_id(row: FundingTransaction) -> str:
     if row.status != FundingStatus.AWAITING_CONFIRMATION or not hasattr(row, "confirmation"):
         return ""
     return str(row.confirmation.pk)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from approvals import decisions
+from approvals import selectors as approvals
 from balance.selectors import Funds
 from common.money import format_cents
 from dashboard.auto_funding import obstacles as auto_funding_obstacles
@@ -98,11 +98,11 @@ def _waiting(tenant_id: str) -> list[Item]:
 
 
 def _approvals(tenant_id: str, now: datetime) -> list[Item]:
-    waiting = decisions.unanswered(tenant_id=tenant_id, now=now)
+    waiting = approvals.open_approvals(tenant_id=tenant_id, now=now)
     if not waiting:
         return []
-    if len(waiting) >= decisions.OPEN_MAX:
-        text = f"{decisions.OPEN_MAX} approvals or more wait."
+    if len(waiting) >= approvals.OPEN_MAX:
+        text = f"{approvals.OPEN_MAX} approvals or more wait."
         return [Item(text, reverse("dashboard:approvals"), "Open")]
     total = format_cents(sum(view.amount for view in waiting))
     if len(waiting) == 1:

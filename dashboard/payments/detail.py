@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from approvals.models import Decision
+from approvals.models import ApprovalStatus
 from dashboard.approvals.lines import ApprovalFact, approval_fact
 from dashboard.auto_funding.state import people
 from dashboard.funding.detail import BankAnswer, Step
@@ -38,7 +38,7 @@ _ASK = "Ask the recipient, then pay again or pay another way."
 
 @dataclass(frozen=True)
 class PaymentDetail:
-    """`confirmation_id` is that of the question, if people are or were asked."""
+    """`approval_id` is that of the approval, if people are or were asked."""
 
     line: PaymentLine
     stop: str
@@ -49,7 +49,7 @@ class PaymentDetail:
     is_back: bool
     description: str
     waits_until: datetime | None
-    confirmation_id: str
+    approval_id: str
     asked: str
     confirmation_expires_at: datetime | None
     hold_reason: str
@@ -64,27 +64,27 @@ def detail(
     row: Payment,
     *,
     history: Sequence[PaymentEvent],
-    question: PaymentConfirmation | None,
+    approval: PaymentConfirmation | None,
     names: Mapping[str, str],
     stop: str,
 ) -> PaymentDetail:
     """`names` are those of the people and keys in the history; `stop` says that, and by what,
     sending payments is stopped."""
     is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
-    steps = [*(_step(event, names) for event in history), *_questions(question, row, names)]
+    steps = [*(_step(event, names) for event in history), *_approvals(approval, row, names)]
     answer = _answer(row)
     return PaymentDetail(
         line=payment_line(row, is_stopped=bool(stop)),
         stop=stop if row.status in (PaymentStatus.CREATED, PaymentStatus.WAITING_FOR_FUNDS) else "",
-        approval=approval_fact(question),
+        approval=approval_fact(approval),
         holder=row.recipient.account_holder_name,
         steps=sorted(steps, key=lambda step: step.at),
         answer=answer,
         is_back=answer is not None,
         description=row.description,
         waits_until=row.waits_until if is_waiting else None,
-        confirmation_id=question.pk if question else "",
-        asked=people(question.approvers) if question else "",
+        approval_id=approval.pk if approval else "",
+        asked=people(approval.approvers) if approval else "",
         confirmation_expires_at=row.confirmation_expires_at if row.awaits_confirmation else None,
         hold_reason=row.hold_reason if row.is_unsent else "",
         held_back_at=row.held_back_at,
@@ -104,16 +104,16 @@ def _step(event: PaymentEvent, names: Mapping[str, str]) -> Step:
     )
 
 
-def _questions(
-    question: PaymentConfirmation | None, row: Payment, names: Mapping[str, str]
+def _approvals(
+    approval: PaymentConfirmation | None, row: Payment, names: Mapping[str, str]
 ) -> Iterator[Step]:
-    if question is None:
+    if approval is None:
         return
-    asked = people(question.approvers)
-    yield Step(f"A second person asked: {asked}", "Ballast", question.reason, question.created_at)
+    asked = people(approval.approvers)
+    yield Step(f"A second person asked: {asked}", "Ballast", approval.reason, approval.created_at)
     # A refusal is in the history, too, with its reason; an approval moves nothing by itself.
-    if question.decision == Decision.APPROVED and question.decided_at is not None:
-        yield Step("Approved", question.decided_by, "", question.decided_at)
+    if approval.decision == ApprovalStatus.APPROVED and approval.decided_at is not None:
+        yield Step("Approved", approval.decided_by, "", approval.decided_at)
 
 
 def _who(kind: str, actor_id: str, names: Mapping[str, str]) -> str:

@@ -65,7 +65,7 @@ def detail(request: PageRequest, payment_id: str) -> HttpResponse:
         "payment": payment_detail.detail(
             row,
             history=history,
-            question=selectors.confirmation(row),
+            approval=selectors.confirmation(row),
             names=tenants.people_and_keys({event.actor_id for event in history}),
             stop=stops.of(request.seat.tenant).payments,
         )

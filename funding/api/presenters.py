@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from approvals.api import approval
+from approvals.api import approval_body
 from common import clock
 from common.days import start_of_day, start_of_month
 from common.money import CURRENCY
@@ -39,7 +39,7 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
         "metadata": funding.metadata,
         "requiresConfirmation": funding.requires_confirmation,
         "confirmationExpiresAt": _optional(funding.confirmation_expires_at) if is_waiting else None,
-        "approval": approval(_question(funding)),
+        "approval": approval_body(_approval(funding)),
         "expectedAvailabilityDate": funding.promised_date and funding.promised_date.isoformat(),
         "statusTimestamps": {
             name: _optional(getattr(funding, column)) for name, column in _TIMESTAMPS.items()
@@ -57,8 +57,8 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
     }
 
 
-def _question(funding: FundingTransaction) -> Confirmation | None:
-    """The question about it. A query only where people are asked and it was not read along."""
+def _approval(funding: FundingTransaction) -> Confirmation | None:
+    """Its approval, if it needs one. Costs a query where it was not selected along."""
     return getattr(funding, "confirmation", None) if funding.requires_confirmation else None
 
 

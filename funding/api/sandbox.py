@@ -14,8 +14,8 @@ from api.idempotency import idempotent
 from api.sandbox import require_sandbox, step_parameter
 from api.schema import envelope, refuses
 from api.views import ApiViewSet
-from approvals.api import QuestionOut, confirmation
-from approvals.errors import UnknownConfirmation
+from approvals.api import ConfirmationOut, confirmation_body
+from approvals.errors import UnknownApproval
 from common import clock
 from funding.api import presenters
 from funding.api.serializers import FundingTransactionOut
@@ -36,8 +36,8 @@ class DueWorkOut(serializers.Serializer[Any]):
     transitions = TransitionOut(many=True)
 
 
-class SandboxConfirmationOut(QuestionOut):
-    """The question about one funding."""
+class SandboxConfirmationOut(ConfirmationOut):
+    """The approval of one funding, with its magic links."""
 
     fundingTransactionId = serializers.CharField()
 
@@ -79,16 +79,14 @@ class SandboxViewSet(ApiViewSet):
         """Make the bank take the next step: advance, complete, fail or return."""
         return responses.data(presenters.funding_transaction(prepared))
 
-    @extend_schema(
-        responses=envelope(SandboxConfirmationOut), extensions=refuses(UnknownConfirmation)
-    )
+    @extend_schema(responses=envelope(SandboxConfirmationOut), extensions=refuses(UnknownApproval))
     def confirmation(self, request: TenantRequest, funding_id: str) -> HttpResponse:
         """New magic links for the approvers of a funding, so that no mailbox is needed."""
         require_sandbox(request)
         links = sandbox.magic_links(
             tenant_id=request.auth.tenant_id, funding_id=funding_id, now=clock.utc_now()
         )
-        return responses.data(confirmation(links, subject_name="fundingTransactionId"))
+        return responses.data(confirmation_body(links, subject_name="fundingTransactionId"))
 
     def prepare_process_due(self, request: TenantRequest) -> list[Transition]:
         require_sandbox(request)

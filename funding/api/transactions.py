@@ -111,6 +111,6 @@ class FundingTransactionViewSet(ApiViewSet):
         topups.cancel(
             tenant_id=tenant_id, funding_id=funding_id, actor=request.auth.actor, now=utc_now()
         )
-        # Its question may have been withdrawn: read both as they are now.
+        # Its approval may have been withdrawn: read both as they are now.
         funding = selectors.transaction(tenant_id=tenant_id, funding_id=funding_id)
         return responses.data(presenters.funding_transaction(funding))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from funding.models.approvals import Confirmation, ConfirmationLink
 from funding.models.auto_funding import AutoFundingConfig, AutoFundingDecision, DecisionOutcome
 from funding.models.back_offs import AccountBackOff
-from funding.models.confirmations import Confirmation, ConfirmationLink
 from funding.models.consents import LinkConsent
 from funding.models.limits import FundingLimit
 from funding.models.sources import (

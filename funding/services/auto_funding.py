@@ -29,8 +29,8 @@ from funding.models import (
     FundingTransaction,
     Trigger,
 )
+from funding.services import approvals, lifecycle, notices, pauses
 from funding.services import auto_funding_checks as checks
-from funding.services import confirmations, lifecycle, notices, pauses
 from funding.services.auto_funding_checks import Declined, Situation, Undecidable
 from funding.states import FundingStatus
 from networks import calendar
@@ -173,8 +173,8 @@ def _ask(situation: Situation, funding: FundingTransaction) -> str:
         f"The balance of {format_cents(funds.available)}, with {format_cents(funds.pending)} on"
         f" its way, is below {format_cents(situation.threshold)}."
     )
-    question = confirmations.request(funding=funding, reason=why, now=situation.now)
-    return "awaiting_confirmation" if question.approvers else "awaiting_confirmation_nobody_asked"
+    approval = approvals.request(funding=funding, reason=why, now=situation.now)
+    return "awaiting_confirmation" if approval.approvers else "awaiting_confirmation_nobody_asked"
 
 
 def _decline(situation: Situation, refusal: Declined) -> AutoFundingDecision | None:

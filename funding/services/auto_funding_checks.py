@@ -22,7 +22,7 @@ from funding.models import (
     Trigger,
 )
 from funding.services import auto_funding_month, limits, pauses, sources
-from funding.services.confirmation_outcomes import SUPERSEDED
+from funding.services.approval_policy import SUPERSEDED
 from funding.states import IN_FLIGHT
 from networks import registry
 from networks.base import PaymentNetwork

@@ -24,10 +24,9 @@ from funding.errors import (
 )
 from funding.models import AutoFundingConfig, FundingSource
 from funding.services import (
+    approval_policy,
     authorizations,
     auto_funding,
-    confirmation_outcomes,
-    confirmations,
     limits,
     pauses,
     safeguards,
@@ -38,7 +37,7 @@ from tenants.services import audit
 from transfers.errors import AmountAboveLimit
 
 CONFIRMATION_EMAILS_MAX = 10
-# What an approver decides about: a change of any of it withdraws the open question.
+# What an approver decides about: a change of any of it withdraws the open approval.
 TERMS = ("enabled", "funding_amount", "funding_method", "source_id")
 _REQUIRED = {
     "low_balance_threshold": "lowBalanceThreshold",
@@ -74,7 +73,7 @@ def configure(
     again first, and TooManySafeguardChanges.
     """
     ledger.lock_row(tenant_id=tenant_id)
-    asked_until_now = confirmations.approvers(tenant_id=tenant_id)
+    asked_until_now = approval_policy.approvers(tenant_id=tenant_id)
     saved = AutoFundingConfig.objects.filter(tenant_id=tenant_id).first()
     config = saved or AutoFundingConfig(tenant_id=tenant_id)
     if seen not in {None, version_of(config)}:
@@ -93,7 +92,7 @@ def configure(
     if changes.get("enabled"):
         pauses.resume(tenant_id=tenant_id, actor=actor, now=now)
     if not changed.keys().isdisjoint(TERMS):
-        confirmation_outcomes.void_open(tenant_id=tenant_id, by=actor, now=now)
+        approval_policy.withdraw_open(tenant_id=tenant_id, by=actor, now=now)
     auto_funding.evaluate_safely(tenant_id=tenant_id, now=now)
 
 

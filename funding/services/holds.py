@@ -9,7 +9,7 @@ from typing import Any
 from common.engine.wakeups import enqueue_on_commit
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingTransaction
-from funding.services import auto_funding, confirmations, lifecycle, topups
+from funding.services import approvals, auto_funding, lifecycle, topups
 from funding.states import FundingStatus
 from networks import calendar
 from tenants.actors import Actor
@@ -38,7 +38,7 @@ def _lock(funding_id: str) -> FundingTransaction:
 
 
 def _end(funding: FundingTransaction, actor: Actor, message: str, now: datetime) -> None:
-    confirmations.supersede(funding=funding, by=actor.id, now=now)
+    approvals.supersede(funding=funding, by=actor.id, now=now)
     lifecycle.move(
         funding=funding,
         target=FundingStatus.FAILED,

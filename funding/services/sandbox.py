@@ -10,13 +10,13 @@ from approvals.links import ApproverLinks
 from funding import selectors
 from funding.models import FundingEvent, FundingSource, FundingTransaction
 from funding.services import (
+    approval_sweeps,
     auto_funding,
-    confirmation_sweeps,
     deposits,
     network_events,
     submission,
 )
-from funding.services.confirmation_outcomes import MATTER
+from funding.services.approval_policy import POLICY
 from transfers.sandbox import due, steps
 from transfers.sandbox.due import Transition
 
@@ -32,8 +32,8 @@ def step(*, tenant_id: str, funding_id: str, name: str, now: datetime) -> Fundin
 
 
 def magic_links(*, tenant_id: str, funding_id: str, now: datetime) -> ApproverLinks:
-    """New links to decide about a funding, as the mails would bring. Raises UnknownConfirmation."""
-    return links.for_sandbox(MATTER, tenant_id=tenant_id, subject_id=funding_id, now=now)
+    """New links to decide about a funding, as the mails would bring. Raises UnknownApproval."""
+    return links.for_sandbox(POLICY, tenant_id=tenant_id, subject_id=funding_id, now=now)
 
 
 def _run_due(now: datetime) -> int:
@@ -41,7 +41,7 @@ def _run_due(now: datetime) -> int:
         submission.submit_due(now=now)
         + network_events.process(now=now)
         + deposits.process_due(now=now)
-        + confirmation_sweeps.sweep(now=now)
+        + approval_sweeps.sweep(now=now)
         + auto_funding.sweep(now=now)
     )
 

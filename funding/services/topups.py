@@ -16,7 +16,7 @@ from common.ids import is_id
 from funding.errors import FundingMethodNotSupported
 from funding.methods import NETWORK_METHOD
 from funding.models import FundingMethod, FundingTransaction, Trigger
-from funding.services import auto_funding, confirmations, lifecycle, limits, topup_terms
+from funding.services import approvals, auto_funding, lifecycle, limits, topup_terms
 from funding.states import FundingStatus
 from networks import calendar, registry
 from tenants.actors import Actor
@@ -75,7 +75,7 @@ def request(
     )
     funding = lifecycle.start(terms=new, actor=actor, now=now)
     if deadline is not None:
-        confirmations.request(
+        approvals.request(
             funding=funding, reason="A top-up above the amount that needs no approval.", now=now
         )
     return funding
@@ -106,7 +106,7 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
     funding = _lock(tenant_id, funding_id)
     if not is_unsent(funding):
         raise NotCancelable(f"This funding transaction is {funding.status} and cannot be canceled.")
-    confirmations.supersede(funding=funding, by=actor.id, now=now)
+    approvals.supersede(funding=funding, by=actor.id, now=now)
     lifecycle.move(
         funding=funding,
         target=FundingStatus.FAILED,

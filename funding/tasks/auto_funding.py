@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from funding.services import auto_funding, confirmation_sweeps
+from funding.services import approval_sweeps, auto_funding
 
 
 @shared_task(name="funding.sweep_auto_funding")
@@ -20,4 +20,4 @@ def evaluate_auto_funding(*, tenant_id: str, **_future: object) -> None:
 
 @shared_task(name="funding.sweep_confirmations")
 def sweep_confirmations(**_future: object) -> None:
-    confirmation_sweeps.sweep(now=utc_now())
+    approval_sweeps.sweep(now=utc_now())

@@ -17,8 +17,8 @@ from api.sandbox import require_sandbox, step_parameter
 from api.schema import envelope, page, refuses
 from api.serializers import validated
 from api.views import ApiViewSet
-from approvals.api import confirmation
-from approvals.errors import UnknownConfirmation
+from approvals.api import confirmation_body
+from approvals.errors import UnknownApproval
 from balance.errors import InsufficientBalance
 from common.clock import utc_now
 from common.errors import NotFound
@@ -100,7 +100,7 @@ class PaymentViewSet(ApiViewSet):
         orders.cancel(
             tenant_id=tenant_id, payment_id=payment_id, actor=request.auth.actor, now=utc_now()
         )
-        # Its question may have been withdrawn: read both as they are now.
+        # Its approval may have been withdrawn: read both as they are now.
         payment = selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
         return responses.data(presenters.payment(payment))
 
@@ -128,13 +128,11 @@ class SandboxPaymentViewSet(ApiViewSet):
         """Make the bank take the next step: advance, complete, fail or return."""
         return responses.data(presenters.payment(prepared))
 
-    @extend_schema(
-        responses=envelope(PaymentConfirmationOut), extensions=refuses(UnknownConfirmation)
-    )
+    @extend_schema(responses=envelope(PaymentConfirmationOut), extensions=refuses(UnknownApproval))
     def confirmation(self, request: TenantRequest, payment_id: str) -> HttpResponse:
         """New magic links for the approvers of a payment, so that no mailbox is needed."""
         require_sandbox(request)
         links = approvals.magic_links(
             tenant_id=request.auth.tenant_id, payment_id=payment_id, now=utc_now()
         )
-        return responses.data(confirmation(links, subject_name="paymentId"))
+        return responses.data(confirmation_body(links, subject_name="paymentId"))

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 
 from api.bank_accounts import bank_account
-from approvals.api import approval
+from approvals.api import approval_body
 from common import clock
 from payments.models import Payment, PaymentConfirmation, Recipient
 from payments.services import approvals
@@ -45,7 +45,7 @@ def payment(row: Payment) -> dict[str, Any]:
         "requiresConfirmation": row.requires_confirmation,
         "confirmationExpiresAt": _optional(row.confirmation_expires_at) if awaits else None,
         "confirmedAt": _optional(row.confirmed_at),
-        "approval": approval(_question(row)),
+        "approval": approval_body(_approval(row)),
         "onHold": row.held_at is not None,
         "heldBackAt": _optional(row.held_back_at),
         "expectedArrivalDate": row.promised_date and row.promised_date.isoformat(),
@@ -65,8 +65,8 @@ def payment(row: Payment) -> dict[str, Any]:
     }
 
 
-def _question(row: Payment) -> PaymentConfirmation | None:
-    """The question about it. A query only where people are asked and it was not read along."""
+def _approval(row: Payment) -> PaymentConfirmation | None:
+    """Its approval, if it needs one. Costs a query where it was not selected along."""
     return getattr(row, "confirmation", None) if row.requires_confirmation else None
 
 

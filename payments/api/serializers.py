@@ -9,7 +9,7 @@ from rest_framework import serializers
 from api.bank_accounts import BankAccountIn, BankAccountOut
 from api.fields import CentsField, MetadataField, StrictBooleanField, StrictChoiceField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
-from approvals.api import ApprovalOut, QuestionOut
+from approvals.api import ApprovalOut, ConfirmationOut
 from payments.models import DESCRIPTION_LENGTH_MAX, NICKNAME_LENGTH_MAX, PaymentMethod
 from payments.services.orders import Order
 from payments.states import PaymentStatus
@@ -93,8 +93,8 @@ class PaymentTimestampsOut(serializers.Serializer[Any]):
     canceledAt = serializers.DateTimeField(allow_null=True)
 
 
-class PaymentConfirmationOut(QuestionOut):
-    """The question about one payment."""
+class PaymentConfirmationOut(ConfirmationOut):
+    """The approval of one payment, with its magic links."""
 
     paymentId = serializers.CharField()
 

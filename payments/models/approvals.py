@@ -1,4 +1,4 @@
-"""Above which amount a second person approves, and the questions put to them."""
+"""Above which amount a second person approves payments, the approvals, and their links."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q
 
-from approvals.models import MagicLink, Question
+from approvals.models import Approval, MagicLink
 from common.fields import PrefixedIdField
 from payments.models.payments import Payment
 from payments.models.recipients import Recipient
@@ -52,14 +52,14 @@ class PaymentSettings(models.Model):
         return self.next_threshold if is_due else self.approval_threshold
 
 
-class PaymentConfirmation(Question):
+class PaymentConfirmation(Approval):
     """Whether one payment may be sent, on terms that never change."""
 
     payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="confirmation")
 
     direction = "out"
 
-    class Meta(Question.Meta):
+    class Meta(Approval.Meta):
         verbose_name = "payment approval"
 
     @property

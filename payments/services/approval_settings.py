@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from approvals.errors import ConfirmationClosed, NotAnApprover
+from approvals.errors import ApprovalClosed, NotAnApprover
 from common import clock
 from common.errors import InvalidInput
 from common.money import AMOUNT_MAX, format_cents
@@ -53,7 +53,7 @@ def set_threshold(
 def agree(*, tenant_id: str, actor: Actor, now: datetime) -> PaymentSettings:
     """A second person lets the waiting change count at once.
 
-    Raises ConfirmationClosed if none waits (any more), NotAnApprover to whoever asked for it.
+    Raises ApprovalClosed if none waits (any more), NotAnApprover to whoever asked for it.
     """
     tenant, row = _waiting(tenant_id, now)
     if actor.id == row.next_by:
@@ -66,7 +66,7 @@ def agree(*, tenant_id: str, actor: Actor, now: datetime) -> PaymentSettings:
 
 @transaction.atomic
 def refuse(*, tenant_id: str, actor: Actor, now: datetime) -> None:
-    """The limit stays as it is. Raises ConfirmationClosed if nothing waits (any more)."""
+    """The limit stays as it is. Raises ApprovalClosed if nothing waits (any more)."""
     _tenant, row = _waiting(tenant_id, now)
     _end_waiting(row, actor, now)
 
@@ -89,7 +89,7 @@ def _locked(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
 def _waiting(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
     tenant, row = _locked(tenant_id, now)
     if row.next_at is None:
-        raise ConfirmationClosed("No change of the limit waits any more.")
+        raise ApprovalClosed("No change of the limit waits any more.")
     return tenant, row
 
 

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from approvals import decisions
+from approvals import answers
 from common.clock import utc_now
 from funding.models import Confirmation, FundingTransaction
 from funding.services import auto_funding
@@ -84,9 +84,9 @@ class TestApproval:
         assert shown(acme_api, row) == OPEN
         amount = f"{row.amount / 100:.2f}"
 
-        decisions.approve(token=token(acme_api, row), typed_amount=amount, now=utc_now())
+        answers.approve(token=token(acme_api, row), typed_amount=amount, now=utc_now())
 
-        decided = question_of(row).decided_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        decided = approval_of(row).decided_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         assert shown(acme_api, row) == {
             "status": "approved",
             "decidedBy": {"type": "approver", "id": CFO},
@@ -99,7 +99,7 @@ class TestApproval:
         assert expected(acme_api, row) is None
 
         amount = f"{row.amount / 100:.2f}"
-        decisions.approve(token=token(acme_api, row), typed_amount=amount, now=utc_now())
+        answers.approve(token=token(acme_api, row), typed_amount=amount, now=utc_now())
 
         row.refresh_from_db()
         assert expected(acme_api, row) == getattr(row, DATES[kind][0]).isoformat()
@@ -107,14 +107,14 @@ class TestApproval:
     def test_expects_nothing_once_it_is_declined(self, request, acme_api, kind):
         row = request.getfixturevalue(kind)
 
-        decisions.decline(token=token(acme_api, row), reason="Too much", now=utc_now())
+        answers.decline(token=token(acme_api, row), reason="Too much", now=utc_now())
 
         assert expected(acme_api, row) is None
 
     def test_names_who_declined_and_why(self, request, acme_api, kind):
         row = request.getfixturevalue(kind)
 
-        decisions.decline(token=token(acme_api, row), reason="Too much", now=utc_now())
+        answers.decline(token=token(acme_api, row), reason="Too much", now=utc_now())
 
         found = shown(acme_api, row)
         assert (found["status"], found["declineReason"]) == ("declined", "Too much")
@@ -132,8 +132,8 @@ class TestApproval:
     def test_names_no_staff_who_stopped_it(self, request, acme_api, kind, admin_user):
         row = request.getfixturevalue(kind)
         name = admin_user.email
-        question = type(question_of(row)).objects.filter(pk=question_of(row).pk)
-        question.update(decision="superseded", decided_by=name, decided_at=utc_now())
+        approval = type(approval_of(row)).objects.filter(pk=approval_of(row).pk)
+        approval.update(decision="superseded", decided_by=name, decided_at=utc_now())
 
         assert shown(acme_api, row)["decidedBy"] is None
         assert name not in acme_api.get(path_of(row)).content.decode()
@@ -146,7 +146,7 @@ class TestApproval:
     def test_stands_on_the_page(self, request, acme, acme_api, kind):
         row = request.getfixturevalue(kind)
         amount = f"{row.amount / 100:.2f}"
-        decisions.approve(token=token(acme_api, row), typed_amount=amount, now=utc_now())
+        answers.approve(token=token(acme_api, row), typed_amount=amount, now=utc_now())
 
         browser = browser_of(make_member(acme, email="dana@acme.example"))
         content = browser.get(f"/dashboard/{PAGES[kind]}/{row.pk}").content.decode()
@@ -155,7 +155,7 @@ class TestApproval:
         assert f"by {CFO}" in content
 
 
-def question_of(row):
+def approval_of(row):
     if isinstance(row, Payment):
         return PaymentConfirmation.objects.get(payment=row)
     return Confirmation.objects.get(funding=row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from approvals import decisions
+from approvals import answers
 from common.clock import utc_now
 from funding.models import ConfirmationLink, FundingTransaction
 from funding.services import auto_funding
@@ -43,7 +43,7 @@ def test_gives_links_that_decide(acme_api, waiting):
     assert (found["fundingTransactionId"], found["decision"]) == (waiting.pk, "open")
     (link,) = found["links"]
     assert link["approverEmail"] == "cfo@acme.example"
-    decisions.approve(token=token_of(link["url"]), typed_amount="500.00", now=utc_now())
+    answers.approve(token=token_of(link["url"]), typed_amount="500.00", now=utc_now())
     waiting.refresh_from_db()
     assert waiting.status == "reserved"
     decided = acme_api.get(f"{PATH}/{waiting.pk}").json()["data"]
@@ -70,7 +70,7 @@ def test_live_tenants_do_not_have_it(db):
     assert response.status_code == 404
 
 
-def test_hides_other_tenants_questions(rival_api, waiting):
+def test_hides_other_tenants_approvals(rival_api, waiting):
     response = rival_api.get(f"{PATH}/{waiting.pk}")
 
     assert (response.status_code, response.json()["code"]) == (404, "unknown_confirmation")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from approvals import decisions
+from approvals import answers
 from common.clock import utc_now
 from payments.services import approval_settings
 from tenants.actors import SYSTEM
@@ -41,7 +41,7 @@ def test_gives_links_that_decide(acme_api, payment):
     (link,) = found["links"]
     assert link["approverEmail"] == CFO
     token = link["url"].rstrip("/").rpartition("/")[2]
-    decisions.approve(token=token, typed_amount="50.00", now=utc_now())
+    answers.approve(token=token, typed_amount="50.00", now=utc_now())
     decided = acme_api.get(path(payment.pk)).json()["data"]
     assert (decided["decision"], decided["links"]) == ("approved", [])
     after = shown(acme_api, payment)
@@ -56,7 +56,7 @@ def test_knows_nothing_of_other_ids(acme_api, payment_id):
     assert answer.status_code == 404
 
 
-def test_hides_other_tenants_questions(rival_api, payment):
+def test_hides_other_tenants_approvals(rival_api, payment):
     assert rival_api.get(path(payment.pk)).status_code == 404
 
 

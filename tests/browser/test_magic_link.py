@@ -102,7 +102,7 @@ class TestApprover:
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 class TestEverybody:
-    def test_can_read_the_question_and_its_end(self, link, visit, scheme, viewport):
+    def test_can_read_the_approval_and_its_end(self, link, visit, scheme, viewport):
         visitor = visit(scheme=scheme, viewport=viewport)
         visitor.page.goto(link)
         visitor.page.get_by_text("Decline instead").click()

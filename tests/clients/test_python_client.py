@@ -159,10 +159,10 @@ class TestCalls:
         )
 
         payment = ballast.send(calls.pay(100, recipient=SUPPLIER))
-        question = ballast.send(calls.sandbox_payment_confirmation(payment["id"]))
+        approval = ballast.send(calls.sandbox_payment_confirmation(payment["id"]))
 
         assert (payment["requiresConfirmation"], payment["confirmedAt"]) == (True, None)
-        assert (question["paymentId"], len(question["links"])) == (payment["id"], 1)
+        assert (approval["paymentId"], len(approval["links"])) == (payment["id"], 1)
 
     def test_a_sandbox_tenant_plays_the_bank(self, ballast, tenant):
         fund(tenant, 10_000, now=utc_now())

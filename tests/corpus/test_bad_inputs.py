@@ -19,8 +19,8 @@ from common.clock import utc_now
 from devstack import postgres
 from devstack.paths import profile
 from funding.models import FundingMethod
-from funding.services import confirmations, sources
-from funding.services.confirmation_outcomes import MATTER
+from funding.services import approvals, sources
+from funding.services.approval_policy import POLICY
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM
 from tenants.services import accounts
@@ -83,8 +83,8 @@ def prepare():
         method=FundingMethod.ACH_DEBIT,
         confirmation_expires_at=now + timedelta(hours=1),
     )
-    question = confirmations.request(funding=waiting, reason="Corpus", now=now)
-    link = links.mint(MATTER, question, approver_email="cfo@acme.example", now=now)
+    approval = approvals.request(funding=waiting, reason="Corpus", now=now)
+    link = links.mint(POLICY, approval, approver_email="cfo@acme.example", now=now)
     token = link.rstrip("/").rsplit("/", 1)[1]
     return {
         "KEY": key,

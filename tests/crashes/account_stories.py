@@ -18,16 +18,16 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 
 from approvals import links
-from approvals.matters import Matter
+from approvals.policies import AnyPolicy
 from common.clock import utc_now
-from funding.services.confirmation_outcomes import MATTER
-from payments.services.approvals import MATTER as PAYMENTS
+from funding.services.approval_policy import POLICY
+from payments.services.approval_policy import POLICY as PAYMENTS
 from tenants.actors import SYSTEM
 from tenants.models import Role, User
 from tenants.services import emails, invitations
 from tests.crashes.addresses import taking_posts
 from tests.crashes.every_call import Story
-from tests.crashes.page_stories import Begin, asked_payment, form_of, question
+from tests.crashes.page_stories import Begin, asked_payment, form_of, open_approval
 from tests.crashes.world import Act, World
 from tests.passkeys import Passkey
 
@@ -281,15 +281,15 @@ def at_link(world: World, url: str, **fields: Any) -> Act:
     return form_of(world, Client(raise_request_exception=False), path, **fields)
 
 
-def address(world: World, matter: Matter, subject_id: str) -> str:
+def address(world: World, policy: AnyPolicy, subject_id: str) -> str:
     (url,) = links.for_sandbox(
-        matter, tenant_id=world.tenant.pk, subject_id=subject_id, now=utc_now()
+        policy, tenant_id=world.tenant.pk, subject_id=subject_id, now=utc_now()
     ).urls.values()
     return str(url)
 
 
 def of_funding(world: World) -> str:
-    return address(world, MATTER, question(world).funding_id)
+    return address(world, POLICY, open_approval(world).funding_id)
 
 
 def of_payment(world: World) -> str:

@@ -117,7 +117,7 @@ def of_recipient(name: str, **fields: Any) -> Begin:
     return lambda world: form(world, name, saved_recipient(world).pk, **fields)
 
 
-def question(world: World) -> Confirmation:
+def open_approval(world: World) -> Confirmation:
     """$50.00 wait for the owner."""
     world.money(1_000)
     world.low(confirmation_threshold=1_000, funding_amount=5_000)
@@ -127,11 +127,13 @@ def question(world: World) -> Confirmation:
 
 
 def approve(world: World) -> Act:
-    return form(world, "approval", question(world).pk, decision="approve", typed_amount="50.00")
+    return form(
+        world, "approval", open_approval(world).pk, decision="approve", typed_amount="50.00"
+    )
 
 
 def decline(world: World) -> Act:
-    return form(world, "approval", question(world).pk, decision="decline", reason="Not ours")
+    return form(world, "approval", open_approval(world).pk, decision="decline", reason="Not ours")
 
 
 def asked_payment(world: World) -> PaymentConfirmation:
@@ -148,8 +150,8 @@ def decide_payment(**fields: Any) -> Begin:
     return lambda world: form(world, "approval", asked_payment(world).pk, **fields)
 
 
-def resend_question(world: World) -> Act:
-    asked = question(world)
+def resend_approval(world: World) -> Act:
+    asked = open_approval(world)
     emails.send_due(now=utc_now())
     before = utc_now() - requests.RESEND_AFTER
     OutgoingEmail.objects.filter(tenant=world.tenant).update(created_at=before, sent_at=before)
@@ -296,7 +298,7 @@ BEGINNINGS: dict[str, Begin] = {
     "approval declined": decline,
     "approval of a payment": decide_payment(decision="approve", typed_amount="100.00"),
     "approval of a payment declined": decide_payment(decision="decline", reason="Not ours"),
-    "approval_resend": resend_question,
+    "approval_resend": resend_approval,
     "auto_funding_settings": rule_form("auto_funding_settings", step="save"),
     "auto_funding_preview": rule_form("auto_funding_preview"),
     "auto_funding_pause": pause,

@@ -76,7 +76,7 @@ def expiring(world: World) -> None:
     Payment.objects.filter(pk=payment.pk).update(waits_until=utc_now() - timedelta(hours=1))
 
 
-def approvals(world: World) -> None:
+def payment_approvals(world: World) -> None:
     assert world.owner
     world.money()
     approval_settings.set_threshold(
@@ -89,7 +89,7 @@ def approvals(world: World) -> None:
 
 def mails(world: World) -> None:
     world.member(Role.OWNER)
-    approvals(world)
+    payment_approvals(world)
 
 
 def verifications(world: World) -> None:
@@ -107,7 +107,7 @@ def low(world: World) -> None:
     make_auto_funding(world.tenant, source=world.source)
 
 
-def questions(world: World) -> None:
+def funding_approvals(world: World) -> None:
     assert world.owner
     make_auto_funding(world.tenant, source=world.source, confirmation_threshold=1_000)
     auto_funding.evaluate(tenant_id=world.tenant.pk, now=utc_now())
@@ -169,12 +169,12 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "payments.process_network_events": payment_events,
     "payments.run_waiting": waiting,
     "payments.expire_waiting": expiring,
-    "payments.sweep_confirmations": approvals,
+    "payments.sweep_confirmations": payment_approvals,
     "tenants.send_due_emails": mails,
     "funding.process_verifications": verifications,
     "funding.revoke_consents": consents,
     "funding.sweep_auto_funding": low,
-    "funding.sweep_confirmations": questions,
+    "funding.sweep_confirmations": funding_approvals,
     "webhooks.sweep": deliveries,
     "webhooks.forget_old": old_events,
     "api.forget_requests": old_requests,

@@ -12,7 +12,7 @@ from django.core import mail as outbox
 from common import mail
 
 TENANT = "Smith & Sons"
-QUESTION: dict[str, Any] = {
+APPROVAL: dict[str, Any] = {
     "kind": "funding",
     "holder_name": "Acme Inc",
     "tenant_name": TENANT,
@@ -82,17 +82,17 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "threshold": 10_000,
     },
     "confirmation_decided": {
-        **QUESTION,
+        **APPROVAL,
         "state": "declined",
         "decided_by": "dana@acme.example",
         "decided_at": "2026-11-20T16:00:00Z",
         "decline_reason": "Not this month",
         "subject_id": "ftx_1",
     },
-    "confirmation_reminder": QUESTION,
-    "confirmation_request": QUESTION,
+    "confirmation_reminder": APPROVAL,
+    "confirmation_request": APPROVAL,
     "funding_returned": {
-        **QUESTION,
+        **APPROVAL,
         "return_code": "R01",
         "return_reason": "Insufficient funds",
         "advice": "Make sure the account holds enough.",

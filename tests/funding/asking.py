@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from django.core import mail
 
-from approvals import decisions, links
+from approvals import answers, links, selectors
 from funding.models import FundingTransaction
-from funding.services.confirmation_outcomes import MATTER
+from funding.services.approval_policy import POLICY
 from tenants.actors import user
 from tenants.models import OutgoingEmail
 from tenants.services import emails
@@ -21,34 +21,34 @@ CFO = "cfo@acme.example"
 TEAM = user("usr_1")
 
 
-def token_of(question, email=BOSS, *, now=NOW):
-    address = links.mint(MATTER, question, approver_email=email, now=now)
+def token_of(approval, email=BOSS, *, now=NOW):
+    address = links.mint(POLICY, approval, approver_email=email, now=now)
     return address.rstrip("/").rpartition("/")[2]
 
 
-def approve(question, *, typed="$500.00", now=NOW, email=BOSS):
-    decisions.approve(token=token_of(question, email, now=now), typed_amount=typed, now=now)
+def approve(approval, *, typed="$500.00", now=NOW, email=BOSS):
+    answers.approve(token=token_of(approval, email, now=now), typed_amount=typed, now=now)
 
 
-def decline(question, *, reason="Not this month", now=NOW, email=BOSS):
-    decisions.decline(token=token_of(question, email, now=now), reason=reason, now=now)
+def decline(approval, *, reason="Not this month", now=NOW, email=BOSS):
+    answers.decline(token=token_of(approval, email, now=now), reason=reason, now=now)
 
 
 def page_of(token, now=NOW):
     """What the page of a known link shows."""
-    view = decisions.look_up(token=token, now=now)
+    view = selectors.by_link(token=token, now=now)
     assert view is not None
     return view
 
 
-def outcome(question):
-    question.refresh_from_db()
-    funding = FundingTransaction.objects.get(pk=question.funding_id)
-    return question.decision, question.decided_by, funding.status, funding.failure_code
+def outcome(approval):
+    approval.refresh_from_db()
+    funding = FundingTransaction.objects.get(pk=approval.funding_id)
+    return approval.decision, approval.decided_by, funding.status, funding.failure_code
 
 
-def untouched(question):
-    return outcome(question) == ("open", "", "awaiting_confirmation", "")
+def untouched(approval):
+    return outcome(approval) == ("open", "", "awaiting_confirmation", "")
 
 
 def sent(template):

@@ -1,4 +1,4 @@
-"""A tenant's bank account, the settings that draw on it, and a question to approvers."""
+"""A tenant's bank account, the settings that draw on it, and an approval to approvers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def config(acme, source):
 
 
 @pytest.fixture
-def question(acme):
+def approval(acme):
     """An automatic funding of $500.00 that boss and CFO are asked about."""
     make_source(acme)
     make_auto_funding(acme, confirmation_threshold=0, confirmation_emails=[BOSS, CFO])

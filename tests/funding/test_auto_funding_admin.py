@@ -13,7 +13,7 @@ from funding.models import (
     ConfirmationLink,
 )
 from funding.services import auto_funding
-from funding.services.confirmation_outcomes import MATTER
+from funding.services.approval_policy import POLICY
 from tenants.models import User
 from tests.builders import NOW, make_auto_funding, make_source
 
@@ -31,7 +31,7 @@ def token(acme):
     make_source(acme)
     make_auto_funding(acme, confirmation_threshold=0)
     auto_funding.evaluate(tenant_id=acme.pk, now=NOW)
-    url = links.mint(MATTER, Confirmation.objects.get(), approver_email="cfo@acme.example", now=NOW)
+    url = links.mint(POLICY, Confirmation.objects.get(), approver_email="cfo@acme.example", now=NOW)
     return url.rstrip("/").rpartition("/")[2]
 
 

@@ -209,10 +209,10 @@ class TestChangedTerms:
 
     def states(self, waiting):
         waiting.refresh_from_db()
-        question = Confirmation.objects.get(funding=waiting)
-        return waiting.status, waiting.failure_code, question.decision, question.decided_by
+        approval = Confirmation.objects.get(funding=waiting)
+        return waiting.status, waiting.failure_code, approval.decision, approval.decided_by
 
-    def test_a_new_amount_withdraws_the_question_and_asks_again(self, acme, waiting):
+    def test_a_new_amount_withdraws_the_approval_and_asks_again(self, acme, waiting):
         configure(acme, funding_amount=60_000)
 
         assert self.states(waiting) == (

@@ -31,7 +31,7 @@ def test_one_tenant_is_looked_at_on_request(acme, rival):
     assert FundingTransaction.objects.get().tenant == acme
 
 
-def test_the_sweep_closes_old_questions_once(acme):
+def test_the_sweep_closes_old_approvals_once(acme):
     make_source(acme)
     make_auto_funding(acme, confirmation_threshold=0)
     auto_funding.evaluate(tenant_id=acme.pk, now=utc_now() - timedelta(hours=73))

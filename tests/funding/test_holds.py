@@ -7,14 +7,14 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 
-from approvals import decisions
-from approvals.matters import Decider
+from approvals import answers
+from approvals.policies import Approver
 from balance import invariants
 from balance import selectors as ledger
 from common import queues
 from common.money import format_cents
 from funding.models import FundingTransaction
-from funding.services import auto_funding, confirmation_sweeps, holds, submission, topups
+from funding.services import approval_sweeps, auto_funding, holds, submission, topups
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Role
 from tests.builders import NOW, mails_of, make_auto_funding, make_member, make_source
@@ -47,7 +47,7 @@ def funding(acme):
 
 
 @pytest.fixture
-def question(acme):
+def approval(acme):
     """An automatic funding that waits for its approvers."""
     make_member(acme, email="dana@acme.example", role=Role.OWNER)
     make_source(acme)
@@ -118,18 +118,18 @@ def test_its_owner_can_still_cancel_it(acme, funding):
     assert not FundingTransaction.objects.filter(held_at__isnull=False).exists()
 
 
-def test_an_approval_does_not_release_it(acme, question):
-    hold(question.funding)
+def test_an_approval_does_not_release_it(acme, approval):
+    hold(approval.funding)
 
-    decisions.approve_signed_in(
+    answers.approve_signed_in(
         tenant_id=acme.pk,
-        confirmation_id=question.pk,
-        by=Decider(email="dana@acme.example", actor=SYSTEM),
-        typed_amount=format_cents(question.amount),
+        approval_id=approval.pk,
+        by=Approver(email="dana@acme.example", actor=SYSTEM),
+        typed_amount=format_cents(approval.amount),
         now=NOW,
     )
 
-    assert status_of(question.funding) == "reserved"
+    assert status_of(approval.funding) == "reserved"
     assert submission.submit_due(now=NOW) == 0
     assert FundingTransaction.objects.get().held_at == NOW
 
@@ -144,24 +144,24 @@ def test_after_days_on_hold_it_says_anew_when_the_money_is_there(funding):
     assert (funding.expected_availability_date - before).days in range(12, 18)
 
 
-def test_a_question_about_it_does_not_lapse_meanwhile(question):
-    hold(question.funding)
-    late = question.expires_at + timedelta(days=1)
+def test_an_approval_about_it_does_not_lapse_meanwhile(approval):
+    hold(approval.funding)
+    late = approval.expires_at + timedelta(days=1)
 
-    assert confirmation_sweeps.sweep(now=late) == 0
+    assert approval_sweeps.sweep(now=late) == 0
 
-    release(question.funding, now=late)
-    assert confirmation_sweeps.sweep(now=late) == 1
-    assert status_of(question.funding) == "failed"
+    release(approval.funding, now=late)
+    assert approval_sweeps.sweep(now=late) == 1
+    assert status_of(approval.funding) == "failed"
 
 
-def test_stopped_its_question_is_withdrawn(question):
-    hold(question.funding)
+def test_stopped_its_approval_is_withdrawn(approval):
+    hold(approval.funding)
 
-    stop(question.funding)
+    stop(approval.funding)
 
-    question.refresh_from_db()
-    assert (question.decision, status_of(question.funding)) == ("superseded", "failed")
+    approval.refresh_from_db()
+    assert (approval.decision, status_of(approval.funding)) == ("superseded", "failed")
 
 
 def test_its_queue_does_not_grow_old_because_of_it(funding):

@@ -6,13 +6,13 @@ from typing import Any
 
 from django.db import connection
 
-from approvals import decisions, links
+from approvals import answers, links
 from balance import proposals
 from balance import services as ledger
 from common.clock import utc_now
 from funding.models import Confirmation
 from funding.services import auto_funding
-from funding.services.confirmation_outcomes import MATTER
+from funding.services.approval_policy import POLICY
 from payments.services import approval_settings
 from tenants import actors
 from tenants.actors import SYSTEM
@@ -51,7 +51,7 @@ def keep() -> Names:
     names |= _money_in(tenant, rival)
     names |= _money_out(tenant)
     names |= _corrections(tenant)
-    names |= _questions(tenant)
+    names |= _approvals(tenant)
     names |= _unsent(tenant, names)
     return names | _read_back(names)
 
@@ -114,7 +114,7 @@ def _corrections(tenant: Any) -> Names:
     return {"adj": one(adjustment, single.id), "adp": proposal.pk}
 
 
-def _questions(tenant: Any) -> Names:
+def _approvals(tenant: Any) -> Names:
     """Approved by link: an automatic funding, and a payment. A payment that still waits."""
     make_auto_funding(
         tenant,
@@ -124,9 +124,9 @@ def _questions(tenant: Any) -> Names:
         confirmation_emails=["cfo@acme.example"],
     )
     auto_funding.evaluate(tenant_id=tenant.pk, now=utc_now())
-    question = Confirmation.objects.get(tenant=tenant)
-    token = links.mint(MATTER, question, approver_email="cfo@acme.example", now=utc_now())
-    decisions.approve(token=token.rstrip("/").rpartition("/")[2], typed_amount="500", now=utc_now())
+    approval = Confirmation.objects.get(tenant=tenant)
+    token = links.mint(POLICY, approval, approver_email="cfo@acme.example", now=utc_now())
+    answers.approve(token=token.rstrip("/").rpartition("/")[2], typed_amount="500", now=utc_now())
     approval_settings.set_threshold(
         tenant_id=tenant.pk, threshold=1_200, actor=SYSTEM, now=utc_now()
     )
@@ -136,7 +136,7 @@ def _questions(tenant: Any) -> Names:
     now = utc_now()
     funding.run_due(now=now)
     payments.run_due(now=now)
-    return {"fc": question.funding_id, "pq": asked.pk, "pa": answered.pk}
+    return {"fc": approval.funding_id, "pq": asked.pk, "pa": answered.pk}
 
 
 def _unsent(tenant: Any, names: Names) -> Names:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from approvals import decisions, links
-from approvals.errors import ConfirmationClosed
+from approvals import answers, links
+from approvals.errors import ApprovalClosed
 from balance import selectors
 from balance.errors import InsufficientBalance
 from common.errors import DomainError
@@ -33,7 +33,7 @@ from payments.services import (
     submission,
     waiting,
 )
-from payments.services.approvals import MATTER
+from payments.services.approval_policy import POLICY
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_auto_funding, make_source, make_tenant
 from tests.funding.builders import top_up
@@ -160,20 +160,20 @@ class World:
     def approve(self, pick: int) -> None:
         if out := self._pick([out for out in self.outs if out.amount > ASKED_ABOVE], pick):
             typed = format_cents(out.amount)
-            if self._answer(out, partial(decisions.approve, typed_amount=typed)):
+            if self._answer(out, partial(answers.approve, typed_amount=typed)):
                 out.asked_until = None
 
     def decline(self, pick: int) -> None:
         if out := self._pick([out for out in self.outs if out.amount > ASKED_ABOVE], pick):
-            self._end_if(self._answer(out, partial(decisions.decline, reason="no")), out, "failed")
+            self._end_if(self._answer(out, partial(answers.decline, reason="no")), out, "failed")
 
     def _answer(self, out: Out, answer: Any) -> bool:
         """Answer by link; whether that was still possible."""
         could = out.is_unsent and out.asked_until is not None and self.now < out.asked_until
-        question = PaymentConfirmation.objects.get(payment=out.row.pk)
-        link = links.mint(MATTER, question, approver_email="a@b.example", now=self.now)
+        approval = PaymentConfirmation.objects.get(payment=out.row.pk)
+        link = links.mint(POLICY, approval, approver_email="a@b.example", now=self.now)
         token = link.rstrip("/").rpartition("/")[2]
-        self._try(lambda: answer(token=token, now=self.now), None if could else ConfirmationClosed)
+        self._try(lambda: answer(token=token, now=self.now), None if could else ApprovalClosed)
         return could
 
     def _end_if(self, does_end: bool, out: Out, status: str) -> None:

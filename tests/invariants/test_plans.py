@@ -48,7 +48,7 @@ def test_the_sum_of_what_is_on_its_way(movements, index, rule):
     assert f" {index} " in generic_plan(statement)  # "on" a bitmap, "using" an index scan
 
 
-def test_the_questions_decided_since_yesterday():
+def test_the_approvals_answered_since_yesterday():
     table = Confirmation._meta.db_table
 
     plan = generic_plan(f"SELECT id FROM {table} WHERE decided_at IS NULL OR decided_at > $1")

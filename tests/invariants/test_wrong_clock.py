@@ -8,14 +8,14 @@ import pytest
 
 from api import idempotency, request_log
 from api.models import ApiRequest, IdempotencyRecord
-from approvals import sweeps as questions
+from approvals import sweeps as approvals
 from balance import invariants
 from balance.models import BalanceTransaction, LedgerCheck
 from common import database_clock, leases
 from common.clock import utc_now
 from funding.models import Confirmation
-from funding.services import auto_funding, confirmation_sweeps, deposits, verifications
-from funding.services.confirmation_outcomes import MATTER
+from funding.services import approval_sweeps, auto_funding, deposits, verifications
+from funding.services.approval_policy import POLICY
 from funding.states import SourceStatus
 from payments.services import waiting
 from tenants.actors import SYSTEM
@@ -111,15 +111,15 @@ class TestForgetting:
 
 
 class TestEnding:
-    def test_no_question_to_approvers(self, acme, ahead):
+    def test_no_reminder_to_approvers(self, acme, ahead):
         make_source(acme)
         make_auto_funding(acme, confirmation_threshold=0, confirmation_emails=[BOSS])
         auto_funding.evaluate(tenant_id=acme.pk, now=NOW)
-        question = Confirmation.objects.get()
+        approval = Confirmation.objects.get()
 
-        assert confirmation_sweeps.expire_due(now=ahead) == 0
-        assert questions.remind_due(MATTER, now=END - MINUTE) == 0
-        assert outcome(question) == ("open", "", "awaiting_confirmation", "")
+        assert approval_sweeps.expire_due(now=ahead) == 0
+        assert approvals.remind_due(POLICY, now=END - MINUTE) == 0
+        assert outcome(approval) == ("open", "", "awaiting_confirmation", "")
 
     def test_no_payment_that_waits_for_money(self, acme, ahead):
         payment = pay(acme, 500, wait=True)

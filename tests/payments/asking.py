@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from approvals import decisions, links
-from approvals.matters import Decider
+from approvals import answers, links
+from approvals.policies import Approver
 from payments.models import PaymentConfirmation
-from payments.services import approvals, orders
+from payments.services import orders
+from payments.services.approval_policy import POLICY
 from tenants.actors import api_key, user
 from tests.builders import NOW
 from tests.payments.builders import account
@@ -29,28 +30,28 @@ def order(tenant, amount=5_000, *, actor=PROGRAM, wait=False, now=NOW):
     )
 
 
-def question_of(payment):
+def approval_of(payment):
     return PaymentConfirmation.objects.get(payment=payment)
 
 
 def token_of(payment, email=OWNER):
-    address = links.mint(approvals.MATTER, question_of(payment), approver_email=email, now=NOW)
+    address = links.mint(POLICY, approval_of(payment), approver_email=email, now=NOW)
     return address.rstrip("/").rpartition("/")[2]
 
 
 def approve(payment, *, email=OWNER, typed="$50.00", now=NOW):
-    decisions.approve(token=token_of(payment, email), typed_amount=typed, now=now)
+    answers.approve(token=token_of(payment, email), typed_amount=typed, now=now)
 
 
 def decline(payment, *, email=OWNER, now=NOW):
-    decisions.decline(token=token_of(payment, email), reason="Not this one", now=now)
+    answers.decline(token=token_of(payment, email), reason="Not this one", now=now)
 
 
 def approve_signed_in(payment, person, *, now=NOW):
-    decisions.approve_signed_in(
+    answers.approve_signed_in(
         tenant_id=payment.tenant_id,
-        confirmation_id=question_of(payment).pk,
-        by=Decider(email=person.email, actor=user(person.pk)),
+        approval_id=approval_of(payment).pk,
+        by=Approver(email=person.email, actor=user(person.pk)),
         typed_amount="50",
         now=now,
     )
@@ -61,6 +62,6 @@ def cancel(payment, *, actor=PROGRAM):
 
 
 def outcome(payment):
-    question = question_of(payment)
+    approval = approval_of(payment)
     payment.refresh_from_db()
-    return question.decision, question.decided_by, payment.status, payment.failure_code
+    return approval.decision, approval.decided_by, payment.status, payment.failure_code

@@ -6,15 +6,15 @@ from datetime import timedelta
 
 import pytest
 
-from approvals import decisions
+from approvals import answers
 from approvals.errors import (
     AmountMismatch,
-    ConfirmationClosed,
+    ApprovalClosed,
     NotAnApprover,
     OwnPayment,
-    UnknownConfirmation,
+    UnknownApproval,
 )
-from approvals.matters import Decider
+from approvals.policies import Approver
 from payments.models import PaymentConfirmation
 from payments.services import approval_settings, approvals, holds, submission
 from tenants.actors import SYSTEM, user
@@ -27,13 +27,13 @@ from tests.payments.asking import (
     END,
     HOUR,
     OWNER,
+    approval_of,
     approve,
     approve_signed_in,
     cancel,
     decline,
     order,
     outcome,
-    question_of,
 )
 from tests.payments.builders import (
     events_of,
@@ -87,7 +87,7 @@ class TestApproval:
         fund(acme, 10_000)
         payment = order(acme, actor=user(owner.pk))
 
-        assert question_of(payment).approvers == []
+        assert approval_of(payment).approvers == []
         with pytest.raises(NotAnApprover):
             approve_signed_in(payment, owner)
 
@@ -118,11 +118,11 @@ class TestApproval:
 
         with pytest.raises(NotAnApprover):
             approve_signed_in(payment, stranger)
-        with pytest.raises(UnknownConfirmation):
-            decisions.approve_signed_in(
+        with pytest.raises(UnknownApproval):
+            answers.approve_signed_in(
                 tenant_id=rival.pk,
-                confirmation_id=question_of(payment).pk,
-                by=Decider(email=OWNER, actor=user(stranger.pk)),
+                approval_id=approval_of(payment).pk,
+                by=Approver(email=OWNER, actor=user(stranger.pk)),
                 typed_amount="50",
                 now=NOW,
             )
@@ -181,16 +181,16 @@ class TestEnd:
 
         assert status_of(big) == "completed"
 
-    def test_canceled_withdraws_the_question(self, rule, payment, owner):
+    def test_canceled_withdraws_the_approval(self, rule, payment, owner):
         cancel(payment, actor=user(owner.pk))
 
         assert outcome(payment) == ("superseded", OWNER, "canceled", "canceled")
         assert funds_of(rule) == (10_000, 0)
-        with pytest.raises(ConfirmationClosed):
+        with pytest.raises(ApprovalClosed):
             approve(payment)
 
     def test_first_decision_is_the_last(self, payment):
         approve(payment)
 
-        with pytest.raises(ConfirmationClosed):
+        with pytest.raises(ApprovalClosed):
             decline(payment, email=CHECKER)

@@ -1,4 +1,4 @@
-"""`check_ledger` finds a question that does not fit its payment."""
+"""`check_ledger` finds an approval that does not fit its payment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.corruption import found, tamper
         ),
     ],
 )
-def test_the_audit_finds_a_question_that_does_not_fit(payment, rival, damage, codes):
+def test_the_audit_finds_an_approval_that_does_not_fit(payment, rival, damage, codes):
     tamper(damage)
 
     assert found(full=False) == found(full=True) == codes

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from approvals.errors import ConfirmationClosed, NotAnApprover
+from approvals.errors import ApprovalClosed, NotAnApprover
 from payments.models import PaymentSettings
 from payments.services import approval_settings, approvals
 from tenants.actors import SYSTEM, staff, user
@@ -135,13 +135,13 @@ class TestSecondPerson:
 
     @pytest.mark.parametrize("act", [approval_settings.agree, approval_settings.refuse])
     def test_is_too_late_when_it_counts(self, asked, rule, checker, act):
-        with pytest.raises(ConfirmationClosed):
+        with pytest.raises(ApprovalClosed):
             act(tenant_id=rule.pk, actor=user(checker.pk), now=NOW + DAY)
 
         assert limit(rule, now=NOW + DAY) is None
 
     def test_finds_nothing_where_nothing_waits(self, rule, checker):
-        with pytest.raises(ConfirmationClosed):
+        with pytest.raises(ApprovalClosed):
             approval_settings.agree(tenant_id=rule.pk, actor=user(checker.pk), now=NOW)
 
 

@@ -9,8 +9,8 @@ import pytest
 from django.core import mail
 from django.db import IntegrityError, transaction
 
-from approvals import decisions
-from approvals.errors import ConfirmationResentRecently
+from approvals import selectors
+from approvals.errors import ApprovalResentRecently
 from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings, approvals, waiting
 from tenants.actors import SYSTEM, user
@@ -23,11 +23,11 @@ from tests.payments.asking import (
     HOUR,
     OWNER,
     PROGRAM,
+    approval_of,
     approve,
     decline,
     order,
     outcome,
-    question_of,
     token_of,
 )
 from tests.payments.builders import events_of, fund, funds_of, postings_of, run_due, status_of
@@ -49,17 +49,17 @@ class TestOrder:
         assert not order(acme, 10_000_000).requires_confirmation
 
     def test_sets_the_money_aside_and_asks(self, rule, payment):
-        question = question_of(payment)
+        approval = approval_of(payment)
 
         assert (payment.status, payment.confirmation_expires_at) == ("created", END)
         assert str(payment) == f"$50.00, needs approval: {payment.pk}"
         assert (funds_of(rule), postings_of(payment)) == ((5_000, 5_000), [("lock", 5_000)])
-        assert (question.amount, question.approvers) == (5_000, [CHECKER, OWNER])
-        assert question.reason == "Above $10.00 a second person approves. Ordered by key_1."
+        assert (approval.amount, approval.approvers) == (5_000, [CHECKER, OWNER])
+        assert approval.reason == "Above $10.00 a second person approves. Ordered by key_1."
         assert mails_of(rule, "confirmation_request") == [CHECKER, OWNER]
         assert notices_of(rule, "confirmation.requested") == [
             {
-                "confirmationId": question.pk,
+                "confirmationId": approval.pk,
                 "paymentId": payment.pk,
                 "amount": 5_000,
                 "expiresAt": "2026-11-23T15:00:00.000000Z",
@@ -81,7 +81,7 @@ class TestOrder:
     def test_never_asks_whoever_made_it(self, rule, owner):
         payment = order(rule, actor=user(owner.pk))
 
-        assert question_of(payment).approvers == [CHECKER]
+        assert approval_of(payment).approvers == [CHECKER]
 
     def test_what_was_refused_asks_nobody(self, rule):
         with pytest.raises(Exception, match="available"):
@@ -130,7 +130,7 @@ class TestWaitingForMoney:
         assert outcome(waiter) == ("declined", OWNER, "failed", "confirmation_declined")
         assert (funds_of(rule), postings_of(waiter)) == ((10_000, 0), [])
 
-    def test_giving_up_withdraws_the_question(self, rule, waiter, settings):
+    def test_giving_up_withdraws_the_approval(self, rule, waiter, settings):
         PaymentConfirmation.objects.update(expires_at=NOW + timedelta(days=30))
         waiting.expire_due(now=NOW + timedelta(days=7))
 
@@ -139,7 +139,7 @@ class TestWaitingForMoney:
 
 class TestResend:
     def test_asks_once_more(self, rule, payment):
-        with pytest.raises(ConfirmationResentRecently):
+        with pytest.raises(ApprovalResentRecently):
             approvals.resend(tenant_id=rule.pk, payment_id=payment.pk, actor=PROGRAM, now=NOW)
 
         asked = approvals.resend(
@@ -163,15 +163,15 @@ class TestResend:
 
 class TestLooking:
     def test_shows_whom_the_money_goes_to(self, payment):
-        view = decisions.look_up(token=token_of(payment), now=NOW)
+        view = selectors.by_link(token=token_of(payment), now=NOW)
 
         assert view is not None
         assert (view.kind, view.holder_name, view.last4) == ("payment", "Supplier LLC", "6789")
         assert (view.subject_id, view.amount, view.state) == (payment.pk, 5_000, "open")
 
     def test_lists_what_is_open(self, rule, payment, rival):
-        (view,) = decisions.unanswered(tenant_id=rule.pk, now=NOW)
+        (view,) = selectors.open_approvals(tenant_id=rule.pk, now=NOW)
 
         assert view.subject_id == payment.pk
-        assert decisions.unanswered(tenant_id=rival.pk, now=NOW) == []
-        assert decisions.unanswered(tenant_id=rule.pk, now=END) == []
+        assert selectors.open_approvals(tenant_id=rival.pk, now=NOW) == []
+        assert selectors.open_approvals(tenant_id=rule.pk, now=END) == []

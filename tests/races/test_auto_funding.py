@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from django.db import transaction
 
-from approvals import decisions, links
+from approvals import answers, links
 from balance import selectors as balances
 from balance import services as ledger
 from common.errors import DomainError
@@ -20,13 +20,13 @@ from funding.models import (
     Trigger,
 )
 from funding.services import (
+    approval_sweeps,
     auto_funding,
     auto_funding_config,
-    confirmation_sweeps,
     sources,
     topups,
 )
-from funding.services.confirmation_outcomes import MATTER
+from funding.services.approval_policy import POLICY
 from funding.states import IN_FLIGHT
 from tenants.actors import SYSTEM
 from tests.balance.builders import balance_of, fund, movement
@@ -138,8 +138,8 @@ def test_top_ups_debits_and_a_removal_of_the_source_never_deadlock(tenant, sourc
 def test_an_approval_is_of_the_old_terms_or_void(tenant, source, round_, log):
     make_auto_funding(tenant, confirmation_threshold=0)
     auto_funding.evaluate(tenant_id=tenant.pk, now=NOW)
-    question = Confirmation.objects.get()
-    token = links.mint(MATTER, question, approver_email="boss@acme.example", now=NOW)
+    approval = Confirmation.objects.get()
+    token = links.mint(POLICY, approval, approver_email="boss@acme.example", now=NOW)
     token = token.rstrip("/").rpartition("/")[2]
 
     def act(worker):
@@ -149,19 +149,19 @@ def test_an_approval_is_of_the_old_terms_or_void(tenant, source, round_, log):
             )
         if worker == 1:
             return topups.cancel(
-                tenant_id=tenant.pk, funding_id=question.funding_id, actor=SYSTEM, now=NOW
+                tenant_id=tenant.pk, funding_id=approval.funding_id, actor=SYSTEM, now=NOW
             )
         if worker == 2:
-            return confirmation_sweeps.sweep(now=NOW)
-        return decisions.approve(token=token, typed_amount="500.00", now=NOW)
+            return approval_sweeps.sweep(now=NOW)
+        return answers.approve(token=token, typed_amount="500.00", now=NOW)
 
     outcomes = together(act, workers=8)
-    confirmation_sweeps.sweep(now=NOW)
+    approval_sweeps.sweep(now=NOW)
 
     assert unforeseen(outcomes, log) == []
-    question.refresh_from_db()
-    old = FundingTransaction.objects.get(pk=question.funding_id)
-    assert (question.decision, old.status) in {
+    approval.refresh_from_db()
+    old = FundingTransaction.objects.get(pk=approval.funding_id)
+    assert (approval.decision, old.status) in {
         ("approved", "reserved"),
         ("approved", "failed"),  # approved, then canceled before it was sent
         ("superseded", "failed"),

@@ -11,7 +11,7 @@ from django.db import transaction
 from approvals import sweeps
 from funding.models import FundingTransaction
 from funding.services import auto_funding, holds, submission
-from funding.services.confirmation_outcomes import MATTER
+from funding.services.approval_policy import POLICY
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_auto_funding, make_source
@@ -68,7 +68,7 @@ def test_what_is_held_while_a_sweep_is_at_it_does_not_lapse(acme):
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
             assert attempt(holds.hold, funding) == "done"
-            sweep = pool.submit(together, lambda _: sweeps.expire_due(MATTER, now=late), workers=1)
+            sweep = pool.submit(together, lambda _: sweeps.expire_due(POLICY, now=late), workers=1)
             wait_for_a_lock()
         assert sweep.result() == [0]
 

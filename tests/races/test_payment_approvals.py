@@ -6,13 +6,14 @@ from collections import Counter
 
 import pytest
 
-from approvals import decisions, links
-from approvals.errors import ConfirmationClosed
+from approvals import answers, links
+from approvals.errors import ApprovalClosed
 from balance import invariants
 from common.clock import utc_now
 from networks.sandbox.models import SandboxInstruction
 from payments.models import Payment, PaymentConfirmation, PaymentEvent
 from payments.services import approval_settings, approvals, orders, submission, waiting
+from payments.services.approval_policy import POLICY
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail, Role
 from tests.builders import make_member, make_tenant
@@ -49,18 +50,18 @@ def payment(tenant):
 
 @pytest.fixture
 def token(payment):
-    question = PaymentConfirmation.objects.get()
-    address = links.mint(approvals.MATTER, question, approver_email=BOSS, now=utc_now())
+    approval = PaymentConfirmation.objects.get()
+    address = links.mint(POLICY, approval, approver_email=BOSS, now=utc_now())
     return address.rstrip("/").rpartition("/")[2]
 
 
 def approve(token, now=None):
-    decisions.approve(token=token, typed_amount="$6.00", now=now or utc_now())
+    answers.approve(token=token, typed_amount="$6.00", now=now or utc_now())
     return "approved"
 
 
 def decline(token):
-    decisions.decline(token=token, reason="no", now=utc_now())
+    answers.decline(token=token, reason="no", now=utc_now())
     return "declined"
 
 
@@ -75,9 +76,9 @@ def test_50_approvals_and_50_declines_have_one_winner(tenant, payment, token, ro
 
     (winner,) = [outcome for outcome in outcomes if isinstance(outcome, str)]
     losers = Counter(type(outcome) for outcome in outcomes if not isinstance(outcome, str))
-    assert losers == {ConfirmationClosed: 99}
-    question = PaymentConfirmation.objects.get()
-    assert (question.decision, question.decided_by) == (winner, BOSS)
+    assert losers == {ApprovalClosed: 99}
+    approval = PaymentConfirmation.objects.get()
+    assert (approval.decision, approval.decided_by) == (winner, BOSS)
     assert AuditEvent.objects.filter(action__startswith="confirmation.").count() == 1
     assert OutgoingEmail.objects.filter(template="confirmation_decided").count() == 1
     run_due(now=utc_now())
@@ -101,7 +102,7 @@ def test_approval_races_with_cancel_and_submission(tenant, payment, token, round
 
     end = status_of(payment)
     if canceled == "canceled":
-        assert approved == "approved" or isinstance(approved, ConfirmationClosed)
+        assert approved == "approved" or isinstance(approved, ApprovalClosed)
         assert (end, funds_of(tenant)) == ("canceled", (1_000, 0))
         assert not SandboxInstruction.objects.exists()
         assert postings_of(payment) == [("lock", 600), ("unlock", 600)]
@@ -119,9 +120,9 @@ def test_approval_races_with_the_end_and_one_wins(tenant, payment, token, round_
 
     outcomes = together(act, workers=12)
 
-    question = PaymentConfirmation.objects.get()
+    approval = PaymentConfirmation.objects.get()
     approved = outcomes.count("approved")
-    assert question.decision == ("approved" if approved else "expired")
+    assert approval.decision == ("approved" if approved else "expired")
     assert approved <= 1
     assert funds_of(tenant) == ((400, 600) if approved else (1_000, 0))
     assert status_of(payment) == ("created" if approved else "failed")
@@ -130,12 +131,12 @@ def test_approval_races_with_the_end_and_one_wins(tenant, payment, token, round_
 @rounds(10)
 def test_approval_races_with_the_money_and_the_payment_goes_once(tenant, round_):
     payment = pay(tenant, 2_000, wait=True, now=utc_now())
-    question = PaymentConfirmation.objects.get(payment=payment)
-    address = links.mint(approvals.MATTER, question, approver_email=BOSS, now=utc_now())
+    approval = PaymentConfirmation.objects.get(payment=payment)
+    address = links.mint(POLICY, approval, approver_email=BOSS, now=utc_now())
     token = address.rstrip("/").rpartition("/")[2]
     fund(tenant, 1_000)
     acts = (
-        lambda: decisions.approve(token=token, typed_amount="20", now=utc_now()),
+        lambda: answers.approve(token=token, typed_amount="20", now=utc_now()),
         lambda: waiting.run(tenant_id=tenant.pk, now=utc_now()),
     )
 

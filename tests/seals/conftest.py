@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from approvals.models import Decision
+from approvals.models import ApprovalStatus
 from balance import proposals
 from balance import services as ledger
 from common.clock import utc_now
@@ -74,7 +74,11 @@ def _decisions(acme: Tenant, now: datetime) -> None:
     funding, payment = FundingTransaction.objects.first(), Payment.objects.get()
     assert funding is not None
     decided = {"tenant": acme, "reason": "large", "expires_at": now, "created_at": now}
-    decided |= {"decision": Decision.DECLINED, "decided_at": now, "decided_by": "a@acme.example"}
+    decided |= {
+        "decision": ApprovalStatus.DECLINED,
+        "decided_at": now,
+        "decided_by": "a@acme.example",
+    }
     Confirmation.objects.create(funding=funding, source=funding.source, amount=1, **decided)
     PaymentConfirmation.objects.create(payment=payment, amount=1, **decided)
     figures = {"available": 1, "in_flight": 1, "threshold": 1, "amount": 1}

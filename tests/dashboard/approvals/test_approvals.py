@@ -8,7 +8,7 @@ import pytest
 
 from common.clock import utc_now
 from funding.models import Confirmation, FundingTransaction
-from funding.services import auto_funding, confirmation_sweeps, topups
+from funding.services import approval_sweeps, auto_funding, topups
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail, Role
@@ -29,7 +29,7 @@ def ann_browser(ann, sign_in):
 
 
 @pytest.fixture
-def question(acme, ann):
+def approval(acme, ann):
     """$500.00 wait for ann."""
     return ask(acme, confirmation_emails=[ann.email])
 
@@ -41,22 +41,22 @@ def ask(tenant, **settings):
     return Confirmation.objects.get(tenant=tenant)
 
 
-def path(question):
-    return f"{PAGE}/{question.pk}"
+def path(approval):
+    return f"{PAGE}/{approval.pk}"
 
 
-def approve(question, **fields):
+def approve(approval, **fields):
     return {
-        "acting_for": question.tenant_id,
+        "acting_for": approval.tenant_id,
         "decision": "approve",
         "typed_amount": "500.00",
         **fields,
     }
 
 
-def decline(question, **fields):
+def decline(approval, **fields):
     return {
-        "acting_for": question.tenant_id,
+        "acting_for": approval.tenant_id,
         "decision": "decline",
         "reason": "Not this week",
         **fields,
@@ -68,20 +68,20 @@ def status():
 
 
 class TestWaiting:
-    def test_shows_amount_reason_who_was_asked_and_until_when(self, question, dana_browser):
+    def test_shows_amount_reason_who_was_asked_and_until_when(self, approval, dana_browser):
         content = dana_browser.get(PAGE).content.decode()
 
         for fact in ("$500.00", "from JPMorgan Chase", "is below $100.00", "ann@acme.example"):
             assert fact in content
-        assert f'href="{path(question)}"' in content
+        assert f'href="{path(approval)}"' in content
 
-    def test_a_sentence_names_it(self, question, dana_browser):
+    def test_a_sentence_names_it(self, approval, dana_browser):
         sentence = "Add $500.00 to the balance"
 
         assert f">{sentence}</a></h3>" in dana_browser.get(PAGE).content.decode()
-        assert f"<h1>{sentence}</h1>" in dana_browser.get(path(question)).content.decode()
+        assert f"<h1>{sentence}</h1>" in dana_browser.get(path(approval)).content.decode()
 
-    def test_offers_the_decision_to_whom_was_asked(self, question, ann_browser, dana_browser):
+    def test_offers_the_decision_to_whom_was_asked(self, approval, ann_browser, dana_browser):
         assert b">Decide<" in ann_browser.get(PAGE).content
         assert b">Decide<" not in dana_browser.get(PAGE).content
 
@@ -103,8 +103,8 @@ class TestWaiting:
 
 
 class TestApproving:
-    def test_lets_the_money_go_in_the_name_of_the_person(self, question, ann, ann_browser):
-        response = ann_browser.post(path(question), approve(question), follow=True)
+    def test_lets_the_money_go_in_the_name_of_the_person(self, approval, ann, ann_browser):
+        response = ann_browser.post(path(approval), approve(approval), follow=True)
 
         assert status() == FundingStatus.RESERVED
         assert Confirmation.objects.get().decided_by == "ann@acme.example"
@@ -112,74 +112,74 @@ class TestApproving:
         assert b"by ann@acme.example" in response.content
 
     @pytest.mark.parametrize("typed", ["", "499.99", "yes"])
-    def test_needs_the_amount_typed(self, question, ann_browser, typed):
-        response = ann_browser.post(path(question), approve(question, typed_amount=typed))
+    def test_needs_the_amount_typed(self, approval, ann_browser, typed):
+        response = ann_browser.post(path(approval), approve(approval, typed_amount=typed))
 
         assert response.status_code == 422
         assert b"id_typed_amount_error" in response.content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
-    def test_twice_shows_how_it_ended(self, question, ann_browser):
-        ann_browser.post(path(question), approve(question))
+    def test_twice_shows_how_it_ended(self, approval, ann_browser):
+        ann_browser.post(path(approval), approve(approval))
 
-        response = ann_browser.post(path(question), approve(question), follow=True)
+        response = ann_browser.post(path(approval), approve(approval), follow=True)
 
         assert b"This request was approved before." in response.content
         assert AuditEvent.objects.filter(action="confirmation.approved").count() == 1
 
-    def test_is_refused_to_an_owner_who_was_not_asked(self, question, dana_browser):
+    def test_is_refused_to_an_owner_who_was_not_asked(self, approval, dana_browser):
         assert b"Only the approvers named above decide this" in (
-            dana_browser.get(path(question)).content
+            dana_browser.get(path(approval)).content
         )
 
-        response = dana_browser.post(path(question), approve(question))
+        response = dana_browser.post(path(approval), approve(approval))
 
         assert response.status_code == 422
         assert b"You are not among those who were asked." in response.content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
     def test_is_open_to_an_owner_where_nobody_was_asked(self, acme, sign_in):
-        question = ask(acme)
+        approval = ask(acme)
         owner = make_member(acme, email="late@acme.example", role=Role.OWNER)
 
-        sign_in(owner).post(path(question), approve(question))
+        sign_in(owner).post(path(approval), approve(approval))
 
         assert status() == FundingStatus.RESERVED
 
-    def test_of_another_tenant_is_not_found(self, question, rival, ravi, sign_in):
-        response = sign_in(ravi).post(path(question), approve(question, acting_for=rival.pk))
+    def test_of_another_tenant_is_not_found(self, approval, rival, ravi, sign_in):
+        response = sign_in(ravi).post(path(approval), approve(approval, acting_for=rival.pk))
 
         assert response.status_code == 404
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
-    def test_the_same_address_in_another_tenant_decides_nothing_here(self, question, ann, sign_in):
+    def test_the_same_address_in_another_tenant_decides_nothing_here(self, approval, ann, sign_in):
         other = make_tenant(name="Aardvark")
         make_member(other, email=ann.email, role=Role.OWNER)
 
-        response = sign_in(ann).post(path(question), approve(question, acting_for=other.pk))
+        response = sign_in(ann).post(path(approval), approve(approval, acting_for=other.pk))
 
         assert response.status_code == 404
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
 
 class TestDeclining:
-    def test_stops_it_and_keeps_the_reason(self, question, ann_browser):
-        response = ann_browser.post(path(question), decline(question), follow=True)
+    def test_stops_it_and_keeps_the_reason(self, approval, ann_browser):
+        response = ann_browser.post(path(approval), decline(approval), follow=True)
 
         assert status() == FundingStatus.FAILED
         assert b"by ann@acme.example: Not this week" in response.content
 
-    def test_needs_a_reason(self, question, ann_browser):
-        response = ann_browser.post(path(question), decline(question, reason=" "))
+    def test_needs_a_reason(self, approval, ann_browser):
+        response = ann_browser.post(path(approval), decline(approval, reason=" "))
 
         assert response.status_code == 422
         assert b"id_reason_error" in response.content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
-    def test_after_the_time_is_over_is_too_late(self, question, ann_browser):
+    def test_after_the_time_is_over_is_too_late(self, approval, ann_browser):
         Confirmation.objects.update(expires_at=utc_now() - timedelta(seconds=1))
 
-        response = ann_browser.post(path(question), decline(question), follow=True)
+        response = ann_browser.post(path(approval), decline(approval), follow=True)
 
         assert b"The time to decide is over." in response.content
         assert b"Expired" in response.content
@@ -189,39 +189,39 @@ class TestAskingAgain:
     def age(self):
         OutgoingEmail.objects.update(created_at=utc_now() - timedelta(minutes=11))
 
-    def test_mails_the_approvers_once_more(self, question, dana, dana_browser):
+    def test_mails_the_approvers_once_more(self, approval, dana, dana_browser):
         self.age()
 
         response = dana_browser.post(
-            f"{path(question)}/resend", {"acting_for": question.tenant_id}, follow=True
+            f"{path(approval)}/resend", {"acting_for": approval.tenant_id}, follow=True
         )
 
         assert b"A new link is on its way to ann@acme.example." in response.content
         assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 2
         assert AuditEvent.objects.get(action="confirmation.resent").actor_id == dana.pk
 
-    def test_is_refused_within_ten_minutes(self, question, dana_browser):
+    def test_is_refused_within_ten_minutes(self, approval, dana_browser):
         response = dana_browser.post(
-            f"{path(question)}/resend", {"acting_for": question.tenant_id}, follow=True
+            f"{path(approval)}/resend", {"acting_for": approval.tenant_id}, follow=True
         )
 
         assert b"Every approver got a link in the last ten minutes." in response.content
         assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 1
 
-    def test_is_nothing_for_viewers(self, question, acme, sign_in):
+    def test_is_nothing_for_viewers(self, approval, acme, sign_in):
         self.age()
         viewer = sign_in(make_member(acme, email="v@acme.example", role=Role.VIEWER))
 
         assert b"Send the e-mail again" not in viewer.get(PAGE).content
-        response = viewer.post(f"{path(question)}/resend", {"acting_for": acme.pk})
+        response = viewer.post(f"{path(approval)}/resend", {"acting_for": acme.pk})
 
         assert response.status_code == 403
         assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 1
 
-    def test_of_another_tenant_is_not_found(self, question, rival, ravi, sign_in):
+    def test_of_another_tenant_is_not_found(self, approval, rival, ravi, sign_in):
         self.age()
 
-        response = sign_in(ravi).post(f"{path(question)}/resend", {"acting_for": rival.pk})
+        response = sign_in(ravi).post(f"{path(approval)}/resend", {"acting_for": rival.pk})
 
         assert response.status_code == 404
         assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 1
@@ -242,7 +242,7 @@ class TestHistory:
             actor=SYSTEM,
             now=utc_now(),
         )
-        confirmation_sweeps.sweep(now=utc_now() + timedelta(days=4))
+        approval_sweeps.sweep(now=utc_now() + timedelta(days=4))
 
         content = dana_browser.get(PAGE).content.decode()
 
@@ -268,8 +268,8 @@ class TestHistory:
         assert rest.count("Nobody decided in time.") == 2
         assert "Newest" in rest
 
-    def test_begins_behind_no_request_that_is_open_or_foreign(self, question, rival, dana_browser):
-        for other in (question, ask(rival)):
+    def test_begins_behind_no_request_that_is_open_or_foreign(self, approval, rival, dana_browser):
+        for other in (approval, ask(rival)):
             assert dana_browser.get(f"{PAGE}?before={other.pk}").status_code == 404
 
     def test_costs_the_same_however_much_there_is(
@@ -285,4 +285,4 @@ class TestHistory:
         make_auto_funding(tenant, enabled=False, confirm_topups=True, confirmation_threshold=1)
         for _ in range(count):
             top_up(tenant, source=source, amount=100, now=utc_now())
-        confirmation_sweeps.sweep(now=utc_now() + timedelta(days=4))
+        approval_sweeps.sweep(now=utc_now() + timedelta(days=4))

@@ -26,7 +26,7 @@ DECLINE = {"decision": "decline", "reason": "Not this week"}
 
 @pytest.fixture
 def links(acme):
-    """A question about $500.00 and the links of its two approvers, ann and ben."""
+    """An approval about $500.00 and the links of its two approvers, ann and ben."""
     for name in ("ann", "ben"):
         make_member(acme, email=f"{name}@acme.example", role=Role.APPROVER)
     make_source(acme)
@@ -51,7 +51,7 @@ def status():
 
 
 def age(**delta):
-    """Let the question have been asked longer ago."""
+    """Let the approval have been asked longer ago."""
     Confirmation.objects.update(expires_at=utc_now() + timedelta(**delta))
 
 
@@ -174,7 +174,7 @@ class TestTheEnd:
         assert b"The time to decide is over" in response.content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
-    def test_changed_terms_withdraw_the_question(self, client, link, acme):
+    def test_changed_terms_withdraw_the_approval(self, client, link, acme):
         auto_funding_config.configure(
             tenant_id=acme.pk, changes={"funding_amount": 60_000}, actor=SYSTEM, now=utc_now()
         )
@@ -312,11 +312,11 @@ class TestWhatNoLongerFits:
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
     def test_is_said_to_who_is_signed_in(self, full):
-        question = Confirmation.objects.get()
+        approval = Confirmation.objects.get()
         browser = browser_of(User.objects.get(email="ann@acme.example"))
 
-        form = {**APPROVE, "acting_for": question.tenant_id}
-        answer = browser.post(f"/dashboard/approvals/{question.pk}", form)
+        form = {**APPROVE, "acting_for": approval.tenant_id}
+        answer = browser.post(f"/dashboard/approvals/{approval.pk}", form)
 
         content = answer.content.decode()
         assert answer.status_code == 422

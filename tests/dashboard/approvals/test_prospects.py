@@ -9,7 +9,7 @@ from payments.services import approval_settings
 from tenants.actors import SYSTEM
 from tenants.models import Role
 from tests.builders import make_member
-from tests.payments.asking import CHECKER, order, question_of, token_of
+from tests.payments.asking import CHECKER, approval_of, order, token_of
 from tests.payments.builders import fund, run_due, take
 
 BELOW = "The available balance is below zero, so nothing is sent."
@@ -40,7 +40,7 @@ def by_link(payment):
 
 
 def signed_in(payment):
-    return f"/dashboard/approvals/{question_of(payment).pk}"
+    return f"/dashboard/approvals/{approval_of(payment).pk}"
 
 
 def test_a_held_back_payment_is_called_so_before_and_after(rule, payment, client, checker):

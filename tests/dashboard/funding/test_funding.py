@@ -144,8 +144,8 @@ class TestFunding:
 
         content = dana_browser.get(f"/dashboard/funding/{funding.pk}").content.decode()
 
-        question = Confirmation.objects.get(funding=funding)
-        assert f'href="/dashboard/approvals/{question.pk}">See who was asked' in content
+        approval = Confirmation.objects.get(funding=funding)
+        assert f'href="/dashboard/approvals/{approval.pk}">See who was asked' in content
 
     def test_hides_other_tenants(self, rival, dana_browser):
         foreign = make_funding(rival, make_source(rival))

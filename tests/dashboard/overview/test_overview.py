@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from approvals import decisions
+from approvals import selectors
 from balance import services as ledger
 from common.clock import utc_now
 from dashboard.auto_funding import state as auto_funding
@@ -174,7 +174,7 @@ class TestAttention:
         assert "2 approvals wait, $150.00 in all." in content
 
     def test_counts_no_further_than_the_page_shows(self, acme, dana_browser, monkeypatch):
-        monkeypatch.setattr(decisions, "OPEN_MAX", 2)
+        monkeypatch.setattr(selectors, "OPEN_MAX", 2)
         source = make_source(acme)
         make_auto_funding(acme, enabled=False, confirm_topups=True, confirmation_threshold=1)
         for _ in range(3):

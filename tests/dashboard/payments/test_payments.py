@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from approvals import decisions
-from approvals.matters import Decider
+from approvals import answers
+from approvals.policies import Approver
 from payments.models import Payment, PaymentConfirmation, PaymentMethod, PaymentSettings
 from payments.services import approval_settings, holds, orders, recipients
 from tenants.actors import SYSTEM, user
@@ -194,10 +194,10 @@ class TestDetail:
             actor=user(dana.pk),
             now=NOW,
         )
-        decisions.approve_signed_in(
+        answers.approve_signed_in(
             tenant_id=money.pk,
-            confirmation_id=PaymentConfirmation.objects.get().pk,
-            by=Decider(email="cfo@acme.example", actor=user("usr_2")),
+            approval_id=PaymentConfirmation.objects.get().pk,
+            by=Approver(email="cfo@acme.example", actor=user("usr_2")),
             typed_amount="50",
             now=NOW,
         )

@@ -112,7 +112,7 @@ class TestNotifications:
             (Role.VIEWER, False),
         ],
     )
-    def test_never_switch_off_questions_to_approvers(self, acme, sign_in, role, told):
+    def test_never_switch_off_approvals_to_approvers(self, acme, sign_in, role, told):
         member = make_member(acme, email="new@acme.example", role=role)
 
         content = sign_in(member).get("/dashboard/notifications").content.decode()

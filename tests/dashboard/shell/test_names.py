@@ -7,7 +7,7 @@ import re
 import pytest
 from django.apps import apps
 
-from approvals.models import Decision
+from approvals.models import ApprovalStatus
 from dashboard.approvals import lines as approvals
 from dashboard.developers.webhooks import lines as webhook_lines
 from dashboard.payments import lines as payment_lines
@@ -40,7 +40,7 @@ def test_choices_are_in_sentence_case(column):
         (FundingStatus, context._FUNDING_BADGES),
         (SourceStatus, context._SOURCE_BADGES),
         (PaymentStatus, payment_lines.BADGES),
-        (Decision, approvals._ENDS),
+        (ApprovalStatus, approvals._ENDS),
         (DeliveryStatus, webhook_lines._DELIVERY_BADGES),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

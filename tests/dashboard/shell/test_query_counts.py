@@ -13,7 +13,7 @@ from api.models import ApiRequest
 from balance import services as ledger
 from common.clock import utc_now
 from funding.models import AutoFundingDecision, Confirmation, FundingSource, FundingTransaction
-from funding.services import confirmation_sweeps
+from funding.services import approval_sweeps
 from funding.states import FundingStatus, SourceStatus
 from payments.models import Payment, Recipient
 from payments.services import approval_settings, orders, recipients
@@ -132,7 +132,7 @@ def grow(tenant, source, rows):
     """One more of everything, `rows` times: decided and open approvals, lines, funding."""
     for _ in range(rows):
         top_up(tenant, source=source, now=utc_now())
-    confirmation_sweeps.sweep(now=utc_now() + timedelta(days=365))
+    approval_sweeps.sweep(now=utc_now() + timedelta(days=365))
     for number in range(rows):
         _grow_money(tenant, source, f"{number}{rows}")
         _grow_developers(tenant)
@@ -203,7 +203,7 @@ def _first(tenant):
         "funding_id": FundingTransaction.objects.filter(**mine),
         "payment_id": Payment.objects.filter(**mine),
         "recipient_id": Recipient.objects.filter(**mine, is_saved=True),
-        "confirmation_id": Confirmation.objects.filter(**mine),
+        "approval_id": Confirmation.objects.filter(**mine),
         "source_id": FundingSource.objects.filter(**mine, status=SourceStatus.PENDING_VERIFICATION),
         "membership_id": Membership.objects.filter(**mine),
         "key_id": ApiKey.objects.filter(**mine),

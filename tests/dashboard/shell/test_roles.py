@@ -179,7 +179,7 @@ def things(acme, people):
     return {
         "source_id": source.pk,
         "funding_id": make_funding(acme, source).pk,
-        "confirmation_id": Confirmation.objects.get().pk,
+        "approval_id": Confirmation.objects.get().pk,
         "key_id": key.pk,
         "endpoint_id": delivery.endpoint_id,
         "delivery_id": delivery.pk,

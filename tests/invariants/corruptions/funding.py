@@ -1,4 +1,4 @@
-"""Top-ups: rows, histories, accounts, questions, and the automatic ones' settings."""
+"""Top-ups: rows, histories, accounts, approvals, and the automatic ones' settings."""
 
 from __future__ import annotations
 
@@ -174,14 +174,14 @@ FUNDING = [
         "DELETE FROM funding_autofundingconfig WHERE tenant_id = '{t}'",
     ),
     Damage(
-        "44 funding's question deleted",
+        "44 funding's approval deleted",
         DAILY,
         "funding_confirmation",
         "DELETE FROM funding_confirmationlink; DELETE FROM funding_confirmation"
         " WHERE funding_id = '{fc}'",
     ),
     Damage(
-        "44b approved question called declined",
+        "44b approved approval called declined",
         USUAL,
         "funding_confirmation",
         "UPDATE funding_confirmation SET decision = 'declined' WHERE funding_id = '{fc}'",

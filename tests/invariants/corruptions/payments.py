@@ -1,4 +1,4 @@
-"""Payments: rows, histories, recipients and questions."""
+"""Payments: rows, histories, recipients and approvals."""
 
 from __future__ import annotations
 
@@ -101,14 +101,14 @@ PAYMENTS = [
         " WHERE id = '{pr}'",
     ),
     Damage(
-        "44c payment's question deleted",
+        "44c payment's approval deleted",
         DAILY,
         "payment_confirmation",
         "DELETE FROM payments_paymentconfirmationlink; DELETE FROM payments_paymentconfirmation"
         " WHERE payment_id = '{pa}'",
     ),
     Damage(
-        "44d open question answered by a stroke",
+        "44d open approval answered by a stroke",
         USUAL,
         "payment_confirmation",
         "UPDATE payments_payment SET confirmed_at = now() WHERE id = '{pq}'",

@@ -1,15 +1,15 @@
-"""The question put to the approvers of a funding, and the links that answer it."""
+"""The approval of a large funding, and the magic links that answer it."""
 
 from __future__ import annotations
 
 from django.db import models
 
-from approvals.models import MagicLink, Question
+from approvals.models import Approval, MagicLink
 from funding.models.sources import FundingSource
 from funding.models.transactions import FundingTransaction
 
 
-class Confirmation(Question):
+class Confirmation(Approval):
     """Whether one funding may go ahead, on terms that are copied here."""
 
     funding = models.OneToOneField(
@@ -19,7 +19,7 @@ class Confirmation(Question):
 
     direction = "in"
 
-    class Meta(Question.Meta):
+    class Meta(Approval.Meta):
         verbose_name = "funding approval"
 
     @property

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from approvals import requests
-from approvals.models import Decision
+from approvals.models import ApprovalStatus
 from funding.models import Confirmation
-from funding.services import auto_funding_config, confirmations
+from funding.services import approvals, auto_funding_config
 from tenants.actors import api_key, user
 from tenants.models import OutgoingEmail
 from tenants.services import emails
@@ -21,19 +21,19 @@ MINUTE = timedelta(minutes=1)
 
 
 def ask(tenant, amount, now):
-    """New terms of auto-funding: the open question is withdrawn, and another one asked."""
+    """New terms of auto-funding: the open approval is withdrawn, and another one asked."""
     auto_funding_config.configure(
         tenant_id=tenant.pk, changes={"funding_amount": amount}, actor=KEY, now=now
     )
 
 
-def test_twenty_questions_a_day_are_mailed_at_once():
+def test_twenty_approvals_a_day_are_mailed_at_once():
     assert requests.WITHDRAWN_A_DAY_MAX == 20
 
 
 @pytest.fixture
 def restless(acme, monkeypatch):
-    """Whose key has asked as many questions as are mailed at once, one a minute."""
+    """Whose key has asked as many approvals as are mailed at once, one a minute."""
     monkeypatch.setattr(requests, "WITHDRAWN_A_DAY_MAX", 4)
     make_source(acme)
     make_auto_funding(acme, confirmation_threshold=0, confirmation_emails=[BOSS, CFO])
@@ -78,7 +78,7 @@ class TestTheBound:
         emails.send_due(now=after(65))
 
         assert mailed()["confirmation_request"] == before + 2
-        open_one = Confirmation.objects.get(decision=Decision.OPEN)
+        open_one = Confirmation.objects.get(decision=ApprovalStatus.OPEN)
         assert open_one.amount == 60_004
         late = OutgoingEmail.objects.filter(template="confirmation_request", sent_at=after(65))
         assert {mail.context["confirmation_id"] for mail in late} == {open_one.pk}
@@ -92,11 +92,11 @@ class TestTheBound:
 
     def test_does_not_keep_a_person_from_sending_it_now(self, restless):
         ask(restless, 60_000, after(1))
-        question = Confirmation.objects.get(decision=Decision.OPEN)
+        approval = Confirmation.objects.get(decision=ApprovalStatus.OPEN)
 
-        told = confirmations.resend(
+        told = approvals.resend(
             tenant_id=restless.pk,
-            funding_id=question.funding_id,
+            funding_id=approval.funding_id,
             actor=user("usr_dana"),
             now=after(2),
         )

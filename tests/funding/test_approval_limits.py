@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.db import connection
 
-from approvals.models import Decision
+from approvals.models import ApprovalStatus
 from balance import invariants
 from common.days import EASTERN
 from funding import selectors
@@ -45,7 +45,7 @@ def source(acme):
 
 
 @pytest.fixture
-def question(acme, source):
+def approval(acme, source):
     """An automatic funding of $500.00, asked for in October; at most $800.00 a month."""
     make_auto_funding(
         acme, confirmation_threshold=0, confirmation_emails=[BOSS, CFO], monthly_limit=80_000
@@ -74,12 +74,12 @@ def forget(*fundings):
         FundingTransaction.objects.filter(pk=funding.pk).update(status="failed", failed_at=NOVEMBER)
 
 
-def refused(question, now):
+def refused(approval, now):
     """The words of the refusal, after which nothing has changed."""
     before = _rows()
     with pytest.raises(NoLongerFits) as refusal:
-        approve(question, now=now)
-    assert untouched(question)
+        approve(approval, now=now)
+    assert untouched(approval)
     assert _rows() == before
     return refusal.value.detail
 
@@ -89,10 +89,10 @@ def _rows():
 
 
 class TestAutomaticFunding:
-    def test_is_judged_against_the_month_of_its_approval(self, acme, source, question):
+    def test_is_judged_against_the_month_of_its_approval(self, acme, source, approval):
         other = used(acme, source, 40_000, at=NOVEMBER)
 
-        words = refused(question, NOVEMBER + HOUR)
+        words = refused(approval, NOVEMBER + HOUR)
 
         assert words == (
             "At most $800.00 a month is added automatically. $400.00 was asked for this month, so"
@@ -100,39 +100,39 @@ class TestAutomaticFunding:
         )
         assert balance_of(acme) == (0, 50_000, 0)
         forget(other)
-        approve(question, now=NOVEMBER + HOUR)
-        question.refresh_from_db()
-        assert question.decision == Decision.APPROVED
+        approve(approval, now=NOVEMBER + HOUR)
+        approval.refresh_from_db()
+        assert approval.decision == ApprovalStatus.APPROVED
 
-    def test_what_october_used_is_of_no_matter_then(self, acme, source, question):
+    def test_what_october_used_is_of_no_matter_then(self, acme, source, approval):
         other = used(acme, source, 80_000, at=OCTOBER - HOUR)
 
-        approve(question, now=NOVEMBER)
+        approve(approval, now=NOVEMBER)
 
         forget(other)
         assert FundingTransaction.objects.get(status="reserved").reserved_at == NOVEMBER
 
-    def test_counts_in_the_month_of_its_approval(self, acme, question):
+    def test_counts_in_the_month_of_its_approval(self, acme, approval):
         asked = selectors.funded_automatically(tenant_id=acme.pk, now=OCTOBER)
         before = selectors.funded_automatically(tenant_id=acme.pk, now=NOVEMBER)
-        approve(question, now=NOVEMBER)
+        approve(approval, now=NOVEMBER)
 
         assert (asked, before) == (50_000, 0)
         assert selectors.funded_automatically(tenant_id=acme.pk, now=NOVEMBER) == 50_000
         assert limits.usage(tenant_id=acme.pk, now=NOVEMBER).this_month == 50_000
 
-    def test_is_not_counted_against_itself_within_a_month(self, question):
+    def test_is_not_counted_against_itself_within_a_month(self, approval):
         AutoFundingConfig.objects.update(monthly_limit=50_000)
 
-        approve(question, now=OCTOBER + HOUR)
+        approve(approval, now=OCTOBER + HOUR)
 
-        question.refresh_from_db()
-        assert question.decision == Decision.APPROVED
+        approval.refresh_from_db()
+        assert approval.decision == ApprovalStatus.APPROVED
 
-    def test_is_judged_by_a_limit_that_was_lowered_meanwhile(self, question):
+    def test_is_judged_by_a_limit_that_was_lowered_meanwhile(self, approval):
         AutoFundingConfig.objects.update(monthly_limit=49_999)
 
-        words = refused(question, OCTOBER + HOUR)
+        words = refused(approval, OCTOBER + HOUR)
 
         assert words.startswith("At most $499.99 a month is added automatically.")
 
@@ -145,13 +145,13 @@ class TestAutomaticFunding:
         ],
     )
     def test_is_judged_by_the_tenants_limits_of_that_day(
-        self, acme, source, question, limit, words
+        self, acme, source, approval, limit, words
     ):
         AutoFundingConfig.objects.update(monthly_limit=None)
         FundingLimit.objects.create(tenant=acme, **limit)
         other = used(acme, source, 40_000, at=NOVEMBER, trigger=Trigger.TOPUP)
 
-        assert refused(question, NOVEMBER + HOUR).startswith(words)
+        assert refused(approval, NOVEMBER + HOUR).startswith(words)
 
         forget(other)
 
@@ -166,15 +166,15 @@ def test_a_top_up_that_was_asked_about_counts_on_the_day_of_its_approval(acme, s
         actor=TEAM,
         now=OCTOBER,
     )
-    question = Confirmation.objects.get()
+    approval = Confirmation.objects.get()
     Confirmation.objects.update(approvers=[BOSS])
     AutoFundingConfig.objects.update(confirmation_emails=[BOSS])
     other = used(acme, source, 20_000, at=NOVEMBER, trigger=Trigger.TOPUP)
 
-    assert refused(question, NOVEMBER).startswith("At most $600.00 a day. $200.00 was")
+    assert refused(approval, NOVEMBER).startswith("At most $600.00 a day. $200.00 was")
 
     forget(other)
-    approve(question, now=NOVEMBER)
+    approve(approval, now=NOVEMBER)
     assert limits.usage(tenant_id=acme.pk, now=NOVEMBER).today == 50_000
 
 

@@ -1,0 +1,138 @@
+"""An approver approves or declines: by magic link without an account, or signed in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from approvals import links, outcomes, policies, selectors
+from approvals.errors import AmountMismatch, ApprovalClosed, NotAnApprover, UnknownApproval
+from approvals.models import Approval, ApprovalStatus
+from approvals.policies import AnyPolicy, Approver
+from approvals.requests import REASON_LENGTH_MAX
+from common.money import format_cents, parse_dollars
+from tenants import actors
+from tenants.errors import TenantSuspended
+from tenants.models import TenantStatus
+from tenants.services import switches
+
+
+def approve(*, token: str, typed_amount: str, now: datetime) -> None:
+    """Let the money move, in the name of the link's approver, who typed its amount.
+
+    Raises UnknownApproval, ApprovalClosed, AmountMismatch, TenantSuspended, and what the policy's
+    `require_approvable` raises. An approval whose terms no longer apply is withdrawn; then
+    ApprovalClosed.
+    """
+    policy, approval_id, approver = _by_link(token)
+    _approve(policy, approval_id, approver, typed_amount, now)
+
+
+def decline(*, token: str, reason: str, now: datetime) -> None:
+    """Stop it for good, in the name of the link's approver.
+
+    Raises UnknownApproval, ApprovalClosed.
+    """
+    policy, approval_id, approver = _by_link(token)
+    _decline(policy, approval_id, approver, reason, now)
+
+
+def approve_signed_in(
+    *, tenant_id: str, approval_id: str, by: Approver, typed_amount: str, now: datetime
+) -> None:
+    """Let the money move, in the name of a person who is signed in and was asked.
+
+    Raises NotAnApprover, and what `approve` raises.
+    """
+    policy = _policy_for(tenant_id, approval_id, by)
+    _approve(policy, approval_id, by, typed_amount, now)
+
+
+def decline_signed_in(
+    *, tenant_id: str, approval_id: str, by: Approver, reason: str, now: datetime
+) -> None:
+    """Stop it for good, in the name of a person who is signed in and was asked.
+
+    Raises UnknownApproval, NotAnApprover, ApprovalClosed.
+    """
+    policy = _policy_for(tenant_id, approval_id, by)
+    _decline(policy, approval_id, by, reason, now)
+
+
+def _by_link(token: str) -> tuple[AnyPolicy, str, Approver]:
+    """What the link is about, and its holder. Raises UnknownApproval."""
+    found = links.find(token)
+    if found is None:
+        raise UnknownApproval("This link is not valid.")
+    policy, link = found
+    email = link.approver_email
+    return policy, link.confirmation_id, Approver(email=email, actor=actors.approver(email))
+
+
+def _policy_for(tenant_id: str, approval_id: str, by: Approver) -> AnyPolicy:
+    """Raises UnknownApproval; NotAnApprover for somebody who was not asked."""
+    policy, approval = policies.find(tenant_id=tenant_id, approval_id=approval_id)
+    if not selectors.was_asked(policy, approval, by.email):
+        raise NotAnApprover("You are not among those who were asked.")
+    return policy
+
+
+def _approve(
+    policy: AnyPolicy, approval_id: str, by: Approver, typed_amount: str, now: datetime
+) -> None:
+    with transaction.atomic():
+        approval = outcomes.lock_open(policy, approval_id, now=now)
+        switches.require_writable(tenant_id=approval.tenant_id)
+        is_stale = policy.withdraw_if_stale(approval, now)
+        if not is_stale:
+            _require_approvable(policy, approval, by, typed_amount, now)
+            outcomes.close(policy, approval, ApprovalStatus.APPROVED, decided_by=by.email, now=now)
+            policy.go_ahead(approval, by.actor, now)
+            outcomes.record_audit(approval, "approved", by=by.actor, now=now)
+    if is_stale:
+        raise ApprovalClosed("The terms have changed since this request was made.")
+
+
+def _require_approvable(
+    policy: AnyPolicy, approval: Approval, by: Approver, typed_amount: str, now: datetime
+) -> None:
+    if parse_dollars(typed_amount) != approval.amount:
+        raise AmountMismatch(
+            f"Type {format_cents(approval.amount)} to approve it.", field="typedAmount"
+        )
+    if approval.tenant.status == TenantStatus.SUSPENDED:
+        raise TenantSuspended("This tenant is suspended.")
+    _require_still_approver(policy, approval, by)
+    policy.require_approvable(approval, by, now)
+
+
+def _require_still_approver(policy: AnyPolicy, approval: Approval, by: Approver) -> None:
+    """Who left the team cannot approve by an old e-mail. Raises NotAnApprover."""
+    email = by.email.casefold()
+    was_asked = email in {address.casefold() for address in approval.approvers}
+    if was_asked and email not in {a.casefold() for a in policy.approvers(approval)}:
+        raise NotAnApprover("You are no longer an approver here.")
+
+
+@transaction.atomic
+def _decline(policy: AnyPolicy, approval_id: str, by: Approver, reason: str, now: datetime) -> None:
+    reason = " ".join(reason.split())[:REASON_LENGTH_MAX]
+    approval = outcomes.lock_open(policy, approval_id, now=now)
+    switches.require_writable(tenant_id=approval.tenant_id)
+    outcomes.close(
+        policy,
+        approval,
+        ApprovalStatus.DECLINED,
+        decided_by=by.email,
+        now=now,
+        decline_reason=reason,
+    )
+    policy.stop(
+        approval,
+        code="confirmation_declined",
+        message=f"Declined: {reason}",
+        actor=by.actor,
+        now=now,
+    )
+    outcomes.record_audit(approval, "declined", by=by.actor, now=now, reason=reason)

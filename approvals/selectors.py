@@ -1,0 +1,129 @@
+"""What approvers and their team see of approvals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+
+from approvals import links, policies
+from approvals.errors import UnknownApproval
+from approvals.models import Approval, ApprovalStatus
+from approvals.policies import AnyPolicy
+
+OPEN_MAX = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApprovalView:
+    """What a page about an approval shows. `amount` is cents; `state` is an ApprovalStatus."""
+
+    id: str
+    kind: str
+    tenant_id: str
+    tenant_name: str
+    amount: int
+    holder_name: str
+    bank_name: str
+    last4: str
+    reason: str
+    requested_at: datetime
+    expires_at: datetime
+    approvers: tuple[str, ...]
+    state: str
+    decided_by: str
+    decided_at: datetime | None
+    decline_reason: str
+    subject_id: str
+    approver_email: str = ""
+
+
+def by_link(*, token: str, now: datetime) -> ApprovalView | None:
+    """What the holder of this link may see; None for a link we never made. Changes nothing."""
+    found = links.find(token)
+    if found is None:
+        return None
+    policy, link = found
+    approval = policy.approvals().get(pk=link.confirmation_id)
+    return _view(policy, approval, now, approver_email=link.approver_email)
+
+
+def open_approvals(*, tenant_id: str, now: datetime) -> list[ApprovalView]:
+    """The tenant's approvals that can still be answered, those that expire first in front.
+
+    At most OPEN_MAX of each kind: nobody answers more by hand.
+    """
+    views = [
+        _view(policy, approval, now)
+        for policy in policies.every()
+        for approval in policy.approvals()
+        .filter(tenant_id=tenant_id, decision=ApprovalStatus.OPEN, expires_at__gt=now)
+        .order_by("expires_at", "pk")[:OPEN_MAX]
+    ]
+    return sorted(views, key=lambda view: (view.expires_at, view.id))
+
+
+def closed_approvals(
+    *, tenant_id: str, now: datetime, size: int, before: str = ""
+) -> list[ApprovalView]:
+    """At most `size` closed approvals, the last closed first. With `before`, an id, only those that
+    follow it in this order. Raises UnknownApproval."""
+    position = None
+    if before:
+        position = policies.find(tenant_id=tenant_id, approval_id=before)[1]
+        if position.decided_at is None:
+            raise UnknownApproval("Nobody has decided this request.")
+    views: list[ApprovalView] = []
+    for policy in policies.every():
+        rows = policy.approvals().filter(tenant_id=tenant_id).exclude(decision=ApprovalStatus.OPEN)
+        if position is not None:
+            follows = Q(decided_at__lt=position.decided_at) | Q(pk__lt=position.pk)
+            rows = rows.filter(follows, decided_at__lte=position.decided_at)
+        views += [_view(policy, row, now) for row in rows.order_by("-decided_at", "-pk")[:size]]
+    views.sort(key=lambda view: (view.decided_at or view.requested_at, view.id), reverse=True)
+    return views[:size]
+
+
+def find(
+    *, tenant_id: str, approval_id: str, email: str, now: datetime
+) -> tuple[ApprovalView, bool]:
+    """One approval of the tenant, and whether the person of this address may answer it.
+
+    Raises UnknownApproval.
+    """
+    policy, approval = policies.find(tenant_id=tenant_id, approval_id=approval_id)
+    view = _view(policy, approval, now)
+    return view, view.state == ApprovalStatus.OPEN and was_asked(policy, approval, email)
+
+
+def was_asked(policy: AnyPolicy, approval: Approval, email: str) -> bool:
+    """Whether this address was asked. If nobody was, those count who would be asked now."""
+    asked = approval.approvers or policy.approvers(approval)
+    return email.casefold() in {address.casefold() for address in asked}
+
+
+def _view(
+    policy: AnyPolicy, approval: Approval, now: datetime, *, approver_email: str = ""
+) -> ApprovalView:
+    has_expired = approval.decision == ApprovalStatus.OPEN and approval.expires_at <= now
+    return ApprovalView(
+        id=approval.pk,
+        kind=policy.kind,
+        tenant_id=approval.tenant_id,
+        tenant_name=approval.tenant.name,
+        amount=approval.amount,
+        holder_name=approval.account.account_holder_name,
+        bank_name=approval.account.bank_name,
+        last4=approval.account.last4,
+        reason=approval.reason,
+        requested_at=approval.created_at,
+        expires_at=approval.expires_at,
+        approvers=tuple(approval.approvers),
+        state=str(ApprovalStatus.EXPIRED if has_expired else approval.decision),
+        decided_by=approval.decided_by,
+        decided_at=approval.decided_at,
+        decline_reason=approval.decline_reason,
+        subject_id=approval.subject_id,
+        approver_email=approver_email,
+    )

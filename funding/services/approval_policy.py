@@ -1,0 +1,188 @@
+"""Who approves a large funding, and what an answer, or new settings, do to it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from approvals import outcomes
+from approvals.models import ApprovalStatus
+from approvals.policies import ApprovalPolicy, Approver
+from balance import services as ledger
+from common.engine.wakeups import enqueue_on_commit
+from common.errors import RuleViolation
+from funding.errors import NoLongerFits
+from funding.methods import NETWORK_METHOD
+from funding.models import (
+    AutoFundingConfig,
+    Confirmation,
+    ConfirmationLink,
+    FundingSource,
+    FundingTransaction,
+    Trigger,
+)
+from funding.services import auto_funding_month, lifecycle, limits, pauses, sources
+from funding.states import FundingStatus
+from networks import calendar
+from tenants import selectors as tenants
+from tenants.actors import SYSTEM, Actor
+from tenants.models import Role
+
+SUPERSEDED = "confirmation_superseded"
+
+
+class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
+    """A funding above the tenant's limit; what auto-funding asks for is bound to its settings."""
+
+    kind = "funding"
+    id_prefix = "ftx"
+    links = ConfirmationLink
+
+    def approvals(self) -> QuerySet[Confirmation]:
+        return Confirmation.objects.select_related("funding__source", "source", "tenant")
+
+    def lock_subject(self, approval_id: str) -> None:
+        funding = FundingTransaction.objects.filter(confirmation=approval_id)
+        funding.select_for_update(no_key=True, of=("self",)).get()
+
+    def approvers(self, approval: Confirmation) -> list[str]:
+        return approvers(tenant_id=approval.tenant_id)
+
+    def require_approvable(self, approval: Confirmation, _by: Approver, now: datetime) -> None:
+        """What counts is what holds now: the account, and the limits of this day and month."""
+        sources.require_debitable(source=approval.source, method=approval.funding.method)
+        try:
+            _check_limits(approval.funding, now)
+        except RuleViolation as refusal:
+            stays_open = "Nothing was added. Decline it, or approve it once there is room."
+            raise NoLongerFits(f"{refusal.detail} {stays_open}") from refusal
+
+    def go_ahead(self, approval: Confirmation, by: Actor, now: datetime) -> None:
+        method = NETWORK_METHOD[approval.funding.method]
+        lifecycle.move(
+            funding=approval.funding,
+            target=FundingStatus.RESERVED,
+            actor=by,
+            now=now,
+            reason="approved",
+            next_attempt_at=now,
+            expected_availability_date=calendar.expected_availability(method, now),
+        )
+        enqueue_on_commit("funding.submit_due")
+
+    def stop(
+        self, approval: Confirmation, *, code: str, message: str, actor: Actor, now: datetime
+    ) -> None:
+        """Fail the funding. Automatic funding then waits as after any failure, unless the settings
+        merely changed."""
+        lifecycle.move(
+            funding=approval.funding,
+            target=FundingStatus.FAILED,
+            actor=actor,
+            now=now,
+            reason=message,
+            failure_code=code,
+            failure_message=message[:300],
+        )
+        if approval.decision != ApprovalStatus.SUPERSEDED:
+            pauses.note_failure(funding=approval.funding, now=now)
+        enqueue_on_commit("funding.evaluate_auto_funding", tenant_id=approval.tenant_id)
+
+    def withdraw_if_stale(self, approval: Confirmation, now: datetime) -> bool:
+        if is_current(approval):
+            return False
+        withdraw(approval, by=SYSTEM, now=now)
+        return True
+
+
+POLICY = FundingApprovalPolicy()
+
+
+def approvers(*, tenant_id: str) -> list[str]:
+    """Who is asked now: the addresses in the settings, else the tenant's owners and approvers."""
+    configs = AutoFundingConfig.objects.filter(tenant_id=tenant_id)
+    named = configs.values_list("confirmation_emails", flat=True).first()
+    return named or tenants.member_emails(tenant_id=tenant_id, roles=(Role.OWNER, Role.APPROVER))
+
+
+def withdraw(approval: Confirmation, *, by: Actor, now: datetime) -> None:
+    """Withdraw a locked approval whose terms have changed, and fail its funding."""
+    outcomes.close(POLICY, approval, ApprovalStatus.SUPERSEDED, decided_by=by.id, now=now)
+    POLICY.stop(
+        approval,
+        code=SUPERSEDED,
+        message="The auto-funding settings changed before anybody approved.",
+        actor=by,
+        now=now,
+    )
+
+
+def withdraw_open(*, tenant_id: str, by: Actor, now: datetime) -> None:
+    """Withdraw the automatic funding that waits for approval.
+
+    The caller holds the balance row, so this waits for nobody: an approval that somebody is
+    answering at this moment is left alone. That answer came first, or `is_current` refuses it.
+    """
+    waiting = FundingTransaction.objects.filter(
+        tenant_id=tenant_id,
+        trigger=Trigger.AUTO_FUNDING,
+        status=FundingStatus.AWAITING_CONFIRMATION,
+    )
+    for funding in waiting.select_for_update(skip_locked=True, no_key=True):
+        withdraw(POLICY.approvals().get(funding=funding), by=by, now=now)
+
+
+def stale() -> QuerySet[Confirmation]:
+    """Open approvals of automatic funding that today's settings would not start any more."""
+    default_source = FundingSource.objects.filter(
+        tenant_id=OuterRef("tenant_id"), is_default=True
+    ).values("pk")
+    settings = "tenant__autofundingconfig__"
+    open_ones = Confirmation.objects.filter(
+        decision=ApprovalStatus.OPEN, funding__trigger=Trigger.AUTO_FUNDING
+    )
+    return open_ones.annotate(
+        source_now=Coalesce(settings + "source_id", Subquery(default_source))
+    ).exclude(
+        **{
+            settings + "enabled": True,
+            settings + "funding_amount": F("amount"),
+            settings + "funding_method": F("funding__method"),
+            "source_now": F("source_id"),
+        }
+    )
+
+
+def is_current(approval: Confirmation) -> bool:
+    """Whether its terms still are those of the settings. A top-up that people ask for always is."""
+    return not stale().filter(pk=approval.pk).exists()
+
+
+def _check_limits(funding: FundingTransaction, now: datetime) -> None:
+    """Check the limits under the balance row's lock, leaving out the funding itself, which counts
+    already.
+
+    Raises AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded.
+    """
+    tenant_id, amount = funding.tenant_id, funding.amount
+    in_force = limits.of(tenant_id)
+    limits.check_transaction(in_force, method=funding.method, amount=amount)
+    ledger.lock_row(tenant_id=tenant_id)
+    used = limits.usage(tenant_id=tenant_id, now=now, apart_from=funding.pk)
+    limits.check_sums(in_force, used, amount=amount)
+    if funding.trigger == Trigger.AUTO_FUNDING:
+        _check_month(funding, now)
+
+
+def _check_month(funding: FundingTransaction, now: datetime) -> None:
+    """Check the monthly limit of the auto-funding settings. Raises MonthlyLimitExceeded."""
+    configs = AutoFundingConfig.objects.filter(tenant_id=funding.tenant_id)
+    auto_funding_month.check(
+        configs.values_list("monthly_limit", flat=True).first(),
+        tenant_id=funding.tenant_id,
+        amount=funding.amount,
+        now=now,
+        apart_from=funding.pk,
+    )
