@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from approvals import links, outcomes, policies, selectors
+from approvals import outcomes, policies, selectors, tokens
 from approvals.errors import AmountMismatch, ApprovalClosed, NotAnApprover, UnknownApproval
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy, Approver
@@ -62,7 +62,7 @@ def decline_signed_in(
 
 def _by_link(token: str) -> tuple[AnyPolicy, str, Approver]:
     """What the link is about, and its holder. Raises UnknownApproval."""
-    found = links.find(token)
+    found = tokens.find(token)
     if found is None:
         raise UnknownApproval("This link is not valid.")
     policy, link = found

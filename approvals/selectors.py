@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from approvals import links, policies
+from approvals import policies, tokens
 from approvals.errors import UnknownApproval
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy
@@ -41,7 +41,7 @@ class ApprovalView:
 
 def by_link(*, token: str, now: datetime) -> ApprovalView | None:
     """What the holder of this link may see; None for a link we never made. Changes nothing."""
-    found = links.find(token)
+    found = tokens.find(token)
     if found is None:
         return None
     policy, link = found
