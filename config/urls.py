@@ -11,12 +11,12 @@ from api.views import unknown_path
 from config import health
 from config.metrics import metrics
 from dashboard.shell import site
-from desk import sign_in as door
+from desk import sign_in
 from tenants.account_transactions import account_pages, in_one_transaction
 
 admin.site.index_title = "Home"
 # Staff sign in where everybody does, behind the same rate limits.
-door.guard(admin.site)
+sign_in.guard(admin.site)
 
 handler500 = "dashboard.shell.broken.server_error"
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.clock import utc_now
 from common.errors import DomainError
-from dashboard.settings.forms import PersonForm
+from dashboard.account.forms import PersonForm
 from dashboard.shell import refusals
 from dashboard.shell.access import PersonRequest
 from tenants import selectors

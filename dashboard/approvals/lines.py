@@ -10,7 +10,8 @@ from approvals.selectors import ApprovalView
 from balance import selectors as ledger
 from common.money import format_cents
 from dashboard.auto_funding.state import people
-from dashboard.shell.context import Badge, bank_name
+from dashboard.bank_accounts.names import bank_name
+from dashboard.shell.badges import Badge
 from payments import selectors as payments
 from payments.states import PaymentStatus
 

@@ -29,7 +29,7 @@ _FIELDS = {"typedAmount": "typed_amount"}
 @tenant_page()
 def approvals(request: PageRequest) -> HttpResponse:
     """What waits, those that end first in front, and the history behind it."""
-    tenant_id, now, email = request.seat.tenant.pk, utc_now(), request.user.email
+    tenant_id, now, email = request.access.tenant.pk, utc_now(), request.user.email
     before = request.GET.get("before", "")
     waiting = selectors.open_approvals(tenant_id=tenant_id, now=now)
     found = selectors.closed_approvals(tenant_id=tenant_id, now=now, before=before, size=SIZE + 1)
@@ -66,7 +66,7 @@ def approval(request: PageRequest, approval_id: str) -> HttpResponse:
 @tenant_form(*MONEY, Role.APPROVER)
 def resend(request: PageRequest, approval_id: str) -> HttpResponse:
     """Mail the approvers once more, at most every ten minutes."""
-    tenant_id, now = request.seat.tenant.pk, utc_now()
+    tenant_id, now = request.access.tenant.pk, utc_now()
     view, _ = selectors.find(
         tenant_id=tenant_id, approval_id=approval_id, email=request.user.email, now=now
     )
@@ -87,7 +87,7 @@ def resend(request: PageRequest, approval_id: str) -> HttpResponse:
 
 def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> None:
     by = Approver(email=request.user.email, actor=actors.user(request.user.pk))
-    tenant_id, now = request.seat.tenant.pk, utc_now()
+    tenant_id, now = request.access.tenant.pk, utc_now()
     if isinstance(form, DeclineForm):
         answers.decline_signed_in(
             tenant_id=tenant_id,
@@ -111,7 +111,7 @@ def _show(
 ) -> HttpResponse:
     email = request.user.email
     view, may_decide = selectors.find(
-        tenant_id=request.seat.tenant.pk,
+        tenant_id=request.access.tenant.pk,
         approval_id=approval_id,
         email=email,
         now=utc_now(),

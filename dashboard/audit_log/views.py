@@ -17,7 +17,7 @@ from tenants.models import Role
 @require_safe
 @tenant_page(Role.OWNER)
 def audit_log(request: PageRequest) -> HttpResponse:
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     rows = selectors.audit_events(tenant_id=tenant_id)
     form = AuditFilter(request.GET, tenant_id=tenant_id)
     found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
@@ -29,7 +29,7 @@ def audit_log(request: PageRequest) -> HttpResponse:
 @tenant_page(Role.OWNER)
 def download(request: PageRequest) -> StreamingHttpResponse:
     """The same rows as CSV, by the same filters."""
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     form = AuditFilter(request.GET, tenant_id=tenant_id)
     rows = form.narrow(selectors.audit_events(tenant_id=tenant_id))
     return downloads.download(

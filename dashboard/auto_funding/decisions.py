@@ -7,7 +7,7 @@ from datetime import datetime
 
 from common.errors import DomainError
 from common.money import format_cents
-from dashboard.shell.context import Badge
+from dashboard.shell.badges import Badge
 from funding.models import AutoFundingDecision, DecisionOutcome
 from funding.services import notices
 

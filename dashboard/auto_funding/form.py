@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from django import forms
 
-from dashboard.shell.context import account_name
+from dashboard.bank_accounts.names import account_name
 from dashboard.shell.fields import AddressesField, DollarsField, dollars_text
 from dashboard.shell.method_choice import MethodChoice
 from funding.models import AutoFundingConfig, FundingMethod, FundingSource

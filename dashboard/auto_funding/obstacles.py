@@ -7,7 +7,7 @@ from datetime import datetime
 
 from common import days
 from common.errors import DomainError
-from dashboard.shell.context import Badge
+from dashboard.shell.badges import Badge
 from funding.services import notices
 from funding.services.auto_funding_checks import Declined
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dashboard.auto_funding import state as auto_funding
 from dashboard.auto_funding.form import AutoFundingForm
-from dashboard.shell.context import account_name
+from dashboard.bank_accounts.names import account_name
 from funding import selectors, simulation
 from funding.models import AutoFundingConfig, FundingMethod
 from funding.simulation import Rule

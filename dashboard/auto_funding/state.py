@@ -9,7 +9,7 @@ from datetime import datetime
 from common.money import format_cents
 from dashboard.auto_funding import obstacles as auto_funding_obstacles
 from dashboard.auto_funding.obstacles import State, Step
-from dashboard.shell.context import Badge
+from dashboard.shell.badges import Badge
 from dashboard.templatetags.ballast import moment
 from funding.models import AutoFundingConfig
 from funding.services import notices, pauses

@@ -35,7 +35,7 @@ _SHOWN = {"fired": DecisionOutcome.FIRED, "not_fired": DecisionOutcome.DECLINED}
 @tenant_page()
 def rule(request: PageRequest) -> HttpResponse:
     """The rule, what it would have done, and everything it decided."""
-    tenant_id, now = request.seat.tenant.pk, utc_now()
+    tenant_id, now = request.access.tenant.pk, utc_now()
     found = selectors.auto_funding(tenant_id=tenant_id, now=now)
     ended = authorizations.ended_at(found.config)
     obstacle = obstacle_of(found.config, now=now)
@@ -74,7 +74,7 @@ def settings(request: PageRequest) -> HttpResponse:
         return _ask(request, form, _preview(request, form, now))
     try:
         auto_funding_config.configure(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             changes=form.changes(config),
             seen=form.cleaned_data["seen"] or None,
             actor=actors.user(request.user.pk),
@@ -108,7 +108,7 @@ def preview(request: PageRequest) -> HttpResponse:
 @tenant_form(*MONEY)
 def pause(request: PageRequest) -> HttpResponse:
     pauses.pause_by_hand(
-        tenant_id=request.seat.tenant.pk, actor=actors.user(request.user.pk), now=utc_now()
+        tenant_id=request.access.tenant.pk, actor=actors.user(request.user.pk), now=utc_now()
     )
     messages.success(request, "Paused. What is on its way goes on.")
     return redirect("dashboard:auto_funding")
@@ -120,7 +120,7 @@ def resume(request: PageRequest) -> HttpResponse:
     """End the pause that the page showed."""
     try:
         auto_funding_config.resume(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             seen=request.POST.get("seen", ""),
             actor=actors.user(request.user.pk),
             now=utc_now(),
@@ -133,11 +133,11 @@ def resume(request: PageRequest) -> HttpResponse:
 
 
 def _config(request: PageRequest, now: datetime) -> AutoFundingConfig:
-    return selectors.auto_funding(tenant_id=request.seat.tenant.pk, now=now).config
+    return selectors.auto_funding(tenant_id=request.access.tenant.pk, now=now).config
 
 
 def _form(request: PageRequest, config: AutoFundingConfig, now: datetime) -> AutoFundingForm:
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     usable = list(selectors.usable_sources(tenant_id=tenant_id))
     named = config.source
     return AutoFundingForm(
@@ -149,13 +149,13 @@ def _form(request: PageRequest, config: AutoFundingConfig, now: datetime) -> Aut
 
 
 def _preview(request: PageRequest, form: AutoFundingForm, now: datetime) -> Preview:
-    return of_form(form, tenant_id=request.seat.tenant.pk, now=now)
+    return of_form(form, tenant_id=request.access.tenant.pk, now=now)
 
 
 def _ask(request: PageRequest, form: AutoFundingForm, shown: Preview) -> HttpResponse:
     status = 422 if form.errors else 200
     chosen = form.cleaned_data.get("source_id") if form.is_bound else form.initial["source_id"]
-    source = selectors.drawn_from(tenant_id=request.seat.tenant.pk, source_id=chosen)
+    source = selectors.drawn_from(tenant_id=request.access.tenant.pk, source_id=chosen)
     notice = bank_authorization.notice(source, then="auto-funding")
     values = {"form": form, "preview": shown, "unauthorized": notice}
     return render(request, "dashboard/auto_funding/settings.html", values, status=status)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from common.money import format_cents
-from dashboard.shell.context import account_name
+from dashboard.bank_accounts.names import account_name
 from funding.models import AutoFundingConfig, FundingSource
 from funding.services import notices, pauses
 from networks import return_codes

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_http_methods
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.bank_accounts import authorization as bank_authorization
-from dashboard.shell import context, refusals
+from dashboard.bank_accounts.names import account_name
+from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
 from funding import selectors
 from funding.errors import AuthorizationChanged, AutoFundingChanged
@@ -25,7 +26,7 @@ from tenants import actors
 @tenant_form(*MONEY)
 def authorize(request: PageRequest, source_id: str) -> HttpResponse:
     """GET spells out what it means; POST says it. `then` names the page to go back to."""
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     source = sources.find(tenant_id=tenant_id, source_id=source_id)
     if source.status == SourceStatus.REMOVED:
         raise Http404
@@ -40,14 +41,14 @@ def authorize(request: PageRequest, source_id: str) -> HttpResponse:
         messages.error(request, f"Nothing was changed. {refusals.sentence(refusal)}")
     else:
         more = ", and auto-funding is on" if resumes else ""
-        messages.success(request, f"{context.account_name(source)} may be debited again{more}.")
+        messages.success(request, f"{account_name(source)} may be debited again{more}.")
         return redirect(bank_authorization.page_of(request.POST.get("then", "")))
     return redirect("dashboard:bank_account_authorize", source_id)
 
 
 def _renew(request: PageRequest, source_id: str) -> None:
     authorizations.renew(
-        tenant_id=request.seat.tenant.pk,
+        tenant_id=request.access.tenant.pk,
         source_id=source_id,
         seen=request.POST.get("seen", ""),
         actor=actors.user(request.user.pk),
@@ -58,7 +59,7 @@ def _renew(request: PageRequest, source_id: str) -> None:
 def _resume(request: PageRequest, source_id: str) -> None:
     """The same for the account that auto-funding draws on, whose pause ends as well."""
     auto_funding_config.resume(
-        tenant_id=request.seat.tenant.pk,
+        tenant_id=request.access.tenant.pk,
         seen=request.POST.get("standing", ""),
         source_id=source_id,
         actor=actors.user(request.user.pk),
@@ -67,10 +68,10 @@ def _resume(request: PageRequest, source_id: str) -> None:
 
 
 def _ask(request: PageRequest, source: FundingSource) -> HttpResponse:
-    config = selectors.auto_funding_config(tenant_id=request.seat.tenant.pk)
+    config = selectors.auto_funding_config(tenant_id=request.access.tenant.pk)
     then = request.GET.get("then", "")
     values = {
-        "name": context.account_name(source),
+        "name": account_name(source),
         "seen": authorizations.version_of(source) if source.status == SourceStatus.ACTIVE else "",
         "answer": bank_authorization.answer(source),
         "consequences": bank_authorization.consequences(source, config=config),

@@ -15,7 +15,7 @@ from common import ids
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.bank_accounts.forms import LinkForm, add_link_refusal
-from dashboard.shell import context
+from dashboard.bank_accounts.names import account_name
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
 from funding.errors import LinkProviderUnavailable
 from funding.services import hosted_links
@@ -33,7 +33,7 @@ _KEPT = "bank_link"  # in the session, for the way back from a bank's own page
 @sensitive_variables()
 def link(request: PageRequest) -> HttpResponse:
     """Open the provider's module, and add the account that it hands over."""
-    tenant = request.seat.tenant
+    tenant = request.access.tenant
     form = LinkForm(
         request.POST if request.method == "POST" else None,
         tenant_id=tenant.pk,
@@ -58,13 +58,13 @@ def link(request: PageRequest) -> HttpResponse:
 
 def _add(request: PageRequest, form: LinkForm) -> HttpResponse:
     source = hosted_links.finish(
-        tenant_id=request.seat.tenant.pk,
-        mode=request.seat.tenant.mode,
+        tenant_id=request.access.tenant.pk,
+        mode=request.access.tenant.mode,
         actor=actors.user(request.user.pk),
         now=utc_now(),
         **form.cleaned_data,
     )
-    messages.success(request, f"{context.account_name(source)} was linked.")
+    messages.success(request, f"{account_name(source)} was linked.")
     return redirect("dashboard:bank_accounts")
 
 
@@ -80,12 +80,12 @@ def _page(request: PageRequest, form: LinkForm) -> HttpResponse:
 
 def _session(request: PageRequest) -> tuple[LinkSession | None, str]:
     """What runs the module, or why it cannot be run: sandbox, unconnected, tied, unavailable."""
-    tenant = request.seat.tenant
+    tenant = request.access.tenant
     if not hosted_links.is_offered(mode=tenant.mode):
         return None, tenant.mode
     if (
-        request.seat.viewed_until
-        or request.seat.is_read_only
+        request.access.viewed_until
+        or request.access.is_read_only
         or tenant.status == TenantStatus.SUSPENDED
     ):
         return None, "tied"
@@ -97,7 +97,7 @@ def _session(request: PageRequest) -> tuple[LinkSession | None, str]:
 
 def _opened(request: PageRequest) -> LinkSession:
     """A new session, or the one a bank's own page leads back to. It must be the same token."""
-    tenant = request.seat.tenant
+    tenant = request.access.tenant
     kept = request.session.get(_KEPT)
     comes_back = request.method == "GET" and "oauth_state_id" in request.GET
     if comes_back and kept and kept["tenant"] == tenant.pk:

@@ -18,7 +18,9 @@ from dashboard.bank_accounts.forms import (
     PickerForm,
     add_link_refusal,
 )
-from dashboard.shell import context, refusals
+from dashboard.bank_accounts.lines import bank_account_line
+from dashboard.bank_accounts.names import account_name
+from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from funding import selectors
 from funding.errors import (
@@ -39,10 +41,10 @@ from tenants.models import Mode
 @tenant_page()
 def bank_accounts(request: PageRequest) -> HttpResponse:
     """At most twenty, so without pages; removed ones are left out."""
-    rows = selectors.sources(tenant_id=request.seat.tenant.pk)
+    rows = selectors.sources(tenant_id=request.access.tenant.pk)
     kept = rows.exclude(status=SourceStatus.REMOVED).order_by("-is_default", "-created_at")
-    lines = [context.bank_account_line(row) for row in kept]
-    mode = request.seat.tenant.mode
+    lines = [bank_account_line(row) for row in kept]
+    mode = request.access.tenant.mode
     values = {
         "lines": lines,
         "can_link": hosted_links.is_offered(mode=mode),
@@ -60,11 +62,11 @@ def enter(request: PageRequest) -> HttpResponse:
     form = BankAccountForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
-            draft = drafts.enter(mode=request.seat.tenant.mode, **form.cleaned_data)
+            draft = drafts.enter(mode=request.access.tenant.mode, **form.cleaned_data)
             return _added(request, draft)
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields=FIELDS)
-    can_enter = drafts.can_enter(mode=request.seat.tenant.mode)
+    can_enter = drafts.can_enter(mode=request.access.tenant.mode)
     return _form_page(request, "enter", form, can_enter=can_enter)
 
 
@@ -80,16 +82,16 @@ def routing(request: PageRequest) -> HttpResponse:
 @tenant_form(*MONEY)
 def pick(request: PageRequest) -> HttpResponse:
     """The sandbox's stand-in for the bank-linking provider. Live tenants have no such page."""
-    if request.seat.tenant.mode != Mode.SANDBOX:
+    if request.access.tenant.mode != Mode.SANDBOX:
         raise Http404
     form = PickerForm(
         request.POST if request.method == "POST" else None,
-        initial={"holder_name": request.seat.tenant.name},
+        initial={"holder_name": request.access.tenant.name},
     )
     if form.is_valid():
         try:
             draft = drafts.exchange(
-                mode=request.seat.tenant.mode,
+                mode=request.access.tenant.mode,
                 token=form.token,
                 account_id="acc_picked",
                 holder_name=form.cleaned_data["holder_name"],
@@ -105,7 +107,7 @@ def pick(request: PageRequest) -> HttpResponse:
 def make_default(request: PageRequest, source_id: str) -> HttpResponse:
     try:
         source = sources.make_default(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             source_id=source_id,
             actor=actors.user(request.user.pk),
             now=utc_now(),
@@ -113,7 +115,7 @@ def make_default(request: PageRequest, source_id: str) -> HttpResponse:
     except (FundingSourceNotVerified, FundingSourceUnusable) as refusal:
         messages.error(request, refusals.sentence(refusal))
     else:
-        messages.success(request, f"{context.account_name(source)} is the default now.")
+        messages.success(request, f"{account_name(source)} is the default now.")
     return redirect("dashboard:bank_accounts")
 
 
@@ -126,7 +128,7 @@ def remove(request: PageRequest, source_id: str) -> HttpResponse:
         return _ask_removal(request, source)
     try:
         sources.remove(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             source_id=source_id,
             actor=actors.user(request.user.pk),
             now=utc_now(),
@@ -134,7 +136,7 @@ def remove(request: PageRequest, source_id: str) -> HttpResponse:
     except FundingSourceInUse as refusal:
         messages.error(request, refusals.sentence(refusal))
     else:
-        messages.success(request, f"{context.account_name(source)} was removed.")
+        messages.success(request, f"{account_name(source)} was removed.")
     return redirect("dashboard:bank_accounts")
 
 
@@ -147,21 +149,21 @@ def verify(request: PageRequest, source_id: str) -> HttpResponse:
     if form.is_valid():
         refusal = _try(request, source, form)
         if refusal is None:
-            messages.success(request, f"{context.account_name(source)} is verified.")
+            messages.success(request, f"{account_name(source)} is verified.")
             return redirect("dashboard:bank_accounts")
         refusals.add_to(form, refusal, fields={})
         source = _kept(request, source_id)
     left, until = selectors.verification(source)
-    line = context.bank_account_line(source)
+    line = bank_account_line(source)
     return _form_page(request, "verify", form, line=line, tries_left=left, expires_at=until)
 
 
 def _ask_removal(request: PageRequest, source: FundingSource) -> HttpResponse:
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     moving = list(selectors.in_flight(tenant_id=tenant_id).filter(source=source))
     config = selectors.auto_funding_config(tenant_id=tenant_id)
     values = {
-        "line": context.bank_account_line(source),
+        "line": bank_account_line(source),
         "consequences": removal(
             source, config=config, moving=moving, is_seen=selectors.has_consent(source)
         ),
@@ -173,7 +175,7 @@ def _ask_removal(request: PageRequest, source: FundingSource) -> HttpResponse:
 def _try(request: PageRequest, source: FundingSource, form: DepositsForm) -> DomainError | None:
     try:
         verdict = verifications.verify(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             source_id=source.pk,
             amounts=(form.cleaned_data["first"], form.cleaned_data["second"]),
             actor=actors.user(request.user.pk),
@@ -185,7 +187,7 @@ def _try(request: PageRequest, source: FundingSource, form: DepositsForm) -> Dom
 
 
 def _kept(request: PageRequest, source_id: str) -> FundingSource:
-    source = sources.find(tenant_id=request.seat.tenant.pk, source_id=source_id)
+    source = sources.find(tenant_id=request.access.tenant.pk, source_id=source_id)
     if source.status == SourceStatus.REMOVED:
         raise Http404
     return source
@@ -193,12 +195,12 @@ def _kept(request: PageRequest, source_id: str) -> FundingSource:
 
 def _added(request: PageRequest, draft: Draft) -> HttpResponse:
     source = linking.add(
-        tenant_id=request.seat.tenant.pk,
+        tenant_id=request.access.tenant.pk,
         draft=draft,
         actor=actors.user(request.user.pk),
         now=utc_now(),
     )
-    messages.success(request, f"{context.account_name(source)} was added.")
+    messages.success(request, f"{account_name(source)} was added.")
     return redirect("dashboard:bank_accounts")
 
 

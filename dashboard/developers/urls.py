@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from dashboard.developers import views as developers
 from dashboard.developers.api_keys import views as api_keys
+from dashboard.developers.requests import views as requests
 from dashboard.developers.webhooks import change_views as webhook_changes
 from dashboard.developers.webhooks import event_views as events
 from dashboard.developers.webhooks import sending_views as webhook_sending
@@ -30,6 +31,6 @@ developer_pages: list[URLPattern | URLResolver] = [
     path("deliveries/<str:delivery_id>/resend", webhook_sending.resend, name="delivery_resend"),
     path("events", events.events, name="events"),
     path("events/<str:event_id>", events.event, name="event"),
-    path("requests", developers.requests, name="requests"),
-    path("requests/<str:request_pk>", developers.request_detail, name="request"),
+    path("requests", requests.requests, name="requests"),
+    path("requests/<str:request_pk>", requests.request_detail, name="request"),
 ]

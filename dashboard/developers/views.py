@@ -1,4 +1,4 @@
-"""For the people who build on the API: where to begin, and what their requests came to."""
+"""Quickstart, for the people who build on the API: the first calls, and what failed last."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from django.views.decorators.http import require_safe
 
 from api import request_log
 from common.clock import utc_now
-from dashboard.developers.api_keys.forms import key_line
-from dashboard.developers.requests.lines import RequestFilter, request_line
+from dashboard.developers.api_keys.lines import key_line
+from dashboard.developers.requests.lines import request_line
 from dashboard.shell.access import PageRequest, tenant_page
-from dashboard.shell.paging import page
 from funding import selectors as funding
 from tenants import selectors as tenants
 from tenants.models import Role
 
 # Enough for every key that is in use (20) and those it replaced.
-_KEYS_OFFERED = 100
+_KEYS_COUNTED = 100
 _REQUESTS_SHOWN = 5
 
 
@@ -26,9 +25,9 @@ _REQUESTS_SHOWN = 5
 @tenant_page()
 def developers(request: PageRequest) -> HttpResponse:
     """The landing page: base address, first calls with the tenant's own ids, what failed last."""
-    tenant = request.seat.tenant
+    tenant = request.access.tenant
     now = utc_now()
-    keys = [key_line(row, now=now) for row in tenants.api_keys(tenant_id=tenant.pk)[:_KEYS_OFFERED]]
+    keys = [key_line(row, now=now) for row in tenants.api_keys(tenant_id=tenant.pk)[:_KEYS_COUNTED]]
     refused = request_log.requests(tenant_id=tenant.pk).filter(status__gte=400)
     latest = refused.order_by("-created_at", "-id")[:_REQUESTS_SHOWN]
     values = {
@@ -36,33 +35,7 @@ def developers(request: PageRequest) -> HttpResponse:
         "source": funding.usable_sources(tenant_id=tenant.pk).first(),
         "usable_keys": sum(line.is_usable for line in keys),
         "refused": [request_line(row) for row in latest],
-        "may_see_keys": request.seat.may_move_money,
-        "may_manage": request.seat.role == Role.OWNER,
+        "may_see_keys": request.access.may_move_money,
+        "may_manage": request.access.role == Role.OWNER,
     }
     return render(request, "dashboard/developers/quickstart.html", values)
-
-
-@require_safe
-@tenant_page()
-def requests(request: PageRequest) -> HttpResponse:
-    """The request log."""
-    tenant_id = request.seat.tenant.pk
-    rows = request_log.requests(tenant_id=tenant_id)
-    form = RequestFilter(request.GET, keys=tenants.api_keys(tenant_id=tenant_id)[:_KEYS_OFFERED])
-    found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
-    values = {
-        "lines": [request_line(row) for row in found.rows],
-        "page": found,
-        "form": form,
-        "days": settings.REQUEST_LOG_DAYS,
-    }
-    return render(
-        request, "dashboard/developers/requests/list.html", values, status=form.http_status
-    )
-
-
-@require_safe
-@tenant_page()
-def request_detail(request: PageRequest, request_pk: str) -> HttpResponse:
-    row = request_log.request(tenant_id=request.seat.tenant.pk, pk=request_pk)
-    return render(request, "dashboard/developers/requests/detail.html", {"line": request_line(row)})

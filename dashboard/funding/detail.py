@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.approvals.lines import ApprovalFact, approval_fact
+from dashboard.funding.lines import FundingLine, funding_line
 from dashboard.shell import stops
-from dashboard.shell.context import FundingLine, funding_line
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import topups
 from funding.states import IN_FLIGHT, FundingStatus

@@ -10,8 +10,9 @@ from django import forms
 
 from common import ids
 from dashboard.bank_accounts import authorization as bank_authorization
+from dashboard.bank_accounts.names import account_name
+from dashboard.funding.lines import METHOD_LABELS, SOON
 from dashboard.shell import form_tokens
-from dashboard.shell.context import METHOD_LABELS, SOON, account_name
 from dashboard.shell.fields import DollarsField
 from dashboard.shell.method_choice import MethodChoice
 from funding.methods import NETWORK_METHOD

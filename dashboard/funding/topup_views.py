@@ -34,7 +34,7 @@ def topup(request: PageRequest) -> HttpResponse:
         return _ask(request, form)
     if not form.is_valid():
         return _ask(request, form, status=422)
-    funding_id = funding_id_of(form.cleaned_data["token"], tenant_id=request.seat.tenant.pk)
+    funding_id = funding_id_of(form.cleaned_data["token"], tenant_id=request.access.tenant.pk)
     if funding_id is None:
         return _outdated(request, form)
     if request.POST.get("step") == "confirm":
@@ -70,7 +70,7 @@ def _quote(request: PageRequest, form: TopUpForm) -> Quote:
     """For the amount and method that are filled in; without an amount only the bounds."""
     data = getattr(form, "cleaned_data", {})
     return quotes.quote(
-        tenant_id=request.seat.tenant.pk,
+        tenant_id=request.access.tenant.pk,
         method=FundingMethod(data.get("method") or FundingMethod.ACH_DEBIT),
         amount=data.get("amount"),
         now=utc_now(),
@@ -78,7 +78,7 @@ def _quote(request: PageRequest, form: TopUpForm) -> Quote:
 
 
 def _form(request: PageRequest) -> TopUpForm:
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     return TopUpForm(
         request.POST if request.method == "POST" else None,
         sources=list(selectors.usable_sources(tenant_id=tenant_id)),
@@ -114,11 +114,11 @@ def _said(request: PageRequest) -> str:
 
 def _stop(request: PageRequest) -> str:
     """Says that, and by what, sending funding is stopped."""
-    return stops.of(request.seat.tenant).funding
+    return stops.of(request.access.tenant).funding
 
 
 def _outdated(request: PageRequest, form: TopUpForm) -> HttpResponse:
-    form.data = {**request.POST.dict(), "token": new_token(tenant_id=request.seat.tenant.pk)}
+    form.data = {**request.POST.dict(), "token": new_token(tenant_id=request.access.tenant.pk)}
     form.add_error(None, "This form was open for too long. Check it and send it again.")
     return _ask(request, form, status=422)
 
@@ -131,7 +131,7 @@ def _confirm(request: PageRequest, form: TopUpForm, funding_id: str) -> HttpResp
         method=FundingMethod(data["method"]),
         id=funding_id,
     )
-    tenant = request.seat.tenant
+    tenant = request.access.tenant
     try:
         funding, is_new = topups.request_once(
             tenant_id=tenant.pk,

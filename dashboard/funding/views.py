@@ -9,7 +9,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from common.clock import utc_now
 from dashboard.funding import detail as funding_detail
-from dashboard.shell import context, stops
+from dashboard.funding.lines import funding_line
+from dashboard.shell import stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from funding import selectors
@@ -30,15 +31,15 @@ _SHOWN = {
 @tenant_page()
 def funding(request: PageRequest) -> HttpResponse:
     """Newest first: all of it, or what is under way, completed or failed."""
-    rows = selectors.attempts(tenant_id=request.seat.tenant.pk)
+    rows = selectors.attempts(tenant_id=request.access.tenant.pk)
     shown = request.GET.get("show", "")
     if shown in _SHOWN:
         rows = rows.filter(status__in=_SHOWN[shown])
     found = page(rows, before=request.GET.get("before", ""))
-    stop = stops.of(request.seat.tenant).funding
+    stop = stops.of(request.access.tenant).funding
     badge = stops.BADGE if stop else None
     values = {
-        "lines": [context.funding_line(row, stopped=badge) for row in found.rows],
+        "lines": [funding_line(row, stopped=badge) for row in found.rows],
         "stop": stop,
         "page": found,
         "shown": shown if shown in _SHOWN else "",
@@ -50,10 +51,10 @@ def funding(request: PageRequest) -> HttpResponse:
 @tenant_page()
 def detail(request: PageRequest, funding_id: str) -> HttpResponse:
     """One attempt with its timeline; for htmx only the part that changes."""
-    row = selectors.attempt(tenant_id=request.seat.tenant.pk, funding_id=funding_id)
+    row = selectors.attempt(tenant_id=request.access.tenant.pk, funding_id=funding_id)
     history = list(selectors.history(row))
     names = tenants.people_and_keys({event.actor_id for event in history})
-    stop = stops.of(request.seat.tenant).funding
+    stop = stops.of(request.access.tenant).funding
     found = funding_detail.detail(row, history=history, names=names, stop=stop)
     values = {"funding": found}
     template = "_detail_live.html" if request.htmx else "detail.html"
@@ -65,7 +66,7 @@ def detail(request: PageRequest, funding_id: str) -> HttpResponse:
 def cancel(request: PageRequest, funding_id: str) -> HttpResponse:
     try:
         topups.cancel(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             funding_id=funding_id,
             actor=actors.user(request.user.pk),
             now=utc_now(),

@@ -12,8 +12,8 @@ from approvals import selectors as approvals
 from balance.selectors import Funds
 from common.money import format_cents
 from dashboard.auto_funding import obstacles as auto_funding_obstacles
+from dashboard.bank_accounts.names import account_name
 from dashboard.payments.forms import SHORT_OF_MONEY
-from dashboard.shell.context import account_name
 from dashboard.shell.stops import Stops
 from funding import selectors as funding
 from funding.models import AutoFundingConfig, FundingSource

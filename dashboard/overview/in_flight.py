@@ -7,9 +7,10 @@ from datetime import date, datetime
 
 from django.urls import reverse
 
+from dashboard.funding.lines import funding_line
 from dashboard.payments.lines import payment_line
 from dashboard.shell import stops
-from dashboard.shell.context import Badge, funding_line
+from dashboard.shell.badges import Badge
 from dashboard.shell.stops import Stops
 from funding import selectors as funding
 from funding.models import FundingTransaction

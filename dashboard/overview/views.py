@@ -12,8 +12,7 @@ from django.views.decorators.http import require_safe
 from balance import selectors as ledger
 from common.clock import utc_now
 from dashboard.auto_funding import state as auto_funding
-from dashboard.overview import attention, chart
-from dashboard.overview import in_flight as flights
+from dashboard.overview import attention, chart, in_flight
 from dashboard.overview.attention import Rule
 from dashboard.shell import stops
 from dashboard.shell.access import PageRequest, tenant_page
@@ -31,9 +30,9 @@ _RECENT = 8
 @tenant_page()
 def overview(request: PageRequest) -> HttpResponse:
     """The whole page, or for htmx only its live parts."""
-    tenant_id, now = request.seat.tenant.pk, utc_now()
+    tenant_id, now = request.access.tenant.pk, utc_now()
     config = funding.auto_funding_config(tenant_id=tenant_id)
-    values = _live(request.seat.tenant, config, now)
+    values = _live(request.access.tenant, config, now)
     if request.htmx:
         return render(request, "dashboard/overview/_live.html", values)
     values |= _chart(request, config, now)
@@ -44,7 +43,7 @@ def overview(request: PageRequest) -> HttpResponse:
 @tenant_page()
 def balance_chart(request: PageRequest) -> HttpResponse:
     """The chart alone, for htmx."""
-    config = funding.auto_funding_config(tenant_id=request.seat.tenant.pk)
+    config = funding.auto_funding_config(tenant_id=request.access.tenant.pk)
     return render(
         request, "dashboard/overview/_balance_chart.html", _chart(request, config, utc_now())
     )
@@ -65,13 +64,13 @@ def _live(tenant: Tenant, config: AutoFundingConfig, now: datetime) -> dict[str,
         "items": attention.items(tenant_id=tenant_id, now=now, rule=rule, stopped=stopped),
         "auto_funding": state,
         "recent": statement_lines.lines(tenant_id=tenant_id, rows=recent.rows),
-        "in_flight": flights.flights(tenant_id=tenant_id, most=_RECENT, stopped=stopped),
+        "in_flight": in_flight.flights(tenant_id=tenant_id, most=_RECENT, stopped=stopped),
     }
 
 
 def _chart(request: PageRequest, config: AutoFundingConfig, now: datetime) -> dict[str, Any]:
     drawn = chart.chart(
-        tenant_id=request.seat.tenant.pk,
+        tenant_id=request.access.tenant.pk,
         threshold=config.low_balance_threshold if config.enabled else None,
         span=chart.chosen_span(request.GET.get("days", "")),
         now=now,

@@ -25,7 +25,7 @@ from tenants.models import Role
 @tenant_form(Role.OWNER)
 def limit(request: PageRequest) -> HttpResponse:
     """The limit. One that protects less waits for a second person, or a day."""
-    tenant_id, now = request.seat.tenant.pk, utc_now()
+    tenant_id, now = request.access.tenant.pk, utc_now()
     shown = dollars_text(approvals.approval_threshold(tenant_id=tenant_id, now=now))
     form = ApprovalLimitForm(
         request.POST if request.method == "POST" else None, initial={"threshold": shown}
@@ -58,7 +58,7 @@ def limit(request: PageRequest) -> HttpResponse:
 @tenant_form(*ROLES)
 def change(request: PageRequest) -> HttpResponse:
     """What waits, and who approves says whether it may count."""
-    tenant_id, now = request.seat.tenant.pk, utc_now()
+    tenant_id, now = request.access.tenant.pk, utc_now()
     if request.method == "POST":
         return _decide(request)
     waiting = approvals.waiting_change(tenant_id=tenant_id, now=now)
@@ -83,7 +83,7 @@ def _decide(request: PageRequest) -> HttpResponse:
     agrees = request.POST.get("decision") == "agree"
     act = approval_settings.agree if agrees else approval_settings.refuse
     try:
-        act(tenant_id=request.seat.tenant.pk, actor=actors.user(request.user.pk), now=utc_now())
+        act(tenant_id=request.access.tenant.pk, actor=actors.user(request.user.pk), now=utc_now())
     except DomainError as refusal:
         messages.warning(request, refusal.detail)
     else:

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from common.money import format_cents
-from dashboard.bank_accounts.forms import BankAccountForm
 from dashboard.payments.lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL, SOON
 from dashboard.recipients.choices import RecipientChoices
 from dashboard.shell.fields import DollarsField
@@ -20,7 +19,6 @@ from dashboard.shell.method_choice import MethodChoice
 from payments import selectors
 from payments.models import (
     DESCRIPTION_LENGTH_MAX,
-    NICKNAME_LENGTH_MAX,
     PaymentMethod,
 )
 from payments.services import lifecycle
@@ -102,26 +100,6 @@ def _what_there_is(available: int) -> str:
     if available < 0:
         return f"Nothing is available: the balance is {format_cents(-available)} below zero."
     return f"{format_cents(available)} is available."
-
-
-class RecipientForm(BankAccountForm):
-    """An account to pay, by its numbers."""
-
-    nickname = forms.CharField(
-        label="Your name for it (optional)",
-        max_length=NICKNAME_LENGTH_MAX,
-        required=False,
-        help_text="The recipient never sees it.",
-    )
-
-
-class NicknameForm(forms.Form):
-    nickname = forms.CharField(
-        label="Your name for it",
-        max_length=NICKNAME_LENGTH_MAX,
-        required=False,
-        help_text="The recipient never sees it. Empty: the name on the account.",
-    )
 
 
 class ApprovalLimitForm(forms.Form):

@@ -1,13 +1,14 @@
-"""Payments and recipients as lists show them."""
+"""Payments as lists show them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from dashboard.bank_accounts.names import account_name
 from dashboard.shell import stops
-from dashboard.shell.context import Badge, account_name
-from payments.models import Payment, PaymentMethod, Recipient
+from dashboard.shell.badges import Badge
+from payments.models import Payment, PaymentMethod
 from payments.states import PaymentStatus
 
 METHOD_LABELS = {PaymentMethod.ACH_CREDIT: "ACH transfer", PaymentMethod.RTP: "Instant payment"}
@@ -59,29 +60,6 @@ def payment_line(row: Payment, *, is_stopped: bool = False) -> PaymentLine:
         expected_on=row.expected_arrival_date if is_going and not soon else None,
         soon=soon if is_going else "",
         at=row.created_at,
-    )
-
-
-@dataclass(frozen=True)
-class RecipientLine:
-    """One saved recipient; the account number itself is never shown."""
-
-    id: str
-    name: str
-    holder: str
-    account: str
-    kind: str
-    added_at: datetime
-
-
-def recipient_line(row: Recipient) -> RecipientLine:
-    return RecipientLine(
-        id=row.pk,
-        name=row.display_name,
-        holder=row.account_holder_name,
-        account=account_name(row),
-        kind=f"{row.get_account_type_display()}, {row.get_account_holder_type_display().lower()}",
-        added_at=row.created_at,
     )
 
 

@@ -40,7 +40,7 @@ def pay(request: PageRequest) -> HttpResponse:
 
 
 def _form(request: PageRequest) -> PayForm:
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     named = request.GET.get("recipient", "")
     chosen = request.POST.get("recipient", named)
     return PayForm(
@@ -58,7 +58,7 @@ def _ask(request: PageRequest, form: PayForm, *, status: int = 200) -> HttpRespo
     return render(
         request,
         "dashboard/payments/pay.html",
-        {"form": form, "stop": stops.of(request.seat.tenant).payments},
+        {"form": form, "stop": stops.of(request.access.tenant).payments},
         status=status,
     )
 
@@ -66,14 +66,14 @@ def _ask(request: PageRequest, form: PayForm, *, status: int = 200) -> HttpRespo
 def _review(request: PageRequest, form: PayForm) -> HttpResponse:
     """What will happen, in names and amounts, before it does."""
     try:
-        orders.require_possible(mode=request.seat.tenant.mode, order=_order(form))
+        orders.require_possible(mode=request.access.tenant.mode, order=_order(form))
     except DomainError as refusal:
         return _refused(request, form, refusal)
     return render(request, "dashboard/payments/pay_review.html", _reviewed(request, form))
 
 
 def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
-    tenant_id, amount = request.seat.tenant.pk, form.cleaned_data["amount"]
+    tenant_id, amount = request.access.tenant.pk, form.cleaned_data["amount"]
     available = ledger.summary(tenant_id).available
     shortfall = max(0, amount - available)
     threshold = approvals.approval_threshold(tenant_id=tenant_id, now=utc_now())
@@ -85,7 +85,7 @@ def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
         "available_after": available - amount,
         "shortfall": shortfall,
         "missing": dollars_text(shortfall),
-        "stop": stops.of(request.seat.tenant).payments,
+        "stop": stops.of(request.access.tenant).payments,
         "needs_approval": threshold is not None and amount > threshold,
     }
 
@@ -108,7 +108,7 @@ def _refused(request: PageRequest, form: PayForm, refusal: DomainError) -> HttpR
 
 
 def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
-    tenant = request.seat.tenant
+    tenant = request.access.tenant
     try:
         payment, is_new = orders.place_once(
             tenant_id=tenant.pk,

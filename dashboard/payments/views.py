@@ -27,11 +27,11 @@ from transfers.errors import NotCancelable
 @require_safe
 @tenant_page()
 def payments(request: PageRequest) -> HttpResponse:
-    tenant_id, now = request.seat.tenant.pk, utc_now()
+    tenant_id, now = request.access.tenant.pk, utc_now()
     form = _filter(request)
     rows = selectors.payments(tenant_id=tenant_id)
     found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
-    stop = stops.of(request.seat.tenant).payments
+    stop = stops.of(request.access.tenant).payments
     values = {
         "lines": [payment_line(row, is_stopped=bool(stop)) for row in found.rows],
         "stop": stop,
@@ -47,7 +47,7 @@ def payments(request: PageRequest) -> HttpResponse:
 @tenant_page()
 def download(request: PageRequest) -> HttpResponseBase:
     """What the list shows, all of it, as CSV."""
-    chosen = _filter(request).narrow(selectors.payments(tenant_id=request.seat.tenant.pk))
+    chosen = _filter(request).narrow(selectors.payments(tenant_id=request.access.tenant.pk))
     return downloads.download(
         "payments.csv",
         presenters.CSV_HEADER,
@@ -59,7 +59,7 @@ def download(request: PageRequest) -> HttpResponseBase:
 @tenant_page()
 def detail(request: PageRequest, payment_id: str) -> HttpResponse:
     """One payment with its timeline; for htmx only the part that changes."""
-    row = selectors.payment(tenant_id=request.seat.tenant.pk, payment_id=payment_id)
+    row = selectors.payment(tenant_id=request.access.tenant.pk, payment_id=payment_id)
     history = list(selectors.history(row))
     values = {
         "payment": payment_detail.detail(
@@ -67,7 +67,7 @@ def detail(request: PageRequest, payment_id: str) -> HttpResponse:
             history=history,
             approval=selectors.confirmation(row),
             names=tenants.people_and_keys({event.actor_id for event in history}),
-            stop=stops.of(request.seat.tenant).payments,
+            stop=stops.of(request.access.tenant).payments,
         )
     }
     template = "_detail_live.html" if request.htmx else "detail.html"
@@ -79,7 +79,7 @@ def detail(request: PageRequest, payment_id: str) -> HttpResponse:
 def cancel(request: PageRequest, payment_id: str) -> HttpResponse:
     try:
         orders.cancel(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             payment_id=payment_id,
             actor=actors.user(request.user.pk),
             now=utc_now(),
@@ -93,6 +93,6 @@ def cancel(request: PageRequest, payment_id: str) -> HttpResponse:
 
 def _filter(request: PageRequest) -> PaymentFilter:
     recipients = recipient_choices(
-        tenant_id=request.seat.tenant.pk, chosen=request.GET.get("recipient", "")
+        tenant_id=request.access.tenant.pk, chosen=request.GET.get("recipient", "")
     )
     return PaymentFilter(request.GET, recipients=recipients)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from common.ids import is_id
-from dashboard.shell.context import account_name
+from dashboard.bank_accounts.names import account_name
 from payments import selectors
 from payments.models import Recipient
 

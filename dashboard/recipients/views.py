@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.bank_accounts.forms import FIELDS
-from dashboard.payments.forms import NicknameForm, RecipientForm
-from dashboard.payments.lines import recipient_line
+from dashboard.recipients.forms import NicknameForm, RecipientForm
+from dashboard.recipients.lines import recipient_line
 from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
@@ -29,7 +29,7 @@ from tenants import actors
 @tenant_page()
 def recipients(request: PageRequest) -> HttpResponse:
     """The saved ones, newest first; removed ones are left out."""
-    rows = selectors.recipients(tenant_id=request.seat.tenant.pk).filter(removed_at=None)
+    rows = selectors.recipients(tenant_id=request.access.tenant.pk).filter(removed_at=None)
     found = page(rows, before=request.GET.get("before", ""))
     values = {"lines": [recipient_line(row) for row in found.rows], "page": found}
     return render(request, "dashboard/recipients/list.html", values)
@@ -47,7 +47,7 @@ def add(request: PageRequest) -> HttpResponse:
         nickname = details.pop("nickname")
         try:
             saved = service.save(
-                tenant_id=request.seat.tenant.pk,
+                tenant_id=request.access.tenant.pk,
                 details=details,  # type: ignore[arg-type]  # the fields of the form are its keys
                 nickname=nickname,
                 actor=actors.user(request.user.pk),
@@ -108,7 +108,7 @@ def _added(request: PageRequest, saved: Recipient) -> HttpResponse:
 
 
 def _recipient(request: PageRequest, recipient_id: str) -> Recipient:
-    return selectors.recipient(tenant_id=request.seat.tenant.pk, recipient_id=recipient_id)
+    return selectors.recipient(tenant_id=request.access.tenant.pk, recipient_id=recipient_id)
 
 
 def _form_page(

@@ -20,16 +20,6 @@ class NameForm(forms.Form):
     )
 
 
-class PersonForm(forms.Form):
-    name = forms.CharField(
-        label="Your name",
-        max_length=NAME_LENGTH_MAX,
-        widget=forms.TextInput(attrs={"autocomplete": "name"}),
-        help_text="As your teams see it.",
-        error_messages={"required": "What should the others call you?"},
-    )
-
-
 class NoticesForm(forms.Form):
     """A tick for every message that is a choice."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboard.shell.context import METHOD_LABELS
+from dashboard.funding.lines import METHOD_LABELS
 from funding.models import FundingMethod
 from funding.services.limits import Limits, Usage
 

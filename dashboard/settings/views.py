@@ -24,11 +24,11 @@ from tenants.services import accounts, preferences
 @tenant_form()
 def settings(request: PageRequest) -> HttpResponse:
     """Everybody reads; owners rename."""
-    tenant, now = request.seat.tenant, utc_now()
+    tenant, now = request.access.tenant, utc_now()
     form = NameForm(
         request.POST if request.method == "POST" else None, initial={"name": tenant.name}
     )
-    if request.method == "POST" and request.seat.role != Role.OWNER:
+    if request.method == "POST" and request.access.role != Role.OWNER:
         raise PermissionDenied("Only owners change settings.")
     if form.is_valid():
         try:
@@ -45,7 +45,7 @@ def settings(request: PageRequest) -> HttpResponse:
     used = limits.usage(tenant_id=tenant.pk, now=now)
     values = {
         "form": form,
-        "is_owner": request.seat.role == Role.OWNER,
+        "is_owner": request.access.role == Role.OWNER,
         "limits": limit_lines(limits.of(tenant.pk), used),
     }
     return render(
@@ -57,15 +57,15 @@ def settings(request: PageRequest) -> HttpResponse:
 @tenant_form()
 def notifications(request: PageRequest) -> HttpResponse:
     """Which e-mails this person gets about this tenant."""
-    if request.seat.viewed_until:
+    if request.access.viewed_until:
         raise PermissionDenied("Members choose their own messages; staff get none.")
-    membership = request.seat.membership
+    membership = request.access.membership
     form = NoticesForm(request.POST if request.method == "POST" else None, membership=membership)
     if form.is_valid():
         preferences.choose_notices(membership_id=membership.pk, chosen=form.cleaned_data)
         messages.success(request, "Your choice is saved.")
         return redirect("dashboard:notifications")
-    approves = request.seat.role in (Role.OWNER, Role.APPROVER)
+    approves = request.access.role in (Role.OWNER, Role.APPROVER)
     return render(
         request, "dashboard/settings/notifications.html", {"form": form, "approves": approves}
     )

@@ -31,10 +31,10 @@ _SESSION_KEY = "tenant_id"
 
 
 @dataclass(frozen=True)
-class Seat:
+class TenantAccess:
     """Which tenant a person looks at, what they may do there, and where else they belong.
 
-    Staff who look as the tenant does sit in its owner's seat, until `viewed_until`, hands tied.
+    Staff who view as the tenant have its owner's role until `viewed_until`, and may only look.
     """
 
     tenant: Tenant
@@ -70,7 +70,7 @@ class PageRequest(PersonRequest):
     """A request that passed `tenant_page`."""
 
     htmx: HtmxDetails
-    seat: Seat
+    access: TenantAccess
 
 
 View = Callable[..., HttpResponseBase]
@@ -89,13 +89,13 @@ def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
         def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return _to_login(request)
-            seat = _seat_of(request)
-            if seat is None:
+            access = _access_of(request)
+            if access is None:
                 return _without_tenant(request)
-            _check(seat, request, roles)
-            if request.htmx and request.headers.get("X-Tenant") != seat.tenant.pk:
+            _check(access, request, roles)
+            if request.htmx and request.headers.get("X-Tenant") != access.tenant.pk:
                 return HttpResponseClientRefresh()  # another window has switched tenants
-            request.seat = seat
+            request.access = access
             if not is_open and _lacks_second_factor(request):
                 return _private(
                     render(request, "dashboard/shell/second_factor_needed.html", status=403)
@@ -120,11 +120,11 @@ def tenant_form(*roles: Role) -> Callable[[View], View]:
         @functools.wraps(view)
         def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if request.method == "POST":
-                if request.POST.get("acting_for") != request.seat.tenant.pk:
+                if request.POST.get("acting_for") != request.access.tenant.pk:
                     return render(request, "dashboard/shell/switched.html", status=409)
-                if request.seat.tenant.status == TenantStatus.SUSPENDED:
+                if request.access.tenant.status == TenantStatus.SUSPENDED:
                     raise PermissionDenied("This tenant is suspended; nothing can be changed.")
-                if request.seat.is_read_only:
+                if request.access.is_read_only:
                     return _read_only(request)
             return view(request, *args, **kwargs)
 
@@ -135,7 +135,7 @@ def tenant_form(*roles: Role) -> Callable[[View], View]:
 
 def choose_tenant(request: PageRequest, tenant_id: str) -> None:
     """Make one of the person's tenants the current one. Raises PermissionDenied."""
-    if tenant_id not in {membership.tenant_id for membership in request.seat.memberships}:
+    if tenant_id not in {membership.tenant_id for membership in request.access.memberships}:
         raise PermissionDenied("You are not a member of that tenant.")
     look_at(request, tenant_id)
 
@@ -158,7 +158,7 @@ def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> Http
     except NotFound as refusal:
         raise Http404 from refusal
     if (
-        request.seat.viewed_until
+        request.access.viewed_until
         and isinstance(response, HttpResponse)
         and response.headers.get("Content-Type") == _HTML
     ):
@@ -166,16 +166,16 @@ def _answer(view: View, request: PageRequest, *args: Any, **kwargs: Any) -> Http
     return response
 
 
-def _seat_of(request: PageRequest) -> Seat | None:
+def _access_of(request: PageRequest) -> TenantAccess | None:
     if view := staff_view.current(request, now=utc_now()):
         tenant = selectors.tenant(view.tenant_id)
-        return Seat(tenant=tenant, role=Role.OWNER, memberships=(), viewed_until=view.until)
+        return TenantAccess(tenant=tenant, role=Role.OWNER, memberships=(), viewed_until=view.until)
     memberships = tuple(selectors.memberships(user_id=request.user.pk))
     if not memberships:
         return None
     chosen = request.session.get(_SESSION_KEY)
     current = next((m for m in memberships if m.tenant_id == chosen), memberships[0])
-    return Seat(
+    return TenantAccess(
         tenant=current.tenant,
         role=Role(current.role),
         memberships=memberships,
@@ -183,16 +183,16 @@ def _seat_of(request: PageRequest) -> Seat | None:
     )
 
 
-def _check(seat: Seat, request: PageRequest, roles: tuple[Role, ...]) -> None:
-    if roles and seat.role not in roles:
-        raise PermissionDenied(_wrong_role(seat, roles))
-    if seat.viewed_until and request.method not in ("GET", "HEAD"):
+def _check(access: TenantAccess, request: PageRequest, roles: tuple[Role, ...]) -> None:
+    if roles and access.role not in roles:
+        raise PermissionDenied(_wrong_role(access, roles))
+    if access.viewed_until and request.method not in ("GET", "HEAD"):
         raise PermissionDenied("You look at this tenant as staff; nothing can be changed.")
 
 
 def _lacks_second_factor(request: PageRequest) -> bool:
     """Costs a query only where the tenant asks for one."""
-    asked = request.seat.tenant.requires_second_factor
+    asked = request.access.tenant.requires_second_factor
     return asked and not second_factor.is_set_up(user_id=request.user.pk)
 
 
@@ -208,9 +208,9 @@ def _without_tenant(request: PageRequest) -> HttpResponse | HttpResponseRedirect
     return render(request, "dashboard/shell/no_tenant.html", status=403)
 
 
-def _wrong_role(seat: Seat, roles: tuple[Role, ...]) -> str:
+def _wrong_role(access: TenantAccess, roles: tuple[Role, ...]) -> str:
     allowed = " or ".join(role.label.lower() for role in roles)
-    return f"You are {seat.role_label.lower()} of {seat.tenant.name}; this needs {allowed}."
+    return f"You are {access.role_label.lower()} of {access.tenant.name}; this needs {allowed}."
 
 
 def _private(response: HttpResponseBase) -> HttpResponseBase:

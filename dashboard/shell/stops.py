@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboard.shell.context import Badge
+from dashboard.shell.badges import Badge
 from dashboard.templatetags.ballast import moment
 from networks import registry
 from tenants import switches

@@ -23,7 +23,7 @@ from dashboard.statement.filters import TransactionFilter
 @tenant_page()
 def transactions(request: PageRequest) -> HttpResponse:
     """Newest first, narrowed by what stands in the address."""
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     form = TransactionFilter(request.GET)
     rows = form.rows(tenant_id=tenant_id)
     found = page(rows, before=request.GET.get("before", ""), keys=("sequence",))
@@ -39,7 +39,7 @@ def transactions(request: PageRequest) -> HttpResponse:
 @tenant_page()
 def download(request: PageRequest) -> StreamingHttpResponse:
     """The same lines as a CSV file, all of them, as the API gives it, with their Eastern dates."""
-    rows = TransactionFilter(request.GET).rows(tenant_id=request.seat.tenant.pk)
+    rows = TransactionFilter(request.GET).rows(tenant_id=request.access.tenant.pk)
     return downloads.download(
         "balance-transactions.csv",
         presenters.CSV_HEADER,
@@ -50,7 +50,7 @@ def download(request: PageRequest) -> StreamingHttpResponse:
 @require_safe
 @tenant_page()
 def months(request: PageRequest) -> HttpResponse:
-    found = statements.months(tenant_id=request.seat.tenant.pk, now=utc_now())
+    found = statements.months(tenant_id=request.access.tenant.pk, now=utc_now())
     return render(request, "dashboard/statement/months.html", {"months": found})
 
 
@@ -62,7 +62,7 @@ def statement(request: PageRequest, year: int, month: int) -> HttpResponse:
         first = date(year, month, 1)
     except ValueError as error:
         raise Http404 from error
-    tenant_id, now = request.seat.tenant.pk, utc_now()
+    tenant_id, now = request.access.tenant.pk, utc_now()
     found = statements.statement(tenant_id=tenant_id, first=first, now=now)
     values = {
         "statement": found,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from dashboard.shell.context import Badge
+from dashboard.shell.badges import Badge
 from tenants import second_factor
 from tenants.models import Invitation, Membership, Role
 

@@ -22,8 +22,8 @@ from tenants.services import invitations, members
 @require_safe
 @tenant_page()
 def team(request: PageRequest) -> HttpResponse:
-    tenant_id, now = request.seat.tenant.pk, utc_now()
-    is_owner = request.seat.role == Role.OWNER
+    tenant_id, now = request.access.tenant.pk, utc_now()
+    is_owner = request.access.role == Role.OWNER
     asked = selectors.open_invitations(tenant_id=tenant_id) if is_owner else ()
     values = {
         "is_owner": is_owner,
@@ -40,7 +40,7 @@ def invite(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         try:
             invitations.invite(
-                tenant_id=request.seat.tenant.pk,
+                tenant_id=request.access.tenant.pk,
                 email=form.cleaned_data["email"],
                 role=Role(form.cleaned_data["role"]),
                 actor=actors.user(request.user.pk),
@@ -59,7 +59,7 @@ def invite(request: PageRequest) -> HttpResponse:
 def resend(request: PageRequest, invitation_id: str) -> HttpResponse:
     try:
         sent = invitations.resend(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             invitation_id=invitation_id,
             actor=actors.user(request.user.pk),
             now=utc_now(),
@@ -75,7 +75,7 @@ def resend(request: PageRequest, invitation_id: str) -> HttpResponse:
 @tenant_form(Role.OWNER)
 def revoke(request: PageRequest, invitation_id: str) -> HttpResponse:
     ended = invitations.revoke(
-        tenant_id=request.seat.tenant.pk,
+        tenant_id=request.access.tenant.pk,
         invitation_id=invitation_id,
         actor=actors.user(request.user.pk),
         now=utc_now(),
@@ -87,13 +87,13 @@ def revoke(request: PageRequest, invitation_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form(Role.OWNER)
 def role(request: PageRequest, membership_id: str) -> HttpResponse:
-    member = selectors.member(tenant_id=request.seat.tenant.pk, membership_id=membership_id)
+    member = selectors.member(tenant_id=request.access.tenant.pk, membership_id=membership_id)
     posted = request.POST if request.method == "POST" else None
     form = RoleForm(posted, initial={"role": member.role})
     if form.is_valid():
         try:
             members.change_role(
-                tenant_id=request.seat.tenant.pk,
+                tenant_id=request.access.tenant.pk,
                 membership_id=member.pk,
                 role=Role(form.cleaned_data["role"]),
                 actor=actors.user(request.user.pk),
@@ -112,7 +112,7 @@ def role(request: PageRequest, membership_id: str) -> HttpResponse:
 @tenant_form(Role.OWNER)
 def remove(request: PageRequest, membership_id: str) -> HttpResponse:
     """GET asks, POST ends the membership at once."""
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     member = selectors.member(tenant_id=tenant_id, membership_id=membership_id)
     if request.method != "POST":
         return render(request, "dashboard/team/member_remove.html", {"member": member})
@@ -136,7 +136,7 @@ def sign_in_rule(request: PageRequest) -> HttpResponse:
     required = request.POST.get("required") == "yes"
     try:
         members.require_second_factor(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             required=required,
             actor=actors.user(request.user.pk),
             now=utc_now(),

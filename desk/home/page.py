@@ -14,7 +14,7 @@ from balance.figures import Totals
 from common.clock import utc_now
 from common.days import last_days, start_of
 from common.figures import FailureTotal, StatusTotal
-from desk import return_rates as returns
+from desk import return_rates
 from desk.home.attention import (
     Attention,
     of_decisions,
@@ -96,7 +96,7 @@ def home(*, now: datetime) -> Home:
     since, today = start_of(days[0]), start_of(days[-1])
     totals, check = ledger.totals(), check_line(ledger.last_check(), now)
     meters, worst, queues = (
-        returns.meters(funding.debit_returns(now=now)),
+        return_rates.meters(funding.debit_returns(now=now)),
         _worst(now),
         queue_lines(now),
     )
@@ -156,6 +156,6 @@ def failure_line(total: FailureTotal) -> FailureLine:
 
 def _worst(now: datetime) -> list[TenantMeters]:
     found = funding.worst_debit_returns(now=now, limit=4 * _WORST_TENANTS)
-    ranked = [returns.tenant_meters(counted) for counted in found]
+    ranked = [return_rates.tenant_meters(counted) for counted in found]
     ranked.sort(key=lambda tenant: -tenant.worst.share)
     return ranked[:_WORST_TENANTS]

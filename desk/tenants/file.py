@@ -9,10 +9,11 @@ from balance import selectors as ledger
 from balance.selectors import Funds
 from dashboard.auto_funding import state as auto_funding
 from dashboard.auto_funding.obstacles import State
+from dashboard.bank_accounts.lines import BankAccountLine, bank_account_line
 from dashboard.developers.webhooks.lines import EndpointLine, endpoint_line
-from dashboard.shell import context
-from dashboard.shell.context import BankAccountLine, FundingLine, TransactionLine
-from desk import return_rates as returns
+from dashboard.funding.lines import FundingLine, funding_line
+from dashboard.statement.lines import TransactionLine, transaction_line
+from desk import return_rates
 from desk.admin import name_all
 from desk.return_rates import TenantMeters
 from funding import figures
@@ -75,13 +76,11 @@ def tenant_file(*, tenant_id: str, now: datetime) -> TenantFile:
         funds=ledger.summary(tenant_id),
         limits=limit_lines(tenant_id=tenant_id, now=now),
         auto_funding=auto_funding.state(config, now=now, obstacle=obstacle_of(config, now=now)),
-        returns=returns.tenant_meters(figures.debit_returns_of(tenant_id=tenant_id, now=now)),
-        accounts=[(row.pk, context.bank_account_line(row)) for row in sources],
-        funding=[
-            context.funding_line(row) for row in funding.in_flight(tenant_id=tenant_id)[:SHOWN]
-        ],
+        returns=return_rates.tenant_meters(figures.debit_returns_of(tenant_id=tenant_id, now=now)),
+        accounts=[(row.pk, bank_account_line(row)) for row in sources],
+        funding=[funding_line(row) for row in funding.in_flight(tenant_id=tenant_id)[:SHOWN]],
         payments=list(payments.open_payments(tenant_id=tenant_id)[:SHOWN]),
-        postings=[context.transaction_line(row) for row in postings],
+        postings=[transaction_line(row) for row in postings],
         endpoints=_endpoint_lines(list(endpoints), now),
         keys=list(selectors.api_keys(tenant_id=tenant_id)[:SHOWN]),
         people=list(selectors.members(tenant_id=tenant_id)[:SHOWN]),

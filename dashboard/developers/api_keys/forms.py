@@ -1,4 +1,4 @@
-"""API keys as people see them, and what they type to get one."""
+"""What people type to get an API key, or to rotate one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 from django import forms
 
 from dashboard.shell import refusals
-from dashboard.shell.context import Badge
 from dashboard.shell.form_tokens import SecretForm
 from tenants import key_text, scopes
-from tenants.models import ApiKey, Mode, Tenant
+from tenants.models import Mode, Tenant
 from tenants.services import keys
 from tenants.services.keys import ALLOWED_NETWORKS_MAX
 from tenants.services.names import NAME_LENGTH_MAX
@@ -20,7 +19,6 @@ from tenants.services.names import NAME_LENGTH_MAX
 # What the refusals of the service call our fields.
 FIELDS = {"expiresAt": "expires_on", "allowedNetworks": "networks"}
 
-_SOON = timedelta(days=7)
 _OVERLAPS = (
     (0, "Not at all: it ends now"),
     (3600, "1 hour"),
@@ -111,48 +109,3 @@ class RotateForm(KeySecretForm):
         initial=24 * 3600,
         help_text="Give the new key to every program before then.",
     )
-
-
-@dataclass(frozen=True)
-class KeyLine:
-    """One key; `prefix` is its readable beginning, the rest is kept nowhere."""
-
-    id: str
-    name: str
-    prefix: str
-    scopes: str
-    networks: str
-    badge: Badge
-    is_usable: bool
-    expires_at: datetime | None
-    last_used_at: datetime | None
-    created_at: datetime
-
-
-def key_line(row: ApiKey, *, now: datetime) -> KeyLine:
-    return KeyLine(
-        id=row.pk,
-        name=row.name,
-        prefix=row.prefix,
-        scopes="Everything" if set(row.scopes) == set(scopes.ALL) else ", ".join(row.scopes),
-        networks=", ".join(row.allowed_networks),
-        badge=_badge(row, now),
-        is_usable=_is_usable(row, now),
-        expires_at=row.expires_at,
-        last_used_at=row.last_used_at,
-        created_at=row.created_at,
-    )
-
-
-def _is_usable(row: ApiKey, now: datetime) -> bool:
-    return row.revoked_at is None and (row.expires_at is None or row.expires_at > now)
-
-
-def _badge(row: ApiKey, now: datetime) -> Badge:
-    if row.revoked_at is not None:
-        return Badge("Revoked")
-    if not _is_usable(row, now):
-        return Badge("Expired")
-    if row.expires_at is not None and row.expires_at - now <= _SOON:
-        return Badge("Expires soon", "warn")
-    return Badge("Active", "good")

@@ -10,13 +10,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from common.clock import utc_now
 from common.errors import DomainError
-from dashboard.developers.api_keys.forms import (
-    FIELDS,
-    ApiKeyForm,
-    KeySecretForm,
-    RotateForm,
-    key_line,
-)
+from dashboard.developers.api_keys.forms import FIELDS, ApiKeyForm, KeySecretForm, RotateForm
+from dashboard.developers.api_keys.lines import key_line
 from dashboard.shell import refusals
 from dashboard.shell.access import PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
@@ -29,13 +24,13 @@ from tenants.services.keys import IssuedKey
 @require_safe
 @tenant_page(Role.OWNER, Role.MEMBER)
 def api_keys(request: PageRequest) -> HttpResponse:
-    rows = selectors.api_keys(tenant_id=request.seat.tenant.pk)
+    rows = selectors.api_keys(tenant_id=request.access.tenant.pk)
     found = page(rows, before=request.GET.get("before", ""))
     now = utc_now()
     values = {
         "lines": [key_line(row, now=now) for row in found.rows],
         "page": found,
-        "may_manage": request.seat.role == Role.OWNER,
+        "may_manage": request.access.role == Role.OWNER,
     }
     return render(request, "dashboard/developers/api_keys/list.html", values)
 
@@ -45,11 +40,11 @@ def api_keys(request: PageRequest) -> HttpResponse:
 @sensitive_variables()
 def issue(request: PageRequest) -> HttpResponse:
     """A form; then the key, on this answer alone. It is not redirected to."""
-    form = ApiKeyForm(_sent(request), tenant=request.seat.tenant)
+    form = ApiKeyForm(_sent(request), tenant=request.access.tenant)
     if form.is_valid():
         try:
             issued = keys.issue(
-                tenant=request.seat.tenant,
+                tenant=request.access.tenant,
                 name=form.cleaned_data["name"],
                 scopes=form.cleaned_data["scopes"],
                 expires_at=form.cleaned_data["expires_on"],
@@ -69,8 +64,8 @@ def issue(request: PageRequest) -> HttpResponse:
 @sensitive_variables()
 def rotate(request: PageRequest, key_id: str) -> HttpResponse:
     """Asks how long the old key keeps working; then shows the new one, like `issue`."""
-    key = selectors.api_key(tenant_id=request.seat.tenant.pk, key_id=key_id)
-    form = RotateForm(_sent(request), tenant=request.seat.tenant, about=key.pk)
+    key = selectors.api_key(tenant_id=request.access.tenant.pk, key_id=key_id)
+    form = RotateForm(_sent(request), tenant=request.access.tenant, about=key.pk)
     if form.is_valid():
         try:
             issued = keys.rotate(
@@ -90,7 +85,7 @@ def rotate(request: PageRequest, key_id: str) -> HttpResponse:
 @tenant_form(Role.OWNER)
 def revoke(request: PageRequest, key_id: str) -> HttpResponse:
     """GET asks, POST ends the key at once."""
-    key = selectors.api_key(tenant_id=request.seat.tenant.pk, key_id=key_id)
+    key = selectors.api_key(tenant_id=request.access.tenant.pk, key_id=key_id)
     if request.method != "POST":
         line = key_line(key, now=utc_now())
         return render(request, "dashboard/developers/api_keys/revoke.html", {"key": line})

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 
 from api.models import ApiRequest
 from dashboard.developers.durations import duration_in_words
-from dashboard.shell.context import Badge
+from dashboard.shell.badges import Badge
 from dashboard.shell.filter_forms import FilterForm, either
 from tenants.models import ApiKey
 

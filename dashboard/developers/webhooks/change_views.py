@@ -36,7 +36,7 @@ from webhooks.states import EndpointStatus
 @sensitive_variables()
 def register(request: PageRequest) -> HttpResponse:
     """A form; then the endpoint's secret, on this answer alone."""
-    tenant = request.seat.tenant
+    tenant = request.access.tenant
     form = EndpointForm(_sent(request), tenant_id=tenant.pk, what=ids.new("wh"))
     if form.is_valid():
         try:
@@ -58,7 +58,7 @@ def register(request: PageRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form(Role.OWNER)
 def edit(request: PageRequest, endpoint_id: str) -> HttpResponse:
-    tenant = request.seat.tenant
+    tenant = request.access.tenant
     row = selectors.endpoint(tenant_id=tenant.pk, endpoint_id=endpoint_id)
     form = EditEndpointForm(
         _sent(request), tenant_id=tenant.pk, what=row.pk, initial=values_of(row)
@@ -86,7 +86,7 @@ def edit(request: PageRequest, endpoint_id: str) -> HttpResponse:
 @sensitive_variables()
 def rotate(request: PageRequest, endpoint_id: str) -> HttpResponse:
     """Asks how long the old secret signs as well; then shows the new one."""
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     row = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
     form = RotateSecretForm(_sent(request), tenant_id=tenant_id, about=row.pk)
     if form.is_valid():
@@ -111,7 +111,7 @@ def switch(request: PageRequest, endpoint_id: str) -> HttpResponse:
     """Off or on again; `to` says which."""
     is_on = request.POST.get("to") == "on"
     endpoints.update(
-        tenant_id=request.seat.tenant.pk,
+        tenant_id=request.access.tenant.pk,
         endpoint_id=endpoint_id,
         status=EndpointStatus.ENABLED if is_on else EndpointStatus.DISABLED,
         actor=actors.user(request.user.pk),
@@ -128,7 +128,7 @@ def switch(request: PageRequest, endpoint_id: str) -> HttpResponse:
 @tenant_form(Role.OWNER)
 def remove(request: PageRequest, endpoint_id: str) -> HttpResponse:
     """GET spells out what removing means; POST does it."""
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     if request.method != "POST":
         row = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
         values = {"endpoint": row, "waiting": selectors.waiting(endpoint_id=row.pk)}

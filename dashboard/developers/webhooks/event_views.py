@@ -17,7 +17,7 @@ from webhooks import selectors
 @require_safe
 @tenant_page()
 def events(request: PageRequest) -> HttpResponse:
-    rows = selectors.events(tenant_id=request.seat.tenant.pk)
+    rows = selectors.events(tenant_id=request.access.tenant.pk)
     form = EventFilter(request.GET)
     found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
     lines = [event_line(row) for row in found.rows]
@@ -31,7 +31,7 @@ def events(request: PageRequest) -> HttpResponse:
 @tenant_page()
 def event(request: PageRequest, event_id: str) -> HttpResponse:
     """One event, as its receivers got it, and who they were."""
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     row = selectors.event(tenant_id=tenant_id, event_id=event_id)
     deliveries = selectors.deliveries_of(event_id=row.pk)
     stop = stops.of_webhooks(tenant_id)

@@ -12,7 +12,7 @@ from common.engine.http.client import Failure
 from dashboard.developers.durations import duration_in_words
 from dashboard.developers.webhooks.health_bar import HealthBar, health_bar
 from dashboard.shell import stops
-from dashboard.shell.context import Badge
+from dashboard.shell.badges import Badge
 from webhooks import events
 from webhooks.delivery_health import Health
 from webhooks.dispatcher.sender import USER_AGENT

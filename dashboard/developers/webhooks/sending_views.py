@@ -27,7 +27,7 @@ from webhooks.services import deliveries, pings, replays
 @tenant_form(*MONEY)
 def test(request: PageRequest, endpoint_id: str) -> HttpResponse:
     """A test call now; the receiver's answer is this answer, and is kept nowhere."""
-    tenant = request.seat.tenant
+    tenant = request.access.tenant
     row = selectors.endpoint(tenant_id=tenant.pk, endpoint_id=endpoint_id)
     try:
         made = pings.ping(tenant_id=tenant.pk, endpoint_id=row.pk, mode=tenant.mode, now=utc_now())
@@ -50,7 +50,7 @@ def test(request: PageRequest, endpoint_id: str) -> HttpResponse:
 @tenant_form(*MONEY)
 def resend(request: PageRequest, delivery_id: str) -> HttpResponse:
     row = deliveries.resend(
-        tenant_id=request.seat.tenant.pk, delivery_id=delivery_id, now=utc_now()
+        tenant_id=request.access.tenant.pk, delivery_id=delivery_id, now=utc_now()
     )
     is_stopped = bool(stops.of_webhooks(row.tenant_id))
     said = "It is sent again once sending goes on." if is_stopped else "It is being sent again."
@@ -62,7 +62,7 @@ def resend(request: PageRequest, delivery_id: str) -> HttpResponse:
 @tenant_form(*MONEY)
 def replay(request: PageRequest, endpoint_id: str) -> HttpResponse:
     """Choose a window, see how many events that is, send them. `step` is the button pressed."""
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     row = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
     form = ReplayForm(
         request.POST if request.method == "POST" else None,
@@ -89,7 +89,7 @@ def _ask(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> HttpRe
 
 def _review(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> HttpResponse:
     found = replays.count(
-        tenant_id=request.seat.tenant.pk, endpoint_id=row.pk, now=utc_now(), **form.window
+        tenant_id=request.access.tenant.pk, endpoint_id=row.pk, now=utc_now(), **form.window
     )
     values = {
         "form": form,
@@ -107,7 +107,7 @@ def _send(request: PageRequest, form: ReplayForm, row: WebhookEndpoint) -> HttpR
         return redirect("dashboard:webhook", endpoint_id=row.pk)
     try:
         made = replays.replay(
-            tenant_id=request.seat.tenant.pk,
+            tenant_id=request.access.tenant.pk,
             endpoint_id=row.pk,
             actor=actors.user(request.user.pk),
             now=utc_now(),

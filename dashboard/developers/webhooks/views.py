@@ -30,13 +30,13 @@ _ATTEMPTS_SHOWN = 30
 def webhooks(request: PageRequest) -> HttpResponse:
     """At most twenty endpoints, so without pages."""
     now = utc_now()
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     rows = selectors.endpoints(tenant_id=tenant_id).order_by("-created_at", "-id")
     found = list(rows)
     health = health_of([row.pk for row in found], now=now)
     values = {
         "lines": [endpoint_line(row, health[row.pk], now=now) for row in found],
-        "may_manage": request.seat.role == Role.OWNER,
+        "may_manage": request.access.role == Role.OWNER,
         "stop": stops.of_webhooks(tenant_id),
     }
     return render(request, "dashboard/developers/webhooks/list.html", values)
@@ -47,7 +47,7 @@ def webhooks(request: PageRequest) -> HttpResponse:
 def endpoint(request: PageRequest, endpoint_id: str) -> HttpResponse:
     """One endpoint and what was to be sent to it."""
     now = utc_now()
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     row = selectors.endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
     rows = selectors.deliveries(tenant_id=tenant_id, endpoint_id=endpoint_id)
     form = DeliveryFilter(request.GET)
@@ -59,8 +59,8 @@ def endpoint(request: PageRequest, endpoint_id: str) -> HttpResponse:
         "deliveries": [delivery_line(item, is_stopped=bool(stop)) for item in found.rows],
         "page": found,
         "form": form,
-        "may_manage": request.seat.role == Role.OWNER,
-        "may_send": request.seat.role in MONEY,
+        "may_manage": request.access.role == Role.OWNER,
+        "may_send": request.access.role in MONEY,
     }
     return render(
         request, "dashboard/developers/webhooks/endpoint.html", values, status=form.http_status
@@ -71,7 +71,7 @@ def endpoint(request: PageRequest, endpoint_id: str) -> HttpResponse:
 @tenant_page()
 def delivery(request: PageRequest, delivery_id: str) -> HttpResponse:
     """One event for one endpoint: the request, and every answer; for htmx what may change."""
-    tenant_id = request.seat.tenant.pk
+    tenant_id = request.access.tenant.pk
     row = selectors.delivery(tenant_id=tenant_id, delivery_id=delivery_id)
     attempts = selectors.attempts(delivery_id=row.pk)[:_ATTEMPTS_SHOWN]
     stop = stops.of_webhooks(tenant_id)
@@ -81,7 +81,7 @@ def delivery(request: PageRequest, delivery_id: str) -> HttpResponse:
         "endpoint": selectors.endpoint(tenant_id=tenant_id, endpoint_id=row.endpoint_id),
         "attempts": [attempt_line(item, event_id=row.event_id) for item in attempts],
         "body": body_of(row.event),
-        "may_send": request.seat.role in MONEY,
+        "may_send": request.access.role in MONEY,
     }
     template = "_delivery_live.html" if request.htmx else "delivery.html"
     return render(request, f"dashboard/developers/webhooks/{template}", values)

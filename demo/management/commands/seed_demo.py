@@ -7,7 +7,7 @@ from django.core.management.base import CommandError
 
 from common.clock import utc_now
 from common.commands import JsonCommand
-from demo.tenant import making as demo
+from demo.tenant import setup
 
 
 class Command(JsonCommand):
@@ -16,12 +16,12 @@ class Command(JsonCommand):
     def perform(self, **_options: Any) -> dict[str, Any]:
         if not settings.DEBUG:
             raise CommandError("The demo tenant has public passwords; it exists with DEBUG only.")
-        made = demo.ensure(now=utc_now())
+        made = setup.ensure(now=utc_now())
         return {
             "tenantId": made.tenant_id,
-            "email": demo.EMAIL,
-            "password": demo.PASSWORD,
+            "email": setup.EMAIL,
+            "password": setup.PASSWORD,
             "apiKey": made.api_key,
-            "adminEmail": demo.STAFF_EMAIL,
-            "adminPassword": demo.PASSWORD,
+            "adminEmail": setup.STAFF_EMAIL,
+            "adminPassword": setup.PASSWORD,
         }

@@ -9,9 +9,10 @@ from django.apps import apps
 
 from approvals.models import ApprovalStatus
 from dashboard.approvals import lines as approvals
+from dashboard.bank_accounts import lines as bank_account_lines
 from dashboard.developers.webhooks import lines as webhook_lines
+from dashboard.funding import lines as funding_lines
 from dashboard.payments import lines as payment_lines
-from dashboard.shell import context
 from funding.states import FundingStatus, SourceStatus
 from payments.states import PaymentStatus
 from webhooks.states import DeliveryStatus
@@ -37,8 +38,8 @@ def test_choices_are_in_sentence_case(column):
 @pytest.mark.parametrize(
     ("states", "badges"),
     [
-        (FundingStatus, context._FUNDING_BADGES),
-        (SourceStatus, context._SOURCE_BADGES),
+        (FundingStatus, funding_lines._FUNDING_BADGES),
+        (SourceStatus, bank_account_lines._SOURCE_BADGES),
         (PaymentStatus, payment_lines.BADGES),
         (ApprovalStatus, approvals._ENDS),
         (DeliveryStatus, webhook_lines._DELIVERY_BADGES),

@@ -10,8 +10,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from demo.tenant import history as demo_history
-from demo.tenant import requests as demo_requests
+from demo.tenant import history, requests
 from funding import selectors as funding
 from tenants import selectors
 from tenants.actors import SYSTEM
@@ -38,10 +37,10 @@ def ensure(*, now: datetime) -> Demo:
     tenant = _ensure_people(now)
     is_new = not funding.sources(tenant_id=tenant.pk).exists()
     if is_new:
-        demo_history.live(tenant=tenant, approver=EMAIL, now=now)
+        history.live(tenant=tenant, approver=EMAIL, now=now)
     demo = Demo(tenant_id=tenant.pk, api_key=_new_key(tenant, now))
     if is_new:
-        demo_requests.send(api_key=demo.api_key)
+        requests.send(api_key=demo.api_key)
     return demo
 
 

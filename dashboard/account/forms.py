@@ -1,0 +1,17 @@
+"""What people type about themselves."""
+
+from __future__ import annotations
+
+from django import forms
+
+from tenants.services.names import NAME_LENGTH_MAX
+
+
+class PersonForm(forms.Form):
+    name = forms.CharField(
+        label="Your name",
+        max_length=NAME_LENGTH_MAX,
+        widget=forms.TextInput(attrs={"autocomplete": "name"}),
+        help_text="As your teams see it.",
+        error_messages={"required": "What should the others call you?"},
+    )

@@ -1,0 +1,77 @@
+"""The bank accounts of a tenant, as lists show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from dashboard.bank_accounts.names import account_name
+from dashboard.funding.lines import METHOD_LABELS
+from dashboard.shell.badges import Badge
+from funding.models import FundingMethod, FundingSource
+from funding.states import SourceStatus
+from networks import return_codes
+
+_SOURCE_BADGES = {
+    SourceStatus.ACTIVE: Badge("Active", "good"),
+    SourceStatus.PENDING_VERIFICATION: Badge("Needs verification", "warn"),
+    SourceStatus.VERIFICATION_FAILED: Badge("Verification failed", "bad"),
+    SourceStatus.ERRORED: Badge("Refused by the bank", "bad"),
+    SourceStatus.REMOVED: Badge("Removed"),
+}
+
+
+@dataclass(frozen=True)
+class BankAccountLine:
+    """One bank account; the number itself is never shown."""
+
+    id: str
+    name: str
+    holder: str
+    kind: str
+    methods: str
+    badge: Badge
+    is_default: bool
+    may_be_default: bool
+    waits_for_deposits: bool
+    is_unauthorized: bool
+    advice: str
+    added_at: datetime
+
+
+def bank_account_line(row: FundingSource) -> BankAccountLine:
+    return BankAccountLine(
+        id=row.pk,
+        name=account_name(row),
+        holder=row.account_holder_name,
+        kind=f"{row.get_account_type_display()}, {row.get_type_display().lower()}",
+        methods=", ".join(METHOD_LABELS[FundingMethod(name)] for name in row.supported_methods),
+        badge=_source_badge(row),
+        is_default=row.is_default,
+        may_be_default=row.status == SourceStatus.ACTIVE and not row.is_default,
+        waits_for_deposits=row.status == SourceStatus.PENDING_VERIFICATION,
+        is_unauthorized=_is_unauthorized(row),
+        advice=_source_advice(row),
+        added_at=row.created_at,
+    )
+
+
+def _source_badge(row: FundingSource) -> Badge:
+    if _is_unauthorized(row):
+        return Badge("Not authorized", "warn")
+    return _SOURCE_BADGES[SourceStatus(row.status)]
+
+
+def _is_unauthorized(row: FundingSource) -> bool:
+    """Whether it could be debited if its holder agreed again."""
+    return row.status == SourceStatus.ACTIVE and row.authorization_ended_at is not None
+
+
+def _source_advice(row: FundingSource) -> str:
+    """Why an account that cannot be used is not, and what to do."""
+    if row.status == SourceStatus.VERIFICATION_FAILED:
+        return "The two deposits were not proven. Remove it, then add it again."
+    if row.last_return_code and (row.status == SourceStatus.ERRORED or _is_unauthorized(row)):
+        found = return_codes.lookup(row.last_return_code)
+        return f"{found.title} ({found.code}). {found.advice}"
+    return ""

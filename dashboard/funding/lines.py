@@ -1,0 +1,80 @@
+"""Attempts to bring money in, as lists show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from dashboard.bank_accounts.names import account_name
+from dashboard.shell.badges import Badge
+from funding.models import FundingMethod, FundingTransaction, Trigger
+from funding.services.topups import CANCELED_CODE
+from funding.states import FundingStatus
+
+_FUNDING_BADGES = {
+    FundingStatus.RESERVED: Badge("Reserved"),
+    FundingStatus.AWAITING_CONFIRMATION: Badge("Needs approval", "warn"),
+    FundingStatus.PENDING: Badge("Submitted", "info"),
+    FundingStatus.IN_TRANSIT: Badge("In transit", "info"),
+    FundingStatus.COMPLETED: Badge("Completed", "good"),
+    FundingStatus.FAILED: Badge("Failed", "bad"),
+}
+
+METHOD_LABELS = {FundingMethod.ACH_DEBIT: "ACH debit", FundingMethod.RTP: "Request for payment"}
+# When the money is there, where that is no matter of days.
+SOON = {FundingMethod.RTP: "within seconds of the approval at the bank"}
+_TRIGGER_LABELS = {
+    Trigger.TOPUP: "Top-up",
+    Trigger.AUTO_FUNDING: "Auto-funding",
+    Trigger.STAFF: "Ballast staff",
+}
+
+
+@dataclass(frozen=True)
+class FundingLine:
+    """One attempt to bring money in; `note` says in words what the badge cannot, `soon` what no
+    date can."""
+
+    id: str
+    amount: int
+    badge: Badge
+    source: str
+    how: str
+    note: str
+    expected_on: date | None
+    soon: str
+    at: datetime
+
+
+def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> FundingLine:
+    """`stopped` says that operators have stopped sending funding of this tenant."""
+    status = FundingStatus(row.status)
+    kept_back = stopped is not None and status == FundingStatus.RESERVED
+    soon = SOON.get(FundingMethod(row.method), "")
+    is_going = row.is_going and not kept_back
+    return FundingLine(
+        id=row.pk,
+        amount=row.amount,
+        badge=stopped if stopped and kept_back else _funding_badge(row),
+        source=account_name(row.source),
+        how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {METHOD_LABELS[FundingMethod(row.method)]}",
+        note=_note(row),
+        expected_on=row.expected_availability_date if is_going and not soon else None,
+        soon=soon if is_going else "",
+        at=row.created_at,
+    )
+
+
+def _funding_badge(row: FundingTransaction) -> Badge:
+    """The status; of a failure also whose doing it was, where that is no bad news."""
+    if row.returned:
+        return Badge("Returned", "bad")
+    if row.failure_code == CANCELED_CODE:
+        return Badge("Canceled")
+    return _FUNDING_BADGES[FundingStatus(row.status)]
+
+
+def _note(row: FundingTransaction) -> str:
+    if row.returned:
+        return f"{row.return_code}: {row.return_reason}"
+    return row.failure_message

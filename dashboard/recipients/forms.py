@@ -1,0 +1,28 @@
+"""What people type about somebody to pay again and again."""
+
+from __future__ import annotations
+
+from django import forms
+
+from dashboard.bank_accounts.forms import BankAccountForm
+from payments.models import NICKNAME_LENGTH_MAX
+
+
+class RecipientForm(BankAccountForm):
+    """An account to pay, by its numbers."""
+
+    nickname = forms.CharField(
+        label="Your name for it (optional)",
+        max_length=NICKNAME_LENGTH_MAX,
+        required=False,
+        help_text="The recipient never sees it.",
+    )
+
+
+class NicknameForm(forms.Form):
+    nickname = forms.CharField(
+        label="Your name for it",
+        max_length=NICKNAME_LENGTH_MAX,
+        required=False,
+        help_text="The recipient never sees it. Empty: the name on the account.",
+    )
