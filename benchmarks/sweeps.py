@@ -13,7 +13,8 @@ from benchmarks.options import Options
 from common import leases
 from common.clock import utc_now
 from common.engine import sql
-from funding.services import auto_funding, submission
+from funding.services import auto_funding
+from funding.transfer import FUNDING
 
 DUE = 100
 RUNS = 60
@@ -162,7 +163,7 @@ def _low() -> Sequence[object]:
 
 
 def _reserved() -> Sequence[object]:
-    return [pk for page in leases.due(submission.DESK.model, now=utc_now()) for pk in page]
+    return [pk for page in leases.due(FUNDING.model, now=utc_now()) for pk in page]
 
 
 def _bare(statement: str) -> Sequence[object]:

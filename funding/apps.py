@@ -15,8 +15,10 @@ class FundingConfig(AppConfig):
         from common import audits, sealed
         from funding import invariants, receivers, sealed_rows
         from funding.api import presenters
-        from funding.services import approval_policy, sandbox
+        from funding.services import approval_policy, deposits, sandbox
+        from funding.transfer import FUNDING
         from tenants.signals import tenant_released
+        from transfers import handlers
         from transfers.sandbox import due
 
         sealed.register(*sealed_rows.KINDS)
@@ -28,6 +30,7 @@ class FundingConfig(AppConfig):
         audits.register(invariants.check_marks)
         audits.register_slices(invariants.MOVEMENTS.slices(invariants.ask_banks))
         audits.register_slices(invariants.ACCOUNTS)
+        handlers.register(FUNDING, deposits.DEPOSITS)
         due.register(sandbox.PART)
         limits.register(presenters.funding_limits)
         policies.register(approval_policy.POLICY)

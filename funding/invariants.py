@@ -19,8 +19,8 @@ from funding.models import (
     SourceType,
 )
 from funding.services.approval_policy import POLICY
-from funding.services.network_events import INBOX
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from funding.transfer import FUNDING
 from transfers import invariants as networks
 from transfers.checks import Movements
 from webhooks.models import WebhookEvent
@@ -144,7 +144,7 @@ def check_messages(scope: Scope) -> Iterator[Finding]:
     """What a network said about a funding that is not over does not wait for a person for long."""
     rows = FundingTransaction.objects.filter(status__in=IN_FLIGHT)
     return networks.with_messages(
-        "funding_message_in_review", rows, scope, id_prefix=INBOX.id_prefix
+        "funding_message_in_review", rows, scope, id_prefix=FUNDING.id_prefix
     )
 
 

@@ -16,6 +16,8 @@ class PaymentsConfig(AppConfig):
         from payments import invariants, sealed_rows
         from payments.api import presenters
         from payments.services import approval_policy, sandbox, waiting
+        from payments.transfer import PAYMENTS
+        from transfers import handlers
         from transfers.sandbox import due
 
         sealed.register(*sealed_rows.KINDS)
@@ -28,5 +30,6 @@ class PaymentsConfig(AppConfig):
         audits.register_slices(invariants.ACCOUNTS)
         policies.register(approval_policy.POLICY)
         available_balance_rose.connect(waiting.wake, dispatch_uid="payments.waiting")
+        handlers.register(PAYMENTS)
         due.register(sandbox.PART)
         limits.register(presenters.payment_limits)

@@ -12,8 +12,8 @@ from common import audits
 from common.audits import Finding, Scope
 from payments.models import SOURCE_TYPE, Payment, PaymentConfirmation, PaymentEvent, Recipient
 from payments.services.approval_policy import POLICY
-from payments.services.network_events import INBOX
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
+from payments.transfer import PAYMENTS
 from transfers import invariants as networks
 from transfers.checks import Movements
 from webhooks.models import WebhookEvent
@@ -97,7 +97,7 @@ def check_messages(scope: Scope) -> Iterator[Finding]:
     """What a network said about a payment that is not over does not wait for a person for long."""
     rows = Payment.objects.filter(status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN))
     return networks.with_messages(
-        "payment_message_in_review", rows, scope, id_prefix=INBOX.id_prefix
+        "payment_message_in_review", rows, scope, id_prefix=PAYMENTS.id_prefix
     )
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from payments.services import approvals, network_events, submission, waiting
+from payments.services import approvals, waiting
+from payments.transfer import PAYMENTS
+from transfers import submission
+from transfers.inbox import messages
 
 
 @shared_task(name="payments.submit_due")
 def submit_due(**_future: object) -> None:
-    submission.submit_due(now=utc_now())
+    submission.submit_due(PAYMENTS, now=utc_now())
 
 
 @shared_task(name="payments.process_network_events")
 def process_network_events(**_future: object) -> None:
-    network_events.process(now=utc_now())
+    messages.process(PAYMENTS, now=utc_now())
 
 
 @shared_task(name="payments.run_waiting")

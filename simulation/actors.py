@@ -15,8 +15,8 @@ from balance import services as ledger
 from common.clock import utc_now
 from common.errors import DomainError
 from common.money import format_cents
-from funding.services import holds as funding_holds
-from payments.services import holds as payment_holds
+from funding.transfer import FUNDING
+from payments.transfer import PAYMENTS
 from simulation import world as world_module
 from simulation.front import Intent, Told
 from simulation.plans import Act
@@ -25,6 +25,8 @@ from simulation.receivers import dispatch
 from simulation.themes import DISPATCH, PEOPLE, Role
 from simulation.world import Customer, Deed, World
 from tenants import actors
+from transfers import holds
+from transfers.contract import Transfer
 
 STAFF = actors.staff("staff-of-the-simulation")
 API = "/api/v1"
@@ -196,12 +198,12 @@ def _with_hold(world: World, customer: Customer, act: Act, *, what: str, prefix:
     chosen = _chosen(world, customer, act, prefix)
     if chosen == _NONE:
         return
-    desk: Any = payment_holds if prefix == "pay_" else funding_holds
-    name = "payment_id" if prefix == "pay_" else "funding_id"
+    transfer: Transfer[Any] = PAYMENTS if prefix == "pay_" else FUNDING
     deed = Deed(what, chosen, customer.tenant.pk, False, begun=world.moment())
     world.deeds.append(deed)
     try:
-        getattr(desk, what)(**{name: chosen}, reason="a look", actor=STAFF, now=utc_now())
+        act_of = getattr(holds, what)
+        act_of(transfer, chosen, reason="a look", actor=STAFF, now=utc_now())
     except DomainError:
         return
     finally:

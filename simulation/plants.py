@@ -62,9 +62,9 @@ PLANTS: dict[str, Plant] = {
         "two workers may apply one message (transfers/inbox/messages.py)",
         edits={
             "transfers.inbox.messages": (
-                'its row allowed it."""\n    event = inbox.waiting().select_for_update'
+                'its row allowed it."""\n    event = waiting(handler).select_for_update'
                 "(skip_locked=True)",
-                'its row allowed it."""\n    event = inbox.waiting()',
+                'its row allowed it."""\n    event = waiting(handler)',
             )
         },
         seed=1,

@@ -16,7 +16,8 @@ from common.admin import ReadOnlyAdmin
 from common.clock import utc_now
 from tenants import actors
 from transfers import holds
-from transfers.holds import Holdable, Shelf
+from transfers.contract import Transfer
+from transfers.rows import TransferRow
 
 _ACTS = MappingProxyType[str, tuple[Callable[..., None], str, str, str]](
     {
@@ -43,10 +44,10 @@ _ACTS = MappingProxyType[str, tuple[Callable[..., None], str, str, str]](
 )
 
 
-class HoldableAdmin(ReadOnlyAdmin):
-    """Rows of one shelf."""
+class TransferAdmin(ReadOnlyAdmin):
+    """Transfers of one direction."""
 
-    shelf: ClassVar[Shelf[Any]]
+    transfer: ClassVar[Transfer[Any]]
     actions = ("hold_chosen", "release_chosen", "stop_chosen")
     actions_detail = ("hold", "release", "stop")
 
@@ -57,7 +58,7 @@ class HoldableAdmin(ReadOnlyAdmin):
     def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
         """What is possible with this row now."""
         row = self.model._default_manager.filter(pk=object_id).first()
-        if row is None or not self.shelf.is_unsent(row):
+        if row is None or not row.is_unsent:
             return []
         possible = {"release", "stop"} if row.held_at else {"hold"}
         shown = super().get_actions_detail(request, object_id)
@@ -99,9 +100,9 @@ class HoldableAdmin(ReadOnlyAdmin):
     def _question(self, request: HttpRequest, name: str) -> staff_actions.Question:
         act, title, consequences, done = _ACTS[name]
 
-        def carry_out(row: Holdable, reason: str) -> None:
+        def carry_out(row: TransferRow, reason: str) -> None:
             actor = actors.staff(str(request.user.pk))
-            act(self.shelf, row.pk, reason=reason, actor=actor, now=utc_now())
+            act(self.transfer, row.pk, reason=reason, actor=actor, now=utc_now())
 
         return staff_actions.Question(
             title=title, consequences=consequences, button=title, done=done, act=carry_out

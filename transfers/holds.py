@@ -1,4 +1,4 @@
-"""Staff keep a movement from its network, look at it, and let it go or end it.
+"""Staff keep a transfer from its network, look at it, and let it go or end it.
 
 A hold is no status: the row stays what it is, and claims and sweeps leave it alone. Whatever staff
 do needs a reason, which stays with us; the tenant's people are told what happens, not why.
@@ -6,25 +6,19 @@ do needs a reason, which stays with us; the tenant's people are told what happen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any
 
-from django.db import models, transaction
-from django.db.models import Q
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import transaction
 
 from common.errors import StaffRefusal
-from common.leases import Leased
 from tenants import selectors as tenants
 from tenants.actors import Actor
 from tenants.services import audit, emails
-from transfers.accounts import StoredAccount
+from transfers.contract import Row, Transfer
+from transfers.rows import REASON_LENGTH_MAX, TransferRow
 
-REASON_LENGTH_MAX = 200
-# Its owner may still give up a held row: what is over is held no longer.
-HOLD_ENDS: Mapping[str, Any] = MappingProxyType({"held_at": None, "hold_reason": ""})
 FAILURE_CODE = "stopped_by_review"
 FAILURE_MESSAGE = "Our review stopped it before it was sent. Contact support."
 MAIL = "review"
@@ -48,92 +42,55 @@ class ReasonNeeded(StaffRefusal):
     advice = "Say in a sentence why."
 
 
-class Holdable(Leased):
-    """A row to be handed to a network, which staff can hold. `hold_reason` is for staff."""
-
-    held_at = models.DateTimeField(null=True, blank=True)
-    hold_reason = models.CharField(max_length=REASON_LENGTH_MAX, blank=True)
-
-    # A held row waits for a person, so the age of its queue does not count it.
-    QUEUED: ClassVar[Q] = Leased.QUEUED & Q(held_at=None)
-
-    class Meta:
-        abstract = True
-
-
-def has_a_reason(name: str) -> models.CheckConstraint:
-    """A held row says why; a row that is not held says nothing."""
-    return models.CheckConstraint(
-        condition=Q(held_at=None, hold_reason="") | (Q(held_at__isnull=False) & ~Q(hold_reason="")),
-        name=name,
-    )
-
-
-def held_first(name: str) -> models.Index:
-    """An index of the few rows that staff hold."""
-    return models.Index(fields=("held_at",), name=name, condition=Q(held_at__isnull=False))
-
-
-Row = TypeVar("Row", bound=Holdable)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shelf(Generic[Row]):
-    """One app's rows. They have `tenant_id`, `amount`, `status` and `updated_at`.
-
-    `lock` returns a row, locked until the end of the transaction. `end` fails it with everything
-    that goes with it, by this actor and for this reason. `on_release` gives the columns that time
-    has made wrong.
-    """
-
-    noun: str
-    lock: Callable[[str], Row]
-    is_unsent: Callable[[Row], bool]
-    account: Callable[[Row], StoredAccount]
-    end: Callable[[Row, Actor, str, datetime], None]
-    on_release: Callable[[Row, datetime], Mapping[str, Any]]
-
-
 @transaction.atomic
-def hold(shelf: Shelf[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
+def hold(transfer: Transfer[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
     """Keep a row that no network has seen where it is. Repeatable.
 
     Raises NotHoldable, ReasonNeeded.
     """
-    reason, row = _checked(reason), shelf.lock(row_id)
+    reason, row = _checked(reason), _locked(transfer, row_id)
     if row.held_at is not None:
         return
-    if not shelf.is_unsent(row):
+    if not row.is_unsent:
         raise NotHoldable(f"It is {_status(row)}.")
     _change(row, now, held_at=now, hold_reason=reason)
-    _record(shelf, row, "held", reason, actor, now)
+    _record(transfer, row, "held", reason, actor, now)
 
 
 @transaction.atomic
-def release(shelf: Shelf[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
+def release(
+    transfer: Transfer[Row], row_id: str, *, reason: str, actor: Actor, now: datetime
+) -> None:
     """Let a held row go on; the sweeps take it up. Repeatable. Raises ReasonNeeded."""
-    reason, row = _checked(reason), shelf.lock(row_id)
+    reason, row = _checked(reason), _locked(transfer, row_id)
     if row.held_at is None:
         return
-    changes = shelf.on_release(row, now) if shelf.is_unsent(row) else {}
+    changes = transfer.on_release(row, now) if row.is_unsent else {}
     _change(row, now, held_at=None, hold_reason="", **changes)
-    _record(shelf, row, "released", reason, actor, now)
+    _record(transfer, row, "released", reason, actor, now)
 
 
 @transaction.atomic
-def stop(shelf: Shelf[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
+def stop(transfer: Transfer[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
     """End a held row for good: it fails, and nothing was sent. Raises NotHeld, ReasonNeeded."""
-    reason, row = _checked(reason), shelf.lock(row_id)
-    if row.held_at is None or not shelf.is_unsent(row):
+    reason, row = _checked(reason), _locked(transfer, row_id)
+    if row.held_at is None or not row.is_unsent:
         raise NotHeld(f"It is {_status(row)}.")
     _change(row, now, held_at=None, hold_reason="")
-    shelf.end(row, actor, FAILURE_MESSAGE, now)
-    _record(shelf, row, "stopped", reason, actor, now)
+    transfer.end(row, actor=actor, code=FAILURE_CODE, message=FAILURE_MESSAGE, now=now)
+    _record(transfer, row, "stopped", reason, actor, now)
 
 
-def count(rows: type[Holdable]) -> int:
+def count(rows: type[TransferRow]) -> int:
     """How many staff hold now."""
     return rows._default_manager.filter(held_at__isnull=False).count()
+
+
+def _locked(transfer: Transfer[Row], row_id: str) -> Row:
+    """Raises ObjectDoesNotExist."""
+    if (row := transfer.lock(row_id)) is None:
+        raise ObjectDoesNotExist(row_id)
+    return row
 
 
 def _checked(reason: str) -> str:
@@ -148,7 +105,7 @@ def _status(row: Any) -> str:
     return str(row.status)
 
 
-def _change(row: Holdable, now: datetime, **columns: Any) -> None:
+def _change(row: TransferRow, now: datetime, **columns: Any) -> None:
     columns["updated_at"] = now
     for name, value in columns.items():
         setattr(row, name, value)
@@ -156,18 +113,18 @@ def _change(row: Holdable, now: datetime, **columns: Any) -> None:
 
 
 def _record(
-    shelf: Shelf[Row], row: Any, what: str, reason: str, actor: Actor, now: datetime
+    transfer: Transfer[Row], row: Any, what: str, reason: str, actor: Actor, now: datetime
 ) -> None:
     """For us with the reason; for the tenant's people without."""
-    account = shelf.account(row)
+    account = transfer.account(row)
     audit.record(
         tenant_id=row.tenant_id,
         actor=actor,
-        action=f"{shelf.noun}.{what}",
+        action=f"{transfer.noun}.{what}",
         subject_id=row.pk,
         details={
             "amount": row.amount,
-            "direction": "in" if shelf.noun == "funding" else "out",
+            "direction": transfer.direction,
             "bankName": account.bank_name,
             "last4": account.last4,
         },
@@ -176,7 +133,7 @@ def _record(
     )
     facts = {
         "tenant_name": tenants.tenant(row.tenant_id).name,
-        "noun": shelf.noun,
+        "noun": transfer.noun,
         "what": what,
         "amount": row.amount,
         "bank_name": account.bank_name,

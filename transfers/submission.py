@@ -10,25 +10,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import structlog
 from django.db import transaction
-from django.db.models import QuerySet
 
 from common import leases
 from common.database_clock import judged
 from common.leases import Leased
 from networks import registry
-from networks.base import (
-    Accepted,
-    Instruction,
-    InstructionRefused,
-    NetworkUnavailable,
-    PaymentNetwork,
-)
+from networks.base import Accepted, InstructionRefused, NetworkUnavailable, PaymentNetwork
+from transfers.contract import Row, Transfer
 
 log = structlog.get_logger(__name__)
 
@@ -36,76 +29,46 @@ BATCH = 10
 LEASE = timedelta(seconds=20)
 RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (2, 5, 30, 120, 600))
 
-Row = TypeVar("Row", bound=Leased)
-
-
-def _whatever(row: Leased) -> None:
-    """Nothing forbids sending it."""
-
-
-def _never_short(_row: Leased) -> bool:
-    return False
-
-
-def _kept_by_nobody(row: Leased, _now: datetime) -> bool:
-    raise NotImplementedError(f"nothing is ever short, so {row.pk} cannot be put away")
-
 
 class _PutAway(Exception):
     """The row is not sent for now, and its lease is given back."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Desk(Generic[Row]):
-    """What one app hands over. Rows have a `network`. `due`: those that nothing keeps back.
-
-    `require_sendable` raises InstructionRefused for a row that may not be sent, or not any more; it
-    is asked right before each call, and so is `is_short`, which keeps a row back for a while:
-    `keep_back` then puts it away and gives its lease back, or says that nothing is short any more.
-    `record_acceptance` and `record_refusal` run in the transaction that gives the lease back.
-    """
-
-    model: type[Row]
-    due: Callable[[], QuerySet[Row]]
-    instruction: Callable[[Row], Instruction]
-    record_acceptance: Callable[[Row, Accepted, datetime], None]
-    record_refusal: Callable[[Row, InstructionRefused, datetime], None]
-    require_sendable: Callable[[Row], None] = _whatever
-    is_short: Callable[[Row], bool] = _never_short
-    keep_back: Callable[[Row, datetime], bool] = _kept_by_nobody
-
-
 @judged
-def submit_due(desk: Desk[Row], *, now: datetime, limit: int = 200) -> int:
-    """Submit up to `limit` rows that are due; returns how many were claimed."""
+def submit_due(
+    transfer: Transfer[Row], *, now: datetime, limit: int = 200, only: str | None = None
+) -> int:
+    """Submit up to `limit` rows that are due; returns how many were claimed. `only`: no other row
+    than that of this id."""
     claimed, since = 0, time.monotonic()
-    for page in leases.due(desk.model, now=now):
-        claimed += _submit_page(desk, page, now=now, limit=limit - claimed, since=since)
+    for page in leases.due(transfer.model, now=now):
+        ids = page if only is None else [pk for pk in page if pk == only]
+        claimed += _submit_page(transfer, ids, now=now, limit=limit - claimed, since=since)
         if claimed >= limit:
             break
     return claimed
 
 
 def _submit_page(
-    desk: Desk[Row], page: list[str], *, now: datetime, limit: int, since: float
+    transfer: Transfer[Row], page: list[str], *, now: datetime, limit: int, since: float
 ) -> int:
     """Claim and submit the rows of a page, batch by batch: a lease must outlast its batch."""
     claimed = 0
     while claimed < limit:
-        due = desk.due().filter(pk__in=page)
+        due = transfer.due().filter(pk__in=page)
         rows = leases.claim(due, now=now, limit=BATCH, lease=LEASE, since=since)
         for row in rows:
-            _submit(desk, row, now)
+            _submit(transfer, row, now)
         claimed += len(rows)
         if len(rows) < BATCH:
             break
     return claimed
 
 
-def _submit(desk: Desk[Row], row: Row, now: datetime) -> None:
+def _submit(transfer: Transfer[Row], row: Row, now: datetime) -> None:
     lease_version = row.lease_version
     try:
-        _hand_over(desk, row, now)
+        _hand_over(transfer, row, now)
     except _PutAway:
         log.info("submission_held_back", instruction_id=row.pk)
     except NetworkUnavailable as error:
@@ -117,30 +80,30 @@ def _submit(desk: Desk[Row], row: Row, now: datetime) -> None:
         _try_again_later(row, now)
 
 
-def _hand_over(desk: Desk[Row], row: Row, now: datetime) -> None:
+def _hand_over(transfer: Transfer[Row], row: Row, now: datetime) -> None:
     try:
-        accepted = _receipt(desk, row, now)
+        accepted = _receipt(transfer, row, now)
     except InstructionRefused as refusal:
-        _record(desk.record_refusal, row, refusal, now)
+        _record(transfer.refused, row, refusal, now)
     else:
-        _record(desk.record_acceptance, row, accepted, now)
+        _record(transfer.accepted, row, accepted, now)
 
 
-def _receipt(desk: Desk[Row], row: Row, now: datetime) -> Accepted:
+def _receipt(transfer: Transfer[Row], row: Row, now: datetime) -> Accepted:
     """What the network says. Raises _PutAway, and what `PaymentNetwork.submit` raises."""
-    network = registry.get(row.network)  # type: ignore[attr-defined]  # see Desk
+    network = registry.get(row.network)  # type: ignore[attr-defined]  # see TransferRow
     try:
-        desk.require_sendable(row)
+        transfer.require_sendable(row)
     except InstructionRefused:
         if row.attempts > 1 and (accepted := _taken_over_before(network, row)):
             return accepted
         raise
-    if desk.is_short(row):
+    if transfer.is_short(row):
         if row.attempts > 1 and (accepted := _taken_over_before(network, row)):
             return accepted
-        if desk.keep_back(row, now):
+        if transfer.keep_back(row, now):
             raise _PutAway
-    return network.submit(desk.instruction(row), now=now)
+    return network.submit(transfer.instruction(row), now=now)
 
 
 def _taken_over_before(network: PaymentNetwork, row: Leased) -> Accepted | None:

@@ -86,7 +86,7 @@ def detail(
         reference=row.network_reference,
         trace_number=row.trace_number,
         is_moving=row.status in IN_FLIGHT,
-        may_cancel=topups.is_unsent(row),
+        may_cancel=row.is_unsent,
         is_held=row.held_at is not None,
         approval_id=_approval_id(row),
     )

@@ -6,8 +6,8 @@ from django.contrib import admin
 
 from common.admin import ReadOnlyInline, dollars, whether
 from funding.models import FundingEvent, FundingTransaction
-from funding.services import holds
-from transfers.hold_admin import HoldableAdmin
+from funding.transfer import FUNDING
+from transfers.hold_admin import TransferAdmin
 
 
 class HistoryInline(ReadOnlyInline):
@@ -26,7 +26,7 @@ class HistoryInline(ReadOnlyInline):
 
 
 @admin.register(FundingTransaction)
-class FundingTransactionAdmin(HoldableAdmin):
+class FundingTransactionAdmin(TransferAdmin):
     list_display = (
         "id",
         "tenant",
@@ -49,4 +49,4 @@ class FundingTransactionAdmin(HoldableAdmin):
     search_fields = ("id__exact", "tenant__id__exact", "source__id__exact", "trace_number__exact")
     search_help_text = "The id of the funding, its tenant or its bank account, or the trace number"
     inlines = (HistoryInline,)
-    shelf = holds.SHELF
+    transfer = FUNDING

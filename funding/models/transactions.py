@@ -15,7 +15,7 @@ from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from funding.models.sources import FundingMethod, FundingSource
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from tenants.models import ActorType
-from transfers.holds import Holdable, has_a_reason, held_first
+from transfers.rows import TransferRow, has_a_reason, held_first
 
 # How the ledger names a funding transaction as the source of a posting.
 SOURCE_TYPE = "funding_transaction"
@@ -36,7 +36,7 @@ def _dated(status: FundingStatus, column: str) -> models.CheckConstraint:
 
 
 @pgtrigger.register(NEVER_TRUNCATED)
-class FundingTransaction(Holdable):
+class FundingTransaction(TransferRow):
     """One attempt to bring money into the balance. Amounts are cents.
 
     A held one (`held_at`) stays where it is until staff release it.
@@ -148,6 +148,11 @@ class FundingTransaction(Holdable):
     def __str__(self) -> str:
         standing = "on hold" if self.held_at else FundingStatus(self.status).label.lower()
         return f"{format_cents(self.amount)}, {standing}: {self.pk}"
+
+    @property
+    def is_unsent(self) -> bool:
+        waits = self.status == FundingStatus.AWAITING_CONFIRMATION
+        return waits or (self.status == FundingStatus.RESERVED and self.attempts == 0)
 
     @property
     def is_going(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 import structlog
 from django.db import transaction
@@ -28,8 +29,8 @@ from networks.base import (
 )
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, stopped_networks, submittable
+from transfers.contract import MessageHandler, Rule
 from transfers.inbox import messages
-from transfers.inbox.messages import Inbox, Rule
 from transfers.inbox.models import InboundEvent
 
 log = structlog.get_logger(__name__)
@@ -42,7 +43,7 @@ LOOK_FOR_NETWORK_AFTER = timedelta(hours=1)
 def process_due(*, now: datetime) -> int:
     """Everything about verifications that is due; returns how much was done."""
     sent = send_due(now=now)
-    return sent + messages.process(INBOX, now=now) + verifications.expire_due(now=now)
+    return sent + messages.process(DEPOSITS, now=now) + verifications.expire_due(now=now)
 
 
 @judged
@@ -128,21 +129,6 @@ def _record_refusal(verification: SourceVerification, now: datetime) -> None:
         verifications.fail(source_id=verification.source_id, now=now)
 
 
-def _lock(verification_id: str) -> SourceVerification | None:
-    """The source before its verification, as `verifications.verify` locks them."""
-    rows = FundingSource.objects.select_for_update(no_key=True, of=("self",))
-    source = rows.filter(verification=verification_id).first()
-    if source is None:
-        return None
-    return SourceVerification.objects.select_related("source").get(source=source)
-
-
-def _move(
-    verification: SourceVerification, _target: str, event: InboundEvent, now: datetime
-) -> None:
-    sources.note_return(source=verification.source, return_code=event.code, now=now)
-
-
 _GOOD_NEWS = Rule(
     moves={status: status for status in SourceStatus.values}, too_early_in=frozenset()
 )
@@ -154,15 +140,34 @@ _BAD_NEWS = Rule(
     },
     too_early_in=frozenset(),
 )
-INBOX = Inbox(
-    id_prefix="ver_",
-    noun="verification",
-    rules={
-        EventKind.ACCEPTED: _GOOD_NEWS,
-        EventKind.SETTLED: _GOOD_NEWS,
-        EventKind.REJECTED: _BAD_NEWS,
-        EventKind.RETURNED: _BAD_NEWS,
-    },
-    lock=_lock,
-    move=_move,
-)
+
+
+class Deposits(MessageHandler[SourceVerification]):
+    """What the network says of micro-deposits: only bad news changes anything."""
+
+    id_prefix = "ver_"
+    noun = "verification"
+    rules = MappingProxyType(
+        {
+            EventKind.ACCEPTED: _GOOD_NEWS,
+            EventKind.SETTLED: _GOOD_NEWS,
+            EventKind.REJECTED: _BAD_NEWS,
+            EventKind.RETURNED: _BAD_NEWS,
+        }
+    )
+
+    def lock(self, row_id: str) -> SourceVerification | None:
+        """The source before its verification, as `verifications.verify` locks them."""
+        rows = FundingSource.objects.select_for_update(no_key=True, of=("self",))
+        source = rows.filter(verification=row_id).first()
+        if source is None:
+            return None
+        return SourceVerification.objects.select_related("source").get(source=source)
+
+    def apply(
+        self, row: SourceVerification, target: str, event: InboundEvent, now: datetime
+    ) -> None:
+        sources.note_return(source=row.source, return_code=event.code, now=now)
+
+
+DEPOSITS = Deposits()

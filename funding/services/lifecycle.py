@@ -25,8 +25,8 @@ from funding.models import SOURCE_TYPE, FundingEvent, FundingTransaction, Trigge
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from networks import calendar
 from tenants.actors import Actor
-from transfers.holds import HOLD_ENDS
 from transfers.inbox import messages
+from transfers.rows import HOLD_ENDS
 from webhooks.bodies import PaymentData
 from webhooks.services import events
 

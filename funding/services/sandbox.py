@@ -13,10 +13,11 @@ from funding.services import (
     approval_sweeps,
     auto_funding,
     deposits,
-    network_events,
-    submission,
 )
 from funding.services.approval_policy import POLICY
+from funding.transfer import FUNDING
+from transfers import submission
+from transfers.inbox import messages
 from transfers.sandbox import due, steps
 from transfers.sandbox.due import Transition
 
@@ -27,7 +28,7 @@ def step(*, tenant_id: str, funding_id: str, name: str, now: datetime) -> Fundin
     Raises NotFound, SandboxRefused.
     """
     funding = selectors.transaction(tenant_id=tenant_id, funding_id=funding_id)
-    steps.take(name, row=funding, desk=submission.DESK, inbox=network_events.INBOX, now=now)
+    steps.take(name, FUNDING, funding, now=now)
     return selectors.transaction(tenant_id=tenant_id, funding_id=funding_id)
 
 
@@ -38,8 +39,8 @@ def magic_links(*, tenant_id: str, funding_id: str, now: datetime) -> ApproverLi
 
 def _run_due(now: datetime) -> int:
     return (
-        submission.submit_due(now=now)
-        + network_events.process(now=now)
+        submission.submit_due(FUNDING, now=now)
+        + messages.process(FUNDING, now=now)
         + deposits.process_due(now=now)
         + approval_sweeps.sweep(now=now)
         + auto_funding.sweep(now=now)

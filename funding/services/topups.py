@@ -104,7 +104,7 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
     A funding that was claimed for submission even once is past that: its outcome may be unknown.
     """
     funding = _lock(tenant_id, funding_id)
-    if not is_unsent(funding):
+    if not funding.is_unsent:
         raise NotCancelable(f"This funding transaction is {funding.status} and cannot be canceled.")
     approvals.supersede(funding=funding, by=actor.id, now=now)
     lifecycle.move(
@@ -119,12 +119,6 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
     )
     auto_funding.after_outcome(funding=funding, now=now)
     return funding
-
-
-def is_unsent(funding: FundingTransaction) -> bool:
-    """Whether no network can have seen it, so that it may still be given up."""
-    waits = funding.status == FundingStatus.AWAITING_CONFIRMATION
-    return waits or (funding.status == FundingStatus.RESERVED and funding.attempts == 0)
 
 
 def _lock(tenant_id: str, funding_id: str) -> FundingTransaction:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from funding.services import network_events, submission
+from funding.transfer import FUNDING
+from transfers import submission
+from transfers.inbox import messages
 
 
 @shared_task(name="funding.submit_due")
 def submit_due(**_future: object) -> None:
-    submission.submit_due(now=utc_now())
+    submission.submit_due(FUNDING, now=utc_now())
 
 
 @shared_task(name="funding.process_network_events")
 def process_network_events(**_future: object) -> None:
-    network_events.process(now=utc_now())
+    messages.process(FUNDING, now=utc_now())

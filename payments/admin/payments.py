@@ -7,8 +7,8 @@ from django.utils.text import capfirst
 
 from common.admin import AccountNumberAdmin, ReadOnlyInline, dollars, whether
 from payments.models import Payment, PaymentEvent, Recipient
-from payments.services import holds
-from transfers.hold_admin import HoldableAdmin
+from payments.transfer import PAYMENTS
+from transfers.hold_admin import TransferAdmin
 
 
 class HistoryInline(ReadOnlyInline):
@@ -26,7 +26,7 @@ class HistoryInline(ReadOnlyInline):
 
 
 @admin.register(Payment)
-class PaymentAdmin(HoldableAdmin):
+class PaymentAdmin(TransferAdmin):
     list_display = ("id", "tenant", dollars("amount"), "method", "standing", "created_at")
     list_filter = (
         "status",
@@ -44,7 +44,7 @@ class PaymentAdmin(HoldableAdmin):
     )
     search_help_text = "The id of the payment, its tenant or its recipient, or the trace number"
     inlines = (HistoryInline,)
-    shelf = holds.SHELF
+    transfer = PAYMENTS
 
     @admin.display(description="status")
     def standing(self, payment: Payment) -> str:

@@ -17,7 +17,7 @@ from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from payments.models.recipients import Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, UNSENT, PaymentStatus
 from tenants.models import ActorType
-from transfers.holds import Holdable, has_a_reason, held_first
+from transfers.rows import TransferRow, has_a_reason, held_first
 
 DESCRIPTION_LENGTH_MAX = 140
 # How the ledger names a payment as the source of a posting.
@@ -43,7 +43,7 @@ def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
 
 
 @pgtrigger.register(NEVER_TRUNCATED)
-class Payment(Holdable):
+class Payment(TransferRow):
     """One attempt to send money out. Amounts are cents.
 
     `next_attempt_at` is set while the payment has to be handed to its network; a held one

@@ -24,8 +24,8 @@ from networks.base import Method
 from payments.models import SOURCE_TYPE, Payment, PaymentEvent, PaymentMethod, Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from tenants.actors import Actor
-from transfers.holds import HOLD_ENDS
 from transfers.inbox import messages
+from transfers.rows import HOLD_ENDS
 from webhooks.bodies import PaymentData
 from webhooks.services import events
 

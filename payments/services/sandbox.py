@@ -8,7 +8,10 @@ from functools import partial
 
 from payments import selectors
 from payments.models import Payment, PaymentEvent
-from payments.services import approvals, network_events, submission, waiting
+from payments.services import approvals, waiting
+from payments.transfer import PAYMENTS
+from transfers import submission
+from transfers.inbox import messages
 from transfers.sandbox import due, steps
 from transfers.sandbox.due import Transition
 
@@ -19,13 +22,13 @@ def step(*, tenant_id: str, payment_id: str, name: str, now: datetime) -> Paymen
     Raises NotFound, SandboxRefused.
     """
     payment = selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
-    steps.take(name, row=payment, desk=submission.DESK, inbox=network_events.INBOX, now=now)
+    steps.take(name, PAYMENTS, payment, now=now)
     return selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
 
 
 def _run_due(now: datetime) -> int:
     queue = approvals.sweep(now=now) + waiting.expire_due(now=now) + waiting.run_due(now=now)
-    return queue + submission.submit_due(now=now) + network_events.process(now=now)
+    return queue + submission.submit_due(PAYMENTS, now=now) + messages.process(PAYMENTS, now=now)
 
 
 def _transitions(tenant_id: str, since: datetime) -> Iterator[Transition]:

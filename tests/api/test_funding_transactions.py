@@ -9,9 +9,10 @@ import pytest
 
 from balance import selectors as ledger
 from funding.models import FundingMethod, FundingTransaction
-from funding.services import submission
+from funding.transfer import FUNDING
 from tests.builders import NOW, make_source
 from tests.funding.builders import run_due, top_up
+from transfers import submission
 
 PATH = "/api/v1/funding/transactions"
 
@@ -127,11 +128,11 @@ class TestCancel:
         found = response.json()["data"]
         assert (found["status"], found["failureCode"]) == ("failed", "canceled")
         assert ledger.summary(acme.pk).pending == 0
-        assert submission.submit_due(now=NOW) == 0
+        assert submission.submit_due(FUNDING, now=NOW) == 0
 
     def test_is_too_late_once_submission_was_tried(self, acme, acme_api):
         funding = top_up(acme, source=make_source(acme, account_number="30002"))
-        submission.submit_due(now=NOW)
+        submission.submit_due(FUNDING, now=NOW)
 
         response = acme_api.post_json(f"{PATH}/{funding.pk}/cancel")
 

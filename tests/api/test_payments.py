@@ -8,11 +8,13 @@ from balance import selectors as ledger
 from common.clock import utc_now
 from networks.sandbox.models import SandboxInstruction
 from payments.models import Payment, Recipient
-from payments.services import recipients, submission, waiting
+from payments.services import recipients, waiting
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tenants.models import Mode
 from tests.builders import NOW, ApiClient, make_key, make_tenant
 from tests.payments.builders import account, fund, funds_of, run_due, take
+from transfers import submission
 
 PATH = "/api/v1/payments"
 ACCOUNT = {
@@ -67,7 +69,7 @@ class TestAccepting:
         payment = acme_api.post_json(PATH, body()).json()["data"]
         assert payment["expectedArrivalDate"] is not None
         take(funded, 2_000_000)
-        submission.submit_due(now=utc_now())
+        submission.submit_due(PAYMENTS, now=utc_now())
 
         shown = acme_api.get(f"{PATH}/{payment['id']}").json()["data"]
         assert (shown["status"], shown["expectedArrivalDate"]) == ("created", None)

@@ -8,10 +8,12 @@ import pytest
 
 from common.clock import utc_now
 from payments.models import Payment, PaymentMethod
-from payments.services import approval_settings, submission
+from payments.services import approval_settings
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.payments.builders import account, fund, funds_of, pay, run_due
+from transfers import submission
 
 PATH = "/api/v1/payments"
 
@@ -130,7 +132,7 @@ class TestCancel:
         assert found == acme_api.get(f"{PATH}/{payment.pk}").json()["data"]
         assert len(found["balanceTransactionIds"]) == 2
         assert funds_of(funded) == (50_000, 0)
-        assert submission.submit_due(now=NOW) == 0
+        assert submission.submit_due(PAYMENTS, now=NOW) == 0
 
     def test_a_waiting_one_had_locked_nothing(self, acme, acme_api):
         payment = pay(acme, 20_000, wait=True)
@@ -142,7 +144,7 @@ class TestCancel:
 
     def test_is_too_late_once_submission_was_tried(self, funded, acme_api):
         payment = pay(funded, to="30002")
-        submission.submit_due(now=NOW)
+        submission.submit_due(PAYMENTS, now=NOW)
 
         response = acme_api.post_json(f"{PATH}/{payment.pk}/cancel")
 

@@ -8,10 +8,11 @@ from playwright.sync_api import expect
 from balance import selectors
 from balance.models import AdjustmentProposal
 from common.clock import utc_now
-from funding.services import submission
+from funding.transfer import FUNDING
 from tenants.models import Switch, User
 from tests.builders import ApiClient, make_key
 from tests.funding.builders import run_due, top_up
+from transfers import submission
 
 pytestmark = pytest.mark.browser
 
@@ -51,7 +52,7 @@ def test_hold_and_release(visit, acme, ann):
         "Hold for a look",
         said=f"{funding.pk} is held.",
     )
-    assert submission.submit_due(now=utc_now()) == 0
+    assert submission.submit_due(FUNDING, now=utc_now()) == 0
 
     act(desk, "Release", "Called the tenant", "Release", said=f"{funding.pk} is released.")
     run_due(now=utc_now())

@@ -9,7 +9,7 @@ from django.db import connection
 
 from balance.models import LedgerCheck
 from common.clock import utc_now
-from funding.services.network_events import INBOX
+from funding.transfer import FUNDING
 from networks.base import EventKind
 from tenants.actors import SYSTEM
 from tenants.models import OutgoingEmail
@@ -247,6 +247,6 @@ class TestAlarms:
         switches.engage(kind=SwitchKind.FUNDING, reason="drill", actor=SYSTEM, now=utc_now())
         early = message(top_up(acme), EventKind.ACCEPTED)
         arrivals.collect(network=ScriptedNetwork(early), id_prefix="ftx_", now=NOW)
-        messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
+        messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
 
         assert (self.value("switches_engaged"), self.value("inbound_review")) == (1, 1)

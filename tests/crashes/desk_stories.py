@@ -15,12 +15,11 @@ from django.urls import reverse
 from balance import proposals
 from common.clock import utc_now
 from common.days import day_of
-from funding.services import holds as funding_holds
-from funding.services import submission
+from funding.transfer import FUNDING
 from networks.base import EventKind
 from payments.models import PaymentSettings
 from payments.services import approval_settings
-from payments.services import holds as payment_holds
+from payments.transfer import PAYMENTS
 from tenants import actors
 from tenants.actors import SYSTEM
 from tenants.models import ApiKey, Membership, Role, User
@@ -32,6 +31,8 @@ from tests.crashes.api_stories import failed_delivery
 from tests.crashes.every_call import Story
 from tests.crashes.world import Act, World
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers import holds, submission
+from transfers.contract import Transfer
 from transfers.inbox import arrivals, settlements
 from transfers.inbox.models import InboundEvent
 
@@ -88,19 +89,18 @@ def add(model: str, **fields: Any) -> Begin:
     )
 
 
-def held(world: World, row: Any, holds: Any) -> Any:
-    key = "funding_id" if holds is funding_holds else "payment_id"
-    holds.hold(**{key: row.pk}, reason="odd", actor=SYSTEM, now=utc_now())
+def held(row: Any, transfer: Transfer[Any]) -> Any:
+    holds.hold(transfer, row.pk, reason="odd", actor=SYSTEM, now=utc_now())
     return row
 
 
-def movement(model: str, make: Callable[[World], Any], holds: Any) -> dict[str, Begin]:
+def transfer(model: str, make: Callable[[World], Any], of: Transfer[Any]) -> dict[str, Begin]:
     """Hold, release and stop of a funding or payment, from its page and from the list."""
 
     def begin(action: str, how: Any, world: World) -> Act:
         row = make(world)
         if not action.startswith("hold"):
-            held(world, row, holds)
+            held(row, of)
         return how(model, action, row, world, **WHY)  # type: ignore[no-any-return]  # `how` is ours
 
     label = model.replace("_", ".", 1)
@@ -137,7 +137,7 @@ def proposal(world: World) -> Any:
 
 def pending(world: World) -> Any:
     funding = world.funding()
-    submission.submit_due(now=utc_now())
+    submission.submit_due(FUNDING, now=utc_now())
     return funding
 
 
@@ -203,8 +203,8 @@ BEGINNINGS: dict[str, Begin] = {
     "desk view_as": of_tenant("view_as", **WHY),
     "desk stop_viewing": stop_viewing,
     "desk export": export,
-    **movement("funding_fundingtransaction", lambda world: world.funding(), funding_holds),
-    **movement("payments_payment", a_payment, payment_holds),
+    **transfer("funding_fundingtransaction", lambda world: world.funding(), FUNDING),
+    **transfer("payments_payment", a_payment, PAYMENTS),
     "network_inbox.inboundevent retry": lambda w: alone(
         "network_inbox_inboundevent", "retry", in_review(w), w, **WHY
     ),

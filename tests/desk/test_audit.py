@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from funding.services.holds import SHELF
 from funding.states import FundingStatus
+from funding.transfer import FUNDING
 from tenants import actors
 from tenants.models import AuditEvent
 from tenants.services import audit
@@ -15,7 +15,7 @@ LIST = "/admin/tenants/auditevent/"
 
 def hold(tenant, sam):
     funding = make_funding(tenant, make_source(tenant), status=FundingStatus.RESERVED)
-    holds.hold(SHELF, funding.pk, reason="Odd hour", actor=actors.staff(sam.pk), now=NOW)
+    holds.hold(FUNDING, funding.pk, reason="Odd hour", actor=actors.staff(sam.pk), now=NOW)
     return funding
 
 

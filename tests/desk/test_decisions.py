@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from balance import proposals
 from desk.home.attention import of_decisions
-from funding.services import holds
+from funding.transfer import FUNDING
 from networks.base import EventKind
 from tenants import actors
 from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers import holds
 from transfers.inbox import arrivals
 
 
@@ -21,7 +22,7 @@ def test_nothing_waits(desk, db, django_assert_num_queries):
 
 def test_each_waiting_thing_leads_to_its_list(desk, acme, admin_user):
     funding = top_up(acme)
-    holds.hold(funding_id=funding.pk, reason="odd", actor=SYSTEM, now=NOW)
+    holds.hold(FUNDING, funding.pk, reason="odd", actor=SYSTEM, now=NOW)
     stranger = message(funding, EventKind.RETURNED, instruction_id="unknown")
     arrivals.collect(network=ScriptedNetwork(stranger), id_prefix="", now=NOW)
     proposals.propose(

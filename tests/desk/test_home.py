@@ -12,12 +12,13 @@ from common.clock import utc_now
 from desk.home.page import home
 from funding.models import FundingMethod
 from funding.states import FundingStatus
-from payments.services import submission
 from payments.states import PaymentStatus
+from payments.transfer import PAYMENTS
 from tests.balance.builders import fund
 from tests.builders import make_endpoint, make_funding, make_source, publish
 from tests.payments.builders import fund as give
 from tests.payments.builders import pay, take
+from transfers import submission
 
 
 @pytest.fixture
@@ -188,7 +189,7 @@ class TestAttention:
         give(acme, 500)
         pay(acme, 500)
         take(acme, 1)
-        submission.submit_due(now=now)
+        submission.submit_due(PAYMENTS, now=now)
         texts = [item.text for item in home(now=now).attention]
         assert "Payments held back, balance below zero: 1." in texts
 

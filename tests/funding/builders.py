@@ -5,11 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 
 from funding.models import FundingMethod, FundingSource, FundingTransaction
-from funding.services import network_events, submission, topups
+from funding.services import topups
 from funding.services.topups import TopUp
+from funding.transfer import FUNDING
 from tenants.actors import SYSTEM
 from tenants.models import Tenant
 from tests.builders import NOW, make_source
+from transfers import submission
+from transfers.inbox import messages
 
 
 def top_up(
@@ -34,5 +37,5 @@ def top_up(
 def run_due(*, now: datetime = NOW, rounds: int = 4) -> None:
     """Let everything that is due happen, as the sweeps would."""
     for _ in range(rounds):
-        submission.submit_due(now=now)
-        network_events.process(now=now)
+        submission.submit_due(FUNDING, now=now)
+        messages.process(FUNDING, now=now)

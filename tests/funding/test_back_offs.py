@@ -8,14 +8,16 @@ import pytest
 
 from balance import services as ledger
 from funding.models import AutoFundingConfig
-from funding.services import auto_funding_checks, auto_funding_config, network_events, sources
-from funding.services import submission as funding_submission
+from funding.services import auto_funding_checks, auto_funding_config, sources
 from funding.services.auto_funding_config import Changes
+from funding.transfer import FUNDING
 from tenants.actors import SYSTEM
 from tests.balance.builders import movement
 from tests.builders import NOW, make_auto_funding, make_source
 from tests.funding.auto_funding import HOUR, KEY, automatic, evaluate, log_of
 from tests.funding.builders import run_due, top_up
+from transfers import submission
+from transfers.inbox import messages
 
 # The account that leads to R01 in transit, and one that always pays.
 EMPTY, FULL = "10001", "000123456789"
@@ -121,8 +123,8 @@ def test_is_foreseen_where_nothing_is_decided(acme, config):
 def test_a_person_who_switches_it_on_again_ends_the_wait(acme, config):
     source = make_source(acme, account_number=EMPTY)
     top_up(acme, source=source)
-    funding_submission.submit_due(now=NOW)
-    network_events.process(now=NOW)
+    submission.submit_due(FUNDING, now=NOW)
+    messages.process(FUNDING, now=NOW)
     run_due()
     assert AutoFundingConfig.objects.get().paused_reason == "waiting_after_failure"
 

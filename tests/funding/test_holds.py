@@ -14,26 +14,28 @@ from balance import selectors as ledger
 from common import queues
 from common.money import format_cents
 from funding.models import FundingTransaction
-from funding.services import approval_sweeps, auto_funding, holds, submission, topups
+from funding.services import approval_sweeps, auto_funding, topups
+from funding.transfer import FUNDING
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Role
 from tests.builders import NOW, mails_of, make_auto_funding, make_member, make_source
 from tests.funding.builders import run_due, top_up
+from transfers import holds, submission
 from transfers.holds import NotHeld, NotHoldable
 
 MONEY = {"amount": 25_000, "direction": "in", "bankName": "JPMorgan Chase", "last4": "6789"}
 
 
 def hold(funding):
-    holds.hold(funding_id=funding.pk, reason="odd amount", actor=SYSTEM, now=NOW)
+    holds.hold(FUNDING, funding.pk, reason="odd amount", actor=SYSTEM, now=NOW)
 
 
 def release(funding, now=NOW):
-    holds.release(funding_id=funding.pk, reason="all right", actor=SYSTEM, now=now)
+    holds.release(FUNDING, funding.pk, reason="all right", actor=SYSTEM, now=now)
 
 
 def stop(funding):
-    holds.stop(funding_id=funding.pk, reason="stolen account", actor=SYSTEM, now=NOW)
+    holds.stop(FUNDING, funding.pk, reason="stolen account", actor=SYSTEM, now=NOW)
 
 
 def status_of(funding):
@@ -87,7 +89,7 @@ def test_both_can_be_repeated_and_are_audited_once(funding):
 
 
 def test_what_a_network_may_have_seen_cannot_be_held(funding):
-    submission.submit_due(now=NOW)
+    submission.submit_due(FUNDING, now=NOW)
 
     with pytest.raises(NotHoldable):
         hold(funding)
@@ -130,7 +132,7 @@ def test_an_approval_does_not_release_it(acme, approval):
     )
 
     assert status_of(approval.funding) == "reserved"
-    assert submission.submit_due(now=NOW) == 0
+    assert submission.submit_due(FUNDING, now=NOW) == 0
     assert FundingTransaction.objects.get().held_at == NOW
 
 

@@ -8,11 +8,13 @@ import pytest
 
 from funding.errors import FundingSourceNotAuthorized, FundingSourceUnusable
 from funding.models import AutoFundingConfig
-from funding.services import network_events, sources
+from funding.services import sources
+from funding.transfer import FUNDING
 from networks.sandbox import control
 from tenants.actors import api_key, user
 from tests.builders import NOW, make_auto_funding, make_source
 from tests.funding.builders import run_due, top_up
+from transfers.inbox import messages
 
 KEY, DANA = api_key("key_1"), user("usr_dana")
 REMOVED, ADDED, RETURNED = (NOW + timedelta(days=days) for days in (1, 2, 30))
@@ -33,7 +35,7 @@ def removed(source, *, at):
 
 def sent_back(debit, code):
     control.return_entry(debit.pk, code=code, now=RETURNED)
-    network_events.process(now=RETURNED)
+    messages.process(FUNDING, now=RETURNED)
     debit.refresh_from_db()
     assert debit.return_code == code
 

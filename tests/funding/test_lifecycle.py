@@ -10,13 +10,15 @@ import pytest
 from balance import selectors as ledger
 from common.state import IllegalTransition
 from funding.models import FundingEvent, FundingMethod, FundingTransaction
-from funding.services import lifecycle, network_events, submission
+from funding.services import lifecycle
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from funding.transfer import FUNDING
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_source
 from tests.funding.builders import run_due, top_up
-from transfers import submission as handover
+from transfers import submission
+from transfers.inbox import messages
 from webhooks.models import WebhookEvent
 
 
@@ -71,7 +73,7 @@ class TestCompleting:
         funding = top_up(acme)
         promised = funding.expected_availability_date
 
-        submission.submit_due(now=NOW + timedelta(days=7))
+        submission.submit_due(FUNDING, now=NOW + timedelta(days=7))
 
         funding.refresh_from_db()
         assert funding.status == "pending"
@@ -141,27 +143,27 @@ class TestSubmitting:
     def test_tries_again_while_the_network_is_down(self, acme):
         funding = top_up(acme, source=make_source(acme, account_number="30002"))
 
-        submission.submit_due(now=NOW)
-        submission.submit_due(now=NOW + timedelta(seconds=1))  # not due yet
+        submission.submit_due(FUNDING, now=NOW)
+        submission.submit_due(FUNDING, now=NOW + timedelta(seconds=1))  # not due yet
         funding.refresh_from_db()
         assert (funding.status, funding.attempts) == ("reserved", 1)
 
-        submission.submit_due(now=NOW + timedelta(seconds=2))
-        submission.submit_due(now=NOW + timedelta(seconds=10))
+        submission.submit_due(FUNDING, now=NOW + timedelta(seconds=2))
+        submission.submit_due(FUNDING, now=NOW + timedelta(seconds=10))
         funding.refresh_from_db()
         assert (funding.status, funding.attempts) == ("pending", 3)
         assert SandboxInstruction.objects.get().submissions == 3
 
     def test_worker_that_died_after_the_bank_accepted_loses_nothing(self, acme, monkeypatch):
         funding = top_up(acme)
-        monkeypatch.setattr(handover, "_record", lambda *_: None)
-        submission.submit_due(now=NOW)
+        monkeypatch.setattr(submission, "_record", lambda *_: None)
+        submission.submit_due(FUNDING, now=NOW)
         monkeypatch.undo()
-        network_events.process(now=NOW)  # the bank's message is there before our own record
+        messages.process(FUNDING, now=NOW)  # the bank's message is there before our own record
         funding.refresh_from_db()
         assert funding.status == FundingStatus.RESERVED
 
-        after_the_lease = NOW + handover.LEASE
+        after_the_lease = NOW + submission.LEASE
         run_due(now=after_the_lease)
 
         funding.refresh_from_db()
@@ -172,12 +174,12 @@ class TestSubmitting:
     def test_worker_that_slept_past_its_lease_records_nothing(self, acme, monkeypatch):
         funding = top_up(acme)
         late = []
-        monkeypatch.setattr(handover, "_record", lambda *args: late.append(args))
-        submission.submit_due(now=NOW)
+        monkeypatch.setattr(submission, "_record", lambda *args: late.append(args))
+        submission.submit_due(FUNDING, now=NOW)
         monkeypatch.undo()
-        submission.submit_due(now=NOW + handover.LEASE)
+        submission.submit_due(FUNDING, now=NOW + submission.LEASE)
 
-        handover._record(*late[0])
+        submission._record(*late[0])
 
         assert history_of(funding) == ["reserved", "pending"]
 
@@ -187,7 +189,7 @@ class TestSubmitting:
         fine = top_up(acme, source=source)
         FundingTransaction.objects.filter(pk=broken.pk).update(network="gone")
 
-        submission.submit_due(now=NOW)
+        submission.submit_due(FUNDING, now=NOW)
 
         broken.refresh_from_db()
         fine.refresh_from_db()
@@ -203,8 +205,8 @@ class TestSubmitting:
 
         with monkeypatch.context() as broken:
             broken.setattr(lifecycle, "move", fail)
-            submission.submit_due(now=NOW)
-        submission.submit_due(now=NOW + timedelta(seconds=2))
+            submission.submit_due(FUNDING, now=NOW)
+        submission.submit_due(FUNDING, now=NOW + timedelta(seconds=2))
 
         funding.refresh_from_db()
         assert funding.status == FundingStatus.PENDING
@@ -214,7 +216,7 @@ class TestSubmitting:
         funding = top_up(acme)
         type(acme).objects.filter(pk=acme.pk).update(status="suspended")
 
-        assert submission.submit_due(now=NOW) == 0
+        assert submission.submit_due(FUNDING, now=NOW) == 0
 
         funding.refresh_from_db()
         assert funding.status == FundingStatus.RESERVED

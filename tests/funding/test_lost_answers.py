@@ -12,7 +12,8 @@ import pytest
 from balance import selectors as ledger
 from common import leases
 from funding.models import FundingTransaction
-from funding.services import network_events, sources, submission
+from funding.services import sources
+from funding.transfer import FUNDING
 from networks import registry
 from networks.base import Accepted, NetworkUnavailable
 from networks.sandbox.bank import NAME, SandboxBank
@@ -20,6 +21,8 @@ from networks.sandbox.models import SandboxInstruction
 from tests.builders import NOW, make_source, notices_of
 from tests.funding.builders import top_up
 from tests.funding.test_authorizations import REFUSAL, renew
+from transfers import submission
+from transfers.inbox import messages
 from transfers.submission import LEASE, RETRY_AFTER
 
 # The bank that the account leads to is down for two calls, which it counts.
@@ -51,7 +54,7 @@ def unanswered(acme):
     """A funding that the bank has, while our worker died before it could write that down."""
     funding = top_up(acme)
     leases.claim(FundingTransaction.objects.all(), now=NOW, limit=1, lease=LEASE)
-    SandboxBank().submit(submission.DESK.instruction(funding), now=NOW)
+    SandboxBank().submit(FUNDING.instruction(funding), now=NOW)
     return funding
 
 
@@ -68,7 +71,7 @@ def ended(funding, code):
 
 def tried(funding, now=NOW):
     """Submit what is due at `now`."""
-    submission.submit_due(now=now)
+    submission.submit_due(FUNDING, now=now)
     funding.refresh_from_db()
     return funding
 
@@ -104,7 +107,7 @@ class TestWhatTheBankHas:
         ended(unanswered, "R07")
         tried(unanswered, NOW + LEASE)
 
-        network_events.process(now=NOW + timedelta(days=7))
+        messages.process(FUNDING, now=NOW + timedelta(days=7))
 
         unanswered.refresh_from_db()
         summary = ledger.summary(acme.pk)

@@ -11,14 +11,15 @@ from balance import selectors as ledger
 from common import leases
 from common.clock import utc_now
 from funding.models import FundingEvent, FundingTransaction
-from funding.services import submission, topups
-from funding.services.network_events import INBOX
+from funding.services import topups
 from funding.states import FundingStatus
+from funding.transfer import FUNDING
 from networks.base import EventKind
 from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.funding.builders import run_due, top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers import submission
 from transfers.inbox import arrivals, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
 from webhooks.models import WebhookEvent
@@ -26,14 +27,14 @@ from webhooks.models import WebhookEvent
 
 def deliver(*events, now=NOW):
     for event in events:
-        arrivals.collect(network=ScriptedNetwork(event), id_prefix=INBOX.id_prefix, now=now)
-    return messages.apply_new(INBOX, now=now)
+        arrivals.collect(network=ScriptedNetwork(event), id_prefix=FUNDING.id_prefix, now=now)
+    return messages.apply_new(FUNDING, now=now)
 
 
 @pytest.fixture
 def in_transit(acme):
     funding = top_up(acme)
-    submission.submit_due(now=NOW)
+    submission.submit_due(FUNDING, now=NOW)
     deliver(message(funding, EventKind.ACCEPTED, id="accepted"))
     funding.refresh_from_db()
     assert funding.status == FundingStatus.IN_TRANSIT
@@ -91,7 +92,7 @@ def test_a_message_that_waited_an_hour_goes_to_a_person(acme):
     funding = top_up(acme)
     deliver(message(funding, EventKind.SETTLED))
 
-    messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
+    messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
 
     event = InboundEvent.objects.get()
     assert (event.outcome, event.note) == (InboundOutcome.REVIEW, 'funding is "reserved"')
@@ -104,10 +105,10 @@ def test_a_message_waits_as_long_as_the_answer_to_the_submission_is_unknown(acme
     deliver(message(funding, EventKind.ACCEPTED, id="accepted"))
     deliver(message(funding, EventKind.SETTLED, id="settled"))
     released = NOW + 2 * messages.WAITS_AT_MOST
-    messages.apply_new(INBOX, now=released)
+    messages.apply_new(FUNDING, now=released)
 
-    submission.submit_due(now=released)
-    messages.apply_new(INBOX, now=released)
+    submission.submit_due(FUNDING, now=released)
+    messages.apply_new(FUNDING, now=released)
 
     funding.refresh_from_db()
     assert funding.status == FundingStatus.COMPLETED
@@ -116,12 +117,12 @@ def test_a_message_waits_as_long_as_the_answer_to_the_submission_is_unknown(acme
 
 def test_messages_that_came_in_the_wrong_order_are_sorted_out_after_a_long_stop(acme):
     funding = top_up(acme)
-    submission.submit_due(now=NOW)
+    submission.submit_due(FUNDING, now=NOW)
     deliver(message(funding, EventKind.SETTLED, id="settled"))
 
     later = NOW + 2 * messages.WAITS_AT_MOST
     deliver(message(funding, EventKind.ACCEPTED, id="accepted"), now=later)
-    messages.apply_new(INBOX, now=later)
+    messages.apply_new(FUNDING, now=later)
 
     funding.refresh_from_db()
     assert funding.status == FundingStatus.COMPLETED
@@ -137,7 +138,7 @@ def test_nothing_moves_a_funding_nobody_approved(acme):
 
 def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, acme, monkeypatch):
     other = top_up(acme, source=in_transit.source)
-    submission.submit_due(now=NOW)
+    submission.submit_due(FUNDING, now=NOW)
     deliver(message(in_transit, EventKind.SETTLED, id="broken"))
     real_apply = messages.apply
 
@@ -158,7 +159,7 @@ def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, ac
 def test_messages_are_acknowledged_only_after_they_are_stored(in_transit):
     network = ScriptedNetwork(message(in_transit, EventKind.SETTLED))
 
-    arrivals.collect(network=network, id_prefix=INBOX.id_prefix, now=NOW)
+    arrivals.collect(network=network, id_prefix=FUNDING.id_prefix, now=NOW)
 
     assert network.acknowledged == ["nev-1"]
     assert InboundEvent.objects.filter(event_id="nev-1").count() == 1
@@ -168,7 +169,7 @@ class TestWhatABankNeverSaidItAccepted:
     @pytest.fixture
     def pending(self, acme):
         funding = top_up(acme)
-        submission.submit_due(now=NOW)
+        submission.submit_due(FUNDING, now=NOW)
         return funding
 
     @pytest.fixture(autouse=True)
@@ -228,16 +229,16 @@ class TestWhatWaitsForAPerson:
         """A funding whose settlement came before it was sent, and waited its hour."""
         funding = top_up(acme)
         deliver(message(funding, EventKind.SETTLED), now=NOW)
-        messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
+        messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
         event = InboundEvent.objects.get()
         assert (event.outcome, event.note) == ("review", 'funding is "reserved"')
         return funding
 
     def test_is_looked_at_again_when_the_row_moves(self, acme, reserved):
         later = NOW + 2 * messages.WAITS_AT_MOST
-        submission.submit_due(now=later)
+        submission.submit_due(FUNDING, now=later)
 
-        assert messages.apply_new(INBOX, now=later) == 1
+        assert messages.apply_new(FUNDING, now=later) == 1
 
         reserved.refresh_from_db()
         assert reserved.status == FundingStatus.COMPLETED
@@ -251,7 +252,7 @@ class TestWhatWaitsForAPerson:
         funding = top_up(acme)
         deliver(message(funding, EventKind.SETTLED, **changes))
 
-        submission.submit_due(now=NOW)
+        submission.submit_due(FUNDING, now=NOW)
 
         assert InboundEvent.objects.get().outcome == InboundOutcome.REVIEW
 
@@ -270,7 +271,7 @@ class TestWhatWaitsForAPerson:
 
     def test_is_no_finding_once_the_row_is_over(self, reserved):
         topups.cancel(tenant_id=reserved.tenant_id, funding_id=reserved.pk, actor=SYSTEM, now=NOW)
-        messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
+        messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
 
         assert InboundEvent.objects.get().note == 'funding is "failed"'
         assert invariants.check(now=NOW).findings == []

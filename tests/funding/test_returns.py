@@ -7,13 +7,16 @@ import pytest
 from balance import selectors as ledger
 from common import leases
 from funding.models import FundingMethod, FundingTransaction
-from funding.services import network_events, sources, submission
+from funding.services import sources
+from funding.transfer import FUNDING
 from networks.base import InstructionRefused
 from networks.sandbox.bank import SandboxBank
 from tenants.models import OutgoingEmail, Role
 from tests.builders import NOW, mails_of, make_member, make_source, notices_of
 from tests.funding.builders import run_due, top_up
 from tests.funding.test_authorizations import REFUSAL, renew
+from transfers import submission
+from transfers.inbox import messages
 
 
 @pytest.fixture
@@ -137,11 +140,11 @@ class TestEndedAccount:
     ):
         source = make_source(acme, account_number=f"100{code[1:]}")
         sent = top_up(acme, source=source)
-        submission.submit_due(now=NOW)
+        submission.submit_due(FUNDING, now=NOW)
         later = top_up(acme, source=source, amount=70_000)
 
-        network_events.process(now=NOW)
-        submission.submit_due(now=NOW)
+        messages.process(FUNDING, now=NOW)
+        submission.submit_due(FUNDING, now=NOW)
 
         sent.refresh_from_db()
         later.refresh_from_db()
@@ -166,7 +169,7 @@ class TestEndedAccount:
         sources.note_return(source=funding.source, return_code="R07", now=NOW)
 
         with pytest.raises(InstructionRefused) as refusal:
-            submission.DESK.require_sendable(claimed)
+            FUNDING.require_sendable(claimed)
 
         assert refusal.value.code == "funding_source_not_authorized"
 
@@ -176,7 +179,7 @@ class TestEndedAccount:
         sources.note_return(source=source, return_code="R07", now=NOW)
         renew(source)
 
-        submission.submit_due(now=NOW)
+        submission.submit_due(FUNDING, now=NOW)
 
         funding.refresh_from_db()
         assert funding.status == "pending"

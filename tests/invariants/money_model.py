@@ -21,25 +21,19 @@ from common.errors import DomainError
 from common.money import format_cents
 from funding.models import FundingTransaction
 from funding.services import auto_funding, pauses, topups
-from funding.services import network_events as funding_events
-from funding.services import submission as funding_submission
+from funding.transfer import FUNDING
 from payments.models import Payment, PaymentConfirmation, PaymentMethod
-from payments.services import (
-    approval_settings,
-    approvals,
-    holds,
-    network_events,
-    orders,
-    submission,
-    waiting,
-)
+from payments.services import approval_settings, approvals, orders, waiting
 from payments.services.approval_policy import POLICY
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_auto_funding, make_source, make_tenant
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay, take
+from transfers import holds, submission
 from transfers.errors import NotCancelable
 from transfers.holds import NotHoldable
+from transfers.inbox import messages
 
 # What becomes of money sent to (or asked from) each test account, once a network has it.
 FATES = {"123456": "completed", "10001": "failed", "20001": "returned", "30001": "processing"}
@@ -207,21 +201,19 @@ class World:
         if out := self._pick(self.outs, pick):
             could = out.is_held or out.is_unsent
             self._try(
-                lambda: holds.hold(
-                    payment_id=out.row.pk, reason="look", actor=SYSTEM, now=self.now
-                ),
+                lambda: holds.hold(PAYMENTS, out.row.pk, reason="look", actor=SYSTEM, now=self.now),
                 NotHoldable if not could else None,
             )
             out.is_held = could
 
     def release(self, pick: int) -> None:
         if out := self._pick(self.outs, pick):
-            holds.release(payment_id=out.row.pk, reason="fine", actor=SYSTEM, now=self.now)
+            holds.release(PAYMENTS, out.row.pk, reason="fine", actor=SYSTEM, now=self.now)
             out.is_held = False
 
     def submit(self) -> None:
-        submission.submit_due(now=self.now)
-        funding_submission.submit_due(now=self.now)
+        submission.submit_due(PAYMENTS, now=self.now)
+        submission.submit_due(FUNDING, now=self.now)
         for out in self.outs:
             is_due = out.status == "created" and not out.is_held and not out.is_held_back
             if is_due and out.asked_until is None:
@@ -231,8 +223,8 @@ class World:
             each.status = "pending" if each.status == "reserved" else each.status
 
     def listen(self) -> None:
-        network_events.process(now=self.now)
-        funding_events.process(now=self.now)
+        messages.process(PAYMENTS, now=self.now)
+        messages.process(FUNDING, now=self.now)
         for out in self.outs:
             if out.status == "processing":
                 out.status = out.fate

@@ -9,11 +9,14 @@ from balance import selectors as ledger
 from balance import services
 from networks.bank_details import BankDetails
 from payments.models import Payment, PaymentEvent, PaymentMethod
-from payments.services import network_events, orders, submission, waiting
+from payments.services import orders, waiting
 from payments.services.orders import Order
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tenants.models import Tenant
 from tests.builders import NOW
+from transfers import submission
+from transfers.inbox import messages
 from webhooks.models import WebhookEvent
 
 
@@ -71,8 +74,8 @@ def run_due(*, now: datetime = NOW, rounds: int = 4) -> None:
     """Let everything that is due happen, as the sweeps would."""
     for _ in range(rounds):
         waiting.run_due(now=now)
-        submission.submit_due(now=now)
-        network_events.process(now=now)
+        submission.submit_due(PAYMENTS, now=now)
+        messages.process(PAYMENTS, now=now)
 
 
 def status_of(payment: Payment) -> str:

@@ -16,7 +16,8 @@ from approvals.errors import (
 )
 from approvals.policies import Approver
 from payments.models import PaymentConfirmation
-from payments.services import approval_settings, approvals, holds, submission
+from payments.services import approval_settings, approvals
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM, user
 from tenants.errors import TenantSuspended
 from tenants.models import AuditEvent, Membership, Role
@@ -44,6 +45,7 @@ from tests.payments.builders import (
     run_due,
     status_of,
 )
+from transfers import holds, submission
 
 pytestmark = pytest.mark.usefixtures("books_balance")
 
@@ -134,12 +136,12 @@ class TestApproval:
             approve(payment)
 
     def test_a_held_payment_stays_held(self, rule, payment):
-        holds.hold(payment_id=payment.pk, reason="look", actor=SYSTEM, now=NOW)
+        holds.hold(PAYMENTS, payment.pk, reason="look", actor=SYSTEM, now=NOW)
         approve(payment)
 
-        assert submission.submit_due(now=NOW) == 0
-        holds.release(payment_id=payment.pk, reason="fine", actor=SYSTEM, now=NOW)
-        assert submission.submit_due(now=NOW) == 1
+        assert submission.submit_due(PAYMENTS, now=NOW) == 0
+        holds.release(PAYMENTS, payment.pk, reason="fine", actor=SYSTEM, now=NOW)
+        assert submission.submit_due(PAYMENTS, now=NOW) == 1
 
 
 class TestEnd:

@@ -6,11 +6,13 @@ import pytest
 from django.conf import settings
 
 from payments.models import Payment
-from payments.services import holds, orders, submission, waiting
+from payments.services import orders, waiting
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail, Role
 from tests.builders import NOW, make_member
 from tests.payments.builders import events_of, fund, funds_of, pay, run_due, status_of
+from transfers import holds, submission
 from transfers.holds import NotHeld, NotHoldable, ReasonNeeded
 
 DAY = timedelta(days=1)
@@ -30,20 +32,20 @@ def payment(acme):
 
 
 def hold(payment):
-    holds.hold(payment_id=payment.pk, reason="odd amount", actor=SYSTEM, now=NOW)
+    holds.hold(PAYMENTS, payment.pk, reason="odd amount", actor=SYSTEM, now=NOW)
 
 
 def release(payment, now=NOW):
-    holds.release(payment_id=payment.pk, reason="all right", actor=SYSTEM, now=now)
+    holds.release(PAYMENTS, payment.pk, reason="all right", actor=SYSTEM, now=now)
 
 
 def stop(payment):
-    holds.stop(payment_id=payment.pk, reason="fraud", actor=SYSTEM, now=NOW)
+    holds.stop(PAYMENTS, payment.pk, reason="fraud", actor=SYSTEM, now=NOW)
 
 
 def test_a_held_payment_is_not_sent_until_it_is_released(payment):
     hold(payment)
-    assert submission.submit_due(now=NOW) == 0
+    assert submission.submit_due(PAYMENTS, now=NOW) == 0
 
     release(payment)
     run_due()
@@ -65,7 +67,7 @@ def test_both_can_be_repeated_and_are_audited_once(payment):
 
 
 def test_what_a_network_may_have_seen_cannot_be_held(payment):
-    submission.submit_due(now=NOW)
+    submission.submit_due(PAYMENTS, now=NOW)
 
     with pytest.raises(NotHoldable):
         hold(payment)
@@ -151,4 +153,4 @@ def test_nothing_is_stopped_that_is_not_held(payment):
 
 def test_a_reason_is_needed(payment):
     with pytest.raises(ReasonNeeded):
-        holds.hold(payment_id=payment.pk, reason=" ", actor=SYSTEM, now=NOW)
+        holds.hold(PAYMENTS, payment.pk, reason=" ", actor=SYSTEM, now=NOW)

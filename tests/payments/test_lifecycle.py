@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import product
 
@@ -17,8 +16,9 @@ from common.state import IllegalTransition
 from networks.base import Capabilities
 from networks.sandbox.models import SandboxInstruction
 from payments.models import Payment, PaymentEvent, PaymentMethod, Recipient
-from payments.services import lifecycle, network_events, submission
+from payments.services import lifecycle
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
+from payments.transfer import PAYMENTS, PaymentTransfer
 from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.database import owner
@@ -33,7 +33,8 @@ from tests.payments.builders import (
     status_of,
     take,
 )
-from transfers import submission as handover
+from transfers import submission
+from transfers.inbox import messages
 from webhooks.models import WebhookEvent
 
 
@@ -89,7 +90,7 @@ class TestOrdering:
         # As after operators had stopped sending for a week: the file of Friday the 27th.
         payment = pay(funded, 100, to="30001")
 
-        submission.submit_due(now=NOW + timedelta(days=7))
+        submission.submit_due(PAYMENTS, now=NOW + timedelta(days=7))
 
         payment.refresh_from_db()
         assert (payment.status, payment.expected_arrival_date) == ("processing", date(2026, 11, 30))
@@ -122,7 +123,7 @@ class TestCompleting:
     def test_only_ach_has_a_trace_number(self, funded):
         by_ach, by_rtp = pay(funded, 100), pay(funded, 100, method=PaymentMethod.RTP)
 
-        submission.submit_due(now=NOW)
+        submission.submit_due(PAYMENTS, now=NOW)
 
         by_ach.refresh_from_db()
         by_rtp.refresh_from_db()
@@ -189,7 +190,7 @@ class TestFailing:
         payment = pay(funded, 20_000)
         monkeypatch.setattr(Capabilities, "supports", lambda *_, **__: False)
 
-        submission.submit_due(now=NOW)
+        submission.submit_due(PAYMENTS, now=NOW)
 
         payment.refresh_from_db()
         assert (payment.status, payment.failure_code) == ("failed", "unsupported")
@@ -201,26 +202,26 @@ class TestSubmitting:
     def test_tries_again_while_the_network_is_down(self, funded):
         payment = pay(funded, to="30002")
 
-        submission.submit_due(now=NOW)
-        submission.submit_due(now=NOW + timedelta(seconds=1))  # not due yet
+        submission.submit_due(PAYMENTS, now=NOW)
+        submission.submit_due(PAYMENTS, now=NOW + timedelta(seconds=1))  # not due yet
         payment.refresh_from_db()
         assert (payment.status, payment.attempts) == ("created", 1)
 
-        submission.submit_due(now=NOW + timedelta(seconds=2))
-        submission.submit_due(now=NOW + timedelta(seconds=10))
+        submission.submit_due(PAYMENTS, now=NOW + timedelta(seconds=2))
+        submission.submit_due(PAYMENTS, now=NOW + timedelta(seconds=10))
         payment.refresh_from_db()
         assert (payment.status, payment.attempts) == ("processing", 3)
         assert SandboxInstruction.objects.get().submissions == 3
 
     def test_worker_that_died_after_the_bank_accepted_loses_nothing(self, funded, monkeypatch):
         payment = pay(funded)
-        monkeypatch.setattr(handover, "_record", lambda *_: None)
-        submission.submit_due(now=NOW)
+        monkeypatch.setattr(submission, "_record", lambda *_: None)
+        submission.submit_due(PAYMENTS, now=NOW)
         monkeypatch.undo()
-        network_events.process(now=NOW)  # the bank's message is there before our own record
+        messages.process(PAYMENTS, now=NOW)  # the bank's message is there before our own record
         assert status_of(payment) == "created"
 
-        run_due(now=NOW + handover.LEASE)
+        run_due(now=NOW + submission.LEASE)
 
         assert status_of(payment) == "completed"
         assert SandboxInstruction.objects.count() == 1
@@ -228,31 +229,32 @@ class TestSubmitting:
 
     def test_worker_that_slept_past_its_lease_records_nothing(self, funded, monkeypatch):
         payment, late = pay(funded), []
-        monkeypatch.setattr(handover, "_record", lambda *args: late.append(args))
-        submission.submit_due(now=NOW)
+        monkeypatch.setattr(submission, "_record", lambda *args: late.append(args))
+        submission.submit_due(PAYMENTS, now=NOW)
         monkeypatch.undo()
-        submission.submit_due(now=NOW + handover.LEASE)
+        submission.submit_due(PAYMENTS, now=NOW + submission.LEASE)
 
-        handover._record(*late[0])
+        submission._record(*late[0])
 
         assert history_of(payment) == ["created", "processing"]
 
     def test_claims_late_payments_for_as_long_as_early_ones(self, funded, monkeypatch):
         """Each instruction takes 3 s here."""
-        for _ in range(handover.BATCH + 1):
+        for _ in range(submission.BATCH + 1):
             pay(funded, 100)
         ends: list[datetime] = []
         begun = time.monotonic()
         monkeypatch.setattr(time, "monotonic", lambda: begun + 3 * len(ends))
 
-        def noting(payment):
-            ends.append(payment.leased_until)
-            return submission.DESK.instruction(payment)
+        class Noting(PaymentTransfer):
+            def instruction(self, row):
+                ends.append(row.leased_until)
+                return super().instruction(row)
 
-        handover.submit_due(replace(submission.DESK, instruction=noting), now=NOW)
+        submission.submit_due(Noting(), now=NOW)
 
-        late = timedelta(seconds=3 * handover.BATCH)
-        assert (ends[0], ends[-1]) == (NOW + handover.LEASE, NOW + late + handover.LEASE)
+        late = timedelta(seconds=3 * submission.BATCH)
+        assert (ends[0], ends[-1]) == (NOW + submission.LEASE, NOW + late + submission.LEASE)
 
     def test_one_payment_we_cannot_submit_holds_up_nobody(self, funded):
         broken, fine = pay(funded, 100), pay(funded, 200)
@@ -260,11 +262,11 @@ class TestSubmitting:
         encrypted = recipients.get().account_number_token
         recipients.update(account_number_token="dev:gone")
 
-        assert submission.submit_due(now=NOW) == 2
+        assert submission.submit_due(PAYMENTS, now=NOW) == 2
 
         broken.refresh_from_db()
         assert (broken.status, broken.attempts) == ("created", 1)
-        assert broken.next_attempt_at == NOW + handover.RETRY_AFTER[0]
+        assert broken.next_attempt_at == NOW + submission.RETRY_AFTER[0]
         assert status_of(fine) == "processing"
         recipients.update(account_number_token=encrypted)
 
@@ -272,7 +274,7 @@ class TestSubmitting:
         payment = pay(funded)
         type(funded).objects.filter(pk=funded.pk).update(status="suspended")
 
-        assert submission.submit_due(now=NOW) == 0
+        assert submission.submit_due(PAYMENTS, now=NOW) == 0
         assert status_of(payment) == "created"
 
 
@@ -295,7 +297,7 @@ class TestMachine:
     def test_second_worker_changes_nothing(self, funded):
         payment = pay(funded)
         twin = Payment.objects.get(pk=payment.pk)
-        submission.submit_due(now=NOW)
+        submission.submit_due(PAYMENTS, now=NOW)
 
         with pytest.raises(IllegalTransition):
             lifecycle.move(payment=twin, target=PaymentStatus.PROCESSING, actor=SYSTEM, now=NOW)

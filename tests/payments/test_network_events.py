@@ -6,26 +6,27 @@ import pytest
 
 from balance import invariants
 from networks.base import EventKind
-from payments.services import submission, waiting
-from payments.services.network_events import INBOX
+from payments.services import waiting
+from payments.transfer import PAYMENTS
 from tests.builders import NOW
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.payments.builders import fund, funds_of, pay, postings_of, status_of
+from transfers import submission
 from transfers.inbox import arrivals, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
 
 def deliver(*events, now=NOW):
     """Everything the network says at once; returns how many messages were applied."""
-    arrivals.collect(network=ScriptedNetwork(*events), id_prefix=INBOX.id_prefix, now=now)
-    return messages.apply_new(INBOX, now=now)
+    arrivals.collect(network=ScriptedNetwork(*events), id_prefix=PAYMENTS.id_prefix, now=now)
+    return messages.apply_new(PAYMENTS, now=now)
 
 
 @pytest.fixture
 def processing(acme):
     fund(acme, 10_000)
     payment = pay(acme, 10_000)
-    submission.submit_due(now=NOW)
+    submission.submit_due(PAYMENTS, now=NOW)
     return payment
 
 
@@ -112,11 +113,11 @@ def test_what_its_status_kept_for_a_person_is_looked_at_again_when_it_moves(acme
     assert (finding.code, finding.subject) == ("payment_message_in_review", payment.pk)
     fund(acme, 500)
     waiting.run(tenant_id=acme.pk, now=NOW)
-    assert messages.apply_new(INBOX, now=NOW) == 0
+    assert messages.apply_new(PAYMENTS, now=NOW) == 0
 
-    submission.submit_due(now=NOW)
+    submission.submit_due(PAYMENTS, now=NOW)
 
-    assert messages.apply_new(INBOX, now=NOW) == 1
+    assert messages.apply_new(PAYMENTS, now=NOW) == 1
     assert status_of(payment) == "completed"
     # The message was made up by the test, and the bank's own books say so.
     (finding,) = invariants.check(now=NOW, full=True).findings

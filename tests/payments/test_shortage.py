@@ -15,7 +15,8 @@ from networks.sandbox.bank import NAME, SandboxBank
 from networks.sandbox.models import SandboxInstruction
 from payments import tasks
 from payments.models import Payment, PaymentMethod
-from payments.services import holds, lifecycle, orders, shortage, submission, waiting
+from payments.services import lifecycle, orders, shortage, waiting
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.payments.asking import approve
@@ -30,6 +31,7 @@ from tests.payments.builders import (
     status_of,
     take,
 )
+from transfers import holds, submission
 from transfers.errors import NotCancelable
 from transfers.submission import LEASE, RETRY_AFTER
 
@@ -75,7 +77,7 @@ class TestWhileAvailableIsNegative:
         payment = pay(acme, 10_000, method=method)
         take(acme, 1)
 
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
 
         row = read(payment)
         assert sent() == []
@@ -88,7 +90,7 @@ class TestWhileAvailableIsNegative:
         payment = pay(acme, 10_000)
         assert funds_of(acme) == (0, 10_000)
 
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
 
         assert sent() == [payment.pk]
 
@@ -96,7 +98,7 @@ class TestWhileAvailableIsNegative:
         fund(rival, 500)
         other = pay(rival, 500)
 
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
 
         assert sent() == [other.pk]
 
@@ -111,7 +113,7 @@ class TestWhileAvailableIsNegative:
                 return super().submit(instruction, now=now)
 
         monkeypatch.setattr(registry, "_NETWORKS", {NAME: Bank()})
-        submission.submit_due(now=NOW + 5 * MINUTE)
+        submission.submit_due(PAYMENTS, now=NOW + 5 * MINUTE)
 
         assert sent() == [first.pk]
         assert [read(payment).held_back_at is None for payment in (first, *others)] == [
@@ -121,11 +123,11 @@ class TestWhileAvailableIsNegative:
         ]
 
     def test_a_held_back_payment_costs_no_sweep_anything(self, overdrawn, monkeypatch):
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
         asked = []
         monkeypatch.setattr("balance.services.lock_row", lambda **_: asked.append(1))
 
-        assert submission.submit_due(now=LATER + MINUTE) == 0
+        assert submission.submit_due(PAYMENTS, now=LATER + MINUTE) == 0
 
         assert asked == []
         assert not Payment.objects.filter(Payment.QUEUED).exists()
@@ -134,7 +136,7 @@ class TestWhileAvailableIsNegative:
         take(rule, 10_000)
         approve(payment, now=LATER)
 
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
 
         row = read(payment)
         assert (row.confirmed_at, row.held_back_at, sent()) == (LATER, LATER, [])
@@ -143,7 +145,7 @@ class TestWhileAvailableIsNegative:
 class TestRelease:
     @pytest.fixture
     def held_back(self, overdrawn):
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
         assert read(overdrawn).held_back_at == LATER
         return overdrawn
 
@@ -196,11 +198,11 @@ class TestRelease:
         first, second = [pay(acme, 300, now=NOW + number * MINUTE) for number in range(2)]
         take(acme, 100)
         queued = pay(acme, 50, wait=True, now=NOW + 2 * MINUTE)
-        submission.submit_due(now=NOW + 3 * MINUTE)
+        submission.submit_due(PAYMENTS, now=NOW + 3 * MINUTE)
 
         fund(acme, 150)
         waiting.run(tenant_id=acme.pk, now=NOW + 4 * MINUTE)
-        submission.submit_due(now=NOW + 4 * MINUTE)
+        submission.submit_due(PAYMENTS, now=NOW + 4 * MINUTE)
 
         assert sent() == [first.pk, second.pk, queued.pk]
 
@@ -209,12 +211,12 @@ class TestRelease:
         waiting.run(tenant_id=acme.pk, now=LATER)
         take(acme, 1)
 
-        submission.submit_due(now=LATER + MINUTE)
+        submission.submit_due(PAYMENTS, now=LATER + MINUTE)
 
         assert (sent(), read(held_back).held_back_at) == ([], LATER + MINUTE)
 
     def test_a_credit_between_the_look_and_the_putting_away_sends_it(self, acme, overdrawn):
-        (row,) = leases.claim(submission.DESK.due(), now=NOW, limit=1)
+        (row,) = leases.claim(PAYMENTS.due(), now=NOW, limit=1)
         assert shortage.is_short(row)
         fund(acme, 15_000)
 
@@ -229,9 +231,9 @@ class TestRelease:
         fund(acme, 15_000)
 
         assert waiting.run_due(now=LATER) == 1
-        assert submission.submit_due(now=LATER) == 0
+        assert submission.submit_due(PAYMENTS, now=LATER) == 0
         type(acme).objects.filter(pk=acme.pk).update(status="active")
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
         assert sent() == [held_back.pk]
 
 
@@ -240,40 +242,40 @@ class TestCancelAndHold:
         fund(acme, 600)
         first, second = pay(acme, 500), pay(acme, 100, now=LATER)
         take(acme, 400)
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
 
         cancel(first)
 
         assert (status_of(first), read(first).held_back_at) == ("canceled", None)
         assert funds_of(acme) == (100, 100)
         assert waiting.run_due(now=LATER) == 1
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
         assert sent() == [second.pk]
 
     def test_staff_hold_release_and_stop_it(self, acme, overdrawn):
-        submission.submit_due(now=LATER)
-        holds.hold(payment_id=overdrawn.pk, reason="odd", actor=SYSTEM, now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
+        holds.hold(PAYMENTS, overdrawn.pk, reason="odd", actor=SYSTEM, now=LATER)
         fund(acme, 15_000)
         waiting.run_due(now=LATER)
-        submission.submit_due(now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
         assert sent() == []
 
         take(acme, 1)
-        holds.release(payment_id=overdrawn.pk, reason="fine", actor=SYSTEM, now=LATER)
-        submission.submit_due(now=LATER)
+        holds.release(PAYMENTS, overdrawn.pk, reason="fine", actor=SYSTEM, now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
         assert (sent(), read(overdrawn).held_back_at) == ([], LATER)
 
-        holds.hold(payment_id=overdrawn.pk, reason="odd", actor=SYSTEM, now=LATER)
-        holds.stop(payment_id=overdrawn.pk, reason="bad", actor=SYSTEM, now=LATER)
+        holds.hold(PAYMENTS, overdrawn.pk, reason="odd", actor=SYSTEM, now=LATER)
+        holds.stop(PAYMENTS, overdrawn.pk, reason="bad", actor=SYSTEM, now=LATER)
         assert (status_of(overdrawn), read(overdrawn).held_back_at) == ("failed", None)
         assert funds_of(acme) == (9_999, 0)
 
     def test_a_release_by_staff_is_no_way_around_the_shortage(self, acme, overdrawn):
-        submission.submit_due(now=LATER)
-        holds.hold(payment_id=overdrawn.pk, reason="odd", actor=SYSTEM, now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
+        holds.hold(PAYMENTS, overdrawn.pk, reason="odd", actor=SYSTEM, now=LATER)
 
-        holds.release(payment_id=overdrawn.pk, reason="fine", actor=SYSTEM, now=LATER)
-        submission.submit_due(now=LATER)
+        holds.release(PAYMENTS, overdrawn.pk, reason="fine", actor=SYSTEM, now=LATER)
+        submission.submit_due(PAYMENTS, now=LATER)
 
         assert (sent(), read(overdrawn).held_back_at) == ([], LATER)
 
@@ -285,13 +287,13 @@ class TestOneThatMayHaveBeenSent:
     def claimed(self, acme):
         fund(acme, 10_000)
         payment = pay(acme, 10_000)
-        (row,) = leases.claim(submission.DESK.due(), now=NOW, limit=1, lease=LEASE)
+        (row,) = leases.claim(PAYMENTS.due(), now=NOW, limit=1, lease=LEASE)
         take(acme, 15_000)
         assert row.pk == payment.pk
         return row
 
     def tried(self, row, now):
-        submission.submit_due(now=now)
+        submission.submit_due(PAYMENTS, now=now)
         return read(row)
 
     def tried_to_the_end(self, row):
@@ -303,7 +305,7 @@ class TestOneThatMayHaveBeenSent:
         return row.next_attempt_at
 
     def test_is_taken_up_where_the_bank_has_it(self, acme, claimed):
-        SandboxBank().submit(submission.DESK.instruction(claimed), now=NOW)
+        SandboxBank().submit(PAYMENTS.instruction(claimed), now=NOW)
 
         row = self.tried(claimed, NOW + LEASE)
 
@@ -355,7 +357,7 @@ def test_a_tenant_without_a_balance_row_is_not_short(acme):
 
 
 def test_one_that_stays_held_back_without_need_is_a_finding(acme, overdrawn):
-    submission.submit_due(now=LATER)
+    submission.submit_due(PAYMENTS, now=LATER)
     assert invariants.check(now=LATER, full=True).findings == []
     fund(acme, 15_000)
 

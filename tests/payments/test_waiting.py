@@ -13,7 +13,8 @@ from balance.models import Balance
 from common.clock import utc_now
 from payments import tasks
 from payments.models import Payment, PaymentEvent
-from payments.services import holds, orders, waiting
+from payments.services import orders, waiting
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.corruption import tamper
@@ -28,6 +29,7 @@ from tests.payments.builders import (
     status_of,
     take,
 )
+from transfers import holds
 
 MINUTE = timedelta(minutes=1)
 
@@ -215,19 +217,19 @@ class TestRunning:
 
 class TestHolding:
     def test_a_held_one_holds_up_nobody_and_runs_when_released(self, acme, queue):
-        holds.hold(payment_id=queue[0].pk, reason="odd", actor=SYSTEM, now=NOW)
+        holds.hold(PAYMENTS, queue[0].pk, reason="odd", actor=SYSTEM, now=NOW)
         fund(acme, 1_000)
         waiting.run(tenant_id=acme.pk, now=NOW)
         assert statuses(queue) == ["waiting_for_funds", "created", "created"]
 
-        holds.release(payment_id=queue[0].pk, reason="fine", actor=SYSTEM, now=NOW)
+        holds.release(PAYMENTS, queue[0].pk, reason="fine", actor=SYSTEM, now=NOW)
         waiting.run_due(now=NOW)
 
         assert statuses(queue) == ["created"] * 3
 
     def test_new_ones_do_not_line_up_behind_a_held_one(self, acme):
         first = pay(acme, 500, wait=True)
-        holds.hold(payment_id=first.pk, reason="odd", actor=SYSTEM, now=NOW)
+        holds.hold(PAYMENTS, first.pk, reason="odd", actor=SYSTEM, now=NOW)
         fund(acme, 100)
 
         assert pay(acme, 100, wait=True).status == "created"
@@ -287,7 +289,7 @@ class TestEnding:
     def test_one_held_meanwhile_does_not_expire(self, acme, queue):
         """Staff hold it between the sweep's look and its turn."""
         late = NOW + timedelta(days=7)
-        holds.hold(payment_id=queue[0].pk, reason="odd", actor=SYSTEM, now=late)
+        holds.hold(PAYMENTS, queue[0].pk, reason="odd", actor=SYSTEM, now=late)
 
         assert not waiting._expire(queue[0].pk, late)
 
@@ -296,8 +298,8 @@ class TestEnding:
     def test_one_that_got_more_time_meanwhile_does_not_expire(self, acme, queue):
         """Held and released between the sweep's look and its turn: it has that time back."""
         late = NOW + timedelta(days=7)
-        holds.hold(payment_id=queue[0].pk, reason="odd", actor=SYSTEM, now=NOW)
-        holds.release(payment_id=queue[0].pk, reason="fine", actor=SYSTEM, now=NOW + MINUTE)
+        holds.hold(PAYMENTS, queue[0].pk, reason="odd", actor=SYSTEM, now=NOW)
+        holds.release(PAYMENTS, queue[0].pk, reason="fine", actor=SYSTEM, now=NOW + MINUTE)
 
         assert not waiting._expire(queue[0].pk, late)
         assert waiting._expire(queue[0].pk, late + MINUTE)

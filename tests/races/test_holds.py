@@ -10,13 +10,15 @@ from django.db import transaction
 
 from approvals import sweeps
 from funding.models import FundingTransaction
-from funding.services import auto_funding, holds, submission
+from funding.services import auto_funding
 from funding.services.approval_policy import POLICY
+from funding.transfer import FUNDING
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_auto_funding, make_source
 from tests.funding.builders import top_up
 from tests.races.together import rounds, together, wait_for_a_lock
+from transfers import holds, submission
 from transfers.holds import NotHeld, NotHoldable
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def attempt(act, funding):
     try:
-        act(funding_id=funding.pk, reason="look", actor=SYSTEM, now=NOW)
+        act(FUNDING, funding.pk, reason="look", actor=SYSTEM, now=NOW)
     except (NotHeld, NotHoldable) as refusal:
         return type(refusal).__name__
     return "done"
@@ -33,7 +35,10 @@ def attempt(act, funding):
 @rounds(10)
 def test_a_held_one_is_never_sent_and_a_sent_one_never_held(acme, round_):
     funding = top_up(acme)
-    acts = [lambda: attempt(holds.hold, funding), lambda: submission.submit_due(now=NOW)]
+    acts = [
+        lambda: attempt(holds.hold, funding),
+        lambda: submission.submit_due(FUNDING, now=NOW),
+    ]
 
     held, claimed = together(lambda worker: acts[worker](), workers=2)
 

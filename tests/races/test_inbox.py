@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
 
-from funding.services import submission
-from funding.services.network_events import INBOX
+from funding.transfer import FUNDING, FundingTransfer
 from networks.base import EventKind
 from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers import submission
 from transfers.inbox import arrivals, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
@@ -28,9 +27,9 @@ def store(*events, now=NOW):
 @pytest.fixture
 def in_transit(acme):
     funding = top_up(acme)
-    submission.submit_due(now=NOW)
+    submission.submit_due(FUNDING, now=NOW)
     store(message(funding, EventKind.ACCEPTED, id="accepted"))
-    assert messages.apply_new(INBOX, now=NOW) == 1
+    assert messages.apply_new(FUNDING, now=NOW) == 1
     return funding
 
 
@@ -45,7 +44,7 @@ def by_another_worker(event_id, now=NOW):
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '1s'")
-            return messages.apply(INBOX, event_id=stored(event_id).pk, now=now)
+            return messages.apply(FUNDING, event_id=stored(event_id).pk, now=now)
         finally:
             connection.close()
 
@@ -57,11 +56,12 @@ def test_a_message_in_hand_is_left_alone_by_every_other_worker(in_transit):
     store(message(in_transit, EventKind.SETTLED, id="settled"))
     others = []
 
-    def lock(funding_id):
-        others.append(by_another_worker("settled"))
-        return INBOX.lock(funding_id)
+    class Slow(FundingTransfer):
+        def lock(self, row_id):
+            others.append(by_another_worker("settled"))
+            return super().lock(row_id)
 
-    ours = messages.apply(replace(INBOX, lock=lock), event_id=stored("settled").pk, now=NOW)
+    ours = messages.apply(Slow(), event_id=stored("settled").pk, now=NOW)
 
     assert (ours, others) == (True, [False])
     assert (stored("settled").outcome, stored("settled").note) == (InboundOutcome.APPLIED, "")
@@ -75,7 +75,7 @@ def test_a_return_waits_for_the_settlement_that_another_worker_has_in_hand(in_tr
         InboundEvent.objects.select_for_update().get(event_id="settled")
         assert by_another_worker("returned") is False
 
-    assert [messages.apply_new(INBOX, now=NOW) for _ in range(2)] == [2, 0]
+    assert [messages.apply_new(FUNDING, now=NOW) for _ in range(2)] == [2, 0]
     in_transit.refresh_from_db()
     assert (in_transit.status, in_transit.returned) == ("failed", True)
     assert in_transit.completed_at == NOW

@@ -12,13 +12,15 @@ from balance import invariants
 from common.clock import utc_now
 from networks.sandbox.models import SandboxInstruction
 from payments.models import Payment, PaymentConfirmation, PaymentEvent
-from payments.services import approval_settings, approvals, orders, submission, waiting
+from payments.services import approval_settings, approvals, orders, waiting
 from payments.services.approval_policy import POLICY
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail, Role
 from tests.builders import make_member, make_tenant
 from tests.payments.builders import fund, funds_of, pay, postings_of, run_due, status_of
 from tests.races.together import rounds, together
+from transfers import submission
 from transfers.errors import NotCancelable
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -95,7 +97,7 @@ def test_approval_races_with_cancel_and_submission(tenant, payment, token, round
     acts = (
         lambda: approve(token),
         lambda: cancel(payment),
-        lambda: [submission.submit_due(now=utc_now()) for _ in range(3)],
+        lambda: [submission.submit_due(PAYMENTS, now=utc_now()) for _ in range(3)],
     )
 
     approved, canceled, _sent = together(lambda worker: acts[worker](), workers=3)

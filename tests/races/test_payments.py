@@ -16,12 +16,12 @@ from balance.errors import InsufficientBalance
 from balance.signals import available_balance_rose
 from common.clock import utc_now
 from funding.models import FundingTransaction
-from funding.services import network_events as funding_events
-from funding.services import submission as funding_submission
+from funding.transfer import FUNDING
 from networks.sandbox.models import SandboxInstruction
 from payments.errors import DuplicateRecipient
 from payments.models import Payment, PaymentEvent, Recipient
-from payments.services import network_events, orders, recipients, submission, waiting
+from payments.services import orders, recipients, waiting
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tests.builders import ApiClient, make_auto_funding, make_key, make_source, make_tenant
 from tests.funding.builders import top_up
@@ -36,7 +36,9 @@ from tests.payments.builders import (
     take,
 )
 from tests.races.together import rounds, together, wait_for_a_lock
+from transfers import submission
 from transfers.errors import NotCancelable
+from transfers.inbox import messages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -155,8 +157,8 @@ class TestSending:
 
         def work(_):
             for _ in range(5):
-                submission.submit_due(now=now)
-                network_events.process(now=now)
+                submission.submit_due(PAYMENTS, now=now)
+                messages.process(PAYMENTS, now=now)
 
         together(work, workers=8)
         work(0)
@@ -170,7 +172,7 @@ class TestSending:
     def test_cancel_races_with_submission_and_one_wins(self, tenant, round_):
         fund(tenant, 100)
         payment = pay(tenant, 100, now=utc_now())
-        acts = (lambda: submission.submit_due(now=utc_now()), lambda: cancel(payment))
+        acts = (lambda: submission.submit_due(PAYMENTS, now=utc_now()), lambda: cancel(payment))
 
         results = together(lambda worker: acts[worker](), workers=2)
 
@@ -269,10 +271,13 @@ class TestShortOfMoney:
         fund(tenant, 100, now=now)
         payment = pay(tenant, 100, now=now)
         take(tenant, 100, now=now)
-        acts = (lambda: submission.submit_due(now=now), lambda: credit_and_run(tenant, now))
+        acts = (
+            lambda: submission.submit_due(PAYMENTS, now=now),
+            lambda: credit_and_run(tenant, now),
+        )
 
         together(lambda worker: acts[worker](), workers=2)
-        submission.submit_due(now=now)
+        submission.submit_due(PAYMENTS, now=now)
 
         assert status_of(payment) == "processing"
         assert SandboxInstruction.objects.get().submissions == 1
@@ -286,7 +291,7 @@ class TestShortOfMoney:
         def act(worker):
             if worker == 1:
                 assert begun.wait(30)
-                return submission.submit_due(now=now)
+                return submission.submit_due(PAYMENTS, now=now)
             with transaction.atomic():
                 take(tenant, 1, now=now)
                 begun.set()
@@ -304,7 +309,7 @@ class TestShortOfMoney:
         fund(tenant, 100, now=now)
         payment = pay(tenant, 100, now=now)
         take(tenant, 50, now=now)
-        acts = (lambda: submission.submit_due(now=now), lambda: cancel(payment))
+        acts = (lambda: submission.submit_due(PAYMENTS, now=now), lambda: cancel(payment))
 
         results = together(lambda worker: acts[worker](), workers=2)
         if isinstance(results[1], NotCancelable):  # claimed, and not yet put away
@@ -340,22 +345,22 @@ def test_a_return_of_past_funding_while_payments_run_leaves_exact_figures(tenant
     now = utc_now()
     source = make_source(tenant, account_number="20001")
     top_up(tenant, amount=1_000, source=source, now=now)
-    funding_submission.submit_due(now=now)
+    submission.submit_due(FUNDING, now=now)
     fund(tenant, 500)
 
     def act(worker):
         if worker == 0:
-            return [funding_events.process(now=now) for _ in range(5)]
+            return [messages.process(FUNDING, now=now) for _ in range(5)]
         for _ in range(4):
             with contextlib.suppress(InsufficientBalance):
                 pay(tenant, 100, now=now)
-            submission.submit_due(now=now)
-            network_events.process(now=now)
+            submission.submit_due(PAYMENTS, now=now)
+            messages.process(PAYMENTS, now=now)
         return None
 
     results = together(act, workers=5)
     run_due(now=now)
-    funding_events.process(now=now)
+    messages.process(FUNDING, now=now)
 
     assert not any(isinstance(result, Exception) for result in results)
     made = Payment.objects.count()

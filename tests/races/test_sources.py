@@ -24,8 +24,9 @@ from funding.models import (
     SourceVerification,
     Trigger,
 )
-from funding.services import auto_funding_config, lifecycle, network_events, sources, topup_terms
+from funding.services import auto_funding_config, lifecycle, sources, topup_terms
 from funding.states import IN_FLIGHT, FundingStatus
+from funding.transfer import FUNDING
 from tenants.actors import SYSTEM
 from tests.builders import NOW, ApiClient, make_key, make_source, make_tenant
 from tests.races.together import rounds, together
@@ -224,7 +225,7 @@ class TestRemoving:
             next_attempt_at=NOW,
         )
         acts = [
-            lambda: messages.apply(network_events.INBOX, event_id=event.pk, now=utc_now()),
+            lambda: messages.apply(FUNDING, event_id=event.pk, now=utc_now()),
             lambda: remove(source).status,
         ]
 

@@ -14,12 +14,15 @@ from django.db import OperationalError, transaction
 from balance import selectors as ledger
 from common.clock import utc_now
 from funding.models import FundingEvent, FundingLimit, FundingTransaction
-from funding.services import auto_funding_config, network_events, sources, submission
+from funding.services import auto_funding_config, sources
+from funding.transfer import FUNDING
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import user
 from tests.builders import ApiClient, make_auto_funding, make_key, make_source, make_tenant
 from tests.funding.builders import top_up
 from tests.races.together import rounds, together
+from transfers import submission
+from transfers.inbox import messages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,8 +74,8 @@ def test_8_workers_take_each_topup_through_once(tenant):
 
     def work(_):
         for _ in range(5):
-            submission.submit_due(now=now)
-            network_events.process(now=now)
+            submission.submit_due(FUNDING, now=now)
+            messages.process(FUNDING, now=now)
 
     together(work, workers=8)
     work(0)
@@ -89,7 +92,7 @@ def test_cancel_races_with_submission_and_one_wins(tenant, round_):
     funding = top_up(tenant, amount=100, now=utc_now())
     path = f"/api/v1/funding/transactions/{funding.pk}/cancel"
     acts = (
-        lambda: submission.submit_due(now=utc_now()),
+        lambda: submission.submit_due(FUNDING, now=utc_now()),
         lambda: ApiClient(key).post_json(path),
     )
 
@@ -119,7 +122,7 @@ def test_a_topup_beside_the_return_that_ends_its_authorization_is_never_debited(
         has_spoken.set()
 
     funding, _ = together(partial(_act, (ask, speak)), workers=2)
-    submission.submit_due(now=utc_now())
+    submission.submit_due(FUNDING, now=utc_now())
 
     funding.refresh_from_db()
     assert (funding.status, funding.failure_code) == ("failed", "funding_source_not_authorized")

@@ -10,7 +10,7 @@ from balance import invariants
 from funding.models import FundingTransaction, SourceVerification
 from funding.services import deposits
 from networks.sandbox.models import SandboxInstruction
-from payments.services import submission as payments
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tenants.services import switches
 from tenants.switches import SwitchKind
@@ -19,6 +19,7 @@ from tests.funding.builders import run_due as run_funding
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay
 from tests.payments.builders import run_due as run_payments
+from transfers import submission
 from webhooks.dispatcher import claims
 from webhooks.errors import WebhooksStopped
 from webhooks.models import WebhookDelivery
@@ -101,7 +102,7 @@ def test_stopped_rows_cost_no_look_at_each(acme, django_assert_num_queries):
     pay(acme, 100)
 
     with django_assert_num_queries(5):  # the time, what is due; begin, claim nothing, end
-        assert payments.submit_due(now=NOW) == 0
+        assert submission.submit_due(PAYMENTS, now=NOW) == 0
 
 
 class TestWebhooks:

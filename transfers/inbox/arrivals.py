@@ -21,6 +21,7 @@ from django.db import DatabaseError, models, transaction
 from common import clock
 from networks import registry
 from networks.base import EventKind, NetworkEvent, PaymentNetwork
+from transfers import handlers
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
 log = structlog.get_logger(__name__)
@@ -31,12 +32,6 @@ UNMATCHED = "matches nothing we sent"
 REUSED_ID = "another message came under this id before"
 # Of an id that was used before: so much of it, and so much of what the message says.
 _ID_KEPT, _DIGEST_KEPT = 47, 16
-_prefixes: set[str] = set()
-
-
-def expect(id_prefix: str) -> None:
-    """Messages about ids that start so belong to somebody."""
-    _prefixes.add(id_prefix)
 
 
 def collect_all(*, id_prefix: str, now: datetime) -> int:
@@ -68,7 +63,7 @@ def stored(event: NetworkEvent, now: datetime) -> InboundEvent:
     if misfits := sorted(name for name, value in values.items() if _differs(row, name, value)):
         row.original = _in_full(event)
         _set_aside(row, DOES_NOT_FIT + ", ".join(misfits), now)
-    elif not event.instruction_id.startswith(tuple(_prefixes)):
+    elif handlers.of(event.instruction_id) is None:
         _set_aside(row, UNMATCHED, now)
     return row
 

@@ -18,8 +18,9 @@ from common.errors import StaffRefusal
 from networks.base import EventKind
 from tenants.actors import Actor
 from tenants.services import audit
+from transfers import handlers
+from transfers.contract import MessageHandler
 from transfers.inbox import messages
-from transfers.inbox.messages import Inbox
 from transfers.inbox.models import (
     NOTE_LENGTH_MAX,
     HandSettlement,
@@ -55,8 +56,8 @@ def propose(
     `amount` (cents) is typed from the bank's statement and has to be that of the row; `code` is the
     bank's, of what was rejected or returned. Raises SettlementRefused.
     """
-    inbox = messages.inbox_of(subject_id)
-    if inbox is None:
+    handler = handlers.of(subject_id)
+    if handler is None:
         raise SettlementRefused("There is no such funding or payment.", field="subject_id")
     terms = {
         "subject_id": subject_id,
@@ -69,7 +70,7 @@ def propose(
     if (kind == EventKind.SETTLED) == bool(terms["code"]):
         raise SettlementRefused("A code belongs to a rejection or a return.", field="code")
     try:
-        return _propose(inbox, terms, actor, now)
+        return _propose(handler, terms, actor, now)
     except IntegrityError as error:
         if violated(error) != "one_open_settlement_per_row":
             raise
@@ -78,15 +79,15 @@ def propose(
 
 @transaction.atomic
 def _propose(
-    inbox: Inbox[Any], terms: dict[str, Any], actor: Actor, now: datetime
+    handler: MessageHandler[Any], terms: dict[str, Any], actor: Actor, now: datetime
 ) -> HandSettlement:
-    row = inbox.lock(terms["subject_id"])
+    row = handler.lock(terms["subject_id"])
     if row is None:
         raise SettlementRefused("There is no such funding or payment.", field="subject_id")
     proposal = HandSettlement(
         tenant_id=row.tenant_id, proposed_by_id=actor.id, proposed_at=now, **terms
     )
-    _require_possible(inbox, row, proposal)
+    _require_possible(handler, row, proposal)
     proposal.save(force_insert=True)
     _audit("proposed", proposal, actor, proposal.reason, now)
     return proposal
@@ -96,11 +97,11 @@ def _propose(
 def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> InboundEvent:
     """Apply it, once. Raises SettlementRefused: one's own, decided, or contradicted by now."""
     proposal = _lock_for(proposal_id, actor)
-    inbox = messages.inbox_of(proposal.subject_id)
-    row = inbox.lock(proposal.subject_id) if inbox else None
-    if inbox is None or row is None:
+    handler = handlers.of(proposal.subject_id)
+    row = handler.lock(proposal.subject_id) if handler else None
+    if handler is None or row is None:
         raise SettlementRefused("There is no such funding or payment.")
-    _require_possible(inbox, row, proposal)
+    _require_possible(handler, row, proposal)
     event = InboundEvent.objects.create(
         network=row.network,
         event_id=f"by-hand-{proposal.pk}",
@@ -116,9 +117,9 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Inbo
         next_attempt_at=now,
         by_hand=actor.id,
     )
-    if inbox.is_unanswered(row):
-        inbox.take_over(row, event, now)
-    messages.apply_to(inbox, row, event, now)
+    if handler.is_unanswered(row):
+        handler.take_over(row, event, now)
+    messages.apply_to(handler, row, event, now)
     proposal.event = event
     _decide(proposal, SettlementDecision.APPROVED, note, actor, now)
     return event
@@ -151,13 +152,13 @@ def _lock_for(proposal_id: str, actor: Actor) -> HandSettlement:
     return proposal
 
 
-def _require_possible(inbox: Inbox[Any], row: Any, proposal: HandSettlement) -> None:
+def _require_possible(handler: MessageHandler[Any], row: Any, proposal: HandSettlement) -> None:
     """Raises SettlementRefused. The row is locked."""
     kind = EventKind(proposal.kind)
-    is_unanswered = inbox.is_unanswered(row)
+    is_unanswered = handler.is_unanswered(row)
     if is_unanswered and row.leased_until is not None and row.leased_until > database_now():
         raise SettlementRefused("It is being sent right now. Look again in a minute.")
-    if not is_unanswered and not inbox.rules[kind].moves_from(row.status):
+    if not is_unanswered and not handler.rules[kind].moves_from(row.status):
         raise SettlementRefused(f"It is {row.status}: nothing is to be {kind}.")
     if proposal.amount != row.amount:
         raise SettlementRefused("The amount is not that of the movement.", field="amount")

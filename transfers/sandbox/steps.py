@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -11,9 +10,8 @@ from typing import Any
 from common.errors import Conflict, NotFound
 from networks.sandbox import control
 from transfers import submission
+from transfers.contract import Transfer
 from transfers.inbox import messages
-from transfers.inbox.messages import Inbox
-from transfers.submission import Desk
 
 ADVANCE = "advance"
 _STEPS = MappingProxyType[str, Callable[[str, datetime], object]](
@@ -39,16 +37,15 @@ def require(name: str) -> None:
         raise NotFound(f"There is no step {name[:20]}. Steps: {', '.join(NAMES)}.")
 
 
-def take(name: str, *, row: Any, desk: Desk[Any], inbox: Inbox[Any], now: datetime) -> None:
+def take(name: str, transfer: Transfer[Any], row: Any, *, now: datetime) -> None:
     """Make the bank do `name` with `row` now, and apply it; `row` itself is not brought up to date.
 
     A row that no bank has seen is handed over first; for `advance` that is the step. Calls the
     network, so not inside a transaction. Raises SandboxRefused.
     """
-    only_row = replace(desk, due=lambda: desk.due().filter(pk=row.pk))
-    was_unsent = only_row.due().exists()
+    was_unsent = transfer.due().filter(pk=row.pk).exists()
     if was_unsent:
-        submission.submit_due(only_row, now=now)
+        submission.submit_due(transfer, now=now, only=row.pk)
     if was_unsent and name == ADVANCE:
         return
     try:
@@ -56,7 +53,7 @@ def take(name: str, *, row: Any, desk: Desk[Any], inbox: Inbox[Any], now: dateti
     except control.ControlRefused as refusal:
         status = str(row.status)
         raise SandboxRefused(_sentence(refusal, status), current_status=status) from refusal
-    messages.process(inbox, now=now)
+    messages.process(transfer, now=now)
 
 
 def _sentence(refusal: control.ControlRefused, status: str) -> str:

@@ -9,8 +9,8 @@ import pytest
 
 from common.clock import utc_now
 from dashboard.audit_log.sentences import sentence
-from funding.services.holds import SHELF
 from funding.states import FundingStatus
+from funding.transfer import FUNDING
 from tenants import actors
 from tenants.models import Role
 from tenants.services import audit, keys
@@ -89,7 +89,7 @@ class TestPage:
     def test_names_the_amount_and_the_account_and_links_to_the_money(self, acme, dana_browser):
         funding = make_funding(acme, make_source(acme), status=FundingStatus.RESERVED)
         staff = actors.staff(make_member(acme, email="sue@ballast.example").pk)
-        holds.hold(SHELF, funding.pk, reason="Odd", actor=staff, now=NOW)
+        holds.hold(FUNDING, funding.pk, reason="Odd", actor=staff, now=NOW)
 
         content = dana_browser.get(PATH).content.decode()
 

@@ -10,11 +10,13 @@ import pytest
 from approvals import answers
 from approvals.policies import Approver
 from payments.models import Payment, PaymentConfirmation, PaymentMethod, PaymentSettings
-from payments.services import approval_settings, holds, orders, recipients
+from payments.services import approval_settings, orders, recipients
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM, user
 from tenants.models import Role
 from tests.builders import NOW, make_member
 from tests.payments.builders import account, fund, pay, run_due, take
+from transfers import holds
 
 PATH = "/dashboard/payments"
 DAY = timedelta(days=1)
@@ -63,7 +65,7 @@ class TestList:
     def test_names_what_waits_for_whom(self, money, dana_browser):
         pay(money, 5_000_000, wait=True)
         held = pay(money, 100)
-        holds.hold(payment_id=held.pk, reason="look", actor=SYSTEM, now=NOW)
+        holds.hold(PAYMENTS, held.pk, reason="look", actor=SYSTEM, now=NOW)
         approval_settings.set_threshold(tenant_id=money.pk, threshold=0, actor=SYSTEM, now=NOW)
         pay(money, 100)
 
@@ -92,7 +94,7 @@ class TestList:
     def test_lists_all_that_is_short_of_money_and_nothing_else(self, acme, dana_browser):
         fund(acme, 300)
         held_back, on_hold = pay(acme, 100), pay(acme, 100)
-        holds.hold(payment_id=on_hold.pk, reason="look", actor=SYSTEM, now=NOW)
+        holds.hold(PAYMENTS, on_hold.pk, reason="look", actor=SYSTEM, now=NOW)
         waiting = pay(acme, 5_000, wait=True)
         approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=NOW)
         asked = pay(acme, 100)
@@ -257,7 +259,7 @@ class TestDetail:
 
     def test_says_that_staff_hold_it_but_not_why(self, money, dana_browser):
         payment = pay(money, 100)
-        holds.hold(payment_id=payment.pk, reason="smells of fraud", actor=SYSTEM, now=NOW)
+        holds.hold(PAYMENTS, payment.pk, reason="smells of fraud", actor=SYSTEM, now=NOW)
 
         content = detail(dana_browser, payment)
 

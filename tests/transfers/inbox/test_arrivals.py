@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 
 from common.days import EASTERN
-from funding.services import submission
-from funding.services.network_events import INBOX
+from funding.transfer import FUNDING
 from networks import registry
 from networks.base import EventKind
 from tests.builders import NOW
 from tests.database import owner
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers import submission
 from transfers.inbox import arrivals, messages, tasks
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
@@ -43,7 +43,7 @@ def funding(acme):
 
 
 def collect(network):
-    return arrivals.collect(network=network, id_prefix=INBOX.id_prefix, now=NOW)
+    return arrivals.collect(network=network, id_prefix=FUNDING.id_prefix, now=NOW)
 
 
 def test_a_network_that_fails_does_not_stop_the_others(funding, connect):
@@ -183,11 +183,11 @@ class TestAnIdThatWasUsedBefore:
 
     def test_never_moves_anything_by_itself(self, funding, first):
         """A settlement under the id of the acceptance that was applied."""
-        submission.submit_due(now=NOW)
-        assert messages.apply_new(INBOX, now=NOW) == 1
+        submission.submit_due(FUNDING, now=NOW)
+        assert messages.apply_new(FUNDING, now=NOW) == 1
 
         collect(ScriptedNetwork(replace(first, kind=EventKind.SETTLED)))
 
-        assert messages.apply_new(INBOX, now=NOW) == 0
+        assert messages.apply_new(FUNDING, now=NOW) == 0
         funding.refresh_from_db()
         assert funding.status == "in_transit"

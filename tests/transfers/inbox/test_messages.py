@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.db import OperationalError
 
-from funding.services import submission
-from funding.services.network_events import INBOX
+from funding.transfer import FUNDING, FundingTransfer
 from networks.base import EventKind
 from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers import submission
 from transfers.inbox import arrivals, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
 
-def breaks(row, target, event, now):
-    raise ZeroDivisionError
+class Breaking(FundingTransfer):
+    def apply(self, row, target, event, now):
+        raise ZeroDivisionError
 
 
-def interrupts(row, target, event, now):
-    raise OperationalError
+class Interrupted(FundingTransfer):
+    def apply(self, row, target, event, now):
+        raise OperationalError
 
 
 def store(*events, now=NOW):
@@ -33,20 +34,20 @@ def store(*events, now=NOW):
 @pytest.fixture
 def pending(acme):
     funding = top_up(acme)
-    submission.submit_due(now=NOW)
+    submission.submit_due(FUNDING, now=NOW)
     return funding
 
 
 def test_what_breaks_is_tried_later_and_later_and_then_goes_to_a_person(pending):
     store(message(pending, EventKind.ACCEPTED))
-    broken, now, waits = replace(INBOX, move=breaks), NOW, []
+    broken, now, waits = Breaking(), NOW, []
 
     for _ in messages.RETRY_AFTER:
         messages.apply_new(broken, now=now)
         event = InboundEvent.objects.get()
         assert event.next_attempt_at is not None
         waits.append(event.next_attempt_at - now)
-        assert messages.apply_new(INBOX, now=event.next_attempt_at - timedelta(seconds=1)) == 0
+        assert messages.apply_new(FUNDING, now=event.next_attempt_at - timedelta(seconds=1)) == 0
         now = event.next_attempt_at
     assert messages.apply_new(broken, now=now) == 0
 
@@ -62,10 +63,10 @@ def test_what_breaks_is_tried_later_and_later_and_then_goes_to_a_person(pending)
 def test_the_databases_trouble_is_not_held_against_a_message(pending):
     store(message(pending, EventKind.ACCEPTED))
 
-    messages.apply_new(replace(INBOX, move=interrupts), now=NOW)
+    messages.apply_new(Interrupted(), now=NOW)
 
     assert InboundEvent.objects.get().attempts == 0
-    assert messages.apply_new(INBOX, now=NOW) == 1
+    assert messages.apply_new(FUNDING, now=NOW) == 1
 
 
 def test_messages_that_wait_let_the_others_pass(acme, pending):
@@ -74,6 +75,6 @@ def test_messages_that_wait_let_the_others_pass(acme, pending):
     store(*early, message(pending, EventKind.ACCEPTED, id="fine"))
     later = NOW + timedelta(seconds=1)
 
-    assert [messages.apply_new(INBOX, now=later, limit=3) for _ in range(2)] == [0, 1]
+    assert [messages.apply_new(FUNDING, now=later, limit=3) for _ in range(2)] == [0, 1]
 
     assert InboundEvent.objects.get(event_id="fine").outcome == InboundOutcome.APPLIED

@@ -6,14 +6,14 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
-from funding.services import submission
-from funding.services.network_events import INBOX
+from funding.transfer import FUNDING
 from networks.base import EventKind
 from tenants import actors
 from tenants.models import AuditEvent, User
 from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers import submission
 from transfers.inbox import arrivals, messages, reviews
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
@@ -31,7 +31,7 @@ def in_review(funding):
     """A settlement that waited an hour for a funding nobody submitted."""
     event = message(funding, EventKind.ACCEPTED)
     arrivals.collect(network=ScriptedNetwork(event), id_prefix="ftx_", now=NOW)
-    messages.apply_new(INBOX, now=NOW + messages.WAITS_AT_MOST)
+    messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
     return InboundEvent.objects.get(outcome=InboundOutcome.REVIEW)
 
 
@@ -44,15 +44,15 @@ def test_resolving_keeps_the_message_and_says_who_and_why(in_review):
     record = AuditEvent.objects.get(action="network_event.resolved")
     assert record.details == {"network": "sandbox", "eventId": "nev-1"}
     assert record.staff_note == "Duplicate file"
-    assert messages.apply_new(INBOX, now=NOW) == 0
+    assert messages.apply_new(FUNDING, now=NOW) == 0
 
 
 def test_a_message_tried_again_is_applied_by_the_next_sweep(funding, in_review):
-    submission.submit_due(now=NOW)
+    submission.submit_due(FUNDING, now=NOW)
 
     reviews.retry(event_id=in_review.pk, note="Sent now", actor=STAFF, now=NOW)
 
-    assert messages.apply_new(INBOX, now=NOW) == 1
+    assert messages.apply_new(FUNDING, now=NOW) == 1
     funding.refresh_from_db()
     assert funding.status == "in_transit"
     assert AuditEvent.objects.filter(action="network_event.retried").count() == 1
@@ -62,7 +62,7 @@ def test_one_that_still_cannot_be_applied_comes_back_to_a_person(in_review):
     late = NOW + messages.WAITS_AT_MOST
     reviews.retry(event_id=in_review.pk, note="Look", actor=STAFF, now=late)
 
-    assert messages.apply_new(INBOX, now=late) == 0
+    assert messages.apply_new(FUNDING, now=late) == 0
 
     in_review.refresh_from_db()
     assert (in_review.outcome, in_review.note) == (InboundOutcome.REVIEW, 'funding is "reserved"')

@@ -12,18 +12,18 @@ from balance import selectors as ledger
 from common import leases
 from common.database_clock import database_now
 from funding.models import FundingEvent, FundingTransaction
-from funding.services import submission
-from funding.services.network_events import INBOX
+from funding.transfer import FUNDING
 from networks import registry
 from networks.base import EventKind, NetworkUnavailable
 from payments.models import PaymentEvent
-from payments.services import submission as payment_submission
+from payments.transfer import PAYMENTS
 from tenants import actors
 from tenants.models import AuditEvent, User
 from tests.builders import NOW, browser_of
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.payments.builders import fund, funds_of, pay, status_of
+from transfers import submission
 from transfers.inbox import arrivals, messages, reviews, settlements
 from transfers.inbox.models import HandSettlement, InboundEvent
 from transfers.inbox.settlements import SettlementRefused
@@ -42,7 +42,7 @@ def ben(db):
 @pytest.fixture
 def pending(acme):
     funding = top_up(acme)
-    submission.submit_due(now=NOW)
+    submission.submit_due(FUNDING, now=NOW)
     return funding
 
 
@@ -116,7 +116,7 @@ class TestFunding:
         said(pending, EventKind.SETTLED, id="late")
         said(pending, EventKind.SETTLED, id="later")
 
-        messages.apply_new(INBOX, now=NOW)
+        messages.apply_new(FUNDING, now=NOW)
 
         outcomes = dict(InboundEvent.objects.values_list("event_id", "outcome"))
         assert (outcomes["late"], outcomes["later"]) == ("applied", "review")
@@ -150,7 +150,7 @@ class TestWhatWasNeverAnswered:
     def unanswered(self, acme, network):
         funding = top_up(acme)
         for minutes in range(0, 80, 11):
-            submission.submit_due(now=NOW + timedelta(minutes=minutes))
+            submission.submit_due(FUNDING, now=NOW + timedelta(minutes=minutes))
         funding.refresh_from_db()
         assert (funding.status, funding.attempts > 5) == ("reserved", True)
         return funding
@@ -160,7 +160,7 @@ class TestWhatWasNeverAnswered:
 
         approve(propose(unanswered, ada), ben)
 
-        submission.submit_due(now=NOW + timedelta(days=1))
+        submission.submit_due(FUNDING, now=NOW + timedelta(days=1))
         unanswered.refresh_from_db()
         funds = ledger.summary(acme.pk)
         assert (unanswered.status, funds.available, funds.pending) == ("completed", 25_000, 0)
@@ -174,10 +174,10 @@ class TestWhatWasNeverAnswered:
 
     def test_notes_the_message_that_waited_for_the_answer(self, acme, unanswered, ada, ben):
         said(unanswered, EventKind.SETTLED)
-        assert messages.apply_new(INBOX, now=NOW) == 0
+        assert messages.apply_new(FUNDING, now=NOW) == 0
 
         approve(propose(unanswered, ada), ben)
-        messages.apply_new(INBOX, now=NOW)
+        messages.apply_new(FUNDING, now=NOW)
 
         assert InboundEvent.objects.get(event_id="nev-1").outcome == "applied"
         assert ledger.summary(acme.pk).available == 25_000
@@ -188,7 +188,7 @@ class TestWhatWasNeverAnswered:
 
         approve(propose(unanswered, ada), ben)
         assert ledger.summary(acme.pk).available == 25_000
-        messages.apply_new(INBOX, now=NOW)
+        messages.apply_new(FUNDING, now=NOW)
 
         unanswered.refresh_from_db()
         assert (unanswered.status, unanswered.return_code) == ("failed", "R01")
@@ -220,7 +220,7 @@ class TestPayment:
     def test_is_completed(self, acme, ada, ben):
         fund(acme, 500)
         payment = pay(acme, 500)
-        payment_submission.submit_due(now=NOW)
+        submission.submit_due(PAYMENTS, now=NOW)
 
         approve(propose(payment, ada), ben)
 
@@ -231,7 +231,7 @@ class TestPayment:
     def test_is_rejected_and_its_money_is_back(self, acme, ada, ben):
         fund(acme, 500)
         payment = pay(acme, 500)
-        payment_submission.submit_due(now=NOW)
+        submission.submit_due(PAYMENTS, now=NOW)
 
         approve(propose(payment, ada, EventKind.REJECTED, code="AC04"), ben)
 
@@ -292,7 +292,7 @@ class TestRefusals:
     ):
         proposal = propose(pending, ada)
         said(pending, EventKind.SETTLED, amount=amount)
-        messages.apply_new(INBOX, now=NOW)
+        messages.apply_new(FUNDING, now=NOW)
 
         assert "says otherwise: settled nev-1" in refused(approve, proposal, ben)
 

@@ -1,0 +1,196 @@
+"""Money in, step by step: from the sweep that finds a reserved funding to what a late return does.
+
+`transfers` calls these methods in their order; `services.lifecycle` makes the moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from django.db.models import QuerySet
+
+from common import leases
+from common.engine.wakeups import enqueue_on_commit
+from common.errors import RuleViolation
+from funding.methods import NETWORK_METHOD
+from funding.models import FundingTransaction
+from funding.services import approvals, auto_funding, lifecycle, notices, sources
+from funding.states import FundingStatus
+from networks import calendar
+from networks.base import Accepted, EventKind, InstructionRefused
+from tenants import actors
+from tenants.actors import Actor
+from tenants.models import TenantStatus
+from tenants.switches import SwitchKind, submittable
+from transfers.contract import Rule, Transfer
+from transfers.inbox import messages
+from transfers.inbox.models import InboundEvent
+from transfers.submission import RETRY_AFTER
+
+S = FundingStatus
+
+RULES = MappingProxyType(
+    {
+        EventKind.ACCEPTED: Rule(
+            moves={S.PENDING: S.IN_TRANSIT},
+            too_early_in=frozenset({S.RESERVED}),
+        ),
+        EventKind.SETTLED: Rule(
+            moves={S.IN_TRANSIT: S.COMPLETED},
+            too_early_in=frozenset({S.RESERVED}),
+            implies={S.PENDING: S.IN_TRANSIT},
+        ),
+        EventKind.REJECTED: Rule(
+            moves={S.PENDING: S.FAILED, S.IN_TRANSIT: S.FAILED},
+            too_early_in=frozenset({S.RESERVED}),
+        ),
+        EventKind.RETURNED: Rule(
+            moves={S.IN_TRANSIT: S.FAILED, S.COMPLETED: S.FAILED},
+            too_early_in=frozenset({S.RESERVED}),
+            implies={S.PENDING: S.IN_TRANSIT},
+        ),
+    }
+)
+
+
+class FundingTransfer(Transfer[FundingTransaction]):
+    """What a network is asked to bring in, and what becomes of it."""
+
+    id_prefix = "ftx_"
+    noun = "funding"
+    direction = "in"
+    model = FundingTransaction
+    account_field = "source"
+    methods = NETWORK_METHOD
+    rules = RULES
+
+    # --- It is due, and is handed to its network
+
+    def due(self) -> QuerySet[FundingTransaction]:
+        """A held one, those of a suspended tenant, and what a switch stops, wait for their
+        release."""
+        rows = FundingTransaction.objects.filter(
+            status=S.RESERVED, held_at=None, tenant__status=TenantStatus.ACTIVE
+        )
+        return submittable(rows, kind=SwitchKind.FUNDING).select_related("source")
+
+    def require_sendable(self, row: FundingTransaction) -> None:
+        """Raises InstructionRefused where the bank has ended the account, or the authorization to
+        debit it, since this was reserved. The account is read again: it was claimed with others,
+        before."""
+        row.source.refresh_from_db()
+        try:
+            sources.require_debitable(source=row.source, method=row.method)
+        except RuleViolation as refusal:
+            raise InstructionRefused(code=refusal.code, reason=refusal.detail) from refusal
+
+    def accepted(self, row: FundingTransaction, receipt: Accepted, now: datetime) -> None:
+        lifecycle.move(
+            funding=row,
+            target=S.PENDING,
+            actor=actors.network(row.network),
+            now=now,
+            network_reference=receipt.reference,
+            trace_number=receipt.trace_number,
+        )
+
+    def refused(self, row: FundingTransaction, refusal: InstructionRefused, now: datetime) -> None:
+        sources.note_rejection(source=row.source, code=refusal.code, now=now)
+        lifecycle.move(
+            funding=row,
+            target=S.FAILED,
+            actor=actors.network(row.network),
+            now=now,
+            reason=refusal.reason,
+            failure_code=refusal.code,
+            failure_message=refusal.reason[:300],
+        )
+        auto_funding.after_outcome(funding=row, now=now)
+
+    # --- The network reports on it
+
+    def imply(
+        self, row: FundingTransaction, target: str, event: InboundEvent, now: datetime
+    ) -> None:
+        """No bank settles or returns what it did not accept, even where it never said so."""
+        lifecycle.move(
+            funding=row,
+            target=S(target),
+            actor=messages.actor_of(event),
+            now=now,
+            reason=f"implied by {event.kind}",
+        )
+
+    def apply(
+        self, row: FundingTransaction, target: str, event: InboundEvent, now: datetime
+    ) -> None:
+        """On its way, completed, failed, or returned after all."""
+        # Before the move, which takes the balance row: a removal locks source, then balance.
+        if event.kind == EventKind.RETURNED:
+            sources.note_return(source=row.source, return_code=event.code, now=now)
+        elif event.kind == EventKind.REJECTED:
+            sources.note_rejection(source=row.source, code=event.code, now=now)
+        lifecycle.move(
+            funding=row,
+            target=S(target),
+            actor=messages.actor_of(event),
+            now=now,
+            reason=event.reason,
+            **messages.failure_columns(event, now=now),
+        )
+        if row.returned:
+            notices.returned(funding=row, now=now)
+        if row.status in {S.COMPLETED, S.FAILED}:
+            auto_funding.after_outcome(funding=row, now=now)
+
+    def knows(self, row: FundingTransaction, kind: EventKind) -> bool:
+        return kind == EventKind.ACCEPTED and row.in_transit_at is not None
+
+    def is_unanswered(self, row: FundingTransaction) -> bool:
+        """Tried for longer than any call lasts, and the network never said whether it has it."""
+        return row.status == S.RESERVED and row.attempts > len(RETRY_AFTER)
+
+    def take_over(self, row: FundingTransaction, event: InboundEvent, now: datetime) -> None:
+        """The bank has it, so people say: record what the lost answer would have said. Whoever
+        still holds the lease cannot record anything, and nobody is given it again."""
+        leases.settle(row)
+        lifecycle.move(
+            funding=row,
+            target=S.PENDING,
+            actor=messages.actor_of(event),
+            now=now,
+            reason=event.reason,
+            network_reference=event.reference,
+        )
+
+    # --- Staff hold it before it leaves
+
+    def end(
+        self, row: FundingTransaction, *, actor: Actor, code: str, message: str, now: datetime
+    ) -> None:
+        """Nothing was drawn."""
+        approvals.supersede(funding=row, by=actor.id, now=now)
+        lifecycle.move(
+            funding=row,
+            target=S.FAILED,
+            actor=actor,
+            now=now,
+            reason=message,
+            failure_code=code,
+            failure_message=message,
+            next_attempt_at=None,
+        )
+        auto_funding.after_outcome(funding=row, now=now)
+
+    def on_release(self, row: FundingTransaction, now: datetime) -> Mapping[str, Any]:
+        if row.status != S.RESERVED:
+            return {}
+        enqueue_on_commit("funding.submit_due")
+        available_on = calendar.expected_availability(NETWORK_METHOD[row.method], now)
+        return {"next_attempt_at": now, "expected_availability_date": available_on}
+
+
+FUNDING = FundingTransfer()

@@ -1,0 +1,136 @@
+"""Money out, step by step: from the sweep that finds a payment with its money set aside to a
+return after it arrived.
+
+`transfers` calls these methods in their order; `services.lifecycle` makes the moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from django.db.models import QuerySet
+
+from common.engine.wakeups import enqueue_on_commit
+from networks.base import Accepted, EventKind, InstructionRefused
+from payments.models import Payment
+from payments.services import approvals, lifecycle, shortage
+from payments.services.lifecycle import NETWORK_METHOD
+from payments.states import PaymentStatus
+from tenants import actors
+from tenants.actors import Actor
+from tenants.models import TenantStatus
+from tenants.switches import SwitchKind, submittable
+from transfers.contract import Rule, Transfer
+from transfers.inbox import messages
+from transfers.inbox.models import InboundEvent
+
+S = PaymentStatus
+
+_UNSENT = frozenset({S.CREATED})  # the answer to the submission is not recorded yet
+RULES = MappingProxyType(
+    {
+        EventKind.ACCEPTED: Rule(moves={S.PROCESSING: S.PROCESSING}, too_early_in=_UNSENT),
+        EventKind.SETTLED: Rule(moves={S.PROCESSING: S.COMPLETED}, too_early_in=_UNSENT),
+        EventKind.REJECTED: Rule(moves={S.PROCESSING: S.FAILED}, too_early_in=_UNSENT),
+        EventKind.RETURNED: Rule(
+            moves={S.PROCESSING: S.FAILED, S.COMPLETED: S.RETURNED}, too_early_in=_UNSENT
+        ),
+    }
+)
+
+
+class PaymentTransfer(Transfer[Payment]):
+    """What a network is asked to pay out, and what becomes of it."""
+
+    id_prefix = "pay_"
+    noun = "payment"
+    direction = "out"
+    model = Payment
+    account_field = "recipient"
+    methods = NETWORK_METHOD
+    rules = RULES
+
+    # --- It is due, and is handed to its network
+
+    def due(self) -> QuerySet[Payment]:
+        """A held one, those of a suspended tenant, and what a switch stops, wait for their
+        release."""
+        rows = Payment.objects.filter(
+            status=S.CREATED, held_at=None, tenant__status=TenantStatus.ACTIVE
+        )
+        return submittable(rows, kind=SwitchKind.PAYMENTS).select_related("recipient")
+
+    def is_short(self, row: Payment) -> bool:
+        return shortage.is_short(row)
+
+    def keep_back(self, row: Payment, now: datetime) -> bool:
+        return shortage.keep_back(row, now)
+
+    def accepted(self, row: Payment, receipt: Accepted, now: datetime) -> None:
+        lifecycle.move(
+            payment=row,
+            target=S.PROCESSING,
+            actor=actors.network(row.network),
+            now=now,
+            network_reference=receipt.reference,
+            trace_number=receipt.trace_number,
+        )
+
+    def refused(self, row: Payment, refusal: InstructionRefused, now: datetime) -> None:
+        lifecycle.move(
+            payment=row,
+            target=S.FAILED,
+            actor=actors.network(row.network),
+            now=now,
+            reason=refusal.reason,
+            failure_code=refusal.code,
+            failure_message=refusal.reason[:300],
+        )
+
+    # --- The network reports on it
+
+    def apply(self, row: Payment, target: str, event: InboundEvent, now: datetime) -> None:
+        """Completed, failed, or returned after all."""
+        lifecycle.move(
+            payment=row,
+            target=S(target),
+            actor=messages.actor_of(event),
+            now=now,
+            reason=event.reason,
+            **messages.failure_columns(event, now=now),
+        )
+
+    def knows(self, row: Payment, kind: EventKind) -> bool:
+        return kind == EventKind.ACCEPTED and row.completed_at is not None
+
+    # --- Staff hold it before it leaves
+
+    def end(self, row: Payment, *, actor: Actor, code: str, message: str, now: datetime) -> None:
+        """Its money is available again."""
+        approvals.supersede(payment=row, by=actor, now=now)
+        lifecycle.move(
+            payment=row,
+            target=S.FAILED,
+            actor=actor,
+            now=now,
+            reason=message,
+            failure_code=code,
+            failure_message=message,
+        )
+
+    def on_release(self, row: Payment, now: datetime) -> Mapping[str, Any]:
+        """One that waited for money could not run meanwhile, so it gets that time back."""
+        if row.status != S.WAITING_FOR_FUNDS:
+            enqueue_on_commit("payments.submit_due")
+            is_due = row.next_attempt_at is not None
+            return lifecycle.sending(row.method, now) if is_due else {}
+        enqueue_on_commit("payments.run_waiting", tenant_id=row.tenant_id)
+        if row.waits_until is None or row.held_at is None:
+            raise ValueError(f"{row.pk} is not held while it waits")
+        return {"waits_until": row.waits_until + (now - row.held_at)}
+
+
+PAYMENTS = PaymentTransfer()

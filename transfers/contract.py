@@ -1,0 +1,149 @@
+"""What funding and payments each say of their transfers of money, as one class with named methods.
+
+The order of the methods of a `Transfer` is the order in which money moves: it is due, it is handed
+to a network, the network reports, and staff may hold it before it leaves.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+
+from django.db import models
+from django.db.models import QuerySet
+
+from networks.base import Accepted, EventKind, Instruction, InstructionRefused, Method
+from tenants.actors import Actor
+from transfers.accounts import StoredAccount
+from transfers.inbox.models import InboundEvent
+from transfers.rows import TransferRow
+
+Subject = TypeVar("Subject", bound=models.Model)
+Row = TypeVar("Row", bound=TransferRow)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """Where a kind of message moves a row, by its status; where it comes too early.
+
+    A move to the same status only notes the message. `implies`: in a status that lacks a step, the
+    one that the message implies; the message moves on from there.
+    """
+
+    moves: Mapping[str, str]
+    too_early_in: frozenset[str]
+    implies: Mapping[str, str] = field(default_factory=dict)
+
+    def moves_from(self, status: str) -> bool:
+        """Whether the message would move a row in this status."""
+        return status in self.moves or status in self.implies
+
+
+class MessageHandler(ABC, Generic[Subject]):
+    """One app's rows that networks send messages about: those whose id starts with `id_prefix`.
+
+    A row has `network`, `amount`, `currency` and `status`, and is `common.leases.Leased`. `noun`
+    names it in notes for staff.
+    """
+
+    id_prefix: ClassVar[str]
+    noun: ClassVar[str]
+    rules: ClassVar[Mapping[EventKind, Rule]]
+
+    @abstractmethod
+    def lock(self, row_id: str) -> Subject | None:
+        """The row, locked until the end of the transaction; None where there is none."""
+
+    def imply(self, row: Subject, target: str, event: InboundEvent, now: datetime) -> None:
+        """Make the step that the message implies, by the `implies` of its rule."""
+        raise NotImplementedError(f"{event.kind} implies nothing about {row.pk}")
+
+    @abstractmethod
+    def apply(self, row: Subject, target: str, event: InboundEvent, now: datetime) -> None:
+        """Move the locked row to `target`: the message says so, and its rule allows it."""
+
+    def knows(self, row: Subject, kind: EventKind) -> bool:
+        """Whether an earlier move implied what such a message says: then it moves nothing."""
+        return False
+
+    def is_unanswered(self, row: Subject) -> bool:
+        """Whether it was handed over, perhaps, and nobody can tell any more."""
+        return False
+
+    def take_over(self, row: Subject, event: InboundEvent, now: datetime) -> None:
+        """Record what people found out about an unanswered row, so that it is never handed over
+        again."""
+        raise NotImplementedError(f"{event.kind} by hand of {row.pk}, which was not handed over")
+
+
+class Transfer(MessageHandler[Row]):
+    """One direction in which money moves: its rows, and what becomes of them step by step."""
+
+    model: ClassVar[type[TransferRow]]
+    direction: ClassVar[Literal["in", "out"]]
+    methods: ClassVar[Mapping[str, Method]]  # as tenants call them: as networks do
+    account_field: ClassVar[str]  # the column of the tenant's or the recipient's bank account
+
+    # --- It is due, and is handed to its network
+
+    @abstractmethod
+    def due(self) -> QuerySet[Row]:
+        """The rows to be handed over that nothing keeps back, with their bank accounts."""
+
+    def require_sendable(self, row: Row) -> None:  # most are
+        """Raises InstructionRefused for a row that may not be sent, or not any more. Asked right
+        before each call."""
+
+    def is_short(self, row: Row) -> bool:
+        """Whether it is kept back for a while, for want of money. Asked right before each call."""
+        return False
+
+    def keep_back(self, row: Row, now: datetime) -> bool:
+        """Put a short row away and give its lease back. False: nothing is short any more."""
+        raise NotImplementedError(f"nothing is ever short, so {row.pk} cannot be put away")
+
+    def instruction(self, row: Row) -> Instruction:
+        """What the network is told. Raises common.crypto.Undecryptable."""
+        terms: Any = row
+        return Instruction(
+            id=row.pk,
+            method=self.methods[terms.method],
+            amount=terms.amount,
+            currency=terms.currency,
+            account=self.account(row).in_clear(),
+            description=terms.description,
+        )
+
+    @abstractmethod
+    def accepted(self, row: Row, receipt: Accepted, now: datetime) -> None:
+        """The network has taken it over. In the transaction that gives the lease back."""
+
+    @abstractmethod
+    def refused(self, row: Row, refusal: InstructionRefused, now: datetime) -> None:
+        """The network will never move it. In the transaction that gives the lease back."""
+
+    # --- The network reports on it: `rules`, `imply`, `apply`, `knows`, `take_over`
+
+    def lock(self, row_id: str) -> Row | None:
+        """The row with its bank account, locked until the end of the transaction."""
+        rows = self.model._default_manager.select_for_update(no_key=True, of=("self",))
+        row = rows.select_related(self.account_field).filter(pk=row_id).first()
+        return cast("Row | None", row)
+
+    # --- Staff hold it before it leaves
+
+    def account(self, row: Row) -> StoredAccount:
+        """The bank account that it draws from or goes to."""
+        account: StoredAccount = getattr(row, self.account_field)
+        return account
+
+    @abstractmethod
+    def end(self, row: Row, *, actor: Actor, code: str, message: str, now: datetime) -> None:
+        """Fail a locked row that no network has seen, with everything that goes with it."""
+
+    @abstractmethod
+    def on_release(self, row: Row, now: datetime) -> Mapping[str, Any]:
+        """Let an unsent row go on; returns the columns that the time on hold has made wrong."""

@@ -1,0 +1,51 @@
+"""The columns that a transfer needs to be handed to a network and to be held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from common.leases import Leased
+
+REASON_LENGTH_MAX = 200
+# Its owner may still give up a held row: what is over is held no longer.
+HOLD_ENDS: Mapping[str, Any] = MappingProxyType({"held_at": None, "hold_reason": ""})
+
+
+class TransferRow(Leased):
+    """A row to be handed to a network, which staff can hold. `hold_reason` is for staff.
+
+    Its table has, besides: `tenant`, `amount` in cents, `currency`, `method`, `status`,
+    `description`, `network` and `updated_at`.
+    """
+
+    held_at = models.DateTimeField(null=True, blank=True)
+    hold_reason = models.CharField(max_length=REASON_LENGTH_MAX, blank=True)
+
+    # A held row waits for a person, so the age of its queue does not count it.
+    QUEUED: ClassVar[Q] = Leased.QUEUED & Q(held_at=None)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_unsent(self) -> bool:
+        """Whether no network can have seen it, so that it may still be given up."""
+        raise NotImplementedError
+
+
+def has_a_reason(name: str) -> models.CheckConstraint:
+    """A held row says why; a row that is not held says nothing."""
+    return models.CheckConstraint(
+        condition=Q(held_at=None, hold_reason="") | (Q(held_at__isnull=False) & ~Q(hold_reason="")),
+        name=name,
+    )
+
+
+def held_first(name: str) -> models.Index:
+    """An index of the few rows that staff hold."""
+    return models.Index(fields=("held_at",), name=name, condition=Q(held_at__isnull=False))
