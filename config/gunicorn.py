@@ -13,7 +13,7 @@ from config.env import count, text
 bind = text("WEB_BIND", default="127.0.0.1:8000")
 workers = count("WEB_WORKERS", default=2, minimum=1)
 threads = count("WEB_THREADS", default=4, minimum=1)
-worker_class = "config.gunicorn_worker.ApiWorker"
+worker_class = "config.web_worker.ApiWorker"
 timeout = 30
 graceful_timeout = 8
 keepalive = 5

@@ -11,12 +11,10 @@ from socket import SHUT_WR, socket
 from typing import Any
 
 import structlog
-from gunicorn.http.errors import ParseException
 from gunicorn.workers.gthread import ThreadWorker
 
-from config import gunicorn_answers
-from config.gunicorn_connections import Connection, limit_silence
-from config.gunicorn_refusals import refuse, require_clear_headers
+from common.engine.gunicorn import answers
+from common.engine.gunicorn.connections import Connection, limit_silence
 
 log = structlog.get_logger(__name__)
 
@@ -24,16 +22,19 @@ _GOODBYE_SECONDS = 2.0
 _DRAINED_AT_ONCE = 65_536
 
 
-class ApiWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
+class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
     """Waits in the poller for the first byte of a connection and for the client's end of it.
 
     gunicorn would wait for the one in a thread, and for the other in the one thread that accepts.
+    A request must be there in whole after `client_seconds`, and an answer move on within them.
     """
+
+    client_seconds = 10
 
     def init_process(self) -> None:
         for listener in self.sockets:
-            limit_silence(listener.sock)
-        gunicorn_answers.install()
+            limit_silence(listener.sock, seconds=self.client_seconds)
+        answers.install(client_seconds=self.client_seconds)
         super().init_process()
 
     def accept(self, listener: Any) -> None:
@@ -42,17 +43,9 @@ class ApiWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
         except (BlockingIOError, ConnectionAbortedError):
             return  # another process was quicker, or the client changed its mind
         self.nr_conns += 1
-        conn = Connection(self.cfg, client, address, listener.getsockname())
+        given = (self.cfg, client, address, listener.getsockname())
+        conn = Connection(*given, client_seconds=self.client_seconds)
         self._park(conn, self.on_pending_socket_readable, seconds=self.cfg.keepalive)
-
-    def handle_request(self, req: Any, conn: Any) -> bool:
-        """Whether the connection stays open. What Django could not see any more is refused here."""
-        try:
-            require_clear_headers(req.version, req.headers)
-        except ParseException as error:
-            self.handle_error(req, conn.sock, conn.client, error)
-            return False
-        return bool(super().handle_request(req, conn))
 
     def finish_request(self, conn: Any, fs: Future[Any]) -> None:
         if fs.cancelled() or fs.exception() or fs.result():
@@ -86,6 +79,3 @@ class ApiWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
     def _close(self, conn: Any) -> None:
         self.nr_conns -= 1
         conn.close()
-
-    def handle_error(self, req: Any, client: socket, addr: Any, exc: Exception) -> None:
-        refuse(client, exc)
