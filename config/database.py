@@ -28,6 +28,11 @@ def settings() -> dict[str, Any]:
     return found
 
 
+def takes_fast_path() -> bool:
+    """Whether hot statements go past Django's cursor (`common/engine/README.md`)."""
+    return flag("DATABASE_FAST_PATH", default=True)
+
+
 def is_owner() -> bool:
     """Whether this process is a command of the owner's."""
     return bool(os.environ.get(AS_OWNER))
@@ -53,7 +58,8 @@ def _application_address() -> str:
 def _options() -> dict[str, Any]:
     return {
         "server_side_binding": True,
-        "prepare_threshold": 2,
+        # Only the fast path gives psycopg's prepared statements names that a pooler can stand.
+        "prepare_threshold": 2 if takes_fast_path() else None,
         # A host that is away must not hold a process: neither at the start nor in the middle.
         "connect_timeout": count("DATABASE_CONNECT_TIMEOUT_SECONDS", default=3, minimum=2),
         "tcp_user_timeout": count("DATABASE_TCP_TIMEOUT_MS", default=10_000),

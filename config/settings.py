@@ -138,6 +138,7 @@ DATABASE_OWNER_URL = text("DATABASE_OWNER_URL", default="")
 ALLOW_DATABASE_OWNER = flag("ALLOW_DATABASE_OWNER", default=False)
 DATABASE_ROLE_MUST_BE_BOUND = not (DEBUG or ALLOW_DATABASE_OWNER or database.is_owner())
 DATABASE_APPLICATION_ROLE = database.application_role()
+DATABASE_FAST_PATH = database.takes_fast_path()
 DATABASES = {"default": database.settings()}
 # Whether tests and demonstrations may choose the database's time; no variable says so elsewhere.
 SETTABLE_DATABASE_CLOCK = DEBUG

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, cast
+from types import MappingProxyType
+from typing import IO, NamedTuple, cast
 
 from devstack import chromium, console
 from devstack.foreground import exit_code
@@ -21,12 +22,30 @@ PYTEST = [sys.executable, "-m", "pytest"]
 WORKERS = min(1 + (os.cpu_count() or 2), 8)
 SHARED_OUT = ["-n", str(WORKERS), "--dist=worksteal"]
 CRASHES = "tests/crashes"  # hundreds of short tests, which measure nothing and start no processes
+QUICK = "not slow and not browser"
+# What moves money, to be proven on Django's own way through the database as well (decision 0133).
+MONEY = [f"tests/{name}" for name in ("balance", "funding", "payments", "invariants", "races")]
+
+
+class Phase(NamedTuple):
+    """A run of pytest, with the environment variables that it needs."""
+
+    title: str
+    command: Sequence[str]
+    variables: Mapping[str, str] = MappingProxyType({})
+
+
 PHASES = (
-    ("quick tests", [*PYTEST, "-m", "not slow and not browser", *SHARED_OUT]),
-    ("crash tests", [*PYTEST, CRASHES, "-m", "slow", *SHARED_OUT]),
-    ("slow tests", [*PYTEST, "-m", "slow and not browser", f"--ignore={CRASHES}"]),
+    Phase("quick tests", [*PYTEST, "-m", QUICK, *SHARED_OUT]),
+    Phase(
+        "money tests through Django's own cursor",
+        [*PYTEST, *MONEY, "-m", QUICK, *SHARED_OUT],
+        {"DATABASE_FAST_PATH": "False"},
+    ),
+    Phase("crash tests", [*PYTEST, CRASHES, "-m", "slow", *SHARED_OUT]),
+    Phase("slow tests", [*PYTEST, "-m", "slow and not browser", f"--ignore={CRASHES}"]),
     # By themselves: Playwright leaves an event loop running in the thread of the tests after it.
-    ("browser tests", [*PYTEST, "-m", "browser"]),
+    Phase("browser tests", [*PYTEST, "-m", "browser"]),
 )
 NO_TESTS = 5
 INTERRUPTED = 2
@@ -45,9 +64,9 @@ def run(arguments: Sequence[str]) -> int:
 def run_phases(variables: Mapping[str, str] | None = None) -> int:
     """Run every phase, then repeat pytest's closing line of each, so that the end tells all."""
     first_failure, closing_lines = 0, []
-    for title, command in PHASES:
-        console.write_line(f"\n── {title} ──")
-        code, last_line = _run_shown(command, variables or {})
+    for phase in PHASES:
+        console.write_line(f"\n── {phase.title} ──")
+        code, last_line = _run_shown(phase.command, {**(variables or {}), **phase.variables})
         closing_lines.append(last_line)
         if code not in {0, NO_TESTS}:
             first_failure = first_failure or code

@@ -103,7 +103,7 @@ PLANTS: dict[str, Plant] = {
         "auto-funding swallows a lost connection, and the block around it ends in silence",
         edits={
             "funding.services.auto_funding": (_SWALLOWED, "    except Exception:\n        log"),
-            "common.engine.postgresql.base": ("atomic.install()\n", "\n"),
+            "common.engine.postgresql.wrapper": ("atomic.install()\n", "\n"),
         },
         seed=6,
     ),

@@ -28,7 +28,7 @@ from approvals import links
 from balance import rolling, selectors
 from common import clock, crypto, ids, leases
 from common.engine import cooldown, wakeups
-from common.engine.postgresql import base, direct
+from common.engine.postgresql import direct, fast
 from seals import rounds, windows
 from simulation.processes import CallKind, current
 from tenants import key_text
@@ -144,8 +144,8 @@ def _database_calls(world_time: Time) -> Iterator[Seam]:
         real = getattr(direct.Direct, name)
         yield direct.Direct, name, _stopping(real, lambda made: made._connection, world_time)
     for name in ("execute", "executemany"):
-        real = getattr(base.Cursor, name)
-        yield base.Cursor, name, _stopping(real, lambda cursor: cursor.connection, world_time)
+        real = getattr(fast.Cursor, name)
+        yield fast.Cursor, name, _stopping(real, lambda cursor: cursor.connection, world_time)
 
 
 def _stopping(

@@ -2,8 +2,8 @@
 
 Django's compiler builds the same text anew for every call, and psycopg's cursor finds the same
 types anew; on hot requests those two cost more than PostgreSQL's own work. Same connection, same
-transaction, same exceptions as through the ORM. While somebody watches Django's queries (tests,
-DEBUG) the statement goes through Django's cursor, so that it is seen.
+transaction, same exceptions as through the ORM. While somebody captures Django's queries, and where
+`DATABASE_FAST_PATH=False`, the statement goes through Django's cursor.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from django.db.models import (
     TextField,
 )
 
-from common.engine.postgresql.base import DatabaseWrapper
 from common.engine.postgresql.direct import Row, Values
+from common.engine.postgresql.wrapper import Wrapper
 
 M = TypeVar("M", bound=Model)
 
@@ -42,10 +42,7 @@ def rows(statement: str, values: Values) -> list[Row]:
     PostgreSQL infers the types of its places; where it cannot, or would choose a smaller integer,
     the statement says them: `%(amount)s::bigint`.
     """
-    database = _database()
-    if database.force_debug_cursor or database.is_debugging or database.execute_wrappers:
-        return _watched(database, statement, values)
-    return database.rows(statement, values)
+    return _database().rows(statement, values)
 
 
 def first(statement: str, values: Values) -> Row | None:
@@ -126,13 +123,13 @@ def _insert_of(model: type[Model], into: Sequence[_Column]) -> str:
 
 
 class _Thread(threading.local):
-    database: DatabaseWrapper | None = None
+    database: Wrapper | None = None
 
 
 _thread = _Thread()
 
 
-def _database() -> DatabaseWrapper:
+def _database() -> Wrapper:
     """Django's of this thread, kept: its look-up costs as much as binding a statement's values.
 
     In an event loop it is Django's look-up, which leads to its refusal to wait there.
@@ -144,15 +141,9 @@ def _database() -> DatabaseWrapper:
     return _thread.database
 
 
-def _looked_up() -> DatabaseWrapper:
-    return cast("DatabaseWrapper", connections[DEFAULT_DB_ALIAS])
+def _looked_up() -> Wrapper:
+    return cast("Wrapper", connections[DEFAULT_DB_ALIAS])
 
 
 def _quoted(name: str) -> str:
     return connections[DEFAULT_DB_ALIAS].ops.quote_name(name)
-
-
-def _watched(database: BaseDatabaseWrapper, statement: str, values: Values) -> list[Row]:
-    with database.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall()) if cursor.description else []

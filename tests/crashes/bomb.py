@@ -16,11 +16,11 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from common.engine.postgresql import base, direct
+from common.engine.postgresql import direct, fast
 
 _WAIT_MS = 5000
 _END = "SELECT pg_terminate_backend(%s)"
-_CURSOR: tuple[type[Any], str] = (base.Cursor, "execute")
+_CURSOR: tuple[type[Any], str] = (fast.Cursor, "execute")
 
 
 class Moment(enum.Enum):

@@ -65,11 +65,23 @@ class TestPhases:
             suite,
             "PHASES",
             (
-                ("first", [sys.executable, "-c", script.format("failed", 1)]),
-                ("second", [sys.executable, "-c", script.format("passed", 0)]),
+                suite.Phase("first", [sys.executable, "-c", script.format("failed", 1)]),
+                suite.Phase("second", [sys.executable, "-c", script.format("passed", 0)]),
             ),
         )
 
         assert suite.run_phases() == 1
 
         assert capfd.readouterr().out.endswith("\n1 failed in 0.1s\n1 passed in 0.1s\n")
+
+    def test_have_the_variables_of_their_own_beside_those_of_the_run(
+        self, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ):
+        script = "import os; print(os.environ['OF_THE_RUN'], os.environ.get('OWN'))"
+        command = [sys.executable, "-c", script]
+        phases = (suite.Phase("first", command, {"OWN": "1"}), suite.Phase("second", command))
+        monkeypatch.setattr(suite, "PHASES", phases)
+
+        assert suite.run_phases({"OF_THE_RUN": "2"}) == 0
+
+        assert capfd.readouterr().out.endswith("\n2 1\n2 None\n")

@@ -7,7 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
 from common.database import checks, roles
-from common.engine.postgresql.base import DatabaseWrapper
+from common.engine.postgresql.wrapper import Wrapper
 from tests.builders import ApiClient
 from tests.database import owner
 from tests.settings import DATABASE_APPLICATION_ROLE, TEST_OWNER_ROLE, TEST_SUPERUSER
@@ -30,7 +30,7 @@ def login(role):
 def production(settings, monkeypatch):
     settings.DATABASE_ROLE_MUST_BE_BOUND = True
     settings.ALLOW_DATABASE_OWNER = False
-    monkeypatch.setattr(DatabaseWrapper, "_is_role_known", False)
+    monkeypatch.setattr(Wrapper, "_is_role_known", False)
 
 
 @pytest.mark.usefixtures("production")

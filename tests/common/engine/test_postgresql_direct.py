@@ -12,8 +12,11 @@ from psycopg.types.json import Jsonb
 
 from common.engine import sql
 from common.engine.postgresql import direct
-from common.engine.postgresql.base import DatabaseWrapper
+from common.engine.postgresql.fast import FastWrapper
 from tests.common.engine.elsewhere import elsewhere
+from tests.common.engine.paths import fast_path_only
+
+pytestmark = fast_path_only
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
 PREPARED = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %(text)s"
@@ -214,7 +217,7 @@ class TestAPool:
 
     @pytest.fixture
     def pooled(self):
-        wrapper = cast("DatabaseWrapper", connection.copy())
+        wrapper = cast("FastWrapper", connection.copy())
         wrapper.settings_dict["CONN_MAX_AGE"] = 0
         wrapper.settings_dict["OPTIONS"] |= {"pool": {"min_size": 1, "max_size": 1}}
         yield wrapper

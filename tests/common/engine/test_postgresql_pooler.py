@@ -11,10 +11,11 @@ from django.db import connection
 from psycopg import errors
 
 from common.engine.postgresql import direct
-from common.engine.postgresql.base import DatabaseWrapper
+from common.engine.postgresql.fast import FastWrapper
+from tests.common.engine.paths import fast_path_only
 from tests.common.engine.pooler import pooling
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [fast_path_only, pytest.mark.django_db(transaction=True)]
 
 AVAILABLE = "SELECT 'available', %(n)s::bigint"
 PENDING = "SELECT 'pending', %(n)s::bigint, %(text)s::text"
@@ -54,7 +55,7 @@ def clients(pooler):
         wrapper.close()
 
 
-def in_transaction(client: DatabaseWrapper, *statements):
+def in_transaction(client: FastWrapper, *statements):
     client.set_autocommit(False)
     try:
         return [client.rows(statement, VALUES) for statement in statements]

@@ -11,6 +11,7 @@ from psycopg import errors
 from common.engine import sql
 from tenants.models import Tenant
 from tests.common.engine.elsewhere import elsewhere
+from tests.common.engine.paths import fast_path_only
 
 
 def backend():
@@ -102,6 +103,7 @@ class TestTransactions:
         texts = " ".join(query["sql"].split(" ")[0] for query in queries.captured_queries)
         assert texts == "BEGIN SAVEPOINT SELECT RELEASE SAVEPOINT ROLLBACK RELEASE ROLLBACK"
 
+    @fast_path_only
     @pytest.mark.parametrize("command", ["ROLLBACK", "COMMIT", "ROLLBACK; SELECT 1"])
     def test_one_that_a_statement_ended_is_not_called_a_success(self, acme, command):
         with pytest.raises(InternalError, match="ended the transaction"):
@@ -112,6 +114,7 @@ class TestTransactions:
             Tenant.objects.update(name="Next")
         assert Tenant.objects.get().name == "Next"
 
+    @fast_path_only
     def test_one_that_ended_at_once_is_not_called_a_success(self, acme):
         with pytest.raises(InternalError, match="ended the transaction"):
             change_end_and_change("ROLLBACK")

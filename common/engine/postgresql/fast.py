@@ -1,0 +1,131 @@
+"""Hot statements, savepoints and ends of transactions past Django's cursor (decision 0082)."""
+
+from __future__ import annotations
+
+import select
+from typing import Any, Self, cast
+
+import psycopg
+from django.db.backends.postgresql import base
+from django.db.backends.utils import debug_transaction
+from psycopg.pq import TransactionStatus
+
+from common.engine.postgresql.direct import DigestNames, Direct, Row, Values
+from common.engine.postgresql.wrapper import Wrapper
+
+_DIRECT = "_ballast_direct"
+# What makes psycopg send DEALLOCATE ALL.
+_CLEARING = ("DROP", "ALTER", "ROLLBACK", "DISCARD", "DEALLOCATE")
+
+
+class Cursor(base.ServerBindingCursor, psycopg.Cursor[Any]):
+    """Django's, which knows when psycopg throws away what is prepared, ours with its own."""
+
+    def execute(self, query: Any, *args: Any, **kwargs: Any) -> Self:
+        super().execute(query, *args, **kwargs)
+        is_script = isinstance(query, str) and ";" in query
+        if is_script or (self.statusmessage or "").startswith(_CLEARING):
+            _direct_of(self.connection).forget()
+        _direct_of(self.connection).note_end()
+        return self
+
+
+class PooledConnection(psycopg.Connection[Any]):
+    """One that psycopg's pool rolls back when it is handed back in the middle of a transaction."""
+
+    def rollback(self) -> None:
+        """As we do it: psycopg's would throw away what is prepared."""
+        _direct_of(self).end(b"ROLLBACK")
+
+
+class FastWrapper(Wrapper):
+    """Sends hot statements and savepoints to libpq, and looks at a connection's health for free."""
+
+    _direct: Direct
+
+    def rows(self, statement: str, values: Values) -> list[Row]:
+        """Run `statement`, prepared. Checks and raises what Django's cursor would.
+
+        While somebody captures the queries it goes through Django's cursor, where they are seen.
+        """
+        if self.force_debug_cursor or self.execute_wrappers:
+            return super().rows(statement, values)
+        if self.connection is None or self.needs_rollback or not self.health_check_done:
+            self.close_if_health_check_failed()
+            self.ensure_connection()
+            self.validate_no_broken_transaction()
+        try:
+            return self._direct.rows(statement, values)
+        except psycopg.Error:
+            with self.wrap_database_errors:
+                raise
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection[Any]:
+        connection: psycopg.Connection[Any] = super().get_new_connection(conn_params)
+        self._direct = _direct_of(connection)
+        return connection
+
+    def get_connection_params(self) -> dict[str, Any]:
+        return {**super().get_connection_params(), "cursor_factory": Cursor}
+
+    @property
+    def pool(self) -> Any:
+        if options := self.settings_dict["OPTIONS"].get("pool"):
+            options["connection_class"] = PooledConnection
+        return super().pool
+
+    # After psycopg's `rollback`, or a cursor's, nothing would be prepared any more; and a cursor
+    # costs more than PostgreSQL's work on a savepoint.
+
+    def _commit(self) -> None:
+        self._end("COMMIT")
+
+    def _rollback(self) -> None:
+        self._end("ROLLBACK")
+
+    def _end(self, command: str) -> None:
+        if self.connection is not None:
+            with debug_transaction(self, command), self.wrap_database_errors:
+                self._direct.end(command.encode())
+
+    def _savepoint(self, sid: str) -> None:
+        self._command(self.ops.savepoint_create_sql(sid))
+
+    def _savepoint_rollback(self, sid: str) -> None:
+        self._command(self.ops.savepoint_rollback_sql(sid))
+
+    def _savepoint_commit(self, sid: str) -> None:
+        self._command(self.ops.savepoint_commit_sql(sid))
+
+    def _command(self, text: str) -> None:
+        with debug_transaction(self, text), self.wrap_database_errors:
+            self._direct.command(text)
+
+    def is_usable(self) -> bool:
+        """Whether a kept connection may be used again. It is asked only if something is odd.
+
+        PostgreSQL says goodbye before it closes a connection, and a broken one is at its end: both
+        make the socket readable, which an idle healthy one never is.
+        """
+        connection = self.connection
+        if connection is None or connection.closed:
+            return False
+        is_at_rest = connection.info.transaction_status == TransactionStatus.IDLE
+        return (is_at_rest and not _is_readable(connection.fileno())) or bool(super().is_usable())
+
+
+def _direct_of(connection: psycopg.Connection[Any]) -> Direct:
+    """Kept with the connection, so that a pool hands out both together."""
+    kept = vars(connection)
+    if _DIRECT not in kept:
+        names = DigestNames()
+        names.prepare_threshold = connection.prepare_threshold
+        connection._prepared = names
+        kept[_DIRECT] = Direct(connection)
+    return cast("Direct", kept[_DIRECT])
+
+
+def _is_readable(descriptor: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)  # an end and an error are always reported
+    return bool(poll.poll(0))
