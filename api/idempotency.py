@@ -28,7 +28,7 @@ from common.clock import utc_now
 from common.database.constraints import violated
 from common.database_clock import judged
 from common.engine import sql
-from common.engine.transactions import ending
+from common.engine.transactions import deferring
 from common.errors import DomainError
 
 KEPT_FOR = timedelta(days=30)
@@ -96,7 +96,7 @@ def _refuse(refusal: DomainError) -> HttpResponse:
 
 
 def _run(run: Run) -> HttpResponse:
-    with transaction.atomic(), ending():
+    with transaction.atomic(), deferring():
         return run()
 
 
@@ -154,7 +154,7 @@ class _Refused(Exception):
 def _kept(request: TenantRequest, key: str, run: Run) -> HttpResponse:
     """The answer of `run`, kept unless it may change. Raises _Refused."""
     try:
-        with ending():
+        with deferring():
             response = run()
             if response.status_code < 500 and response.status_code not in _NOT_KEPT:
                 _keep(request, key, response)

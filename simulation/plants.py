@@ -124,7 +124,7 @@ PLANTS: dict[str, Plant] = {
                 "            return _replay(request, key) or _kept(request, key, run)\n",
                 "            if (replay := _replay(request, key)) is not None:\n"
                 "                return replay\n"
-                "            with ending():\n"
+                "            with deferring():\n"
                 "                response = run()\n"
                 "        with transaction.atomic():\n"
                 "            _keep(request, key, response)\n"

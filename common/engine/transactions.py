@@ -14,7 +14,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def joined(function: Callable[P, T]) -> Callable[P, T]:
+def in_transaction(function: Callable[P, T]) -> Callable[P, T]:
     """Run `function` in the caller's transaction, or in one of its own where there is none.
 
     Unlike `transaction.atomic` it costs no savepoint: what a refusal leaves behind is for the
@@ -31,7 +31,7 @@ def joined(function: Callable[P, T]) -> Callable[P, T]:
     return run
 
 
-class _Ending(NamedTuple):
+class _Deferred(NamedTuple):
     """What is put off, and how many savepoints were open when that began."""
 
     acts: list[Callable[[], object]]
@@ -39,33 +39,33 @@ class _Ending(NamedTuple):
 
 
 class _Current(threading.local):
-    ending: _Ending | None = None
+    block: _Deferred | None = None
 
 
 _current = _Current()
 
 
 @contextmanager
-def ending() -> Iterator[None]:
+def deferring() -> Iterator[None]:
     """A block at whose end, right before its transaction's, what was put off is done."""
-    outer, mine = _current.ending, _Ending([], len(connection.savepoint_ids))
-    _current.ending = mine
+    outer, mine = _current.block, _Deferred([], len(connection.savepoint_ids))
+    _current.block = mine
     try:
         yield
-        _current.ending = None
+        _current.block = None
         for act in mine.acts:
             act()
     finally:
-        _current.ending = outer
+        _current.block = outer
 
 
-def at_the_end(act: Callable[[], object]) -> None:
-    """Do `act` at the end of the `ending` block around it, or now where there is none.
+def before_commit(act: Callable[[], object]) -> None:
+    """Do `act` at the end of the `deferring` block around it, or now where there is none.
 
     For what others wait for, such as a busy balance row: it is not held while an answer is built.
     Inside a savepoint `act` is done now, because it must be undone with it.
     """
-    block = _current.ending
+    block = _current.block
     if block is None or len(connection.savepoint_ids) != block.savepoints:
         act()
     else:

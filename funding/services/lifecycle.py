@@ -18,7 +18,7 @@ from django.db.models import Model
 from balance import services as ledger
 from common import ids
 from common.engine import sql
-from common.engine.transactions import at_the_end
+from common.engine.transactions import before_commit
 from common.engine.wakeups import enqueue_on_commit
 from funding.methods import NETWORK_METHOD
 from funding.models import SOURCE_TYPE, FundingEvent, FundingTransaction, Trigger
@@ -84,7 +84,7 @@ def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransacti
     )
     history = _history(funding, from_status="", actor=actor, reason="", now=now)
     _publish(funding, "payment.created", now, rows=(funding, history))
-    at_the_end(partial(ledger.change_pending, tenant_id=funding.tenant_id, delta=funding.amount))
+    before_commit(partial(ledger.change_pending, tenant_id=funding.tenant_id, delta=funding.amount))
     if not waits:
         enqueue_on_commit("funding.submit_due")
     return funding

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from approvals import requests
 from common import ids
-from common.engine.transactions import joined
+from common.engine.transactions import in_transaction
 from common.errors import NotFound
 from common.ids import is_id
 from funding.errors import FundingMethodNotSupported
@@ -38,7 +38,7 @@ class TopUp:
     id: str = field(default_factory=partial(ids.new, "ftx"))
 
 
-@joined
+@in_transaction
 def request(
     *, tenant_id: str, mode: str, topup: TopUp, actor: Actor, now: datetime
 ) -> FundingTransaction:

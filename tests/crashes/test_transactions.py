@@ -22,7 +22,7 @@ from common.clock import utc_now
 from common.database import outages
 from common.engine import sql
 from common.engine.postgresql.atomic import ConnectionLost, RolledBack
-from common.engine.transactions import joined
+from common.engine.transactions import in_transaction
 from funding.services import auto_funding
 from tenants.actors import SYSTEM
 from tenants.models import Tenant
@@ -86,7 +86,7 @@ class TestALostConnection:
         assert name() == "Acme"
 
     def test_is_raised_through_a_joined_function(self, acme):
-        @joined
+        @in_transaction
         def act():
             rename()
             pass_over_a_lost_connection()

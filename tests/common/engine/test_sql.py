@@ -11,7 +11,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 
 from common.clock import utc_now
 from common.engine import sql
-from common.engine.transactions import joined
+from common.engine.transactions import in_transaction
 from tenants.models import AuditEvent, Mode, Tenant, TenantStatus
 from tests.database import owner
 
@@ -138,11 +138,11 @@ class TestInsert:
 @pytest.mark.django_db(transaction=True)
 class TestJoined:
     def test_has_a_transaction_of_its_own_where_there_is_none(self):
-        assert joined(lambda: connection.in_atomic_block)()
+        assert in_transaction(lambda: connection.in_atomic_block)()
 
     def test_costs_no_savepoint_in_the_caller_s(self, django_assert_num_queries):
         with transaction.atomic(), django_assert_num_queries(0):
-            assert joined(lambda: len(connection.savepoint_ids))() == 0
+            assert in_transaction(lambda: len(connection.savepoint_ids))() == 0
 
 
 @pytest.mark.django_db(transaction=True)

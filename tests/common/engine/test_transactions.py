@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from common.engine.transactions import at_the_end, ending
+from common.engine.transactions import before_commit, deferring
 
 
 class TestAtTheEnd:
     def test_comes_after_the_block_in_the_order_asked_for(self):
         done: list[str] = []
 
-        with ending():
-            at_the_end(lambda: done.append("second"))
-            at_the_end(lambda: done.append("third"))
+        with deferring():
+            before_commit(lambda: done.append("second"))
+            before_commit(lambda: done.append("third"))
             done.append("first")
 
         assert done == ["first", "second", "third"]
@@ -22,15 +22,15 @@ class TestAtTheEnd:
     def test_is_now_where_nobody_ends_anything(self):
         done: list[str] = []
 
-        at_the_end(lambda: done.append("now"))
+        before_commit(lambda: done.append("now"))
 
         assert done == ["now"]
 
     def test_is_now_for_what_is_asked_for_at_the_end(self):
         done: list[str] = []
 
-        with ending():
-            at_the_end(lambda: at_the_end(lambda: done.append("inner")))
+        with deferring():
+            before_commit(lambda: before_commit(lambda: done.append("inner")))
 
         assert done == ["inner"]
 
@@ -38,24 +38,24 @@ class TestAtTheEnd:
         done: list[str] = []
 
         def fail():
-            with ending():
-                at_the_end(lambda: done.append("never"))
+            with deferring():
+                before_commit(lambda: done.append("never"))
                 raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
             fail()
 
-        at_the_end(lambda: done.append("later"))
+        before_commit(lambda: done.append("later"))
         assert done == ["later"]
 
     @pytest.mark.django_db
     def test_is_now_inside_a_savepoint_which_may_be_undone(self):
         done: list[str] = []
 
-        with ending():
+        with deferring():
             with transaction.atomic():
-                at_the_end(lambda: done.append("inside"))
-            at_the_end(lambda: done.append("last"))
+                before_commit(lambda: done.append("inside"))
+            before_commit(lambda: done.append("last"))
             done.append("outside")
 
         assert done == ["inside", "outside", "last"]
