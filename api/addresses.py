@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 
 def client_address(request: HttpRequest | Request) -> str:
-    """The address of the caller; X-Forwarded-For counts only as far as our own proxies wrote it."""
+    """The caller's address. X-Forwarded-For counts only as far as our own proxies wrote it."""
     hops = settings.TRUSTED_PROXY_COUNT
     forwarded = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
     if hops and len(forwarded) >= hops:

@@ -1,4 +1,4 @@
-"""What the API remembers of requests, to look at."""
+"""Stored idempotent answers in the admin, read only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from common.admin import ReadOnlyAdmin
 
 @admin.register(IdempotencyRecord)
 class IdempotencyRecordAdmin(ReadOnlyAdmin):
-    """Without the stored answer: it can hold a secret that is shown only once."""
+    """Hides the stored answer, which can hold a secret that is shown only once."""
 
     list_display = ("created_at", "tenant", "key", "status")
     list_select_related = ("tenant",)

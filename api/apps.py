@@ -8,7 +8,7 @@ class ApiConfig(AppConfig):
     verbose_name = "REST API"
 
     def ready(self) -> None:
-        """Join the ledger's audit."""
+        """Register our audit."""
         from api import invariants
         from common import audits
 

@@ -17,7 +17,7 @@ from tenants.actors import Actor
 from tenants.selectors import KeyHolder
 from tenants.services import keys
 
-# Where the middleware finds who called.
+# The attribute in which the middleware finds who called.
 KEY_HOLDER = "ballast.key_holder"
 
 _BAD_TOKEN = {"WWW-Authenticate": 'Bearer error="invalid_token"'}

@@ -1,4 +1,4 @@
-"""The shape of a bank account in requests and answers, the same wherever one appears.
+"""A bank account in requests and answers: one shape wherever it appears.
 
 Messages about fields that may hold an account number never repeat what was sent.
 """
@@ -25,25 +25,27 @@ def _one_of(choices: tuple[str, ...]) -> dict[str, str]:
 
 
 class AccountNumberField(TextField):
-    """Spaces may group it; `networks.bank_details` has the last word."""
+    """An account number, whose digits may be grouped by spaces; `networks.bank_details` checks it
+    further."""
 
     schema: ClassVar = {"pattern": "^(?![0 -]*$) *([0-9A-Za-z-] *){4,17}$"}
 
 
 class RoutingNumberField(TextField):
-    """Its first two digits name a Federal Reserve district; `networks.routing` checks the sum."""
+    """A routing number. Its first two digits name a Federal Reserve district; `networks.routing`
+    checks the sum."""
 
     schema: ClassVar = {"pattern": "^(0[1-9]|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2])[0-9]{7}$"}
 
 
 class HolderNameField(TextField):
-    """A name that banks can carry; `networks.bank_details` has the last word."""
+    """A name that banks accept; `networks.bank_details` checks it further."""
 
     schema: ClassVar = {"pattern": f"^{_IN_NAME}*[^{_NOT_IN_NAME}\\s]{_IN_NAME}*$"}
 
 
 class BankAccountIn(StrictSerializer):
-    """A bank account by its numbers, as `networks.bank_details` takes it."""
+    """A bank account given by its numbers, as `networks.bank_details` takes it."""
 
     accountNumber = AccountNumberField(
         source="account_number",
@@ -75,7 +77,7 @@ class BankAccountOut(serializers.Serializer[Any]):
 
 
 class Account(Protocol):
-    """A stored bank account (`transfers.accounts.StoredAccount`)."""
+    """Any stored bank account (`transfers.accounts.StoredAccount`)."""
 
     bank_name: str
     last4: str

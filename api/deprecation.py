@@ -1,4 +1,4 @@
-"""Operations that will go, announced in the headers of every answer a year ahead.
+"""Deprecated operations, announced in the headers of every answer a year ahead.
 
 `Deprecation` is RFC 9745, `Sunset` RFC 8594; the link leads to what replaces the operation.
 """

@@ -1,4 +1,4 @@
-"""CSV files that are written while they are sent."""
+"""CSV files that are sent while they are written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Cell = str | int | None
 
 
 class _Line:
-    """Where csv.writer writes to: hands the finished line back."""
+    """What csv.writer writes to: it returns each finished line."""
 
     def write(self, text: str) -> str:
         return text
@@ -24,9 +24,9 @@ class _Line:
 def csv_download(
     filename: str, header: Sequence[str], rows: Iterable[Sequence[Cell]]
 ) -> StreamingHttpResponse:
-    """An attachment of `header` and `rows`; text that looks like a formula is defused.
+    """An attachment of `header` and `rows`, in which no text is a formula.
 
-    The first row is read at once, so that a database that is down still answers with an error.
+    Reads the first row at once, so that a database that is down still answers with an error.
     """
     waiting = iter(rows)
     first = list(islice(waiting, 1))
@@ -45,7 +45,7 @@ def _lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
 
 
 def safe_cell(cell: Cell) -> Cell:
-    """Text that no spreadsheet takes for a formula. Numbers stay numbers."""
+    """Change text that a spreadsheet would take for a formula. Numbers stay numbers."""
     if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
         return f"'{cell}"
     return cell

@@ -1,4 +1,4 @@
-"""Refusals of the API border itself: authentication, form and pace of requests."""
+"""Errors of the API itself: authentication, form and rate of requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATUS_OF = {
 
 
 class ApiError(DomainError):
-    """A refusal with an HTTP status of its own, and perhaps headers."""
+    """An error with an HTTP status of its own, and perhaps headers."""
 
     kind = ErrorKind.INVALID
     status: ClassVar[int] = 400
@@ -162,8 +162,8 @@ class TemporarilyUnavailable(ApiError):
 
 
 def unknown_outcome(method: str | None) -> TemporarilyUnavailable:
-    """What to say when the database is away. Whether a write was stored, nobody knows then: its
-    COMMIT may have arrived all the same."""
+    """The error while the database is away. Nobody knows whether a write was stored: its COMMIT may
+    have arrived."""
     if method in {"GET", "HEAD"}:
         return TemporarilyUnavailable("The database is busy or restarting.")
     return TemporarilyUnavailable(

@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 def handle(exception: Exception, context: dict[str, Any]) -> HttpResponse:
-    """The answer to any exception. What we did not anticipate is logged and becomes a 500."""
+    """The answer to any exception. An unexpected one is logged and becomes a 500."""
     if isinstance(exception, exceptions.ValidationError):
         return _validation_problem(exception)
     if isinstance(exception, DomainError) and exception.is_public:
@@ -36,7 +36,8 @@ def handle(exception: Exception, context: dict[str, Any]) -> HttpResponse:
 
 
 def _report(context: dict[str, Any]) -> None:
-    """Tell what listens for errors; django-structlog writes the traceback."""
+    """Send Django's signal of a failed request to its listeners; django-structlog writes the
+    traceback."""
     got_request_exception.send(sender=None, request=context["request"]._request)
 
 

@@ -1,4 +1,4 @@
-"""Serializer fields that take exactly one JSON type and never guess."""
+"""Serializer fields that take exactly one JSON type and never convert."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class CentsField(StrictIntegerField):
 
 
 class StrictBooleanField(serializers.BooleanField):
-    """`true` or `false`, nothing that merely looks like it."""
+    """`true` or `false`, nothing that resembles one of them."""
 
     default_error_messages: ClassVar = {"invalid": "Send true or false, without quotes."}
 
@@ -129,7 +129,7 @@ class InstantField(serializers.Field[datetime, Any, str, Any]):
 
 
 class StrictChoiceField(serializers.ChoiceField):
-    """One of a few strings, in exactly that spelling. What was sent instead is not repeated."""
+    """One of a few strings, in exactly that spelling. The message does not repeat what was sent."""
 
     def __init__(self, choices: Sequence[str], **kwargs: Any) -> None:
         super().__init__(choices=list(choices), **kwargs)
@@ -142,7 +142,7 @@ class StrictChoiceField(serializers.ChoiceField):
 
 
 class UniqueListField(serializers.ListField):
-    """A list in which nothing appears twice."""
+    """A list without duplicates."""
 
     default_error_messages: ClassVar = {
         "duplicate": "Each may be given once.",
@@ -165,7 +165,7 @@ class UniqueListField(serializers.ListField):
     }
 )
 class MetadataField(serializers.Field[dict[str, str], Any, dict[str, str], Any]):
-    """Up to 20 pairs of strings, kept for the caller and never interpreted."""
+    """Up to 20 pairs of strings, stored for the caller and never interpreted."""
 
     default_error_messages: ClassVar = {
         "invalid": (

@@ -1,4 +1,5 @@
-"""The base of every list filter: unknown parameters and odd values are refused, not ignored."""
+"""The base of every list filter. It refuses unknown parameters and odd values instead of ignoring
+them."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class CentsFormField(forms.RegexField):
 
 
 class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django-filter is untyped
-    """Declares query parameters of a list. Use `apply`, or `read` and a selector."""
+    """The query parameters of a list. Use `apply` for a queryset, or `read` and a selector."""
 
     @classmethod
     def apply(
@@ -40,10 +41,10 @@ class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django
 
     @classmethod
     def read(cls, request: TenantRequest, *, paged: bool) -> dict[str, Any]:
-        """The checked values by name, empty ones for what was left out. Raises as `apply` does.
+        """The checked values by name, empty for parameters that were left out; {} without any.
+        Raises as `apply` does.
 
-        Nothing at all where no filter is given. `paged`: `limit` and `cursor` are allowed beside
-        them. Needs a `Meta.model`.
+        `paged`: `limit` and `cursor` are allowed too. Needs a `Meta.model`.
         """
         if request.query_params.keys() <= set(pagination.PARAMETERS if paged else ()):
             _refuse_blank(cls, request)
@@ -75,7 +76,7 @@ class StrictFilterSet(django_filters.FilterSet):  # type: ignore[misc]  # django
 
 
 class _InstantField(forms.Field):
-    """ISO 8601 with a time and an offset: without them nobody knows which instant is meant."""
+    """A moment: ISO 8601 with a time and an offset, without which nobody knows the instant."""
 
     def to_python(self, value: Any) -> datetime | None:
         if value in self.empty_values:
@@ -122,7 +123,7 @@ class CentsFilter(django_filters.Filter):  # type: ignore[misc]
 
 
 def _message(field: forms.Field, problem: dict[str, str]) -> str:
-    """Names the choices, as fields of a body do; what was sent instead is not repeated."""
+    """Name the choices, as fields of a body do, without repeating what was sent."""
     if problem["code"] != "invalid_choice" or not isinstance(field, forms.ChoiceField):
         return problem["message"]
     known = ", ".join(str(value) for value, _label in field.choices if value)  # type: ignore[union-attr,misc]
@@ -130,7 +131,7 @@ def _message(field: forms.Field, problem: dict[str, str]) -> str:
 
 
 def _refuse_blank(filter_class: type[StrictFilterSet], request: TenantRequest) -> None:
-    """`?type=` is a mistake in the caller's code, not a wish for everything."""
+    """Refuse `?type=`: it is a mistake in the caller's code, not a request for everything."""
     for name, values in request.query_params.lists():
         is_repeatable = isinstance(
             filter_class.base_filters.get(name), django_filters.MultipleChoiceFilter

@@ -1,11 +1,11 @@
 """`Idempotency-Key`: the same request twice has one effect and one answer.
 
-The record is written in the database transaction of the effect, so there is no moment at which
-one exists without the other. While the first request runs, an advisory lock makes a second one
-answer 409 at once instead of waiting; where somebody else's server is asked before the transaction
-begins, the connection holds it from then on.
+The record is written in the database transaction of the effect, so neither ever exists without the
+other. While the first request runs, an advisory lock makes a second one answer 409 at once instead
+of waiting. If a request must first ask somebody else's server, its connection holds the lock from
+before that.
 
-Answers are kept encrypted: some hold what is shown only once, such as a webhook's secret.
+Answers are stored encrypted: some hold what is shown only once, such as a webhook's secret.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ KEPT_FOR = timedelta(days=30)
 _FORGOTTEN_AT_ONCE = 1000
 _KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _KEPT_HEADERS = ("Content-Type", "Location", "Cache-Control")
-# Refusals that a later, identical request may legitimately get a different answer to.
+# Refusals that are not stored, because an identical request may later get another answer.
 _NOT_KEPT = {400, 401, 403, 429}
-# One round trip. Whoever ends between the look and the lock has left an answer that this does not
-# see: keeping a second one is refused then, and the look repeated.
+# One round trip. A request that ends between the look and the lock leaves an answer that this one
+# does not see. Then storing a second answer fails, and the look is repeated.
 _LOOK = """
 SELECT locked.is_ours, record.fingerprint, record.id
 FROM (SELECT pg_try_advisory_xact_lock(%(number)s) AS is_ours) AS locked
@@ -84,7 +84,8 @@ def forget_old(*, now: datetime) -> int:
 
 
 def _prepared(run: View, prepare: Callable[[], Any]) -> Run:
-    """`run` with what `prepare` found. Its refusal is the request's answer, and is kept as one."""
+    """Run the view with what `prepare` returned. If `prepare` refuses, that is the answer, and it
+    is stored."""
     try:
         return functools.partial(run, prepared=prepare())
     except DomainError as refusal:
@@ -103,7 +104,8 @@ def _run(run: Run) -> HttpResponse:
 def _prepare_once(
     request: TenantRequest, key: str, run: View, prepare: Callable[[], Any]
 ) -> HttpResponse:
-    """`_run_once` for a view that asks others first: they are asked once, too."""
+    """`_run_once` for a view that asks somebody else's server first. That server is asked once,
+    too."""
     number = {"number": _number_of(request.auth.tenant_id, key)}
     ((is_ours,),) = sql.rows("SELECT pg_try_advisory_lock(%(number)s)", number)
     try:
@@ -117,10 +119,10 @@ def _prepare_once(
 
 
 def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
-    """The view's answer, kept in the transaction of its effect.
+    """The view's answer, stored in the transaction of its effect.
 
-    A refusal undoes what the view did, and is an answer too: without an effect, it is kept in a
-    transaction of its own. That spares every other request a savepoint.
+    A refusal undoes what the view did, and is also an answer: it has no effect, so it is stored in
+    a transaction of its own. That spares every other request a savepoint.
     """
     try:
         return _answer_once(request, key, run)
@@ -133,7 +135,7 @@ def _run_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
 
 
 def _answer_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
-    """The answer that was kept, or that of `run`, kept in the same transaction."""
+    """The stored answer; without one, the answer of `run`, stored in the same transaction."""
     try:
         with transaction.atomic():
             return _replay(request, key) or _kept(request, key, run)
@@ -144,7 +146,7 @@ def _answer_once(request: TenantRequest, key: str, run: Run) -> HttpResponse:
 
 
 class _Refused(Exception):
-    """What the view refused, on its way out of the transaction."""
+    """Carries what the view refused out of the transaction."""
 
     def __init__(self, refusal: DomainError) -> None:
         super().__init__(refusal)
@@ -152,7 +154,7 @@ class _Refused(Exception):
 
 
 def _kept(request: TenantRequest, key: str, run: Run) -> HttpResponse:
-    """The answer of `run`, kept unless it may change. Raises _Refused."""
+    """The answer of `run`, stored unless it may change later. Raises _Refused."""
     try:
         with deferring():
             response = run()
@@ -189,8 +191,11 @@ def _number_of(tenant_id: str, key: str) -> int:
 
 
 def _replay(request: TenantRequest, key: str) -> HttpResponse | None:
-    """The answer that was kept, or None when this request may run: no other one with its key does
-    before the transaction ends. Raises IdempotencyInProgress, IdempotencyKeyReused."""
+    """The stored answer; None if this request may run, and no other one with its key until the
+    transaction ends.
+
+    Raises IdempotencyInProgress, IdempotencyKeyReused.
+    """
     tenant_id = request.auth.tenant_id
     number = _number_of(tenant_id, key)
     values = {"number": number, "tenant_id": tenant_id, "key": key}

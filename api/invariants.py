@@ -1,4 +1,4 @@
-"""What must hold of the answers that are kept for repeated requests: our part of the audit."""
+"""What the audit proves of the answers that are stored for repeated requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from common.audits import Finding
 
 
 def judge(ids: Sequence[str]) -> Iterator[Finding]:
-    """Answers that do not open: moved to another key or tenant, or altered."""
+    """Find answers that cannot be decrypted: moved to another key or tenant, or altered."""
     for record in IdempotencyRecord.objects.filter(pk__in=ids):
         try:
             crypto.decrypt(record.body_token, context=record.encryption_context)

@@ -1,4 +1,4 @@
-"""What every request gets, before any view: an id, a size limit, and JSON errors under `/api/`."""
+"""What every request passes before any view: an id, a size limit, and JSON errors under `/api/`."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether every error must be JSON."""
+    """Whether errors of this path must be JSON."""
     return request.path_info == "/api" or request.path_info.startswith("/api/")
 
 
 class RequestIdMiddleware:
-    """Takes the caller's `X-Request-Id` or makes one; returns it and puts it on every log line."""
+    """Takes the caller's `X-Request-Id` or makes one, returns it, and puts it on every log line."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -50,9 +50,9 @@ class RequestIdMiddleware:
 
 
 class RequestLineMiddleware(RequestMiddleware):
-    """A log line for each request, at its end, and for what broke it.
+    """Writes a log line at the end of each request, with the error that broke it.
 
-    What the original binds at the start is bound by RequestIdMiddleware.
+    RequestIdMiddleware binds what the original binds at the start.
     """
 
     def prepare(self, request: HttpRequest) -> None:
@@ -60,7 +60,7 @@ class RequestLineMiddleware(RequestMiddleware):
 
     @staticmethod
     def bind_user_id(request: HttpRequest) -> None:
-        """While the database is away the log line names no user, and the answer does not change."""
+        """Name no user while the database is away; the answer does not change."""
         with suppress(DatabaseProblem):
             RequestMiddleware.bind_user_id(request)
 
@@ -99,7 +99,7 @@ class ApiErrorMiddleware:
 
 
 class RequestLogMiddleware:
-    """Notes each request of a known key, for the tenant to look at (api/request_log.py)."""
+    """Notes each request of a known key for its tenant to look at (api/request_log.py)."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -116,7 +116,7 @@ class RequestLogMiddleware:
 
 
 class BodyLimitMiddleware:
-    """Reads an API request's body, at most 64 KiB of it: more is refused before it is held."""
+    """Reads the body of an API request, at most 64 KiB; refuses a larger one without reading on."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -131,8 +131,10 @@ class BodyLimitMiddleware:
 
 
 def _read_body(request: HttpRequest, limit: int) -> None:
-    """Put the whole body where HttpRequest keeps it. Raises PayloadTooLarge, MalformedJson,
-    MalformedRequest."""
+    """Read the whole body to where HttpRequest looks for it.
+
+    Raises PayloadTooLarge, MalformedJson, MalformedRequest.
+    """
     declared = _declared_length(request)
     try:
         body = _stream(request).read(limit + 1)
@@ -148,7 +150,7 @@ def _read_body(request: HttpRequest, limit: int) -> None:
 
 
 def _too_large(beginning: bytes, limit: int) -> DomainError:
-    """What is wrong first: a body may be hopeless before it is too long."""
+    """The first error of a body: it may be malformed before it is too long."""
     if parsers.is_nested_too_deep(beginning.decode("latin-1")):
         return errors.MalformedJson("The body is nested too deep.")
     return errors.PayloadTooLarge(f"The body is larger than {limit} bytes.")
@@ -160,7 +162,8 @@ def _declared_length(request: HttpRequest) -> int | None:
 
 
 def _stream(request: HttpRequest) -> IO[bytes]:
-    """Django reads nothing without a Content-Length; a chunked body ends by itself."""
+    """What to read from. Django reads nothing without a Content-Length, although a chunked body
+    ends by itself."""
     if request.META.get("wsgi.input_terminated") and request.META.get("HTTP_TRANSFER_ENCODING"):
         return cast("IO[bytes]", request.META["wsgi.input"])
     return cast("IO[bytes]", request)

@@ -1,4 +1,4 @@
-"""What the API border itself has to remember."""
+"""What the API itself stores: idempotent answers and the request log."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ApiRequest(models.Model):
     after the answer (api/request_log.py), kept for REQUEST_LOG_DAYS."""
 
     id = PrefixedIdField("req")
-    # No foreign keys in the database: a log may not cost its subject a lock.
+    # No foreign keys in the database: writing a log must lock no row of its subject.
     tenant = models.ForeignKey(
         "tenants.Tenant", on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
     )

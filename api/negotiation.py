@@ -1,4 +1,4 @@
-"""The API answers JSON, whatever the Accept header says."""
+"""Makes the API answer JSON whatever the Accept header says."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def _describe(path: str, method: str, operation: Document, components: Document)
 
 
 def _form(method: str, operation: Document) -> str:
-    """What can be wrong with a request follows from what it is made of."""
+    """The errors that follow from what a request consists of."""
     queries = {item["name"] for item in operation.get("parameters", []) if item["in"] == "query"}
     if "requestBody" in operation:
         return "Body"
@@ -192,7 +192,7 @@ def _form(method: str, operation: Document) -> str:
 
 
 def _shared(answer: Document, name: str, form: str | bool, components: Document) -> Document:
-    """A reference to an answer that many operations have."""
+    """A reference to an error that many operations have."""
     if isinstance(form, str):
         name += form
     components["responses"][name] = answer
@@ -200,7 +200,7 @@ def _shared(answer: Document, name: str, form: str | bool, components: Document)
 
 
 def _answer(status: int, method: str, codes: list[str]) -> Document:
-    """A refusal with an example for each of its codes."""
+    """One error status with an example for each of its codes."""
     return {
         "description": _MEANING[status],
         "headers": _headers(status, method),

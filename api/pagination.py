@@ -64,7 +64,7 @@ def _fetch(
 
 
 def refuse_unknown(request: Request, *, paged: bool = True) -> None:
-    """Raises DRF's ValidationError for parameters that are neither a filter's nor the pages'."""
+    """Refuse parameters that are neither a filter's nor a page's. Raises DRF's ValidationError."""
     filters: frozenset[str] = getattr(request, "known_parameters", frozenset())
     known = filters.union(PARAMETERS if paged else ())
     if unknown := set(request.query_params) - known:
@@ -129,7 +129,7 @@ def _unpacked(item: Any) -> Any:
 
 
 def _older_than(keys: Sequence[str], position: Sequence[Any]) -> Q:
-    """Rows behind `position`; the redundant first bound lets an index range start there."""
+    """The rows after `position`. The redundant first bound lets an index range start there."""
     first, *rest = keys
     if not rest:
         return Q(**{f"{first}__lt": position[0]})

@@ -1,4 +1,4 @@
-"""A JSON parser without surprises: what it accepts means the same to everybody."""
+"""A strict JSON parser: what it accepts means the same to every parser."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Raises MalformedJson, or UnsupportedMediaType for a charset other than UTF-8."""
+        """The JSON object in the body. Raises MalformedJson, or UnsupportedMediaType for a charset
+        other than UTF-8."""
         _check_charset(media_type or "")
         return parse_object(stream.read())
 
@@ -62,7 +63,7 @@ def _check_charset(media_type: str) -> None:
 
 
 class _Refused(ValueError):
-    """JSON, but not of the kind we take. The message is for the caller."""
+    """JSON, but not of the kind that we take. The message is shown to the caller."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def _finite(text: str) -> float:
 
 
 def _check(value: Any, *, depth: int) -> None:
-    """Neither NUL nor a lone surrogate can be stored or shown; deep nesting has no good use."""
+    """Refuse NUL and lone surrogates, which cannot be stored or shown, and deep nesting."""
     if isinstance(value, str):
         if _UNSTORABLE.search(value):
             raise _Refused("a string holds a NUL or a lone surrogate")
@@ -114,7 +115,7 @@ def _reason(error: Exception) -> str:
 
 
 def is_nested_too_deep(beginning: str) -> bool:
-    """Whether JSON that begins so is hopeless already; looks at brackets only."""
+    """Whether JSON that begins so is nested too deep already. Looks at brackets only."""
     depth = 0
     for bracket in _BRACKET.finditer(_STRING.sub("", beginning)):
         depth += 1 if bracket[0] in "[{" else -1

@@ -1,4 +1,5 @@
-"""Who may do what: an active tenant, and the scope that every action names; no name, no access."""
+"""Permissions: the tenant is active, and the key has the scope that the action names. An action
+without a scope is never allowed."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _CHALLENGE = 'Bearer error="insufficient_scope", scope="{scope}"'
 
 
 class IsActiveTenant(BasePermission):
-    """Raises TenantSuspended: a suspended tenant's keys open nothing, reads included."""
+    """Refuses the keys of a suspended tenant, reads included. Raises TenantSuspended."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         if cast("ApiCaller", request.auth).holder.is_suspended:
@@ -29,7 +30,7 @@ class IsActiveTenant(BasePermission):
 
 
 class IsWritable(BasePermission):
-    """Raises ReadOnlyMode for a change while operators let nothing be changed."""
+    """Refuses changes while operators let nothing be changed. Raises ReadOnlyMode."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         if (
@@ -41,7 +42,7 @@ class IsWritable(BasePermission):
 
 
 class HasScope(BasePermission):
-    """Raises InsufficientScope unless the key has the scope of the view's action."""
+    """Requires the scope of the view's action. Raises InsufficientScope."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         action = view.action_map.get((request.method or "").lower())  # type: ignore[attr-defined]

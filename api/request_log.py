@@ -1,8 +1,8 @@
 """The tenants' request log: what their keys asked for and how we answered, without any body.
 
-A request costs one append to a list in memory. A thread of each web process writes the list down
-once a second with one COPY, so that reads stay free of commits. A process that is killed takes its
-last second with it; the log is for people who look for a mistake, not a record of anything.
+A request costs one append to a list in memory. A thread of each web process writes the list to the
+database once a second with one COPY, so that reads need no commit. A process that is killed loses
+its last second; the log helps people look for a mistake and is not a record of anything.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from tenants.selectors import KeyHolder
 
 log = structlog.get_logger(__name__)
 
-# What a process holds at most while the database is away; the oldest leave first.
+# How many requests a process holds at most while the database is away; the oldest are dropped.
 _HELD_MAX = 10_000
 _FORGOTTEN_AT_ONCE = 5_000
-# What is wrong with a row and not with the database. A COPY tells some in the driver's words.
+# Errors of a row, not of the database. COPY reports some of them in the driver's words.
 _REFUSED = (
     DataError,
     DriverDataError,
@@ -59,7 +59,7 @@ _COPY = f"COPY {ApiRequest._meta.db_table} ({', '.join(_COLUMNS)}) FROM STDIN"
 
 
 class Entry(NamedTuple):
-    """One request, as cheaply noted as it can be: cleaned and cut when it is written."""
+    """One request, noted as cheaply as possible: it is cleaned and cut when it is written."""
 
     tenant_id: str
     key_id: str
@@ -104,8 +104,8 @@ def note(
 
 
 def flush() -> int:
-    """Write down what is held; returns how many rows. Without a database all are held again; a row
-    that it refuses is dropped alone, after halving what came with it."""
+    """Write what is held; returns how many rows. Without a database all are held again. If the
+    database refuses the rows, halving them finds the bad ones, and only those are dropped."""
     written, waiting = 0, [_taken()]
     while waiting:
         batch = waiting.pop()
@@ -126,7 +126,7 @@ def _taken() -> list[Entry]:
 
 
 def _copy(batch: Sequence[Entry]) -> int:
-    """All of `batch` or nothing."""
+    """Write all of `batch` or nothing."""
     if not batch:
         return 0
     rows = [_row(entry) for entry in batch]
@@ -137,7 +137,7 @@ def _copy(batch: Sequence[Entry]) -> int:
 
 
 def _halves(batch: list[Entry], error: Exception) -> list[list[Entry]]:
-    """What to try instead of `batch`: nothing in place of one row, which would be refused again."""
+    """What to try instead of `batch`. Nothing for a single row, which would be refused again."""
     if len(batch) > 1:
         middle = len(batch) // 2
         return [batch[:middle], batch[middle:]]
@@ -151,7 +151,7 @@ def _halves(batch: list[Entry], error: Exception) -> list[list[Entry]]:
 
 
 def _hold_again(batch: Sequence[Entry]) -> None:
-    """Put the newest of `batch` back, as far as there is room."""
+    """Hold the newest of `batch` again, as far as there is room."""
     for entry in reversed(batch):
         if len(_held) < _HELD_MAX:
             _held.appendleft(entry)
@@ -163,7 +163,7 @@ def requests(*, tenant_id: str) -> QuerySet[ApiRequest]:
 
 
 def request(*, tenant_id: str, pk: str) -> ApiRequest:
-    """Raises NotFound, for another tenant's request too."""
+    """One request of the tenant. Raises NotFound, also for another tenant's."""
     found = requests(tenant_id=tenant_id).filter(pk=pk).first() if ids.is_id(pk, "req") else None
     if found is None:
         raise NotFound("There is no such request; they are kept for some days only.")
@@ -172,7 +172,7 @@ def request(*, tenant_id: str, pk: str) -> ApiRequest:
 
 @judged
 def forget_old(*, now: datetime) -> int:
-    """Delete what is older than REQUEST_LOG_DAYS, a batch per transaction; returns how many."""
+    """Delete requests older than REQUEST_LOG_DAYS, a batch per transaction; returns how many."""
     old = ApiRequest.objects.filter(created_at__lt=now - timedelta(days=settings.REQUEST_LOG_DAYS))
     forgotten = 0
     while batch := list(old.values_list("pk", flat=True)[:_FORGOTTEN_AT_ONCE]):
@@ -221,12 +221,12 @@ def _cleaned(value: Any) -> Any:
 
 
 def _storable(text: str, length: int) -> str:
-    """Cut, and without what PostgreSQL refuses."""
+    """The text, cut, and without characters that PostgreSQL refuses."""
     return text[:length].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
 class _Writer:
-    """The thread that writes, one per process, started by the first request."""
+    """The thread that writes. One per process; the first request starts it."""
 
     def __init__(self) -> None:
         self._pid = 0

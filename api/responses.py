@@ -1,4 +1,4 @@
-"""Successful answers: `{"data": …}`, rendered once."""
+"""Successful answers: `{"data": …}`."""
 
 from __future__ import annotations
 

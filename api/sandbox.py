@@ -1,4 +1,4 @@
-"""What every endpoint below `/sandbox` has in common."""
+"""What all endpoints below `/sandbox` share."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from common.errors import NotFound
 
 
 def require_sandbox(request: TenantRequest) -> None:
-    """Live tenants do not have these endpoints. Raises NotFound."""
+    """Refuse live tenants, who do not have these endpoints. Raises NotFound."""
     if request.auth.mode != "sandbox":
         raise NotFound("Only sandbox tenants have this.")
 
 
 def step_parameter(names: Sequence[str]) -> OpenApiParameter:
-    """The last word of a path: what the bank shall do."""
+    """The last word of a path: what the sandbox bank shall do."""
     return OpenApiParameter("name", str, OpenApiParameter.PATH, enum=list(names))

@@ -1,4 +1,4 @@
-"""OpenAPI: what drf-spectacular cannot read off our views by itself."""
+"""Tells drf-spectacular what it cannot read off our views by itself."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ApiSchema(AutoSchema):
     """Tags operations by the first word of their path and names them after view and action."""
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Never: what a list looks like, `page` says."""
+        """Always False: `page` describes what a list looks like."""
         return False
 
     def get_operation_id(self) -> str:
@@ -98,7 +98,7 @@ class BearerKey(OpenApiAuthenticationExtension):
 
 
 class _OwnField(OpenApiSerializerFieldExtension):
-    """A field that knows more of its form than its class says."""
+    """Describes a field that knows more of its form than its class says."""
 
     match_subclasses = True
 
@@ -127,7 +127,7 @@ class UniqueListSchema(OpenApiSerializerFieldExtension):
 
 
 class StrictSerializerSchema(OpenApiSerializerExtension):
-    """Unknown fields are refused; a body may have rules that join several fields."""
+    """Describes that unknown fields are refused, and rules that join several fields."""
 
     target_class = "api.serializers.StrictSerializer"
     match_subclasses = True

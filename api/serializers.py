@@ -14,7 +14,7 @@ _UNKNOWN_FIELDS_NAMED = 20
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses fields it cannot take, so that a typing error never passes silently."""
+    """Refuses unknown fields, so that a typing error never passes silently."""
 
     schema: ClassVar[dict[str, Any]] = {}
     """Rules over several fields, as JSON Schema says them."""
@@ -46,6 +46,6 @@ def validated(serializer: type[StrictSerializer], body: Any) -> Any:
 
 @cache
 def _checker(serializer: type[StrictSerializer]) -> StrictSerializer:
-    """One for all requests: it is given no data to keep, and copying its fields costs more than to
-    check a body."""
+    """One serializer for all requests. It stores no data, and copying its fields costs more than
+    checking a body."""
     return serializer()

@@ -1,7 +1,7 @@
 """Rate limits: an atomic token bucket per API key, one for reads and one for writes.
 
-The bucket lives in Valkey; its own clock is the time. While Valkey is down each process keeps the
-same limit for itself: looser than agreed, but never unlimited.
+The bucket is in Valkey, whose clock counts. While Valkey is down each process applies the limit by
+itself: looser than agreed, but never unlimited.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def take(holder: KeyHolder, *, writes: bool) -> Verdict:
 
 
 class _Bucket:
-    """The shared bucket in Valkey, with a local one behind it."""
+    """The shared bucket in Valkey, and a local one for when Valkey is down."""
 
     def __init__(self) -> None:
         self._local = _LocalBuckets()
@@ -133,9 +133,9 @@ class _Bucket:
 
 
 class _Valkey(threading.local):
-    """A kept connection of each thread: redis-py's client and pool cost more than a question.
+    """A connection that each thread keeps: redis-py's client and pool cost more than a command.
 
-    Fails fast: a request must not wait for a helper that is down.
+    Fails fast: a request must not wait for Valkey.
     """
 
     def __init__(self, url: str) -> None:
@@ -161,7 +161,7 @@ class _Valkey(threading.local):
 
 
 class _LocalBuckets:
-    """Token buckets of this process, the least recently used ones forgotten."""
+    """Token buckets of this process; the least recently used ones are dropped."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

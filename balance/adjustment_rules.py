@@ -1,4 +1,4 @@
-"""What must hold between adjustments, their lines, their proposals and the audit log."""
+"""Rules of the audit about adjustments, their ledger lines, their proposals and the audit log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from common.audits import Finding, Scope
 
 CAUSE = Cause(source_type=ADJUSTMENT, table="balance_adjustment", code="adjustment_missing")
 
-# There are few: staff make them by hand.
+# There are few adjustments: staff make them by hand.
 _LOOKED_AT = """
 (%(tenant_ids)s::text[] IS NULL OR adjustment.tenant_id = ANY(%(tenant_ids)s))
     AND (%(full)s OR adjustment.created_at > %(since)s)
@@ -29,7 +29,7 @@ WHERE {_LOOKED_AT} AND (
     OR posted.description <> adjustment.reason)
 """  # noqa: S608  # our own text
 
-# A credit or debit is in the audit log, under the same actor, from the same moment.
+# The audit log has a line about each credit or debit, by the same actor, from the same moment.
 _UNRECORDED = f"""
 SELECT adjustment.tenant_id, adjustment.id, 'is not in the audit log as it is'
 FROM balance_adjustment AS adjustment
@@ -43,7 +43,7 @@ WHERE {_LOOKED_AT} AND NOT EXISTS (
             'amount', adjustment.amount, 'reason', adjustment.reason))
 """  # noqa: S608  # our own text
 
-# What one member of staff did, another one had proposed.
+# An adjustment by a member of staff was proposed by another one.
 _PROPOSAL = f"""
 SELECT adjustment.tenant_id, adjustment.id, 'is not what was proposed and approved'
 FROM balance_adjustment AS adjustment
@@ -57,7 +57,7 @@ WHERE {_LOOKED_AT} AND CASE WHEN proposal.id IS NULL THEN adjustment.actor_type 
     OR proposal.decided_by_id <> adjustment.actor_id END
 """  # noqa: S608  # our own text
 
-# An approved proposal has its adjustment; a foreign key says so, unless somebody switched it off.
+# An approved proposal has its adjustment. A foreign key says so, unless somebody switched it off.
 _UNPOSTED = """
 SELECT proposal.tenant_id, proposal.id, 'was approved, but its adjustment is gone'
 FROM balance_adjustment_proposal AS proposal
@@ -67,8 +67,8 @@ WHERE proposal.adjustment_id IS NOT NULL
         SELECT FROM balance_adjustment AS adjustment WHERE adjustment.id = proposal.adjustment_id)
 """
 
-# Who proposed and who decided have a line in the audit log each; no trigger keeps anybody from
-# writing a row that says so.
+# The audit log has a line about the proposal and one about the decision. No trigger keeps anybody
+# from writing a row that claims it.
 _UNWITNESSED = """
 SELECT proposal.tenant_id, proposal.id, 'was ' || proposal.decision
     || ' by two people, which the audit log does not say'
@@ -87,7 +87,8 @@ WHERE proposal.decision <> 'open'
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """Every adjustment was proposed, decided, posted and written down, with the same terms."""
+    """Find adjustments that were not proposed, decided, posted and written to the audit log with
+    the same terms."""
     yield from audits.found("adjustment_differs", _DIFFERS, scope.values)
     yield from audits.found("adjustment_unrecorded", _UNRECORDED, scope.values)
     yield from audits.found("adjustment_proposal", _PROPOSAL, scope.values)

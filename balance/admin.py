@@ -28,7 +28,7 @@ from tenants.proposal_admin import DollarsField, ProposalAdmin
 
 
 class BelowZero(admin.SimpleListFilter):
-    """Who owes us."""
+    """Filter: tenants whose available balance is below zero."""
 
     title = "below zero"
     parameter_name = "below_zero"

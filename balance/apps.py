@@ -8,7 +8,7 @@ class BalanceConfig(AppConfig):
     verbose_name = "Ledger"
 
     def ready(self) -> None:
-        """Adjustments are audited like what other apps post; the books are sealed."""
+        """Register the audit of adjustments, and the rows that are sealed."""
         from balance import adjustment_rules, causes, sealed_rows
         from common import audits, sealed
 

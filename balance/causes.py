@@ -1,6 +1,6 @@
-"""What explains the lines of the ledger: each names a kind of source, and one row of it.
+"""Finds ledger lines that nothing explains. Each line names a kind of source and one row of it.
 
-A line whose kind nobody registered, or whose row is not there, is money out of nothing.
+If nobody registered the kind, or the row does not exist, the line is money out of nothing.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from psycopg.sql import SQL, Identifier
 from common import audits
 from common.audits import Finding
 
-# A forged ledger must not fill the memory of who audits it.
+# A bound on what the audit keeps in memory, whatever a forged ledger contains.
 FINDINGS_MAX = 1_000
 
-# What the usual check has not seen yet, or all of it, for these tenants.
+# The lines of these tenants that the usual check has not seen yet, or all of their lines.
 _LINES = """
 FROM unnest(%(tenant_ids)s::text[]) AS tenant (id)
 LEFT JOIN balance_checkpoint AS proven ON proven.tenant_id = tenant.id AND NOT %(full)s
@@ -49,7 +49,7 @@ WHERE posted.source_type = %(source_type)s AND NOT EXISTS (
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """A kind of source: its rows are in `table`, and `code` says that one is missing."""
+    """A kind of source: its rows are in `table`; `code` is the finding where one is missing."""
 
     source_type: str
     table: str
@@ -60,14 +60,15 @@ _causes: dict[str, Cause] = {}
 
 
 def register(cause: Cause) -> None:
-    """Lines may name rows of this kind."""
+    """Allow lines to name rows of this kind."""
     _causes[cause.source_type] = cause
 
 
 def check(tenant_ids: Sequence[str], *, full: bool) -> Iterator[Finding]:
-    """The lines of these tenants that nothing explains: all of them, or those above the checkpoint.
+    """Find lines of these tenants that nothing explains: among all of them, or those above the
+    checkpoint.
 
-    Runs in the snapshot in which the chains are proven: what is proven was explained.
+    Runs in the snapshot in which the chains are proven, so what is proven was explained.
     """
     values: dict[str, Any] = {
         "tenant_ids": list(tenant_ids),

@@ -27,8 +27,8 @@ from tenants import selectors as tenants
 
 TENANTS_PER_SNAPSHOT = 500
 
-# `*_at` is the sequence of the first row that breaks a rule. The tenant, not the balance row,
-# leads: rows without a balance are found too.
+# `*_at` is the sequence of the first row that breaks a rule. The query starts from the tenant, not
+# from the balance row, so that rows without a balance are found too.
 AUDIT = f"""
 SELECT
     tenant.id AS tenant_id,
@@ -100,14 +100,15 @@ CROSS JOIN LATERAL (
 ) AS chain
 """  # noqa: S608  # our own text
 
-# Everything else asks the tenants there are, so one that is gone would hide its whole ledger.
+# All other checks go through the tenants there are, so a deleted tenant would hide its whole
+# ledger.
 _VANISHED = """
 SELECT balance.tenant_id, 'tenant', 'has a balance, and is not there'
 FROM balance
 WHERE NOT EXISTS (SELECT FROM tenants_tenant AS tenant WHERE tenant.id = balance.tenant_id)
 """
 
-# Never backwards: two audits may run at once.
+# A checkpoint never moves backwards: two audits may run at once.
 MOVE_CHECKPOINT = """
 INSERT INTO balance_checkpoint (tenant_id, sequence, available, locked, digest, proven_at)
 VALUES (%(tenant_id)s, %(sequence)s, %(available)s, %(locked)s, %(digest)s, %(now)s)
@@ -123,7 +124,7 @@ WHERE balance_checkpoint.sequence < excluded.sequence
 
 @dataclass(frozen=True)
 class Audited:
-    """One line of AUDIT: what the balance row says, and what the chain of rows comes to."""
+    """One line of AUDIT: what the balance row says, and what the rows of the chain add up to."""
 
     tenant_id: str
     balance_sequence: int | None
@@ -153,7 +154,7 @@ class Audited:
 
 
 def check(scope: Scope, *, now: datetime) -> list[Finding]:
-    """Audit the chains in scope, some hundred tenants to a snapshot, and what explains them."""
+    """Audit the chains in scope and what explains them, some hundred tenants to a snapshot."""
     findings: list[Finding] = []
     if scope.tenant_ids is None:
         findings.extend(audits.found("tenant_vanished", _VANISHED, {}))
@@ -174,7 +175,8 @@ def batches(scope: Scope) -> Iterator[Sequence[str]]:
 
 
 def _check_some(tenant_ids: Sequence[str], *, full: bool, now: datetime) -> list[Finding]:
-    """A checkpoint moves over what is sound *and* explained, as one snapshot shows it."""
+    """Audit these tenants in one snapshot; move the checkpoint of each one that is sound and
+    explained."""
     with snapshot():
         sound = proofs.sound(tenant_ids) if full else set(tenant_ids)
         in_doubt = [each for each in tenant_ids if each not in sound]
@@ -210,7 +212,7 @@ def _audit(tenant_ids: Sequence[str], *, full: bool) -> list[Audited]:
 
 
 def _judge(row: Audited, *, full: bool) -> Iterator[Finding]:
-    """What is wrong with one tenant's ledger."""
+    """Find what is wrong with one tenant's ledger."""
     for code, sequence, message in (
         ("gap", row.gap_at, "does not follow the row before it"),
         ("unchained", row.unchained_at, "balances after are not those before plus the deltas"),
@@ -226,8 +228,8 @@ def _judge(row: Audited, *, full: bool) -> Iterator[Finding]:
 
 
 def _judge_checkpoint(row: Audited) -> Iterator[Finding]:
-    """What the checkpoint says against the rows below it. The usual audit builds on it, so a lie
-    shows there as a wrong sum."""
+    """Compare the checkpoint with the rows below it. The usual audit builds on the checkpoint, so
+    there a false one shows as a wrong sum."""
     said = (row.proven_available or 0, row.proven_locked or 0)
     sums = (int(row.old_available or 0), int(row.old_locked or 0))
     if row.old_digest != row.proven_digest:
@@ -239,7 +241,7 @@ def _judge_checkpoint(row: Audited) -> Iterator[Finding]:
 
 
 def _judge_balance(row: Audited) -> Iterator[Finding]:
-    """The balance row against the last row of its chain, and against the sum of all."""
+    """Compare the balance row with the last row of its chain, and with the sum of all."""
     stands = (row.balance_available or 0, row.balance_locked or 0)
     sums = (int(row.available), int(row.locked))
     if (row.balance_sequence or 0) != row.sequence:
@@ -258,8 +260,8 @@ def _judge_balance(row: Audited) -> Iterator[Finding]:
 
 
 def _judge_clock(row: Audited) -> Iterator[Finding]:
-    """A clock that was wrong once: later lines get the last one's date until that has come. The
-    numbers are right, so the checkpoint moves on."""
+    """Find lines dated after now. A clock was wrong once: later lines take over that date until it
+    has come. The numbers are right, so the checkpoint moves on."""
     if row.ahead:
         message = f"its last row is dated {row.ahead} ahead, and so will be each one until then"
         yield _finding("ahead", row, "balance", message)

@@ -1,4 +1,4 @@
-"""Staff ask for a ledger check now; a worker runs it."""
+"""Staff ask for a ledger check; a worker runs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tenants.services import audit
 
 @transaction.atomic
 def request(*, full: bool, actor: Actor, now: datetime) -> None:
-    """Wake a worker, on the record. The run shows up among the checks once it starts."""
+    """Wake a worker, and write to the audit log who asked. The run is listed once it starts."""
     audit.record(
         tenant_id=None,
         actor=actor,

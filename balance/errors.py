@@ -7,7 +7,7 @@ from common.money import AMOUNT_MAX
 
 
 class InsufficientBalance(RuleViolation):
-    """Extra members: `available_balance` and `shortfall`, in cents."""
+    """The problem document also has `available_balance` and `shortfall`, in cents."""
 
     code = "insufficient_balance"
     title = "Not enough available balance"

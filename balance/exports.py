@@ -37,7 +37,7 @@ def rows(
 def export(
     *, tenant_id: str | None, since: datetime, until: datetime, actor: Actor, now: datetime
 ) -> Iterator[list[str | int]]:
-    """The same, after it is written down who took it."""
+    """The rows of the journal, after the audit log says who took them."""
     audit.record(
         tenant_id=tenant_id,
         actor=actor,

@@ -73,8 +73,8 @@ def last_checks(*, limit: int) -> list[CheckRun]:
 
 
 def _begun() -> QuerySet[LedgerCheck]:
-    """The audits of all tenants, newest first. One that is dated ahead is none of ours: it would
-    hide all others until its day comes."""
+    """The audits of all tenants, newest first. An audit that is dated ahead is not ours and is left
+    out: it would hide the others until its date has come."""
     begun = LedgerCheck.objects.filter(tenant=None, started_at__lte=DatabaseNow())
     return begun.order_by("-started_at")
 

@@ -11,7 +11,8 @@ from django.db import connection
 
 from common.money import CURRENCY
 
-# Times never go back along the numbers, so halving the numbers finds each moment. One statement.
+# Times never go back along the numbers, so a binary search over the numbers finds each moment. One
+# statement.
 CLOSINGS = """
 SELECT
     coalesce(last.sequence, 0),
@@ -42,7 +43,7 @@ LEFT JOIN balance_transaction AS line
 ORDER BY asked.position
 """
 
-# Credits and debits are few beside locks and settlements, and have an index of their own.
+# There are few credits and debits among locks and settlements, and they have an index of their own.
 BROUGHT_IN = """
 SELECT width_bucket(created_at, %(moments)s::timestamptz[]) AS bucket, sum(available_delta)::bigint
 FROM balance_transaction
@@ -56,7 +57,8 @@ GROUP BY bucket
 
 @dataclass(frozen=True)
 class Closing:
-    """What was available and locked at a moment, in cents, and the last line's number before it."""
+    """What was available and locked at a moment, in cents, and the number of the last line before
+    it."""
 
     sequence: int = 0
     available: int = 0
@@ -78,7 +80,7 @@ def closings(*, tenant_id: str, moments: Sequence[datetime]) -> list[Closing]:
 def brought_in(
     *, tenant_id: str, source_type: str, after: int, moments: Sequence[datetime]
 ) -> list[int]:
-    """Cents that causes of one kind added, less what they took back, between each two `moments`.
+    """Cents that sources of one kind added, less what they took back, between each two `moments`.
 
     `after` is the number of the last line before the first moment. One query.
     """

@@ -1,9 +1,9 @@
-"""The audit: what must always hold is proven while postings go on.
+"""The audit of the books, which runs while postings go on.
 
-The usual check looks at what is new, every 15 minutes. The full one looks at everything, some
+The usual check looks at what is new, every 15 minutes. The full check looks at everything, some
 tenants at a time; each usual check also takes a share of it (`balance.rolling`). Rules run in
-read-only transactions with one snapshot each, so they judge states that were really there. This app
-checks the chains (`balance.chains`); apps register what they know with `common.audits`: that
+read-only transactions with one snapshot each, so they judge states that really existed. This app
+checks the chains (`balance.chains`). Other apps register with `common.audits` what they know: that
 pending is their funding in flight, or locked their open payments.
 """
 
@@ -28,8 +28,8 @@ log = structlog.get_logger(__name__)
 
 FINDINGS_STORED_MAX = 1_000
 CLEAN_CHECKS_KEPT_FOR = timedelta(days=30)
-# Damage done to what moved during the last day is found by the usual check. If none has ended for
-# longer, the next one goes back to where the last one began.
+# The usual check finds damage to what moved during the last day. If no check has ended for longer
+# than that, the next one starts where the last one began.
 LOOKS_BACK = timedelta(days=1)
 
 
@@ -71,10 +71,10 @@ def _prove_all(scope: Scope, now: datetime) -> Iterator[Finding]:
 
 
 def _window() -> tuple[datetime, datetime]:
-    """Now, and since when the usual check looks at what moved: by the database's clock, whose
-    machine the ledger is on."""
+    """Now, and since when the usual check looks at what moved, by the clock of the database's
+    machine, where the ledger is."""
     began = database_now()
-    # One that is dated ahead does not count: it would hide the real last one.
+    # A check that is dated ahead does not count: it would hide the last real one.
     ended = LedgerCheck.objects.filter(tenant=None, finished_at__isnull=False, looked_at__lte=began)
     last = ended.order_by("-looked_at").values_list("looked_at", flat=True).first()
     return began, min(began - LOOKS_BACK, last or audits.LONG_AGO)

@@ -48,9 +48,10 @@ def trial_balance(tenant_id: str | None = None) -> list[AccountTotal]:
 def legs(
     tenant_id: str | None = None, *, since: datetime | None = None, until: datetime | None = None
 ) -> Iterator[JournalLeg]:
-    """Every leg from `since` to before `until` in order, the debit before the credit.
+    """Every leg from `since` to before `until`, in order, the debit before the credit.
 
-    Many short queries, no snapshot held. Of each tenant, what was posted when its turn came.
+    Many short queries, so no snapshot is held: the legs of each tenant are those posted when it is
+    read.
     """
     for each, last in _chains(tenant_id, since):
         start = selectors.first_sequence(each, since, pass_equal=False) if since else 1

@@ -16,7 +16,7 @@ class PostingType(models.TextChoices):
 
 
 class Account(models.TextChoices):
-    """Bank clearing is money at the bank; the other two are what we owe the tenant."""
+    """`BANK_CLEARING` is money at the bank; the other two accounts are what we owe the tenant."""
 
     BANK_CLEARING = "bank_clearing", "Bank clearing"
     TENANT_AVAILABLE = "tenant_available", "Tenant available"
@@ -31,7 +31,7 @@ class Move:
     target: Account
 
     def sign(self, account: Account) -> int:
-        """+1, 0 or -1: how the tenant's balance on `account` changes."""
+        """How the tenant's balance on `account` changes: +1, 0 or -1."""
         return (self.target == account) - (self.source == account)
 
 

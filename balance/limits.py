@@ -1,4 +1,4 @@
-"""How much may move. Apps above say what limits their movements; here it becomes one answer."""
+"""How much may move. Apps register what limits their movements; here it becomes one answer."""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ from common import ids
 from common.engine import sql
 from common.money import AMOUNT_MAX, CURRENCY, format_cents
 
-# Called in the select list: called in FROM, its row would be written to a tuple store first.
+# The function is called in the select list: in FROM, its row would be written to a tuple store
+# first.
 POST = """
 SELECT
     (posted).sequence, (posted).available, (posted).locked, (posted).pending, (posted).posted_at,
@@ -42,7 +43,7 @@ FROM (
 
 CREATE_ROW = "SELECT balance_open(%(id)s, %(tenant_id)s)"
 
-# Each try after the first needs somebody else to have moved money in between.
+# Another try is needed only if somebody else moved money in between.
 ATTEMPTS = 10
 
 _REPEATED = (
@@ -162,7 +163,7 @@ def _posting(
 
 
 def create_row(*, tenant_id: str) -> None:
-    """Give the tenant a balance of zero, unless it has one. Waits for whoever is doing the same."""
+    """Give the tenant a balance of zero unless it has one. Waits for others who do that now."""
     sql.rows(CREATE_ROW, {"id": ids.new("bal"), "tenant_id": tenant_id})
 
 
@@ -191,9 +192,9 @@ def _repeat(order: Order) -> Posting | None:
 
 
 def _prepare(order: Order) -> None:
-    """See why nothing was posted: give the tenant a balance row, or refuse what is not covered.
+    """Find out why nothing was posted: create a missing balance row, or refuse what is not covered.
 
-    Neither: money arrived in between, or somebody else made the row. It is worth another try.
+    If neither applies, money arrived in between or somebody else made the row: try again.
     """
     balances = Balance.objects.filter(tenant_id=order["tenant_id"], currency=CURRENCY)
     balance = balances.values("available", "locked", "pending").first()

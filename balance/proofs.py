@@ -1,4 +1,4 @@
-"""What an audit proved before, proven again at the price of reading it once, in any order.
+"""Proves again what an audit proved before, by reading the rows once, in any order.
 
 A checkpoint says how far a tenant's chain was judged row by row. As long as the rows below it are
 the same (their digest), complete, linked to each other and sum to what the checkpoint says, they
@@ -53,8 +53,8 @@ _AGREES = f"""
     AND kept.digest = proven.digest
 """
 
-# Many short histories in one query, a long one in a query of its own, which PostgreSQL may then
-# read with several processes.
+# Many short histories share one query; a long one gets its own, which PostgreSQL may then read with
+# several processes.
 SOUND = f"""
 SELECT proven.tenant_id
 FROM balance_checkpoint AS proven

@@ -75,7 +75,7 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Post
 
 @transaction.atomic
 def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
-    """Close it; nothing is posted. Raises ProposalDecided, ProposalRefused (one's own)."""
+    """Close the proposal without posting. Raises ProposalDecided, ProposalRefused (one's own)."""
     proposal = _lock_for(proposal_id, actor)
     _decide(proposal, ProposalDecision.REJECTED, note, actor, now)
 
@@ -117,7 +117,8 @@ def _checked(text: str) -> str:
 
 
 def _audit(what: str, proposal: AdjustmentProposal, actor: Actor, note: str, now: datetime) -> None:
-    """Among staff: what the tenant may know, the adjustment itself says."""
+    """Write to the part of the audit log that only staff read. The tenant learns of the adjustment
+    itself."""
     audit.record(
         tenant_id=None,
         actor=actor,

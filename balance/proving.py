@@ -1,7 +1,7 @@
 """The steps of an audit: the chains, the rules over all rows, and the rules about each row.
 
-A full proof of some tenants goes through them part by part, each in a snapshot of its own, so that
-a tenant of any size can be proven a bit at a time: whoever stops between two parts goes on there.
+A full proof goes through them part by part, each in a snapshot of its own. It can stop after any
+part and continue there, so a tenant of any size can be proven a bit at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Position(NamedTuple):
 class Part(NamedTuple):
     """What one part of a proof found, and where the next one begins (None: it was the last).
 
-    It proves nothing unless everybody who had to be asked has answered.
+    It proves nothing unless all networks that had to be asked have answered.
     """
 
     findings: list[Finding]
@@ -50,9 +50,9 @@ def recent(scope: Scope, *, now: datetime) -> Iterator[Finding]:
 def everything(
     tenant_ids: Sequence[str], *, now: datetime, start: Position | None = None
 ) -> Iterator[Part]:
-    """Everything about these tenants, part by part, from `start` on.
+    """Judge everything about these tenants, part by part, from `start` on.
 
-    A step that is not known (any more) is begun anew from the first one.
+    Starts from the first step if `start` names a step that does not exist any more.
     """
     scope = Scope(tenant_ids=tuple(tenant_ids), full=True)
     kinds = {slices.name: slices for slices in audits.slices()}
@@ -92,8 +92,8 @@ def _rules(scope: Scope) -> Iterator[Finding]:
 
 
 def _judge(slices: Slices, ids: Sequence[str]) -> tuple[list[Finding], bool]:
-    """What is wrong with these rows, by our own books and by those of others, and whether the
-    others have answered."""
+    """Find what is wrong with these rows, by our own books and by those of the networks. Also says
+    whether the networks have answered."""
     if not ids:
         return [], True
     with snapshot():

@@ -19,11 +19,11 @@ from common.audits import Finding
 from common.database_clock import database_now
 from common.engine import arrays, sql
 
-# At 96 ticks a day one pass through all tenants takes 18 hours; a proof that is older than 20 is
-# made again, whatever the share.
+# One pass through all tenants takes 18 hours at 96 ticks a day. A proof that is older than 20 hours
+# is made again whatever the share.
 TICKS_PER_PASS = 72
 OVERDUE = timedelta(hours=20)
-# One tick of 15 minutes may take so long, plus the part that it has begun.
+# Each tick of 15 minutes may take so many seconds, plus the part that it has begun.
 SECONDS_MAX = 120.0
 TENANTS_PER_TICK_MAX = 10_000
 FAILING_PER_TICK = 20
@@ -53,8 +53,8 @@ SELECT min(CASE WHEN proof.proven_at <= ballast_now() THEN proof.proven_at
 FROM tenants_tenant AS tenant LEFT JOIN balance_full_proof AS proof ON proof.tenant_id = tenant.id
 """
 
-# A proof that is going on keeps where it is; one that ended counts from its beginning. Two ticks at
-# once prove the same twice and write the same.
+# A running proof stores where it continues; a finished one counts from its beginning. Two ticks at
+# once prove and write the same.
 _RECORD = """
 INSERT INTO balance_full_proof (tenant_id, proven_at, is_ok, began_at, is_clean, step, after)
 SELECT id, %(proven_at)s::timestamptz, ok, %(began_at)s::timestamptz, %(is_clean)s::boolean,
@@ -84,7 +84,7 @@ class Due(NamedTuple):
 
 
 def run(*, now: datetime, clock: Callable[[], float] = time.monotonic) -> Iterator[Finding]:
-    """This tick's share. Always takes at least one part, and stops after `SECONDS_MAX`."""
+    """Prove this tick's share: at least one part; no new one after `SECONDS_MAX`."""
     deadline = clock() + SECONDS_MAX
     for batch in _batches(_share()):
         yield from _prove(batch, now=now, may_go_on=lambda: clock() < deadline)
@@ -93,13 +93,14 @@ def run(*, now: datetime, clock: Callable[[], float] = time.monotonic) -> Iterat
 
 
 def prove(tenant_ids: Sequence[str], *, now: datetime) -> Iterator[Finding]:
-    """Prove these now, from the beginning to the end."""
+    """Prove these tenants now, from the beginning to the end."""
     batch = [Due(tenant_id, 0, "", "", None, None, False) for tenant_id in tenant_ids]
     yield from _prove(batch, now=now, may_go_on=lambda: True)
 
 
 def oldest_proof() -> datetime | None:
-    """Since when every tenant was proven from the first row, or was made. None: no tenant.
+    """Since when every tenant was proven from its first row, or was created. None: there is no
+    tenant.
 
     Reads a small row per tenant: 100,000 take some 30 ms.
     """
@@ -109,7 +110,8 @@ def oldest_proof() -> datetime | None:
 
 
 def _share() -> list[Due]:
-    """Those with findings, then the oldest proofs: one share of a pass, and whatever is overdue."""
+    """The tenants to prove now: those with findings, then the oldest proofs, as many as one share
+    of a pass and whatever is overdue."""
     ((tenants,),) = sql.rows(_COUNT, {})
     quota = math.ceil(tenants / TICKS_PER_PASS)
     failing = _next(only_failing=True, most=FAILING_PER_TICK)
@@ -128,7 +130,7 @@ def _next(*, only_failing: bool, most: int) -> list[Due]:
 
 
 def _batches(share: Sequence[Due]) -> Iterator[list[Due]]:
-    """Small ones together; one that is large, or in the middle of its proof, by itself."""
+    """Small tenants together; one that is large, or in the middle of its proof, by itself."""
     batch: list[Due] = []
     for due in share:
         if due.lines >= LINES_PER_BATCH or due.began_at is not None:
@@ -146,7 +148,7 @@ def _batches(share: Sequence[Due]) -> Iterator[list[Due]]:
 def _prove(
     batch: Sequence[Due], *, now: datetime, may_go_on: Callable[[], bool]
 ) -> Iterator[Finding]:
-    """A batch of several is proven to its end; a single one may stop between two parts."""
+    """Prove a batch of several to its end; a single tenant may stop between two parts."""
     tenant_ids = [due.tenant_id for due in batch]
     began_at = batch[0].began_at or database_now()
     start = Position(batch[0].step, batch[0].after)

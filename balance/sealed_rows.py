@@ -1,4 +1,4 @@
-"""What the seal covers of the ledger."""
+"""The rows of the ledger that are sealed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from balance.models import Adjustment, AdjustmentProposal, BalanceTransaction
 from common.sealed import DatedRows, NumberedRows
 
 KINDS = (
-    # A line commits while its balance row is locked, so after every line with a smaller number.
+    # A line commits while its balance row is locked, so it commits after every line with a smaller
+    # number.
     NumberedRows(
         name="ledger",
         label="ledger lines",

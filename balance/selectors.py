@@ -66,7 +66,8 @@ SELECT low FROM search ORDER BY high - low LIMIT 1
 """
 
 
-# Two ranges of the index: never noted, and noted until a time that is over.
+# Two ranges of the index: balances that nobody noted as low, and those noted until a time that is
+# over.
 LOW = """
 SELECT tenant_id FROM balance WHERE is_low AND low_noted_until IS NULL
 UNION ALL
@@ -162,7 +163,7 @@ def page(
 def _bounds(
     tenant_id: str, created_after: datetime | None, created_before: datetime | None
 ) -> tuple[list[str], dict[str, Any]]:
-    """Conditions on tenant and time, and their values. A query for each time."""
+    """SQL conditions on tenant and time, and their values. Each time costs a query."""
     bounds, values = ["tenant_id = %(tenant_id)s"], dict[str, Any](tenant_id=tenant_id)
     if created_after is not None:
         bounds.append("sequence >= %(first)s")
@@ -200,8 +201,8 @@ def newest_first(
 def first_sequence(tenant_id: str, at: datetime, *, pass_equal: bool) -> int:
     """The number of the first line at `at` or later (later only: `pass_equal`), or the next number.
 
-    Numbers have no gaps and times never go back along them, so halving finds it without an index
-    on the time, in one query.
+    Numbers have no gaps and times never go back along them, so a binary search finds it in one
+    query without an index on the time.
     """
     values: dict[str, Any] = {
         "tenant_id": tenant_id,
@@ -219,11 +220,11 @@ def covers(*, tenant_id: Combinable | str, amount: Combinable | int) -> Exists:
 
 
 def low_tenants(*, now: datetime) -> list[str]:
-    """Whose balance, with what is on its way, is below their `notify_below`, and nobody noted that
-    it may wait (`ledger.note_low`). Reads their rows and no others."""
+    """The tenants whose balance, with what is on its way, is below their `notify_below`, unless
+    somebody noted that it may wait (`ledger.note_low`). Reads their rows and no others."""
     return [tenant_id for (tenant_id,) in sql.rows(LOW, {"now": now})]
 
 
 def recovered_tenants() -> list[str]:
-    """Who was noted as low and is not."""
+    """The tenants that were noted as low and are not low any more."""
     return [tenant_id for (tenant_id,) in sql.rows(RECOVERED, {})]

@@ -114,8 +114,12 @@ def settle(**movement: Unpack[Movement]) -> Posting:
 
 
 def change_pending(*, tenant_id: str, delta: int) -> Funds:
-    """Funding set out (`delta` > 0) or ended without a posting (`delta` < 0). Not repeatable:
-    belongs into the transaction of the status change that causes it. Raises BalanceOutOfRange."""
+    """Change the pending balance: funding set out (`delta` > 0), or ended without a posting
+    (`delta` < 0).
+
+    Not safe to repeat: call it in the transaction of the status change that causes it. Raises
+    BalanceOutOfRange.
+    """
     try:
         return _on_balance_row(CHANGE_PENDING, tenant_id, delta=delta)
     except IntegrityError as error:
@@ -145,13 +149,13 @@ def set_notify_rise(*, tenant_id: str, wanted: bool) -> Funds:
 
 
 def note_low(*, tenant_id: str, until: datetime | None) -> None:
-    """The balance is known to be low: until then `selectors.low_tenants` leaves it out. None: it is
-    not low any more."""
+    """Leave the tenant out of `selectors.low_tenants` until then: its low balance is known. None:
+    the balance is not low any more."""
     _on_balance_row(NOTE_LOW, tenant_id, until=until)
 
 
 def look_at_low_again(*, tenant_id: str, now: datetime) -> None:
-    """End the wait that `note_low` asked for: what it was for is over."""
+    """End the wait that `note_low` began, because its reason is over."""
     sql.rows(END_OF_WAIT, {"tenant_id": tenant_id, "now": now})
 
 
@@ -166,11 +170,10 @@ def adjust(
     now: datetime,
     id: str | None = None,
 ) -> Posting:
-    """A correction by staff, audited. The tenant sees `reason` on the statement.
+    """Correct a balance, audited. The tenant sees `reason` on the statement.
 
-    One person's word is enough here: the desk goes through `balance.proposals`.
-
-    A debit may leave available below zero. Raises InvalidAdjustment, BalanceOutOfRange.
+    This does not ask for a second person: the desk goes through `balance.proposals`, which does. A
+    debit may leave available below zero. Raises InvalidAdjustment, BalanceOutOfRange.
     """
     if not 1 <= amount <= AMOUNT_MAX:
         raise InvalidAdjustment("The amount is out of range.", field="amount")
@@ -227,7 +230,7 @@ def _announce(news: Signal, posted: Posting, movement: Movement) -> None:
 
 
 def _on_balance_row(statement: str, tenant_id: str, **values: int | datetime | None) -> Funds:
-    """Run `statement` on the tenant's balance row, which is made if it is missing."""
+    """Run `statement` on the tenant's balance row, creating it if it is missing."""
     parameters = {"tenant_id": tenant_id, "currency": CURRENCY, **values}
     row = sql.first(statement, parameters)
     if row is None:

@@ -1,4 +1,5 @@
-"""The news the ledger sends upwards. Each only shortens a wait: whoever must act also sweeps."""
+"""What the ledger tells the apps above. A signal only shortens a wait: receivers that must act also
+sweep."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from django.dispatch import Signal
 # posted, in the posting's transaction.
 available_balance_fell = Signal()
 
-# A posting raised the available balance of a tenant with `notify_rise`. Same arguments, same
-# transaction; receivers must not touch the balance here, only wake somebody after commit.
+# A posting raised the available balance of a tenant with `notify_rise`. It has the same arguments
+# and is sent in the same transaction; receivers must not touch the balance there, only wake
+# somebody after commit.
 available_balance_rose = Signal()

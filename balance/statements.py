@@ -24,7 +24,7 @@ _A_MOMENT = timedelta(microseconds=1)
 
 @dataclass(frozen=True)
 class Month:
-    """One Eastern calendar month of a tenant; the present one ends now."""
+    """One Eastern calendar month of a tenant. The present month ends now."""
 
     first: date
     opening: Closing
@@ -32,12 +32,12 @@ class Month:
 
     @property
     def last(self) -> date:
-        """Its last day, whether or not that has come."""
+        """The last day of the month, whether or not it has come."""
         return days.next_month(self.first) - timedelta(days=1)
 
     @property
     def lines(self) -> int:
-        """How many lines it has."""
+        """How many statement lines the month has."""
         return self.closing.sequence - self.opening.sequence
 
 
@@ -72,9 +72,10 @@ def months(*, tenant_id: str, now: datetime) -> list[Month]:
 
 
 def statement(*, tenant_id: str, first: date, now: datetime) -> Statement:
-    """That of the month that begins on `first`. Raises NotFound for one without a beginning.
+    """The statement of the month that begins on `first`. Raises NotFound for a month that has not
+    begun, or is before the tenant's first line.
 
-    Reads the month's lines once, whatever came before and after.
+    Reads the month's lines once, however many came before and after.
     """
     if not _has_begun(tenant_id, first, now):
         raise NotFound("There is no statement of this month.")

@@ -1,4 +1,4 @@
-"""Celery's doors into this app."""
+"""Celery tasks of this app."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from common.clock import utc_now
 
 @shared_task(name="balance.check_ledger")
 def check_ledger(*, full: bool = False, **_future: object) -> None:
-    """The usual check with its share of the rolling full one, or all of the full one at once."""
+    """Run the usual check with its share of the rolling full one, or the full check at once."""
     invariants.check(now=utc_now(), full=full, roll=not full)

@@ -1,15 +1,17 @@
-"""Every periodic job in one table. All are sweeps: running one twice, or late, does no harm."""
+"""Every periodic job in one table. All are sweeps: to run one twice, or late, does no harm."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# Beat says by its clock when, a worker judges by its own: each may be off by 5 seconds.
+# Beat's clock says when a tick is due, a worker's clock whether it has expired: each may be off by
+# 5 seconds.
 _EXPIRES_SECONDS_MIN = 15
 
 
 def every(seconds: float, task: str) -> dict[str, Any]:
-    """A tick that expires soon, so a stopped worker meets no long backlog of ticks."""
+    """A tick that expires soon, so that a worker that was stopped finds no long backlog of
+    ticks."""
     expires = max(seconds, _EXPIRES_SECONDS_MIN)
     return {"task": task, "schedule": seconds, "options": {"expires": expires}}
 

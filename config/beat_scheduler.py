@@ -1,4 +1,4 @@
-"""The scheduler of beat: it sends nothing while its clock is wrong."""
+"""The scheduler of Celery beat. It sends nothing while its process's clock is wrong."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from common import drift
 
 
 class ClockedScheduler(PersistentScheduler):
-    """Pauses with a wrong clock. With a right one again it forgets runs that are still to come,
-    which would keep it from sending until then."""
+    """Pauses while the clock is wrong. Once it is right again, it forgets recorded runs that are
+    still to come, which would keep it from sending until then."""
 
     _may_know_the_future = True  # also from the file of the last run
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
-        """Send what is due; returns the seconds until the next look."""
+        """Send what is due; returns the seconds until the next call."""
         if drift.guard.is_adrift():
             self._may_know_the_future = True
             return drift.EVERY_SECONDS_WHILE_ADRIFT

@@ -1,4 +1,4 @@
-"""The Celery application. Tasks only wake work up; the rows in PostgreSQL are the work."""
+"""The Celery application. Tasks only wake workers up; the rows in PostgreSQL are the work."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
 class BallastCelery(Celery):
-    """Celery, with a worker that does not outlive an error it cannot recover from."""
+    """Celery with a worker that ends on an error from which it cannot recover."""
 
     @cached_property
     def Worker(self) -> type[CrashOnlyWorker]:
-        """The class to run, as Celery asks for it."""
+        """The worker class to run, where Celery looks for it."""
         return self.subclass_with_self(CrashOnlyWorker)
 
 
@@ -43,7 +43,8 @@ def _use_django_logging(**_kwargs: object) -> None:
 
 @worker_init.connect
 def _look_at_the_role(**_kwargs: object) -> None:
-    """Exits: any other exception of a handler Celery logs, and starts all the same."""
+    """Check the database role. Exits the process itself, because Celery would log any other
+    exception of a handler and start all the same."""
     try:
         roles.refuse_to_start()
     except ImproperlyConfigured as problem:
@@ -57,7 +58,7 @@ def _note_start(task: Any, **_kwargs: object) -> None:
 
 @task_postrun.connect
 def _note_run(task: Any, state: str, **_kwargs: object) -> None:
-    """Tell the desk when each task last ran, and how."""
+    """Record for the desk when each task last ran, and how."""
     now = utc_now()
     started_at = getattr(task.request, "started_at", None) or now
     seconds = (now - started_at).total_seconds()

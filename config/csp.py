@@ -1,4 +1,4 @@
-"""The admin skin (django-unfold) carries Alpine.js, which needs a wider policy than our pages."""
+"""A wider content security policy for the admin: its skin (django-unfold) brings Alpine.js."""
 
 from __future__ import annotations
 

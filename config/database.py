@@ -1,4 +1,4 @@
-"""How a process reaches PostgreSQL, and as whom."""
+"""How a process connects to PostgreSQL, and under which role."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from config.env import count, env, flag, text
 
-# Set by `manage.py` for the commands that change tables or say who may do what with them.
+# `manage.py` sets it for the commands that change tables, or the rights of roles.
 AS_OWNER = "BALLAST_AS_DATABASE_OWNER"
 OWNERS_COMMANDS = frozenset({"migrate", "database_roles", "settable_clock", "pgtrigger", "flush"})
 
 
 def settings() -> dict[str, Any]:
-    """Django's settings of the one database."""
+    """Django's settings of the only database."""
     is_pooled = flag("DATABASE_POOL", default=False)
     found: dict[str, Any] = env.db_url_config(_address())
     found |= {
@@ -34,17 +34,17 @@ def takes_fast_path() -> bool:
 
 
 def is_owner() -> bool:
-    """Whether this process is a command of the owner's."""
+    """Whether this process runs a command of the owner's."""
     return bool(os.environ.get(AS_OWNER))
 
 
 def application_role() -> str:
-    """The role of the application, whoever this process is."""
+    """The application's role, also in a process of the owner."""
     return str(env.db_url_config(_application_address())["USER"])
 
 
 def _address() -> str:
-    """The owner's where a command is the owner's and there is one."""
+    """The owner's address in a command of the owner's, if there is one."""
     owner = text("DATABASE_OWNER_URL", default="")
     if owner and is_owner():
         return owner
@@ -60,13 +60,14 @@ def _options() -> dict[str, Any]:
         "server_side_binding": True,
         # Only the fast path gives psycopg's prepared statements names that a pooler can stand.
         "prepare_threshold": 2 if takes_fast_path() else None,
-        # A host that is away must not hold a process: neither at the start nor in the middle.
+        # Bounds for a host that does not answer, when connecting and later.
         "connect_timeout": count("DATABASE_CONNECT_TIMEOUT_SECONDS", default=3, minimum=2),
         "tcp_user_timeout": count("DATABASE_TCP_TIMEOUT_MS", default=10_000),
         # A request that waits longer for a row answers 503 instead of holding a connection. These
-        # suit workers; `config/gunicorn.py` and `manage.py` bring their own.
+        # values suit workers; `config/gunicorn.py` and `manage.py` set their own.
         "options": (
-            # Tables are found in our schema, whatever search_path the role or the database has set.
+            # Tables are looked for in our schema, whatever search_path the role or the database
+            # has.
             "-c search_path=public,pg_temp"
             f" -c statement_timeout={count('DATABASE_STATEMENT_TIMEOUT_MS', default=60_000)}"
             f" -c lock_timeout={count('DATABASE_LOCK_TIMEOUT_MS', default=3000)}"

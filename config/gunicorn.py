@@ -18,17 +18,17 @@ timeout = 30
 graceful_timeout = 8
 keepalive = 5
 loglevel = "warning"
-# Its default place is one per account, so copies running side by side would share it.
+# The default place is one per account, so copies running side by side would share it.
 control_socket_disable = True
-# The workers' heartbeats: on a slow disk a busy worker would look like a stuck one.
+# Where workers write heartbeats. On a slow disk a busy worker would look like a stuck one.
 _memory = Path(os.sep, "dev", "shm")
 worker_tmp_dir = str(_memory) if _memory.is_dir() else None
-# A request is over in seconds, one way or the other.
+# A request is over in seconds, answered or refused.
 os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT_MS", "5000")
 os.environ.setdefault("DATABASE_IDLE_TRANSACTION_TIMEOUT_MS", "10000")
 
 
 def child_exit(_server: Any, worker: Any) -> None:
-    """Take a dead worker's gauges out of the shared metrics."""
+    """Remove a dead worker's gauges from the shared metrics."""
     if text("PROMETHEUS_MULTIPROC_DIR", default=""):
         multiprocess.mark_process_dead(worker.pid)

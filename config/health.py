@@ -1,4 +1,4 @@
-"""`/healthz`: the process answers. `/readyz`: it can do its work."""
+"""`/healthz`: the process answers. `/readyz`: it can also do its work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from common import drift
 from common.database import roles
 from common.engine import sql
 
-# If either is true every change fails, although the server answers: all but reads would be 503.
+# If either is true every change would be a 503, although the server answers.
 _TAKES_CHANGES = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')"
 ROLE_PROBLEMS_SHOWN = 10
 
@@ -20,10 +20,10 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 
 
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """503 while PostgreSQL does not answer or takes no changes, where our role lacks a right or
-    none binds it, and where the pages' files were not collected.
+    """503 if PostgreSQL does not answer or takes no changes, if our role lacks a right or is not
+    bound by rights, or if the pages' files were not collected.
 
-    Valkey is not needed to serve.
+    Serving does not need Valkey.
     """
     if _lacks_static_files():
         return _unavailable(static="not collected")
@@ -52,5 +52,6 @@ def _unavailable(**why: str) -> JsonResponse:
 
 
 def _lacks_static_files() -> bool:
-    """Without `manage.py collectstatic` every page is an error; development needs none."""
+    """Whether `collectstatic` has not run, without which every page is an error. Development needs
+    none."""
     return getattr(staticfiles_storage, "hashed_files", None) == {}

@@ -12,11 +12,11 @@ from structlog.typing import EventDict, WrappedLogger
 
 from common.redaction import REDACTED, clean_text, without_secrets
 
-# Members that must never be written, whoever logs them.
+# Members that must never be written, whatever logs them.
 _SECRET_NAMES = re.compile(
     r"account_?number|token|secret|password|passwd|authorization|api_?key$|cookie", re.IGNORECASE
 )
-# Members that are references and not bank details, whatever their digits look like.
+# Members that hold references, not bank details, whatever their digits look like.
 _REFERENCE_NAMES = re.compile(r"(^|_)id$|^timestamp$|^trace_number$")
 _DEPTH_MAX = 6
 
@@ -45,7 +45,7 @@ def _redacted(name: str, value: Any, *, depth: int) -> Any:
 
 @lru_cache(maxsize=1000)
 def _judged(name: str) -> tuple[bool, bool]:
-    """Whether a member of this name is secret, and whether it is a reference."""
+    """Whether a member of this name is secret, and whether it holds a reference."""
     return bool(_SECRET_NAMES.search(name)), bool(_REFERENCE_NAMES.search(name))
 
 
@@ -84,7 +84,7 @@ def logging_config(*, json_lines: bool) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": "INFO"},
         "loggers": {
             "django.server": {"level": "WARNING"},
-            # A line for every tick of every sweep would drown what matters.
+            # A line for every tick of every sweep would hide the lines that matter.
             "django_structlog.celery": {"level": "WARNING"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},  # a 400 in request_finished
             "django.request": {"level": "CRITICAL"},  # django_structlog writes request and error

@@ -1,4 +1,4 @@
-"""`/metrics` for Prometheus: Django's own figures, and what somebody on call is woken for."""
+"""`/metrics` for Prometheus: Django's own figures, and those that somebody on call is woken for."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from webhooks.dispatcher import heartbeats
 
 
 class QueueAges(Collector):
-    """Seconds that the oldest due row of each queue waits; one indexed query per queue.
+    """For how many seconds the oldest due row of each queue waits; one indexed query per queue.
 
-    This is what to alert on: it grows whether workers, beat or the broker are the ones that stop.
+    Alert on this: it grows whether workers, beat or the broker stop.
     """
 
     def collect(self) -> Iterator[Metric]:
@@ -59,7 +59,7 @@ class Alarms(Collector):
 
 
 def _ledger(now: datetime) -> Iterator[Metric]:
-    """Nothing before the first check has ended: absence is to be alerted on, too."""
+    """Yields nothing before the first check has ended: alert on absence, too."""
     check = figures.last_verdict()
     if check is None or check.finished_at is None:
         return
@@ -79,7 +79,7 @@ def _ledger(now: datetime) -> Iterator[Metric]:
 
 
 def _seals(now: datetime) -> Iterator[Metric]:
-    """Nothing before the first round, or the first line that was taken: alert on that, too."""
+    """Yields nothing before the first round, or the first accepted line: alert on absence, too."""
     state = seals.state()
     if state is not None:
         yield GaugeMetricFamily(
@@ -100,7 +100,7 @@ def _seals(now: datetime) -> Iterator[Metric]:
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """404 for whoever does not hold `METRICS_TOKEN`; open to all only in DEBUG without a token."""
+    """404 without `METRICS_TOKEN`; open to everybody only in DEBUG without a token."""
     if not _may_read(request):
         return HttpResponseNotFound()
     registry = CollectorRegistry()

@@ -1,7 +1,8 @@
-"""Middleware that pages need and the interface does not: a key opens it, never a cookie.
+"""Middleware that pages need and the API does not: a key opens it, never a cookie. Also counts
+requests.
 
-Under `/api/v1/` these let requests through untouched. Each is its original in all else, and is
-known as one to Django's own checks. And what is counted of each request.
+Under `/api/v1/` these let requests through untouched. In all else each does what its original does,
+and passes for it in Django's own checks.
 """
 
 from __future__ import annotations
@@ -49,33 +50,34 @@ class _ForPages:
 
 
 class Compression(_ForPages, gzip.GZipMiddleware):
-    """Pages in a quarter of their bytes; why that tells no secret: decision 0074."""
+    """Compresses pages to a quarter of their bytes. Decision 0074 says why that reveals no
+    secret."""
 
 
 class ContentSecurityPolicy(_ForPages, csp.CSPMiddleware):
-    """What a page may load."""
+    """Sends what a page may load."""
 
 
 class Session(_ForPages, sessions.SessionMiddleware):
-    """Who is signed in."""
+    """Loads and saves the session."""
 
 
 class Authentication(_ForPages, auth.AuthenticationMiddleware):
-    """`request.user`."""
+    """Sets `request.user`."""
 
 
 class Messages(_ForPages, messages.MessageMiddleware):
-    """What the next page says."""
+    """Keeps messages for the next page."""
 
 
 class Htmx(_ForPages, htmx.HtmxMiddleware):
-    """`request.htmx`."""
+    """Sets `request.htmx`."""
 
 
 class RightClock:
     """Refuses changes while this process's clock is wrong: they would be dated, and judged, by it.
 
-    Reads go on. What is refused was not begun, so it may be sent again, to another process as well.
+    Reads go on. What is refused was not begun, so it may be sent again, also to another process.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -90,9 +92,9 @@ class RightClock:
 
 
 class Outages:
-    """Says what a lost database, or a key that is not here yet, means: not that something broke.
+    """Answers 503 where a view lost the database, or needs a key that is not here yet.
 
-    For views. `_ForPages` does it for the middleware above, `handler500` for what is left.
+    `_ForPages` does so for the middleware above, `handler500` for all else.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -112,15 +114,17 @@ class Outages:
 
 
 class RequestMetrics(PrometheusAfterMiddleware):  # type: ignore[misc]  # it ships no types
-    """How many, by method, answer and view, and how long they took. The original also counts bytes,
-    charsets and transports, at half of its cost."""
+    """Counts requests by method, answer and view, and measures how long they took.
+
+    The original also counts bytes, charsets and transports, at half of its cost.
+    """
 
     def process_request(self, request: Any) -> None:
         self.metrics.requests_by_method.labels(method=self._method(request)).inc()
         request.prometheus_after_middleware_event = Time()
 
     def process_view(self, request: Any, *_args: Any, **_kwargs: Any) -> None:
-        """The view is counted with its answer."""
+        """Count the view together with its answer."""
 
     def process_response(self, request: Any, response: Any) -> Any:
         status, method = str(response.status_code), self._method(request)

@@ -1,4 +1,4 @@
-"""What only the whole product knows of its reference: examples of every body, links between them.
+"""Adds to the reference what only the whole product knows: examples of every body, and links.
 
 Both are tables by component: an operation's examples and links follow from the schemas of its
 request and of its answer.
@@ -60,7 +60,7 @@ def _operations(result: Document) -> Iterator[Document]:
 
 
 def _answers(operation: Document) -> Iterator[tuple[str, Document]]:
-    """Status and content of each successful JSON answer."""
+    """The status and content of each successful JSON answer."""
     for status, answer in operation["responses"].items():
         if status.startswith("2"):
             yield from ((status, content) for content in _json_of(answer))
@@ -76,7 +76,7 @@ def _component(schema: Document) -> str:
 
 
 def _row(schema: Document, components: Document) -> tuple[str, bool]:
-    """The component in an answer's `data`, and whether it is a list of them."""
+    """The component in an answer's `data`, and whether `data` is a list of them."""
     data = components["schemas"][_component(schema)]["properties"]["data"]
     is_list = "items" in data
     return _component(data["items"] if is_list else data), is_list

@@ -1,4 +1,4 @@
-"""Which member of which object leads to which operation: the `links` of the reference."""
+"""The `links` of the reference: which member of which object leads to which operation."""
 
 from __future__ import annotations
 

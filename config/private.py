@@ -1,4 +1,4 @@
-"""Pages about a person's account are for that person alone."""
+"""Keeps pages about a person's account out of every cache."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 
 class AccountPagesMiddleware:
-    """Keeps everything under `/accounts/` (codes, keys, sessions) out of every cache."""
+    """Forbids to cache anything under `/accounts/` (codes, keys, sessions)."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -41,7 +41,7 @@ ALLOWED_HOSTS = items("ALLOWED_HOSTS", default="localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = items("CSRF_TRUSTED_ORIGINS", default=BASE_URL)
 # How many proxies of ours stand in front and append to X-Forwarded-For; 0 trusts none.
 TRUSTED_PROXY_COUNT = count("TRUSTED_PROXY_COUNT", default=0)
-# Prometheus sends it as a Bearer token to /metrics; without one /metrics exists only in DEBUG.
+# Prometheus sends this as a Bearer token to /metrics. Without it /metrics exists only in DEBUG.
 METRICS_TOKEN = text("METRICS_TOKEN", default="")
 RUN_DIR = Path(text("BALLAST_RUN_DIR", default=str(BASE_DIR / ".run")))
 
@@ -142,7 +142,7 @@ DATABASE_FAST_PATH = database.takes_fast_path()
 DATABASES = {"default": database.settings()}
 # Whether tests and demonstrations may choose the database's time; no variable says so elsewhere.
 SETTABLE_DATABASE_CLOCK = DEBUG
-# A process whose clock is further from the database's pauses. None (in tests): nobody looks.
+# A process pauses if its clock is further from the database's. None (in tests): it never does.
 CLOCK_DRIFT_SECONDS_MAX: int | None = count("CLOCK_DRIFT_SECONDS_MAX", default=5, minimum=1)
 
 # --- Valkey or Redis: wake-ups, rate limits, cache. Never the record of anything. ---------------
@@ -238,7 +238,7 @@ MFA_FORMS = {
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Ballast"
-# Addresses of people are only set by whoever invited them, so there is nothing to verify.
+# Whoever invites a person sets their address, so there is nothing to verify.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG  # http://localhost
 PASSWORD_RESET_TIMEOUT = 60 * 60
@@ -352,7 +352,7 @@ FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development="development-only", debu
 # In the form of ENCRYPTION_KEYS. Old keys stay, so that old seals can be proven. Never kept beside
 # the database or its backups.
 SEAL_KEYS = encryption_keys("SEAL_KEYS", development=f"dev:{_DEVELOPMENT_KEY}", debug=DEBUG)
-# Where what is sealed is published once an hour: the end of a file, an address, a mailbox.
+# Where seals are published once an hour: the end of a file, an address, a mailbox.
 SEAL_FILE = text("SEAL_FILE", default="")
 SEAL_WEBHOOK_URL = text("SEAL_WEBHOOK_URL", default="")
 if SEAL_WEBHOOK_URL:

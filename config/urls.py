@@ -1,4 +1,4 @@
-"""Every address we serve."""
+"""Every address that we serve."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from desk import sign_in
 from tenants.account_transactions import account_pages, in_one_transaction
 
 admin.site.index_title = "Home"
-# Staff sign in where everybody does, behind the same rate limits.
+# Staff sign in where everybody does, with the same rate limits.
 sign_in.guard(admin.site)
 
 handler500 = "dashboard.shell.broken.server_error"
@@ -28,13 +28,13 @@ urlpatterns = [
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
     re_path(r"^api(?:/|$)", unknown_path),
-    # allauth's own pattern does not know the underscore of our user ids.
+    # allauth's own pattern does not allow the underscore of our user ids.
     re_path(
         r"^accounts/password/reset/key/(?P<uidb36>usr_[0-9a-z]+)-(?P<key>.+)/$",
         in_one_transaction(password_reset_from_key),
         name="account_reset_password_from_key",
     ),
-    # People are invited by their address and known by it; only staff change it.
+    # People are invited and known by their address; only staff change it.
     path("accounts/email/", site.not_offered),
     path("accounts/", include(account_pages())),
     path("admin/desk/", include("desk.urls")),

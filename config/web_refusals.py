@@ -1,4 +1,4 @@
-"""Answers to requests that never reach Django: a problem document instead of gunicorn's HTML."""
+"""Answers requests that never reach Django with a problem document instead of gunicorn's HTML."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ log = structlog.get_logger(__name__)
 
 
 class NotOneHost(ParseException):  # type: ignore[misc]  # gunicorn ships no types
-    """HTTP/1.1 wants exactly one Host header (RFC 9112, 3.2)."""
+    """No Host header, or more than one. HTTP/1.1 wants exactly one (RFC 9112, 3.2)."""
 
 
 class ManyIdempotencyKeys(ParseException):  # type: ignore[misc]  # gunicorn ships no types
-    """More than one Idempotency-Key header. WSGI would join them to a key that nobody sent, and a
-    proxy that adds its own to each try would make each try run. Afterwards nobody can tell: a
-    single key may contain a comma."""
+    """More than one Idempotency-Key header.
+
+    WSGI would join them into a key that nobody sent, and a proxy that adds its own to each try
+    would make each try run. It cannot be told later, because a single key may contain a comma.
+    """
 
 
 def require_clear_headers(version: tuple[int, int], headers: Sequence[tuple[str, str]]) -> None:
-    """Raises NotOneHost, ManyIdempotencyKeys. Names are in capitals, as gunicorn reads them."""
+    """Raises NotOneHost, ManyIdempotencyKeys. gunicorn gives the names in capitals."""
     seen = Counter(name for name, _ in headers)
     if seen["HOST"] > 1 or (seen["HOST"] == 0 and version >= (1, 1)):
         raise NotOneHost
@@ -43,9 +45,9 @@ def require_clear_headers(version: tuple[int, int], headers: Sequence[tuple[str,
 
 
 def refuse(client: socket, exc: Exception) -> None:
-    """Write down what happened and tell the client, if it is still there.
+    """Log what happened and tell the client, if it is still there.
 
-    gunicorn's own warning would also repeat the offending header, which may hold a key.
+    gunicorn's own warning would repeat the offending header, which may hold a key.
     """
     request_id = ids.new_request_id()
     with structlog.contextvars.bound_contextvars(request_id=request_id):

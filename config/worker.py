@@ -1,4 +1,4 @@
-"""The Celery worker we run: one that ends when it cannot go on."""
+"""The Celery worker we run. It ends when it cannot go on."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class ClockedTask(Task):  # type: ignore[type-arg]  # generic in its stubs only
 
 
 class CrashOnlyWorker(Worker):
-    """Ends at once on an error it cannot recover from, so that its supervisor starts another.
+    """Ends at once on an error from which it cannot recover, so that its supervisor starts another.
 
-    A worker that loses its broker while it holds messages can fail on handing them back over the
-    connection that is gone (kombu issue 582), and its orderly stop then waits for ever on a pool
-    that is gone as well: alive, and doing nothing. Nothing is lost by ending here. Messages only
-    wake work up, and leases give back the rows.
+    A worker that loses its broker while it holds messages can fail to hand them back over the lost
+    connection (kombu issue 582). Its orderly stop then waits forever for a pool that is gone, too:
+    the worker is alive and does nothing. Ending here loses nothing: messages only wake workers up,
+    and leases give back the rows.
     """
 
     def stop(self, in_sighandler: bool = False, exitcode: int | None = None) -> None:

@@ -1,6 +1,7 @@
-"""Rows dated ahead of the database's time: no process of ours writes one, and no round seals it.
+"""Finds rows dated ahead of the database's time. No process of ours writes one, and no round seals
+it.
 
-Whoever writes one wants it to be read as the last word, or to be sealed by nobody for long.
+Somebody who writes one wants it to be read as the last word, or to stay unsealed for long.
 """
 
 from __future__ import annotations
@@ -16,16 +17,17 @@ FINDINGS_MAX = 100
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """The first hundred of each kind. Each table has an index on the date.
+    """Find such rows, the first hundred of each kind. Each table has an index on the date.
 
-    Of the audit log only: a clock that runs ahead dates other rows so, too, and it is named itself.
+    Only rows of the audit log are named: a process whose clock runs ahead dates other rows so, too,
+    and that clock is a finding of its own.
     """
     for kind in (sealed.dated()["audit"],):
         yield from audits.found("row_ahead", statement(kind), scope.values)
 
 
 def statement(kind: DatedRows) -> str:
-    """The rows of a kind that are dated ahead."""
+    """The query for the rows of a kind that are dated ahead."""
     return f"""
         SELECT {kind.tenant}, line.id::text, 'of {kind.label}: is dated ' || line.{kind.at}
         FROM {kind.table} AS line {kind.join}

@@ -1,8 +1,8 @@
 """The seal's part of `check_ledger`.
 
-The usual check proves the newest rounds, those of the last check's findings, and a slice of all
-the others, so that each round is proven once a day. Which slice is a matter of the database's
-clock: there is no note of it that somebody could change. The full check proves every round.
+The usual check proves the newest rounds, the rounds in which the last check found something, and a
+slice of all the others, so that each round is proven once a day. The database's clock says which
+slice: there is no note of it that somebody could change. The full check proves every round.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DAY = timedelta(days=1)
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """What is wrong with the seals in scope, the first hundred of it."""
+    """Find what is wrong with the seals in scope, the first hundred findings."""
     now = capped(utc_now())
     last = last_number()
     numbers = sorted(_wanted(scope, last, now))
@@ -45,7 +45,7 @@ def _wanted(scope: Scope, last: int, now: datetime) -> set[int]:
 
 
 def _slice(last: int, now: datetime) -> set[int]:
-    """The rounds whose turn came since the last check: the day is shared among all of them."""
+    """The rounds to prove since the last check. Every round has its minute of the day."""
     if not last:
         return set()
     verdict = figures.last_verdict()
@@ -58,13 +58,15 @@ def _slice(last: int, now: datetime) -> set[int]:
 
 
 def _place(moment: datetime, last: int) -> int:
-    """Whose turn it is: round 1 at midnight UTC, the last one before the next."""
+    """The round whose turn it is now: round 1 at midnight UTC, the last one before the next
+    midnight."""
     midnight = datetime.combine(moment.astimezone(UTC).date(), datetime.min.time(), tzinfo=UTC)
     return min(last, 1 + int(last * ((moment - midnight) / _DAY)))
 
 
 def _broken() -> set[int]:
-    """What was broken stays a finding until it is not."""
+    """The rounds in which the last check found something. They are proven again until they are
+    sound."""
     subjects = figures.last_subjects(prefix="seal_")
     numbers = (subject.removeprefix("round ") for subject in subjects)
     return {int(number) for number in numbers if number.isdecimal()}

@@ -1,4 +1,4 @@
-"""Where the seals stand, for the desk, metrics and commands."""
+"""How far the seals go, for the desk, metrics and commands."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def state() -> SealState | None:
 
 
 def published_at() -> dict[str, datetime | None]:
-    """When each way that is set took a line the last time. One indexed query each."""
+    """When each configured way last took a line. One indexed query each."""
     return {str(way): _taken_at(way) for way in publication.ways()}
 
 

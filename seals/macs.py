@@ -1,7 +1,7 @@
 """The keyed digests of rounds and seals.
 
-The keys are `SEAL_KEYS`: the first one makes seals, all of them prove old ones. Who holds the
-database but no key can change rows and seals, but not so that they fit.
+The first key of `SEAL_KEYS` makes seals, all of them prove old ones. Somebody who holds the
+database but no key can change rows and seals, but cannot make a seal that fits the changed rows.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class UnknownSealKey(Exception):
 
 
 def sign(row: Seal | SealRound) -> None:
-    """Give `row` the digest of what it says now, with the newest key."""
+    """Give `row` the digest of its present content, with the newest key."""
     row.key_id = next(iter(_keys()))
     row.mac = _mac(row)
 
 
 def doubt(row: Seal | SealRound) -> str:
-    """Why `row` cannot be relied on by itself; empty if somebody with the key made it as it is."""
+    """Why `row` may not be what somebody with the key wrote; empty if it is."""
     try:
         if is_genuine(row):
             return ""
@@ -39,7 +39,7 @@ def doubt(row: Seal | SealRound) -> str:
 
 
 def is_genuine(row: Seal | SealRound) -> bool:
-    """Whether somebody with the key made `row` as it is. Raises UnknownSealKey."""
+    """Whether somebody with the key wrote `row` as it is. Raises UnknownSealKey."""
     return hmac.compare_digest(row.mac.encode(), _mac(row).encode())
 
 
@@ -84,7 +84,8 @@ def _content(row: Seal | SealRound) -> bytes:
 
 
 def _canonical(value: object) -> bytes:
-    """The same bytes before and after PostgreSQL kept it: no floats, keys in order, ASCII."""
+    """The bytes to sign. They are the same before and after PostgreSQL stored the values: no
+    floats, keys in order, ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 

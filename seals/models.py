@@ -46,9 +46,9 @@ class SealRound(models.Model):
 class Seal(models.Model):
     """What a round found new of one tenant, by kind: how many rows, and their digest.
 
-    `chain` is the tenant's id, and empty for rows of no tenant. It is no foreign key: a seal says
-    what was there, also of a tenant that is not any more. `sequence` is the last sealed line of
-    the ledger. `mac` is keyed, over all of it and the `previous` seal's of the chain.
+    `chain` is the tenant's id, and empty for rows of no tenant. It is no foreign key, because a
+    seal outlives its tenant. `sequence` is the last sealed line of the ledger. `mac` is keyed, over
+    all of it and the `previous` seal's of the chain.
     """
 
     chain = models.CharField(max_length=ids.ID_LENGTH_MAX, blank=True, db_collation="C")
@@ -76,7 +76,7 @@ class PublishedWay(models.TextChoices):
 
 
 class SealPublication(models.Model):
-    """One try to tell the outside where the chains stand. A note for the desk and for alarms."""
+    """One attempt to publish outside how far the chains go. A note for the desk and for alarms."""
 
     round_number = models.IntegerField()
     way = models.CharField(max_length=7, choices=PublishedWay)

@@ -1,8 +1,8 @@
-"""Tells the outside where the chains stand: once an hour, to a file, an address or a mailbox.
+"""Publishes once an hour how far the chains of seals go: to a file, an address or a mailbox.
 
-Whoever owns the database can cut off the end of a chain, or all of it, and no look from inside
-shows that. What was published before shows it (`seals.published`). Each way is tried by itself; one
-that fails is noted, alarmed on, and tried again with the next hour.
+Somebody who owns the database can cut off the end of a chain, or all of it, and nothing inside the
+database shows that. What was published before shows it (`seals.published`). Each way is tried by
+itself; one that fails is noted, raises an alarm, and is tried again the next hour.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from webhooks import signing
 
 log = structlog.get_logger(__name__)
 
-# A line names at most so many chains that went on; the round's digest stands for all of them.
+# A line names at most so many chains that went on; the round's digest covers all of them.
 HEADS_MAX = 1_000
 KEPT_FOR = timedelta(days=90)
 # The operator named the address, so any network will do.
 _ANYWHERE = parse_networks(("0.0.0.0/0", "::/0"))
 _TEMPLATE = "seal_published"
 
-# One more than are told, to say that there are more.
+# One more than a line names, to know whether there are more.
 _HEADS = """
 SELECT DISTINCT ON (chain) chain, number, mac FROM seals_seal
 WHERE round_id > %(after)s AND round_id <= %(upto)s
@@ -45,11 +45,11 @@ ORDER BY chain, number DESC LIMIT %(limit)s
 
 
 class NotTaken(Exception):
-    """The other side did not take it. The text says why, without any secret."""
+    """The receiver did not accept the line. The text says why, without any secret."""
 
 
 def ways() -> list[PublishedWay]:
-    """Where the settings say it goes."""
+    """The ways to publish that the settings name."""
     given = {
         PublishedWay.FILE: settings.SEAL_FILE,
         PublishedWay.WEBHOOK: settings.SEAL_WEBHOOK_URL,
@@ -59,7 +59,7 @@ def ways() -> list[PublishedWay]:
 
 
 def publish(*, now: datetime) -> int:
-    """Tell every way where the chains stand; returns how many took it. Hold no transaction."""
+    """Publish by every way; returns how many accepted the line. Must not run in a transaction."""
     last = SealRound.objects.order_by("-number").first()
     if last is None:
         return 0
@@ -69,9 +69,9 @@ def publish(*, now: datetime) -> int:
 
 
 def publish_restored(*, reason: str, now: datetime) -> int:
-    """Say that the database was restored on purpose, and where its chains end; then go on.
+    """Publish that the database was restored on purpose and where its chains end now.
 
-    Lines about later rounds do not count any more. Returns how many ways took it.
+    Earlier lines about later rounds no longer count. Returns how many ways accepted it.
     """
     last = SealRound.objects.order_by("-number").first()
     line = {
@@ -96,7 +96,7 @@ def _try(way: PublishedWay, line: dict[str, Any], number: int, now: datetime) ->
 
 
 def _line(last: SealRound, way: PublishedWay, now: datetime) -> dict[str, Any]:
-    """Where the chains stand, and which ones went on since this way took a line."""
+    """How far the chains go, and which ones went on since this way last accepted a line."""
     taken = SealPublication.objects.filter(way=way, error="", round_number__lte=last.number)
     before = taken.order_by("-at").values_list("round_number", flat=True).first() or 0
     with connection.cursor() as cursor:
@@ -117,7 +117,7 @@ def _line(last: SealRound, way: PublishedWay, now: datetime) -> dict[str, Any]:
 
 
 def _to_file(line: dict[str, Any], now: datetime) -> None:
-    """One write to the end of the file, on disk before we say so."""
+    """Append in one write, and return once it is on disk."""
     data = _bytes(line) + b"\n"
     handle = os.open(settings.SEAL_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
     try:

@@ -1,8 +1,8 @@
-"""What was published outside, against what the database says now.
+"""Compares what was published outside with what the database says now.
 
-From inside nobody can see that the end of a chain was cut off, or all of it: the published lines
-are what remains. A line `restored` says that a backup was restored on purpose: what was published
-before it about later rounds does not count any more.
+Nothing inside the database shows that the end of a chain, or all of it, was cut off: only the
+published lines do. A line `restored` says that a backup was restored on purpose: earlier lines
+about later rounds no longer count.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from seals.models import Seal, SealRound
 from seals.verification import OPERATOR
 
 SEALED, RESTORED = "ballast.sealed", "ballast.restored"
-# The usual check looks at the end of our own file: a day or two.
+# How much of the end of our own file the usual check reads: a day or two.
 OWN_BYTES_MAX = 256 * 1024
 _BATCH = 1_000
 
 
 class Unreadable(Exception):
-    """A line is not what we publish. The text says which."""
+    """A line does not have the form that we publish. The text says which line."""
 
 
 class Published(NamedTuple):
@@ -37,7 +37,7 @@ class Published(NamedTuple):
 
 
 def read(lines: Iterable[str]) -> Published:
-    """Raises Unreadable."""
+    """Add up all lines. Raises Unreadable."""
     rounds: dict[int, str] = {}
     heads: dict[tuple[str, int], tuple[int, str]] = {}
     for place, line in enumerate(lines, 1):
@@ -68,7 +68,7 @@ def _take(
 
 
 def findings(told: Published) -> Iterator[Finding]:
-    """What was published and is not so any more."""
+    """Find what was published and is not in the database any more."""
     numbers = sorted(told.rounds)
     for start in range(0, len(numbers), _BATCH):
         wanted = numbers[start : start + _BATCH]
@@ -96,7 +96,7 @@ def _of_chains(told: Published, keys: list[tuple[str, int]]) -> Iterator[Finding
 
 
 def check_own_file() -> Iterator[Finding]:
-    """Against the end of `SEAL_FILE`, where this machine has it."""
+    """Compare with the end of `SEAL_FILE`, where this machine has the file."""
     path = Path(settings.SEAL_FILE) if settings.SEAL_FILE else None
     if path is None or not path.is_file():
         return
@@ -107,7 +107,8 @@ def check_own_file() -> Iterator[Finding]:
 
 
 def _end_of(path: Path) -> list[str]:
-    """Whole lines from the end, so that the usual check costs the same however long it is."""
+    """The whole lines at the end of the file, so that the usual check costs the same however long
+    it is."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - OWN_BYTES_MAX))

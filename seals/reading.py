@@ -1,7 +1,7 @@
-"""Reads rows as digests: how many of a tenant are in a window, and SHA-256 over all of them.
+"""Reads rows as digests: how many rows of a tenant are in a window, and SHA-256 over all of them.
 
-PostgreSQL does the work, in the order of the rows' ids, so a digest depends on nothing but them.
-Sealing and proving ask the same question.
+PostgreSQL computes it in the order of the rows' ids, so a digest depends on nothing but the rows.
+Making a seal and proving it run the same query.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Range(NamedTuple):
 def dated(
     kind: DatedRows, windows: Sequence[Window], *, tenant_ids: Sequence[str] | None = None
 ) -> list[Found]:
-    """What is in each of these windows, which follow each other and have one layout."""
+    """The rows in each of these windows, which follow each other and have one layout."""
     sinces = [text_of(window.since) if window.since else _BEGINNING for window in windows]
     statement = f"""
         SELECT line.chain, line.place - 1, count(*), {_DIGEST}
@@ -81,7 +81,7 @@ def dated(
 
 
 def lines(kind: NumberedRows, ranges: Sequence[Range], *, layout: int) -> list[Lines]:
-    """What is in each of these ranges, where there is anything."""
+    """The ledger's lines in each of these ranges, where there are any."""
     statement = f"""
         SELECT asked.chain, asked.after, found.last, found.rows, found.digest
         FROM unnest(%(chains)s::text[], %(afters)s::bigint[], %(lowest)s::bigint[], %(uptos)s::bigint[])

@@ -23,16 +23,16 @@ from seals.windows import Window
 
 log = structlog.get_logger(__name__)
 
-# The first rounds after an upgrade, or after hours without a worker, are many.
+# After an upgrade, or after hours without a worker, many rounds are due at once.
 PASS_SECONDS = 45.0
 # Lines of the ledger in one seal.
 LINES_MAX = 20_000
-# The windows stay where they are.
+# Before every row: no window is read, all stay where they are.
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _LOCK = 8_117_252  # of this module alone
 _TAKE_LOCK = "SELECT pg_try_advisory_xact_lock(%s)"
 
-# The tenants whose ledger goes on after their last seal, whoever has waited longest first.
+# Tenants with ledger lines after their last seal, those that wait longest first.
 _UNSEALED = """
 SELECT head.tenant_id, coalesce(seal.sequence, 0), head.sequence
 FROM ({heads}) AS head
@@ -54,11 +54,11 @@ CROSS JOIN LATERAL (
 
 
 class NotGenuine(Exception):
-    """What the next round would follow was not made with our key."""
+    """The round that the next one would follow was not made with our key."""
 
 
 class _News:
-    """What a round found: by chain and kind, and how far each ledger is read."""
+    """What a round found: rows by chain and kind, and how far each ledger was read."""
 
     def __init__(self) -> None:
         self.covers: dict[str, dict[str, list[Any]]] = defaultdict(dict)
@@ -69,8 +69,8 @@ class _News:
 def seal_due(*, now: datetime, seconds: float = PASS_SECONDS) -> int:
     """Make rounds until everything up to `now` is sealed or the time is over; returns how many.
 
-    None on top of what our key did not make: `check_ledger` says what that is, and it stays for
-    whoever looks into it. Then everything that follows waits (`ballast_seal_age_seconds`).
+    No round is made on top of one that our key did not make. `check_ledger` reports that one, and
+    it stays for whoever investigates. Sealing stands still until then (`ballast_seal_age_seconds`).
     """
     ends = time.monotonic() + seconds
     made = 0
@@ -90,8 +90,8 @@ def seal_due(*, now: datetime, seconds: float = PASS_SECONDS) -> int:
 
 @transaction.atomic
 def _round(*, now: datetime) -> bool | None:
-    """Make one round. Returns whether there is more to seal; None where none was made: somebody
-    else makes one now, or of the first nobody can say yet how far it would go."""
+    """Make one round. Returns whether there is more to seal. Returns None if none was made: another
+    process is making one, or nobody can say yet how far the first one may go."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_LOCK, [_LOCK])
         if not cursor.fetchone()[0]:
@@ -135,7 +135,7 @@ def _read_lines(news: _News) -> list[Any]:
 
 
 def _unsealed(heads: str) -> tuple[list[Range], bool]:
-    """What to read, at most `windows.ROWS_MAX` lines; and whether there is more."""
+    """What this round reads, at most `windows.ROWS_MAX` lines, and whether there is more."""
     ranges: list[Range] = []
     room = windows.ROWS_MAX
     is_cut = False

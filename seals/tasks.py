@@ -1,4 +1,4 @@
-"""Celery's doors into this app. Only rows before the database's time are sealed."""
+"""Celery tasks of this app. Only rows dated before the database's time are sealed."""
 
 from __future__ import annotations
 

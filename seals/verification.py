@@ -1,8 +1,8 @@
-"""Proves seals: every round and seal is genuine and linked, and the rows are what was sealed.
+"""Proves seals: every round and seal is genuine and linked, and the rows are what was sealed. Only
+reads.
 
-Whoever changes rows would have to change their seal, for which they lack the key; whoever takes a
-seal away breaks its chain and its round; whoever takes the newest rounds away is found by what was
-published (`seals.published`). Only reads.
+To change rows unnoticed one needs the key, to change their seal. To remove a seal breaks its chain
+and its round. To remove the newest rounds contradicts what was published (`seals.published`).
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from seals.models import Seal, SealRound
 from seals.reading import Range
 from seals.windows import Window
 
-# What is read at once.
+# How many rounds are read at once.
 ROUNDS_AT_ONCE = 100
 SEALS_AT_ONCE = 5_000
 FORGED_FROM = 10_000
-# The sweep that deletes old rows goes by another clock.
+# The sweep that deletes old rows goes by its worker's clock.
 _SLACK = timedelta(hours=1)
 OPERATOR = "operator"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """What to prove: rounds by number (in order), of some tenants or of all, at `now`."""
+    """What to prove: the numbers of rounds, in order; of some tenants or of all; at `now`."""
 
     numbers: Sequence[int]
     now: datetime
     tenant_ids: tuple[str, ...] | None = None
 
     def findings(self) -> Iterator[Finding]:
-        """What is wrong, round by round."""
+        """Prove it and return what is wrong, round by round."""
         for numbers in _consecutive(self.numbers):
             yield from self._run(numbers)
 
     def _run(self, numbers: Sequence[int]) -> Iterator[Finding]:
-        """Rounds that follow each other, some at once."""
+        """Prove rounds that follow each other, some at once."""
         batch: list[SealRound] = []
         for round_ in _genuine(numbers):
             if isinstance(round_, Finding):
@@ -75,7 +75,8 @@ class Proof:
     def _seals(
         self, rounds: Sequence[SealRound], by_round: dict[int, list[Seal]]
     ) -> Iterator[Finding]:
-        """Each seal is genuine and follows the one before it, and each round has all of its own."""
+        """Check that each seal is genuine, follows the one before it, and that each round has all
+        its seals."""
         before = _predecessors([seal for seals in by_round.values() for seal in seals])
         for round_ in rounds:
             seals = by_round[round_.number]
@@ -104,7 +105,7 @@ class Proof:
     def _compare(
         self, kind: DatedRows, rounds: Sequence[SealRound], by_round: dict[int, list[Seal]]
     ) -> Iterator[Finding]:
-        """What is in the rounds' windows now, with what was sealed there."""
+        """Compare what is in the rounds' windows now with what was sealed there."""
         windows = [Window.read(each.windows[kind.name]) for each in rounds]
         found = {
             (row.chain, rounds[row.place].number): (row.rows, row.digest)
@@ -149,7 +150,7 @@ class Proof:
         return self.tenant_ids is None or chain in self.tenant_ids
 
     def _is_forgotten(self, kind: DatedRows, round_: SealRound) -> bool:
-        """Whether some of the window's rows may be gone by age."""
+        """Whether some of the window's rows may have been deleted because of their age."""
         if kind.kept_for is None:
             return False
         since = Window.read(round_.windows[kind.name]).since
@@ -157,15 +158,15 @@ class Proof:
 
 
 def last_number() -> int:
-    """The number of the newest round. One that is far above how many there are is forged: to look
-    for all below it would take for ever."""
+    """The number of the newest round. A number far above the count of rounds is forged and left
+    out: to look for every number below it would take forever."""
     there = SealRound.objects.aggregate(last=Max("number"), rounds=Count("number"))
     return min(there["last"] or 0, int(there["rounds"]) + FORGED_FROM)
 
 
 def strays() -> Iterator[Finding]:
-    """Rounds and seals outside of the numbers that are proven: a forged seal there would be the one
-    that the next genuine one follows, and say that lines are sealed which are not."""
+    """Rounds and seals with numbers outside of those that are proven. The next genuine seal would
+    follow a forged one there, which would say that lines are sealed although they are not."""
     last = last_number()
     others = SealRound.objects.filter(Q(number__lt=1) | Q(number__gt=last))
     for number in others.values_list("number", flat=True):
@@ -175,7 +176,7 @@ def strays() -> Iterator[Finding]:
 
 
 def _genuine(numbers: Sequence[int]) -> Iterator[SealRound | Finding]:
-    """Each of these rounds, or why nothing it says can be relied on."""
+    """The rounds that can be relied on, and for each other one the reason why not."""
     for start in range(0, len(numbers), ROUNDS_AT_ONCE):
         wanted = numbers[start : start + ROUNDS_AT_ONCE]
         there = SealRound.objects.in_bulk([wanted[0] - 1, *wanted])
@@ -189,7 +190,8 @@ def _genuine(numbers: Sequence[int]) -> Iterator[SealRound | Finding]:
 
 
 def _fits(batch: Sequence[SealRound], round_: SealRound) -> bool:
-    """Whether its rows can be read with those of the others: few enough, of the same layouts."""
+    """Whether its rows can be read together with those of the others: few enough, of the same
+    layouts."""
     layouts = [
         {name: kept[0] for name, kept in each.windows.items()} for each in (batch[0], round_)
     ]
@@ -198,7 +200,7 @@ def _fits(batch: Sequence[SealRound], round_: SealRound) -> bool:
 
 
 def _doubt(row: Seal | SealRound | None, before: Seal | SealRound | None, number: int) -> str:
-    """Why `row`, which should follow `before`, cannot be relied on; empty if it can."""
+    """Why `row`, which should follow `before`, cannot be relied on; empty if it can be."""
     if row is None:
         return "is gone"
     if problem := macs.doubt(row):

@@ -1,10 +1,10 @@
-"""Up to which moment rows can be sealed: no row may come in behind it later.
+"""Says up to which moment rows can be sealed: no row may be added before it later.
 
-A row is dated by its process, within `SETTLED_AFTER` of the start of its transaction: a task ends
-after 120 s, a request after 30, and clocks that differ by more than 5 s pause their process. So
-whatever a transaction that still runs, or begins later, will write is dated after the start of the
-oldest one that runs, less `SETTLED_AFTER`. That is the bound. It needs no order of commits, no
-transaction ids and no sequence, so it survives dump and restore.
+A process dates its rows within `SETTLED_AFTER` of the start of its transaction: a task ends after
+120 s, a request after 30 s, and a process whose clock is off by more than 5 s pauses. So every row
+that is not visible yet will be dated after the start of the oldest running transaction, less
+`SETTLED_AFTER`. That is the bound. It needs no order of commits, no transaction ids and no
+sequence, so it survives dump and restore.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from common.clock import parse, text_of
 from common.sealed import DatedRows
 
 SETTLED_AFTER = timedelta(minutes=5)
-# A round holds a transaction open: some seconds for this many rows.
+# A round holds a transaction open: this many rows take some seconds.
 ROWS_MAX = 50_000
-# Retention takes whole windows away, so they are short.
+# Retention deletes whole windows, so they are short.
 SPAN_OF_KEPT = timedelta(days=1)
 _SPAN_MIN = timedelta(seconds=1)
 
-# PostgreSQL hides when a transaction of another role began, but not that it runs.
+# PostgreSQL hides from us when a transaction of another role began, but not that it runs.
 WAIT_SECONDS = 5.0
 _LOOK_EVERY = 0.05
 
-# Whoever is in a transaction holds the lock of its virtual id from its first moment until it is
-# visible. A look into pg_stat_activity is kept for the whole transaction, unless it is cleared.
+# A transaction holds the lock of its virtual id from its first moment until its rows are visible.
+# PostgreSQL caches pg_stat_activity for the whole transaction, unless it is cleared.
 _RUNNING = """
 SELECT lock.virtualtransaction, activity.xact_start
 FROM (SELECT pg_stat_clear_snapshot()) AS fresh
@@ -52,20 +52,21 @@ class Window:
     until: datetime
 
     def stored(self) -> list[Any]:
-        """As a round keeps it."""
+        """The window as a round stores it."""
         return [self.layout, self.since and text_of(self.since), text_of(self.until)]
 
     @classmethod
     def read(cls, stored: list[Any]) -> Window:
-        """What a round kept."""
+        """The windows that a round stored."""
         layout, since, until = stored
         return cls(layout=layout, since=parse(since) if since else None, until=parse(until))
 
 
 def bound(now: datetime) -> datetime | None:
-    """No row that is not visible yet will be dated before this. Ask it first in a transaction.
+    """No row that is not visible yet will be dated before this moment. Call it first in a
+    transaction.
 
-    None where a transaction whose start we may not see does not end: then nobody can say.
+    None while a transaction whose start we may not see is still running: then nobody can say.
     """
     running = _running()
     ends = time.monotonic() + WAIT_SECONDS
@@ -78,7 +79,7 @@ def bound(now: datetime) -> datetime | None:
 
 
 def _running() -> dict[str, datetime | None]:
-    """Which transactions of others run, and since when."""
+    """The running transactions of other sessions, and since when they run."""
     with connection.cursor() as cursor:
         cursor.execute(_RUNNING)
         return dict(cursor.fetchall())
@@ -88,7 +89,7 @@ def following(kind: DatedRows, last: Window | None, upto: datetime) -> Window:
     """The window after `last`, up to `upto` or to as many rows as a round may read."""
     start = last.until if last else min(_first(kind) or upto, upto)
     until = max(upto, start)
-    # The first window begins before all rows, or with the first one where old rows are deleted.
+    # The first window begins before all rows, or, where old rows are deleted, with the first row.
     since = start if last or kind.kept_for else None
     if kind.kept_for:
         until = min(until, start + SPAN_OF_KEPT)
@@ -105,7 +106,7 @@ def _first(kind: DatedRows) -> datetime | None:
 
 
 def _is_too_much(kind: DatedRows, start: datetime, until: datetime) -> bool:
-    """Reads no more than it must to say so."""
+    """Whether a window has too many rows. Reads no more of them than it must."""
     statement = f"""
         SELECT count(*) FROM (
             SELECT FROM {kind.table} WHERE {kind.at} >= %(start)s AND {kind.at} < %(until)s LIMIT %(most)s

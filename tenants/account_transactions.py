@@ -1,8 +1,8 @@
-"""A form about an account is one transaction: what changed, its line in the trail, and the mail
-that tells the person are all there, or none is (decision 0129).
+"""Makes each form about an account one transaction: the change, its line in the audit log and the
+e-mail that tells the person are all there, or none is (decision 0129).
 
-django-allauth commits after each statement, and says some things only after its commit, where a
-process that dies takes the line and the mail with it.
+django-allauth commits after each statement and sends some signals only after that commit, so a
+process that dies would lose the line and the e-mail.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 def in_one_transaction(
     view: Callable[Concatenate[HttpRequest, Rest], Answer],
 ) -> Callable[..., Answer]:
-    """Whatever this view writes for a request that changes something."""
+    """Put everything that this view writes for a changing request into one transaction."""
 
     @wraps(view)
     def run(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> Answer:
@@ -43,7 +43,7 @@ def in_one_transaction(
 
 
 def account_pages() -> list[URLPattern | URLResolver]:
-    """allauth's addresses, each form of them in one transaction."""
+    """allauth's URL patterns, each form of them in one transaction."""
     pages = list(urls.urlpatterns)
     for page in pages:
         _wrap(page)
@@ -59,13 +59,15 @@ def _wrap(part: URLPattern | URLResolver) -> None:
 
 
 def _keep(session: SessionBase) -> None:
-    """With the rest: else a form that was done, and never answered, could be done again."""
+    """Save the session in the transaction too: otherwise a form that was done, and never answered,
+    could be done again."""
     if session.modified and not session.is_empty():
         session.save()
 
 
 def _say_what_waits_for_the_commit() -> None:
-    """allauth's signals, from which the trail is written, and its mails."""
+    """Run now, in the transaction, what allauth put off until after the commit: its signals, from
+    which the audit log is written, and its e-mails."""
     waiting = connection.run_on_commit
     theirs = [entry for entry in waiting if entry[1].__module__.startswith(_THEIRS)]
     connection.run_on_commit = [entry for entry in waiting if entry not in theirs]

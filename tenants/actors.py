@@ -1,4 +1,4 @@
-"""Who does something: carried through services into history and audit rows."""
+"""Who does something. Services pass it on into history and audit rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from tenants.models import ActorType
 
 @dataclass(frozen=True)
 class Actor:
-    """`id` is a user, key or approver's id or e-mail; empty for the system itself."""
+    """`id` is the id of a user or key, or an approver's e-mail address; empty for the system
+    itself."""
 
     type: ActorType
     id: str = ""

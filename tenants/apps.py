@@ -13,8 +13,8 @@ class TenantsConfig(AppConfig):
     verbose_name = "Tenants and access"
 
     def ready(self) -> None:
-        """Load what every app's `emails` module registers with the mail outbox, and what listens
-        to django-allauth. Join the ledger's audit, and have the audit log sealed."""
+        """Load every app's `emails` module, which registers with the mail outbox, and the receivers
+        of django-allauth's signals. Register our audit, and the audit log as sealed."""
         from common import audits
         from tenants import invariants
 

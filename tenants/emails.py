@@ -1,4 +1,4 @@
-"""The messages of this app: what they need is put together when they are sent."""
+"""E-mails about accounts and teams. What they say is put together when they are sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
 ACCOUNT_CHANGED = "account_changed"
 ADDRESS_CHANGED = "address_changed"
 TEAM_CHANGED = "team_changed_by_support"
-# What django-allauth calls a change, in our words.
+# django-allauth's names of changes, in our words.
 _CHANGES = {
     "totp_activated": "An authenticator app was added",
     "totp_deactivated": "The authenticator app was removed",
@@ -59,14 +59,14 @@ def queue_account_notice(*, user: User, change: str, address: str, now: datetime
 
 
 def queue_address_notices(*, before: str, after: str, now: datetime) -> None:
-    """Tell both addresses that one took the other's place. The old one does not learn the new."""
+    """Tell both addresses that one replaced the other. The old one does not learn the new one."""
     for address in (before, after):
         context = {"before": before, "at": now.isoformat(), "email": address}
         emails.queue(tenant_id=None, to=address, template=ADDRESS_CHANGED, context=context, now=now)
 
 
 def queue_team_notices(*, tenant_id: str, user: User, role: str, now: datetime) -> None:
-    """Tell each owner of the tenant that our staff are about to make `user` its `role`."""
+    """Tell each owner of the tenant that our staff are about to give `user` the role `role`."""
     team = selectors.members(tenant_id=tenant_id).select_related("tenant")
     before = next((member.get_role_display() for member in team if member.user_id == user.pk), "")
     for owner in team.filter(role=Role.OWNER, user__is_active=True):
@@ -89,7 +89,8 @@ def queue_team_notices(*, tenant_id: str, user: User, role: str, now: datetime) 
 
 @emails.builds_context(PASSWORD_RESET)
 def _password_reset(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
-    """Makes the link, which is never stored. Nothing is sent for a closed or forgotten request."""
+    """Make the link, which is never stored. None, so that nothing is sent, for a closed account or
+    once the link would be of no use any more."""
     user = User.objects.filter(pk=email.context["user_id"], is_active=True).first()
     if user is None or now - email.created_at > _USELESS_AFTER:
         return None

@@ -40,7 +40,7 @@ class InvalidName(InvalidInput):
 
 
 class TeamRefusal(RuleViolation):
-    """What only people in a browser are told. Without a code: no API answers it."""
+    """A refusal that only pages show. It needs no code, because no API endpoint raises it."""
 
     title = "Not possible"
     advice = ""
@@ -51,11 +51,11 @@ class AlreadyMember(TeamRefusal):
 
 
 class TooManyInvitations(TeamRefusal):
-    """So many are open, or were mailed, that somebody must be collecting addresses."""
+    """So many invitations are open or were mailed that somebody must be collecting addresses."""
 
 
 class InvitationClosed(TeamRefusal):
-    """Accepted, revoked, expired, replaced by a newer link, or never made."""
+    """The invitation was accepted, revoked, replaced, never made, or it expired."""
 
 
 class InvitedSomebodyElse(TeamRefusal):
@@ -63,7 +63,7 @@ class InvitedSomebodyElse(TeamRefusal):
 
 
 class AccountExists(TeamRefusal):
-    """The invited address has an account: its owner signs in, and joins then."""
+    """The invited address has an account already: its owner signs in, and joins then."""
 
 
 class LastOwner(TeamRefusal):
@@ -71,7 +71,7 @@ class LastOwner(TeamRefusal):
 
 
 class OwnSecondFactorMissing(TeamRefusal):
-    """Whoever asks everybody for a second factor has one."""
+    """Somebody without a second factor cannot ask everybody for one."""
 
 
 class ReadOnlyMode(Unavailable):

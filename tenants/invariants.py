@@ -1,4 +1,4 @@
-"""What must hold of mail and of API keys: our part of the audit."""
+"""What the audit proves of e-mails and of API keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from common import audits
 from common.audits import NEVER, Finding, Scope
 from tenants.services import emails
 
-# A mail of no tenant is looked at with everybody's.
+# E-mails of no tenant are checked where all tenants are.
 _NEVER_DUE = f"""
 SELECT email.tenant_id, email.id, email.template || ' is to be sent '
     || coalesce('at ' || email.next_attempt_at, 'at no time')
@@ -34,8 +34,8 @@ WHERE key.created_at > CASE WHEN %(full)s THEN '-infinity' ELSE %(since)s END
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """A mail was sent, was given up, is due, or was not needed any more when its turn came. A
-    key was issued by somebody."""
+    """Find e-mails that are neither sent, given up, due, nor dropped when their turn came; and keys
+    that nobody issued."""
     values = {**scope.values, "not_needed": emails.NOT_NEEDED}
     yield from audits.found("email_never_due", _NEVER_DUE, values)
     yield from audits.found("api_key_unissued", _UNISSUED, scope.values)

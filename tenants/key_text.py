@@ -1,7 +1,7 @@
 """The text of an API key: `bal_test_…` or `bal_live_…`, 32 random bytes in base 62, a checksum.
 
-The checksum turns typing errors and made-up keys away without a query. The random part is 256
-bits, so a plain SHA-256 digest is enough to keep.
+The checksum rejects typing errors and made-up keys without a query. The random part is 256 bits, so
+a plain SHA-256 digest is enough to store.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ LENGTH = _WORD_LENGTH + _SECRET_LENGTH + _CHECKSUM_LENGTH
 
 
 def new(mode: Mode) -> str:
-    """A new key. It exists in clear only until it was shown once."""
+    """A new key. Its text exists only until it was shown once."""
     secret = _base62(int.from_bytes(secrets.token_bytes(32)), _SECRET_LENGTH)
     body = _WORDS[mode] + secret
     return body + _checksum(body)
 
 
 def prefix_of(text: str) -> str:
-    """The public beginning, by which the row is found and people recognise their key."""
+    """The public beginning, by which we find the row and people recognize their key."""
     return text[:_PREFIX_LENGTH]
 
 
 def digest_of(text: str) -> str:
-    """What is kept of a key (SHA-256, hex)."""
+    """What we store of a key (SHA-256, hex)."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Who uses Ballast: tenants, their people, their API keys, and what everybody did."""
+"""Who uses Ballast: tenants, their people and API keys; and what everybody did."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def get_by_natural_key(self, username: str | None) -> User:
-        """Addresses are kept in lower case; people type them as they like."""
+        """Find a user however the address is capitalized: it is stored in lower case."""
         return self.get(email=(username or "").lower())
 
     def create_superuser(self, *, email: str, password: str | None = None, **fields: Any) -> User:
@@ -73,7 +73,7 @@ class TenantStatus(models.TextChoices):
 
 
 class Tenant(models.Model):
-    """A customer organisation: owns one balance, its funding sources, keys and webhooks."""
+    """A customer organization: owns one balance, its funding sources, keys and webhooks."""
 
     id = PrefixedIdField("ten")
     name = models.CharField(max_length=120)
@@ -103,7 +103,8 @@ class Tenant(models.Model):
 
 
 class Role(models.TextChoices):
-    """What a member may do: owner everything, member move money, approver approve, viewer look."""
+    """What a member may do. Owners do everything, members move money, approvers approve, viewers
+    only look."""
 
     OWNER = "owner"
     MEMBER = "member"
@@ -133,7 +134,7 @@ class Membership(models.Model):
 
 
 class Invitation(models.Model):
-    """A question to an address: join the tenant? Only a digest of the newest link is kept."""
+    """An e-mail address is invited to join the tenant. Only the newest link's digest is stored."""
 
     id = PrefixedIdField("inv")
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="invitations")
@@ -167,7 +168,7 @@ class Invitation(models.Model):
 
 
 class ApiKey(models.Model):
-    """A key of the REST API. Only a digest of it is kept; `prefix` finds the row."""
+    """A key of the REST API. Only its digest is stored; `prefix` finds the row."""
 
     id = PrefixedIdField("key")
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="api_keys")
@@ -197,7 +198,7 @@ class ApiKey(models.Model):
         )
         indexes = (models.Index(fields=("created_at",), name="api_key_age"),)
         triggers = (
-            # Whose it is, and what it takes to use it.
+            # The columns that say whose key it is, and what it takes to use it.
             pgtrigger.ReadOnly(
                 name="key_never_changes_hands",
                 fields=("id", "tenant", "prefix", "digest", "created_at"),
@@ -250,7 +251,7 @@ class AuditEvent(models.Model):
 
 
 class OutgoingEmail(Leased):
-    """A message to send: written in the transaction that causes it, sent after commit."""
+    """An e-mail to send, written in the transaction that causes it and sent after commit."""
 
     id = PrefixedIdField("eml")
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True)

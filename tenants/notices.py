@@ -1,6 +1,6 @@
-"""Which messages people may choose, and who gets them without choosing.
+"""Which e-mails a member may switch off, and who gets them by default.
 
-Questions to approvers and news about one's own account are no choice: they always go out.
+Requests for approval and news about one's own account always go out.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ _BY_TEMPLATE = {template: notice for notice in NOTICES for template in notice.te
 
 
 def of_template(template: str) -> Notice:
-    """Raises KeyError for a message that nobody chooses."""
+    """The notice of this template. Raises KeyError for one that always goes out."""
     return _BY_TEMPLATE[template]
 
 
 def wants(notice: Notice, *, role: str, chosen: dict[str, bool]) -> bool:
-    """Whether somebody in `role` who chose `chosen` gets it."""
+    """Whether somebody in `role` with these choices gets it."""
     return chosen.get(notice.key, role in notice.roles)

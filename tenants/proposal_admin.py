@@ -1,4 +1,4 @@
-"""The desk's pages of what one member of staff proposes and another one decides."""
+"""Admin pages for proposals: one member of staff proposes, another one decides."""
 
 from __future__ import annotations
 
@@ -46,11 +46,12 @@ class DollarsField(forms.CharField):
 
 
 class ProposalAdmin(ServiceAdmin):
-    """Rows have `amount` (cents), `decision` and `proposed_by`.
+    """The admin of one kind of proposal, whose rows have `amount` (cents), `decision` and
+    `proposed_by`.
 
     `what` ends the names of both permissions, `propose_…` and `approve_…`. `terms` are the fields
     of `propose_form`, `outcome` is the column that an approval fills. `approved` is the title of
-    the page that approves, and what is said once that is done.
+    the page that approves, and the message afterwards.
     """
 
     services: ClassVar[Deciding]
@@ -64,11 +65,11 @@ class ProposalAdmin(ServiceAdmin):
     actions_detail: Any = ("approve", "reject")
 
     def proposed(self, chosen: dict[str, Any]) -> dict[str, Any]:
-        """What `services.propose` gets for a valid form, beside who proposes, and when."""
+        """The arguments of `services.propose` in a valid form, besides who proposes and when."""
         return chosen
 
     def consequences(self, proposal: Any) -> str:
-        """What an approval does, for the person who decides."""
+        """What an approval does, in words for the person who decides."""
         raise NotImplementedError
 
     @admin.display(description="amount", ordering="amount")
@@ -100,7 +101,7 @@ class ProposalAdmin(ServiceAdmin):
         return ("dollars",) if obj else ()
 
     def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
-        """Only what is open, and never one's own, is there to be decided."""
+        """Offer the decision only for open proposals, and to nobody for their own."""
         open_ones = self.model._default_manager.filter(pk=object_id, decision="open")
         if not open_ones.exclude(proposed_by=str(request.user.pk)).exists():
             return []

@@ -1,4 +1,4 @@
-"""What django-allauth tells about signing in, written into the audit log."""
+"""Writes what django-allauth reports about signing in into the audit log."""
 
 from __future__ import annotations
 

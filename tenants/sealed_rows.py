@@ -1,5 +1,5 @@
-"""What the seal covers of access: the audit log, also the lines that belong to no tenant, whose
-each API key is, and who moves real money."""
+"""Which rows of this app are sealed: the audit log (with the lines of no tenant), whose each API
+key is, and who moves real money."""
 
 from __future__ import annotations
 

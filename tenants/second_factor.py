@@ -12,13 +12,14 @@ from django.conf import settings
 from common import crypto, rotation
 from tenants.models import User
 
-# allauth encrypts before it has a row, so that the row cannot be part of the context.
+# allauth encrypts before it has a row, so the row cannot be part of the encryption context.
 _CONTEXT = "mfa.authenticator"
 _STRONG = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 
 class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no types
-    """Encrypts secrets at rest, and names us by our own address, never by the request's Host."""
+    """Encrypts secrets at rest, and names the service by our own address, never by the request's
+    Host."""
 
     def encrypt(self, text: str) -> str:
         return crypto.encrypt(text, context=_CONTEXT)
@@ -40,7 +41,7 @@ def is_set_up(*, user_id: str) -> bool:
 
 
 def set_up_by(user_ids: Collection[str]) -> frozenset[str]:
-    """Which of these people do. One query."""
+    """Which of these people sign in with a second factor. One query."""
     rows = Authenticator.objects.filter(user_id__in=user_ids, type__in=_STRONG)
     return frozenset(rows.values_list("user_id", flat=True))
 

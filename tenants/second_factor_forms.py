@@ -24,7 +24,7 @@ def _code_field(label: str, hint: str = "") -> forms.CharField:
 
 
 class _Guarded:
-    """Counts guesses per person on top of allauth's own limit; a right code starts afresh."""
+    """Counts guesses per person on top of allauth's own limit; a right code resets the count."""
 
     user: Any
 

@@ -1,4 +1,4 @@
-"""Reads about tenants and keys."""
+"""Reads about tenants, people and keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tenants.models import (
 from tenants.notices import Notice
 from tenants.switches import read_only
 
-# Compared with when the prefix is unknown, so that both refusals take the same path.
+# Compared with if the prefix is unknown, so that both refusals take equally long.
 _NO_DIGEST = "0" * 64
 _OUR_OWN: dict[str, str] = {ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
 
@@ -63,7 +63,7 @@ class KeyHolder:
 
 
 def find_key_holder(*, text: str, now: datetime) -> KeyHolder | None:
-    """Who holds this key; None when it is unknown, expired or revoked. One indexed query."""
+    """The holder of this key; None if it is unknown, expired or revoked. One indexed query."""
     if not key_text.is_wellformed(text):
         return None
     row = sql.first(_KEY_HOLDER, {"prefix": key_text.prefix_of(text)})
@@ -82,12 +82,12 @@ def tenant(tenant_id: str) -> Tenant:
 
 
 def person(*, email: str) -> User | None:
-    """The active person with this address, however it is capitalised."""
+    """The active person with this address, however it is capitalized."""
     return User.objects.filter(email=email.lower(), is_active=True).first()
 
 
 def found_tenant(tenant_id: str) -> Tenant:
-    """Raises NotFound, also for what is no id."""
+    """The tenant with this id. Raises NotFound, also for a malformed id."""
     row = is_id(tenant_id, "ten") and Tenant.objects.filter(pk=tenant_id).first()
     if not row:
         raise NotFound("There is no such tenant.")
@@ -95,7 +95,7 @@ def found_tenant(tenant_id: str) -> Tenant:
 
 
 def audit_events(*, tenant_id: str) -> QuerySet[AuditEvent]:
-    """What was done in the tenant, newest first."""
+    """The tenant's lines of the audit log, newest first."""
     return AuditEvent.objects.filter(tenant_id=tenant_id).order_by("-created_at", "-pk")
 
 
@@ -106,13 +106,13 @@ def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:
 
 
 def has_others(*, tenant_id: str, roles: Sequence[Role], user_id: str) -> bool:
-    """Whether anybody else than this person has one of these roles."""
+    """Whether anybody besides this person has one of these roles."""
     members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)
     return members.exclude(user_id=user_id).exists()
 
 
 def has_demoted(*, tenant_id: str, since: datetime) -> bool:
-    """Whether anybody was removed from the tenant, or got another role, since then."""
+    """Whether anybody was removed from the tenant or got another role since then."""
     actions = ("member.removed", "member.role_changed")
     events = AuditEvent.objects.filter(tenant_id=tenant_id, action__in=actions)
     return events.filter(created_at__gt=since).exists()
@@ -132,7 +132,7 @@ def api_keys(*, tenant_id: str) -> QuerySet[ApiKey]:
 
 
 def api_key(*, tenant_id: str, key_id: str) -> ApiKey:
-    """One of them. Raises NotFound, also for a malformed or a foreign id."""
+    """One key of the tenant. Raises NotFound, also for a malformed id or another tenant's."""
     row = is_id(key_id, "key") and api_keys(tenant_id=tenant_id).filter(pk=key_id).first()
     if not row:
         raise NotFound("There is no such API key.")
@@ -140,14 +140,14 @@ def api_key(*, tenant_id: str, key_id: str) -> ApiKey:
 
 
 def people_and_keys(ids: Collection[str]) -> dict[str, str]:
-    """What to call the users and API keys with these ids. Two queries."""
+    """The names of the users and API keys with these ids. Two queries."""
     people = User.objects.filter(pk__in=ids).values_list("pk", "email")
     keys = ApiKey.objects.filter(pk__in=ids).values_list("pk", "name")
     return dict(people) | {pk: f"API key {name}" for pk, name in keys}
 
 
 def name_of(actor: Actor) -> str:
-    """What a mail calls who did something. Two queries, none for staff and the product itself."""
+    """The name of an actor in an e-mail. Two queries, none for staff and the product itself."""
     if actor.type in _OUR_OWN:
         return _OUR_OWN[actor.type]
     unnamed = f"API key {actor.id}" if actor.type == ActorType.API_KEY else actor.id
@@ -155,13 +155,13 @@ def name_of(actor: Actor) -> str:
 
 
 def members(*, tenant_id: str) -> QuerySet[Membership]:
-    """The tenant's people, by address, users included. One query."""
+    """The tenant's members with their users, by address. One query."""
     rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user")
     return rows.order_by("user__email")
 
 
 def member(*, tenant_id: str, membership_id: str) -> Membership:
-    """One of them. Raises NotFound, also for a malformed or a foreign id."""
+    """One member of the tenant. Raises NotFound, also for a malformed id or another tenant's."""
     row = (
         is_id(membership_id, "mem")
         and members(tenant_id=tenant_id).filter(pk=membership_id).first()
@@ -172,15 +172,16 @@ def member(*, tenant_id: str, membership_id: str) -> Membership:
 
 
 def open_invitations(*, tenant_id: str) -> QuerySet[Invitation]:
-    """Neither accepted nor revoked, expired ones included, newest first."""
+    """Invitations that are neither accepted nor revoked, expired ones included, newest first."""
     rows = Invitation.objects.filter(tenant_id=tenant_id, accepted_at=None, revoked_at=None)
     return rows.order_by("-created_at", "-pk")
 
 
 def actor_ids(*, tenant_id: str, text: str) -> list[str]:
-    """Under which ids somebody acted in the tenant: a person's address or a key's name or prefix.
+    """The ids under which somebody acted in the tenant. `text` is a person's address, or a key's
+    name or prefix.
 
-    The text itself is one of them, for approvers by e-mail and for who pastes an id.
+    The text itself is one of the ids, for approvers by e-mail and for somebody who pastes an id.
     """
     people = User.objects.filter(email=text.lower())
     keys = api_keys(tenant_id=tenant_id).filter(Q(name__iexact=text) | Q(prefix=text))
@@ -194,7 +195,7 @@ def ids_after(tenant_id: str, *, limit: int) -> list[str]:
 
 
 def memberships(*, user_id: str) -> QuerySet[Membership]:
-    """Where a person belongs, by tenant name, tenants included. One query."""
+    """The person's memberships with their tenants, by tenant name. One query."""
     return (
         Membership.objects.filter(user_id=user_id)
         .select_related("tenant")

@@ -1,4 +1,5 @@
-"""The news of tenants for the apps above. It only shortens a wait: whoever must act also sweeps."""
+"""What this app tells the apps above. A signal only shortens a wait: receivers that must act also
+sweep."""
 
 from __future__ import annotations
 

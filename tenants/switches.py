@@ -1,7 +1,7 @@
 """Operator switches: rows by which staff stop a part of the product, and let it go on.
 
-A switch stops nothing that has begun. What it stops stays due: workers leave it in their queues
-(`submittable`; webhooks: `webhooks.dispatcher.claims`), people and programs are answered 503
+A switch does not stop what has begun. What it stops stays due: workers leave it in their queues
+(`submittable`; for webhooks `webhooks.dispatcher.claims`), and people and programs are answered 503
 (`read_only`).
 """
 
@@ -35,7 +35,7 @@ PER_NETWORK = (SwitchKind.FUNDING, SwitchKind.PAYMENTS)
 
 @pgtrigger.register(NEVER_TRUNCATED)
 class Switch(models.Model):
-    """One stop, from the moment it was engaged to its release. Rows are the history, too.
+    """One stop, from when it was engaged to its release. The rows are also the history.
 
     It covers everything, or one network, or one tenant.
     """
@@ -99,7 +99,7 @@ class Switch(models.Model):
 
     @property
     def covers(self) -> str:
-        """What it is about, in a word or two."""
+        """What it stops, in a word or two."""
         if self.network:
             return f"network {self.network}"
         return str(self.tenant) if self.tenant else "everything"
@@ -109,7 +109,7 @@ _networks: set[str] = set()
 
 
 def know_networks(names: Iterable[str]) -> None:
-    """Say which networks exist; the module that has them sits above this one."""
+    """Register the names of the networks; the module that has them sits above this one."""
     _networks.update(names)
 
 
@@ -121,23 +121,23 @@ Row = TypeVar("Row", bound=models.Model)
 
 
 def engaged(kind: SwitchKind) -> QuerySet[Switch]:
-    """The switches that stop something right now."""
+    """The switches that are engaged now."""
     return Switch.objects.filter(kind=kind, released_at=None)
 
 
 def covering(kind: SwitchKind, *, tenant_id: str | Combinable) -> QuerySet[Switch]:
-    """Those that stop something for this tenant."""
+    """The engaged switches that cover this tenant."""
     return engaged(kind).filter(Q(tenant=None) | Q(tenant=tenant_id), network="")
 
 
 def stop_of(kind: SwitchKind, *, tenant_id: str, network: str) -> Switch | None:
     """The switch that keeps this tenant's money from `network`, the widest if there are several;
-    None where it goes on."""
+    None if there is none."""
     return stops_of(tenant_id=tenant_id, network=network).get(kind)
 
 
 def stops_of(*, tenant_id: str, network: str) -> dict[SwitchKind, Switch]:
-    """Those that keep this tenant's money from `network`, in and out. One query."""
+    """The switches that keep this tenant's money from `network`, in and out. One query."""
     mine = Q(tenant=None, network__in=("", network)) | Q(tenant=tenant_id)
     rows = Switch.objects.filter(mine, kind__in=PER_NETWORK, released_at=None)
     widest_last = rows.order_by(F("tenant").desc(nulls_last=True), "-network")
@@ -151,7 +151,7 @@ def stop_of_webhooks(*, tenant_id: str) -> Switch | None:
 
 
 def stopped_networks(kind: SwitchKind) -> set[str]:
-    """The networks that are stopped for everybody by name."""
+    """The networks that a switch stops for everybody, by name."""
     return set(engaged(kind).exclude(network="").values_list("network", flat=True))
 
 
@@ -160,7 +160,7 @@ def submittable(
 ) -> QuerySet[Row]:
     """Those of `rows` that no switch keeps from their network; part of a claim's own statement.
 
-    Rows have a `network`; `tenant` names the way to their tenant's id.
+    Rows have a `network`; `tenant` is the lookup of their tenant's id.
     """
     switches = engaged(kind)
     networks = switches.exclude(network="").values("network")

@@ -24,7 +24,7 @@ CSV_HEADER = (
 
 
 def summary(funds: Funds) -> dict[str, Any]:
-    """Exactly the four fields of the interface document."""
+    """The four fields of the interface document, and no others."""
     return {
         "availableBalance": funds.available,
         "pendingBalance": funds.pending,
@@ -54,7 +54,7 @@ def transaction(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def csv_row(row: dict[str, Any]) -> list[str | int]:
-    """The same line as cells, in the order of CSV_HEADER."""
+    """A statement line as cells, in the order of CSV_HEADER."""
     shown = transaction(row)
     cells = shown | shown["balanceAfter"]
     return [cells[name] for name in CSV_HEADER]

@@ -1,4 +1,4 @@
-"""Bodies out of the balance endpoints, for the schema."""
+"""What the balance endpoints answer, for the schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BalanceSummaryOut(serializers.Serializer[Any]):
 
 
 class BalanceAfterOut(serializers.Serializer[Any]):
-    """Both balances once this line was posted."""
+    """The available and the locked balance after this line was posted."""
 
     availableBalance = serializers.IntegerField()
     lockedBalance = serializers.IntegerField()

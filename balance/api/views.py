@@ -63,7 +63,7 @@ class BalanceTransactionViewSet(ApiViewSet):
 
     @extend_schema(parameters=FILTER_PARAMETERS, responses={(200, "text/csv"): OpenApiTypes.STR})
     def download(self, request: TenantRequest) -> StreamingHttpResponse:
-        """The whole statement as CSV, newest line first, by the same filters."""
+        """The whole statement as CSV, newest line first, with the filters of the list."""
         rows = selectors.transactions(request.auth.tenant_id, **selection(request, paged=False))
         return csv_download(
             "balance-transactions.csv",

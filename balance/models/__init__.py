@@ -1,6 +1,6 @@
-"""The ledger: one balance per tenant, the append-only rows behind it, and its audits.
+"""The ledger: one balance per tenant, its append-only rows, and its audits.
 
-Only this app imports these models; everybody else goes through services and selectors.
+Only this app imports these models; other apps use services and selectors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Corrections made by staff, and what was proposed."""
+"""Corrections of a balance by staff, and the proposals that precede them."""
 
 from __future__ import annotations
 

@@ -35,11 +35,11 @@ class LedgerCheckpoint(models.Model):
 
 
 class LedgerFullProof(models.Model):
-    """When a tenant was last proven from the first row, and how far a proof that goes on has come.
+    """When a tenant was last proven from its first row, and how far a running proof has come.
 
-    `proven_at` is when the last proof began, by the database's clock. `is_ok`: it found nothing.
-    While one goes on, `began_at`, `is_clean`, `step` and `after` are its beginning, whether it has
-    found nothing so far, and where it goes on.
+    `proven_at` is when the last proof began, by the database's clock; `is_ok` says that it found
+    nothing. Of a running proof, `began_at` is its beginning, `is_clean` whether it has found
+    nothing so far, and `step` and `after` where it continues.
     """
 
     tenant = models.OneToOneField(

@@ -49,7 +49,8 @@ class Balance(models.Model):
         help_text="noted as low; until then no sweep has to look again; empty: not noted",
     )
 
-    # Money moves through `balance_post` and its like (migrations/sql/posting.sql).
+    # Money moves only through `balance_post` and the functions beside it
+    # (migrations/sql/posting.sql).
     app_rights = Rights(
         insert=False, update=("notify_below", "notify_rise", "is_low", "low_noted_until")
     )

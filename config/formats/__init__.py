@@ -1,3 +1,3 @@
-"""How values look where Django writes them: at the staff desk."""
+"""How Django formats values at the staff desk."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""API keys: issue, set the pace, revoke. Neither key nor digest is ever listed."""
+"""API keys in the admin: issue one, set its rate, revoke it. Keys and digests are never listed."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class ApiKeyAdmin(ServiceAdmin):
     def response_add(
         self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """The page that shows the key, once. The admin lets nothing of it be cached."""
+        """Show the new key, once. The admin lets no browser cache the page."""
         values = {
             **self.admin_site.each_context(request),
             "title": f"API key of {obj.tenant}",

@@ -31,7 +31,7 @@ else:
 admin.site.unregister(Group)
 # People sign in with the address of their user; allauth's own list only mirrors it.
 admin.site.unregister(EmailAddress)
-# Secrets and sessions of people: nothing to look at, and nothing to edit.
+# Secrets and sessions of people are not shown, and nobody edits them.
 admin.site.unregister(Authenticator)
 admin.site.unregister(UserSession)
 
@@ -90,7 +90,7 @@ class UserAdmin(AccountAdmin, FastAdmin):
     )
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Who may change people may not take over a colleague who may do more."""
+        """Staff who may change people may not change a colleague who may do more than they."""
         may_change = super().has_change_permission(request, obj)
         is_colleague = obj is not None and obj.is_staff
         return bool(may_change and (request.user.is_superuser or not is_colleague))
@@ -99,13 +99,13 @@ class UserAdmin(AccountAdmin, FastAdmin):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Only superusers say who works for us, and what they may do."""
+        """Only superusers decide who works for us, and what they may do."""
         given_by_superusers = () if request.user.is_superuser else _POWER
         return (*super().get_readonly_fields(request, obj), *given_by_superusers)
 
     @transaction.atomic
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
-        """Nobody gets another one's password changed unnoticed."""
+        """Record that staff changed somebody's password, and tell the person."""
         answer = super().user_change_password(request, id, form_url)
         if request.method == "POST" and answer.status_code == HTTPStatus.FOUND:
             accounts.note_password_set(

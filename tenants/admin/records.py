@@ -1,4 +1,4 @@
-"""What was mailed: to look at, never to change."""
+"""E-mails that were queued and sent, read only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operator switches: engage, look back, release."""
+"""Operator switches in the admin: engage, look back, release."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ else:
 
 
 class EngageForm(SwitchForm):
-    """Everything, unless a network or a tenant is named."""
+    """Stops everything, unless a network or a tenant is named."""
 
     network = forms.ChoiceField(
         required=False,

@@ -1,4 +1,4 @@
-"""Tenants: find and create. Opening one leads to the desk's page of it."""
+"""Tenants in the admin: find and create. Opening one leads to the desk's page about it."""
 
 from __future__ import annotations
 
@@ -40,5 +40,6 @@ class TenantAdmin(ServiceAdmin):
         obj.pk = made.pk
 
     def change_view(self, request: HttpRequest, object_id: str, *_rest: Any, **_more: Any) -> Any:
-        """The desk's own page: it knows what is in all the apps. Lists quote the `_` of ids."""
+        """Redirect to the desk's page, which shows what all apps know. Lists quote the `_` of
+        ids."""
         return HttpResponseRedirect(reverse("desk:tenant", args=[unquote(object_id)]))

@@ -16,7 +16,7 @@ from tenants.signals import tenant_released
 
 @transaction.atomic
 def create_tenant(*, name: str, mode: Mode, actor: Actor, now: datetime) -> Tenant:
-    """A new tenant. Its mode never changes: sandbox and live money do not mix.
+    """Create a tenant. Its mode never changes: sandbox and live money do not mix.
 
     Raises InvalidName.
     """
@@ -34,7 +34,7 @@ def create_tenant(*, name: str, mode: Mode, actor: Actor, now: datetime) -> Tena
 
 @transaction.atomic
 def rename(*, tenant_id: str, name: str, actor: Actor, now: datetime) -> None:
-    """Raises InvalidName."""
+    """Rename a tenant. Raises InvalidName."""
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     before, tenant.name = tenant.name, names.checked(name)
     if tenant.name == before:
@@ -52,7 +52,7 @@ def rename(*, tenant_id: str, name: str, actor: Actor, now: datetime) -> None:
 
 @transaction.atomic
 def rename_person(*, user_id: str, name: str, now: datetime) -> None:
-    """What the others call this person. Raises InvalidName."""
+    """Change the name by which others see this person. Raises InvalidName."""
     user = User.objects.select_for_update(no_key=True).get(pk=user_id)
     before, user.name = user.name, names.checked(name)
     if user.name == before:
@@ -63,7 +63,8 @@ def rename_person(*, user_id: str, name: str, now: datetime) -> None:
 
 @transaction.atomic
 def note_password_set(*, user_id: str, actor: Actor, now: datetime) -> None:
-    """Staff set a person's password: the person is mailed, and each of their tenants reads it."""
+    """Staff set a person's password: e-mail the person, and write it into the audit log of each of
+    their tenants."""
     sign_ins.password_set_by_support(user_id=user_id, actor=actor, now=now)
     user = User.objects.get(pk=user_id)
     queue_account_notice(user=user, change="password_set_by_support", address="Ballast", now=now)
@@ -71,8 +72,8 @@ def note_password_set(*, user_id: str, actor: Actor, now: datetime) -> None:
 
 @transaction.atomic
 def note_address_set(*, user_id: str, before: str, actor: Actor, now: datetime) -> None:
-    """Staff gave a person another address: both are mailed, each of the person's tenants reads it,
-    every session ends, and the old one opens nothing any more."""
+    """Staff gave a person another address: e-mail both addresses, write it into the audit log of
+    each of the person's tenants, end every session. The old address opens nothing any more."""
     user = User.objects.get(pk=user_id)
     EmailAddress.objects.filter(user_id=user_id).delete()  # allauth's copies, made on the way
     sessions.end_all(user_id=user_id)
@@ -83,13 +84,14 @@ def note_address_set(*, user_id: str, before: str, actor: Actor, now: datetime) 
 
 
 def suspend(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") -> bool:
-    """Stop everything the tenant's keys and people can do. False: it was suspended already."""
+    """Stop everything the tenant's keys and people can do. Returns False if it was suspended
+    already."""
     return _set_status(tenant_id, TenantStatus.SUSPENDED, "tenant.suspended", actor, now, reason)
 
 
 @transaction.atomic
 def release(*, tenant_id: str, actor: Actor, now: datetime, reason: str = "") -> bool:
-    """Lift a suspension. False: there was none."""
+    """Lift a suspension. Returns False if there was none."""
     if not _set_status(tenant_id, TenantStatus.ACTIVE, "tenant.released", actor, now, reason):
         return False
     tenant_released.send(sender=None, tenant_id=tenant_id, now=now)
@@ -117,10 +119,10 @@ def _set_status(
 def create_member(
     *, tenant_id: str, email: str, role: Role, password: str | None, actor: Actor, now: datetime
 ) -> Membership:
-    """Give a person a role in the tenant; the person is created if the address is new.
+    """Give a person a role in the tenant; create the person if the address is new.
 
-    An existing person keeps their password: only they may change it. When staff do it, those who
-    own the tenant until then are mailed. Nothing is told where the person had the role already.
+    An existing person keeps their password: only they may change it. If staff do it, those who own
+    the tenant until then get an e-mail. If the person had the role already, nobody is told.
     """
     user = _person(email, password)
     unchanged = Membership.objects.filter(tenant_id=tenant_id, user=user, role=role).first()
@@ -143,7 +145,7 @@ def create_member(
 
 
 def _person(email: str, password: str | None) -> User:
-    """The person with this address; two requests at once create one."""
+    """The person with this address. Of two requests at once, one creates it."""
     known = User.objects.filter(email=email.lower())
     if user := known.first():
         return user

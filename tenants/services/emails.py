@@ -18,9 +18,9 @@ from tenants.models import OutgoingEmail
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 360, 720, 1440))
-# What it was about is over: neither sent nor given up.
+# Dropped: its reason was over, so it was neither sent nor given up.
 NOT_NEEDED = "no longer needed"
-# Longer than a task may run: while a lease is ours, no other worker sends a second copy.
+# Longer than a task may run: while a worker holds the lease, no other one sends a second copy.
 _LEASE = timedelta(minutes=3)
 _MESSAGES_PER_RUN_MAX = 200
 _FAILURES_PER_RUN_MAX = 3
@@ -30,10 +30,10 @@ _builders: dict[str, ContextBuilder] = {}
 
 
 def builds_context(template: str) -> Callable[[ContextBuilder], ContextBuilder]:
-    """Register the function that completes a template's context when the message is sent.
+    """Register the function that completes a template's context when the e-mail is sent.
 
-    Used for what must not be stored, such as a magic link. Returning None drops the message:
-    its reason is gone (somebody already decided).
+    Used for what must not be stored, such as a magic link. If it returns None the e-mail is
+    dropped: its reason is gone (somebody already answered).
     """
 
     def register(builder: ContextBuilder) -> ContextBuilder:
@@ -52,7 +52,7 @@ def queue(
     now: datetime,
     send_at: datetime | None = None,
 ) -> OutgoingEmail:
-    """Write a message into the outbox, in the caller's transaction."""
+    """Write an e-mail into the outbox, in the caller's transaction."""
     email = OutgoingEmail.objects.create(
         tenant_id=tenant_id,
         to=to,
@@ -66,7 +66,7 @@ def queue(
 
 
 def queued_within_a_day(*, tenant_id: str, template: str, now: datetime) -> int:
-    """How many messages of a kind a tenant caused in the last 24 hours: what bounds them asks."""
+    """How many e-mails of a kind a tenant caused in the last 24 hours, for limits on them."""
     return OutgoingEmail.objects.filter(
         tenant_id=tenant_id, template=template, created_at__gt=now - timedelta(days=1)
     ).count()
@@ -81,10 +81,10 @@ def queue_notice(*, tenant_id: str, template: str, context: dict[str, Any], now:
 
 @judged
 def send_due(*, now: datetime) -> int:
-    """Send what is due, oldest first; returns how many messages are dealt with.
+    """Send what is due, oldest first; returns how many e-mails are done with.
 
-    At least once: a crash after the mail server accepted means a second copy. Three failures end
-    the run, so that a dead server does not hold a worker; the next sweep goes on.
+    At least once: a crash after the mail server accepted one means a second copy. Three failures
+    end the run, so that a dead server does not hold a worker; the next sweep goes on.
     """
     done, failed, since = 0, 0, time.monotonic()
     while failed < _FAILURES_PER_RUN_MAX and done < _MESSAGES_PER_RUN_MAX:

@@ -1,6 +1,6 @@
-"""Invitations into a tenant: by mail, for one address, once, within seven days.
+"""Invitations into a tenant: by e-mail, for one address, for one use, for seven days.
 
-The link is made when the mail is sent and kept only as a digest; a newer mail replaces it.
+The link is made when the e-mail is sent and stored only as a digest; a newer e-mail replaces it.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ from tenants.services import audit, emails, names
 
 MAIL = "invitation"
 VALID_FOR = timedelta(days=7)
-# The same question again so soon is a double click, and sends no second mail.
+# A second invitation so soon is a double click, and sends no second e-mail.
 _ONCE_IN = timedelta(minutes=1)
 OPEN_MAX = 100
-# Mails in our name, to addresses that somebody typed: revoking and inviting again sends more.
+# E-mails in our name go to addresses that somebody typed. Revoking and inviting again sends more,
+# so all of them count.
 MAILS_A_DAY_MAX = 200
 _TOKEN_BYTES = 32
 _TOKEN = re.compile(r"[0-9A-Za-z_-]{43}")
@@ -51,9 +52,10 @@ _TOKEN = re.compile(r"[0-9A-Za-z_-]{43}")
 
 @transaction.atomic
 def invite(*, tenant_id: str, email: str, role: Role, actor: Actor, now: datetime) -> Invitation:
-    """Ask `email` to join. An open invitation of that address gets the new role and a new mail.
+    """Invite `email` to join. An open invitation of that address gets the new role and a new
+    e-mail.
 
-    Says nothing about accounts elsewhere. Raises AlreadyMember, TooManyInvitations.
+    Does not reveal accounts elsewhere. Raises AlreadyMember, TooManyInvitations.
     """
     address = email.lower()
     _lock_tenant(tenant_id)
@@ -72,7 +74,7 @@ def invite(*, tenant_id: str, email: str, role: Role, actor: Actor, now: datetim
 
 @transaction.atomic
 def resend(*, tenant_id: str, invitation_id: str, actor: Actor, now: datetime) -> Invitation:
-    """Mail a new link, good for seven days; the older one ends. Raises NotFound,
+    """E-mail a new link, good for seven days; the older one ends. Raises NotFound,
     TooManyInvitations."""
     _lock_tenant(tenant_id)
     invitation = _one(tenant_id, invitation_id)
@@ -83,7 +85,7 @@ def resend(*, tenant_id: str, invitation_id: str, actor: Actor, now: datetime) -
 
 @transaction.atomic
 def revoke(*, tenant_id: str, invitation_id: str, actor: Actor, now: datetime) -> Invitation:
-    """End an open invitation. Raises NotFound when it is not, or no longer, open."""
+    """End an open invitation. Raises NotFound if it does not exist or is not open any more."""
     invitation = _one(tenant_id, invitation_id)
     if not _open(tenant_id).filter(pk=invitation.pk).update(revoked_at=now, digest=""):
         raise NotFound("This invitation is not open.")
@@ -92,7 +94,8 @@ def revoke(*, tenant_id: str, invitation_id: str, actor: Actor, now: datetime) -
 
 
 def find(*, token: str, now: datetime) -> Invitation:
-    """The open invitation of this link. One query, none for nonsense. Raises InvitationClosed."""
+    """The open invitation of this link. One query, none for a malformed link. Raises
+    InvitationClosed."""
     rows = Invitation.objects.select_related("tenant", "invited_by")
     found = (
         _TOKEN.fullmatch(token)
@@ -106,7 +109,7 @@ def find(*, token: str, now: datetime) -> Invitation:
 
 
 def has_account(invitation: Invitation) -> bool:
-    """Whether the invited person signs in instead of choosing a password."""
+    """Whether the invited person has an account and signs in, instead of choosing a password."""
     return User.objects.filter(email=invitation.email).exists()
 
 
@@ -135,7 +138,7 @@ def join(*, token: str, name: str, password: str, now: datetime) -> User:
 
 
 def _new_user(email: str, password: str, name: str) -> User:
-    """Also where another tenant's invitation makes the same account at this moment."""
+    """Create the user. Another tenant's invitation may do so at this moment; then AccountExists."""
     refusal = AccountExists(f"{email} has an account: sign in, then join.")
     if User.objects.filter(email=email).exists():
         raise refusal
@@ -147,7 +150,7 @@ def _new_user(email: str, password: str, name: str) -> User:
 
 
 def _find_locked(token: str, now: datetime) -> Invitation:
-    """The invitation as it is once nobody else can send it anew, perhaps for another role."""
+    """Lock the invitation and read it again: somebody may have sent it anew, for another role."""
     _lock_tenant(find(token=token, now=now).tenant_id)
     return find(token=token, now=now)
 
@@ -189,7 +192,7 @@ def _send(invitation: Invitation, action: str, actor: Actor, now: datetime) -> I
 
 
 def _require_pace(tenant_id: str, now: datetime) -> None:
-    """Raises TooManyInvitations."""
+    """Limit how many e-mails invite an address. Raises TooManyInvitations."""
     if emails.queued_within_a_day(tenant_id=tenant_id, template=MAIL, now=now) >= MAILS_A_DAY_MAX:
         raise TooManyInvitations(
             f"{MAILS_A_DAY_MAX} invitations were mailed within a day. Go on tomorrow."
@@ -198,7 +201,7 @@ def _require_pace(tenant_id: str, now: datetime) -> None:
 
 @emails.builds_context(MAIL)
 def _context(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
-    """What the mail says; None once the invitation is closed. Each attempt makes a new link."""
+    """What the e-mail says; None once the invitation is closed. Each attempt makes a new link."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     rows = Invitation.objects.filter(
         pk=email.context["invitation_id"], accepted_at=None, revoked_at=None, expires_at__gt=now
@@ -222,7 +225,7 @@ def _is_fresh(invitation: Invitation, now: datetime) -> bool:
 
 
 def _person(actor: Actor) -> User | None:
-    """The member who invites; our own staff stay "Ballast"."""
+    """The name of the member who invites; our own staff are called "Ballast"."""
     return User.objects.get(pk=actor.id) if actor.type == ActorType.USER else None
 
 
@@ -249,7 +252,7 @@ def _open(tenant_id: str) -> QuerySet[Invitation]:
 
 
 def _lock_tenant(tenant_id: str) -> None:
-    """Invitations of one tenant are made and used one after the other."""
+    """Lock the tenant: its invitations are made and used one after the other."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
 
 

@@ -18,7 +18,7 @@ from tenants.models import ApiKey, Mode, Tenant
 from tenants.services import audit, names
 
 KEYS_PER_TENANT_MAX = 20
-# With those whose successor was issued already: each may be in its overlap once.
+# Counted with the keys that were replaced: each of them may still work during its overlap.
 KEYS_WITH_OVERLAP_MAX = 2 * KEYS_PER_TENANT_MAX
 ALLOWED_NETWORKS_MAX = 50
 OVERLAP_MAX = timedelta(days=7)
@@ -26,7 +26,7 @@ OVERLAP_MAX = timedelta(days=7)
 
 @dataclass(frozen=True)
 class IssuedKey:
-    """The only moment the key itself exists outside the caller's hands."""
+    """A key with its text, which exists nowhere else."""
 
     key: ApiKey
     text: str
@@ -44,8 +44,8 @@ def issue(
     allowed_networks: Sequence[str] = (),
     text: str | None = None,
 ) -> IssuedKey:
-    """A new key. `text`: the key itself, from `key_text.new`; asked for again with the same text,
-    the same key is returned.
+    """Create a key. `text` is the key itself, from `key_text.new`; asked again with the same text,
+    it returns the same key.
 
     Raises InvalidName, UnknownScope, InvalidKeySettings, TooManyKeys.
     """
@@ -73,10 +73,10 @@ def rotate(
     *, key: ApiKey, overlap: timedelta, actor: Actor, now: datetime, text: str | None = None
 ) -> IssuedKey:
     """Replace `key` by one with the same rights; the old one works for `overlap` longer.
-    `text` as for `issue`: the same text rotates once.
 
-    Raises InvalidKeySettings when the overlap is not within 0–7 days or the key is not usable, and
-    TooManyKeys when too many old keys still work.
+    `text` is the new key itself, from `key_text.new`; with the same text it rotates only once.
+    Raises InvalidKeySettings if the overlap is not within 0–7 days or the key is not usable, and
+    TooManyKeys if too many old keys still work.
     """
     if not timedelta(0) <= overlap <= OVERLAP_MAX:
         raise InvalidKeySettings("The overlap must be between 0 and 7 days.")
@@ -143,7 +143,7 @@ def set_pace(
 
 @transaction.atomic
 def touch(*, key_id: str, now: datetime) -> None:
-    """Note that the key was used; at most one write a minute, and never a wait for the row."""
+    """Note that the key was used. Writes at most once a minute, and never waits for the row."""
     stale = Q(last_used_at=None) | Q(last_used_at__lt=now - timedelta(minutes=1))
     unlocked = ApiKey.objects.filter(stale, pk=key_id).select_for_update(
         skip_locked=True, no_key=True
@@ -190,7 +190,7 @@ def _write(key: ApiKey, *, text: str | None, actor: Actor, now: datetime) -> Iss
 
 
 def _lock_tenant(tenant_id: str) -> None:
-    """Keys of one tenant are issued one after the other, so that the limit holds."""
+    """Lock the tenant: its keys are issued one after the other, so that the limit holds."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
 
 
@@ -207,7 +207,7 @@ def _check_scopes(scopes: Sequence[str]) -> None:
 
 
 def check_networks(networks: Sequence[str]) -> None:
-    """What a key may be called from. Raises InvalidKeySettings."""
+    """The networks from which a key may be used, checked. Raises InvalidKeySettings."""
     if len(networks) > ALLOWED_NETWORKS_MAX:
         raise InvalidKeySettings(
             f"At most {ALLOWED_NETWORKS_MAX} networks.", field="allowedNetworks"

@@ -1,4 +1,4 @@
-"""The people of a tenant: what they may do, that they leave, and how safely they sign in."""
+"""The people of a tenant: their roles, their leaving, and whether they need a second factor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tenants.services import audit
 def change_role(
     *, tenant_id: str, membership_id: str, role: Role, actor: Actor, now: datetime
 ) -> Membership:
-    """Raises NotFound, LastOwner."""
+    """Give a member another role. Raises NotFound, LastOwner."""
     membership = _locked(tenant_id, membership_id)
     if membership.role == role:
         return membership
@@ -42,9 +42,9 @@ def remove(*, tenant_id: str, membership_id: str, actor: Actor, now: datetime) -
 
 @transaction.atomic
 def require_second_factor(*, tenant_id: str, required: bool, actor: Actor, now: datetime) -> None:
-    """Ask every member for a second factor, or no longer. Idempotent.
+    """Ask every member for a second factor, or stop asking. Safe to repeat.
 
-    Raises OwnSecondFactorMissing: nobody shuts themselves out.
+    Raises OwnSecondFactorMissing, so that nobody locks themselves out.
     """
     if required and not second_factor.is_set_up(user_id=actor.id):
         raise OwnSecondFactorMissing("Set up your own passkey or authenticator app first.")
@@ -64,7 +64,8 @@ def require_second_factor(*, tenant_id: str, required: bool, actor: Actor, now: 
 
 
 def _locked(tenant_id: str, membership_id: str) -> Membership:
-    """One membership, with the team held still: owners are counted one change after the other."""
+    """One membership, with the tenant locked, so that owners are counted one change after the
+    other."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user")
     row = is_id(membership_id, "mem") and rows.filter(pk=membership_id).first()

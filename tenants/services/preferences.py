@@ -1,4 +1,4 @@
-"""What a member chose about messages of one tenant."""
+"""Which e-mails of one tenant a member wants."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from tenants.notices import NOTICES
 
 
 def choose_notices(*, membership_id: str, chosen: Mapping[str, bool]) -> None:
-    """Keep a choice for every message, so that a change of role changes none of them."""
+    """Store a choice for every notice, so that a change of role changes none of them."""
     notices = {notice.key: bool(chosen.get(notice.key)) for notice in NOTICES}
     Membership.objects.filter(pk=membership_id).update(notices=notices)

@@ -1,4 +1,4 @@
-"""Taking a second factor away from somebody who lost it."""
+"""Staff remove the second factor of a person who lost it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tenants.services import audit, sessions, sign_ins
 
 @transaction.atomic
 def reset(*, user: User, reason: str, actor: Actor, now: datetime) -> int:
-    """Remove all passkeys, apps and codes, end every session, and mail the person.
+    """Remove all passkeys, apps and codes, end every session, and e-mail the person.
 
-    Returns how many were removed; with none nothing happens. The person signs in with the
-    password alone next, and is led to set up new ones where a tenant or the desk asks for it.
+    Returns how many were removed; if there were none nothing happens. Next the person signs in with
+    the password alone, and is led to set up new ones where a tenant or the desk asks for it.
     """
     removed, _ = Authenticator.objects.filter(user_id=user.pk).delete()
     if not removed:

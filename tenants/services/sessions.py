@@ -1,4 +1,4 @@
-"""Where a person is signed in, and ending it."""
+"""Where a person is signed in, and how to end it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tenants.services import sign_ins
 
 @transaction.atomic
 def end(*, user_id: str, session_id: int, now: datetime) -> bool:
-    """Sign one browser out. Returns False when it is not, or no longer, one of this person's."""
+    """Sign one browser out. Returns False if the session does not exist or is another person's."""
     session = UserSession.objects.filter(user_id=user_id, pk=session_id).first()
     if session is None:
         return False

@@ -1,4 +1,4 @@
-"""The audit trail of how people get in: it is read by every tenant the person belongs to."""
+"""Writes into the audit log how people sign in: every tenant of a person can read it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tenants.services import audit
 
 
 def succeeded(*, user_id: str, how: str, now: datetime) -> None:
-    """`how` names the factors: `password`, `password + totp`, `webauthn`."""
+    """Somebody signed in. `how` names the factors: `password`, `password + totp`, `webauthn`."""
     _record(user_id, "sign_in.succeeded", actors.user(user_id), {"how": how}, now)
 
 
 def failed(*, user_id: str, how: str, now: datetime) -> None:
-    """A wrong password or code for somebody we know. Who typed it we do not know."""
+    """Somebody typed a wrong password or code for a person we know. Who it was we do not know."""
     _record(user_id, "sign_in.failed", actors.SYSTEM, {"how": how}, now)
 
 
 def account_changed(*, user_id: str, action: str, kind: str, now: datetime) -> None:
-    """`action`: `second_factor.added`, `second_factor.removed`, `password.changed`, …"""
+    """A person changed how they sign in: `second_factor.added`, `password.changed`, …"""
     _record(user_id, action, actors.user(user_id), {"kind": kind}, now)
 
 
@@ -41,7 +41,7 @@ def address_set_by_support(
 
 
 def reset_by_support(*, user_id: str, now: datetime) -> None:
-    """The second factor was taken away at the person's own request; why stays among staff."""
+    """Staff removed the second factor at the person's own request. Only staff read why."""
     _record(user_id, "second_factor.reset_by_support", actors.SYSTEM, {}, now)
 
 
@@ -49,7 +49,7 @@ def reset_by_support(*, user_id: str, now: datetime) -> None:
 def _record(
     user_id: str, action: str, actor: actors.Actor, details: Mapping[str, object], now: datetime
 ) -> None:
-    """One row for each tenant of the person; one without a tenant for staff."""
+    """Write one row for each tenant of the person; for staff, one row without a tenant."""
     rows = Membership.objects.filter(user_id=user_id).order_by("tenant_id")
     tenants: list[str | None] = list(rows.values_list("tenant_id", flat=True))
     for tenant_id in tenants or [None]:

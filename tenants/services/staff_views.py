@@ -1,4 +1,4 @@
-"""Staff look at a tenant's dashboard: for a while, on the record, and only to look."""
+"""Staff look at a tenant's dashboard: for a limited time, audited, without changing anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LASTS = timedelta(minutes=30)
 
 @transaction.atomic
 def begin(*, tenant_id: str, reason: str, actor: Actor, now: datetime) -> datetime:
-    """Note that `actor` starts to look; returns until when they may."""
+    """Record that `actor` starts to look; returns until when they may."""
     until = now + LASTS
     audit.record(
         tenant_id=tenant_id,
@@ -30,7 +30,7 @@ def begin(*, tenant_id: str, reason: str, actor: Actor, now: datetime) -> dateti
 
 @transaction.atomic
 def end(*, tenant_id: str, actor: Actor, now: datetime, has_expired: bool) -> None:
-    """Note that `actor` stopped looking, or that the time was up when they came back."""
+    """Record that `actor` stopped looking, or came back after the time was up."""
     audit.record(
         tenant_id=tenant_id,
         actor=actor,

@@ -1,4 +1,4 @@
-"""Stopping a part of the product and letting it go on: by staff, with a reason, audited."""
+"""Staff stop a part of the product and let it go on, with a reason, audited."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def engage(
     network: str = "",
     tenant_id: str | None = None,
 ) -> Switch:
-    """Stop it for everything, for one network or for one tenant. Acts on the next claim or request.
+    """Engage a switch for everything, for one network or for one tenant. It acts on the next claim
+    or request.
 
     Raises InvalidSwitch, SwitchEngaged.
     """
@@ -49,7 +50,7 @@ def engage(
 
 @transaction.atomic
 def release(*, switch_id: str, reason: str, actor: Actor, now: datetime) -> Switch:
-    """Let it go on; the sweeps take up what waited. Raises InvalidSwitch, SwitchReleased."""
+    """Release a switch; the sweeps take up what waited. Raises InvalidSwitch, SwitchReleased."""
     reason = _checked(reason)
     released = Switch.objects.filter(pk=switch_id, released_at=None).update(
         released_at=now, release_reason=reason, released_by_id=_person(actor)
@@ -62,13 +63,14 @@ def release(*, switch_id: str, reason: str, actor: Actor, now: datetime) -> Swit
 
 
 def engaged_now() -> QuerySet[Switch]:
-    """Everything that is stopped, the latest first, with who did it."""
+    """Every engaged switch, the latest first, with who engaged it."""
     rows = Switch.objects.filter(released_at=None).select_related("tenant", "engaged_by")
     return rows.order_by("-engaged_at")
 
 
 def require_writable(*, tenant_id: str) -> None:
-    """Raises ReadOnlyMode. For what has not read the tenant's `read_only` column on its way."""
+    """Raise ReadOnlyMode while staff let nothing be changed. For callers that have not read the
+    tenant's `read_only` column yet."""
     if covering(SwitchKind.READ_ONLY, tenant_id=tenant_id).exists():
         raise ReadOnlyMode("Nothing can be changed for the moment.")
 

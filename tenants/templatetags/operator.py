@@ -1,4 +1,4 @@
-"""What operators have stopped, for the pages of the staff desk."""
+"""Shows on the pages of the desk what staff have stopped."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ register = template.Library()
 
 @register.filter
 def main_landmark(page: SafeString) -> SafeString:
-    """Unfold's frame has no main landmark for those who move about by landmarks."""
+    """Add the main landmark that unfold's frame lacks, for people who move about by landmarks."""
     return mark_safe(page.replace('<div id="main"', '<div id="main" role="main"', 1))  # noqa: S308  # a rendered template
 
 
 @register.inclusion_tag("admin/operator_banner.html", takes_context=True)
 def operator_banner(context: dict[str, Any]) -> dict[str, Any]:
-    """One query per page, and only for staff who are signed in."""
+    """Show the engaged switches. One query per page, and only for staff who are signed in."""
     if not context.get("has_permission"):
         return {}
     engaged = list(switches.engaged_now())

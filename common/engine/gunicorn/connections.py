@@ -27,7 +27,7 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn ships no types
         self.client_seconds = client_seconds
 
     def init(self) -> None:
-        """Called before each request of the connection."""
+        """Start the time of the next request. gunicorn calls it before each one."""
         if not self.initialized:
             super().init()
             self.parser.unreader = _Reader(self.sock)
@@ -35,7 +35,7 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn ships no types
 
 
 class _Reader(SocketUnreader):  # type: ignore[misc]
-    """Takes a client that is silent, or drips, for one that broke off."""
+    """Reads from the client. One that is silent, or too slow, counts as one that broke off."""
 
     deadline = 0.0
 

@@ -1,4 +1,4 @@
-"""Dates as the dashboard writes them (`moment`), in UTC."""
+"""Dates in the same form as in the dashboard (`moment`), in UTC."""
 
 from __future__ import annotations
 
