@@ -40,9 +40,6 @@ class StateTable:
     def allows(self, source: str, target: str) -> bool:
         return target in self.moves[source]
 
-    def sources_of(self, target: str) -> list[str]:
-        return [source for source, targets in self.moves.items() if target in targets]
-
     def advance(self, row: models.Model, target: str, **changes: Any) -> None:
         """Move `row` from the status it was read with to `target`.
 

@@ -53,10 +53,6 @@ class FileLock:
         os.ftruncate(self.descriptor, 0)
         os.pwrite(self.descriptor, text.encode(), 0)
 
-    def read_note(self) -> str:
-        """What the holder wrote; needs no lock."""
-        return self.path.read_text() if self.path.exists() else ""
-
     def __enter__(self) -> FileLock:
         self.acquire()
         return self

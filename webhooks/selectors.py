@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-
 from django.db.models import Q, QuerySet
 
 from common import ids
@@ -19,16 +14,6 @@ from webhooks.models import (
     WebhookEvent,
 )
 from webhooks.states import DeliveryStatus, EndpointStatus
-
-
-@dataclass(frozen=True)
-class PublishedEvent:
-    """What the outbox says about one transition of a payment."""
-
-    id: str
-    type: str
-    sequence: int
-    created_at: datetime
 
 
 def endpoints(*, tenant_id: str) -> QuerySet[WebhookEndpoint]:
@@ -103,15 +88,6 @@ def event(*, tenant_id: str, event_id: str) -> WebhookEvent:
     found = events(tenant_id=tenant_id).filter(pk=event_id).first()
     if found is None:
         raise NotFound("There is no such event; events are kept for 30 days.")
-    return found
-
-
-def events_of(payment_ids: Iterable[str]) -> Mapping[str, list[PublishedEvent]]:
-    """The outbox events of each payment, in sequence. Older than 30 days: gone."""
-    rows = WebhookEvent.objects.filter(payment_id__in=list(payment_ids)).order_by("sequence")
-    found: dict[str, list[PublishedEvent]] = defaultdict(list)
-    for row in rows.only("payment_id", "type", "sequence", "created_at"):
-        found[row.payment_id].append(PublishedEvent(row.pk, row.type, row.sequence, row.created_at))
     return found
 
 

@@ -97,15 +97,6 @@ class TestList:
 
         assert ids(acme_api.get(PATH)) == []
 
-    def test_one_page_costs_two_queries(self, acme, acme_api, django_assert_num_queries):
-        source = make_source(acme)
-        for _ in range(5):
-            top_up(acme, source=source)
-        acme_api.get(PATH)
-
-        with django_assert_num_queries(2):
-            acme_api.get(PATH)
-
 
 class TestDetail:
     @pytest.mark.parametrize("name", ["abc", "ftx_1", "ftx_00000000000000000000000000", "a%00b"])

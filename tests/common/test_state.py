@@ -37,9 +37,6 @@ class TestTable:
         allowed = {pair for pair in itertools.product(MOVES, repeat=2) if table().allows(*pair)}
         assert allowed == {("active", "suspended"), ("suspended", "active")}
 
-    def test_knows_where_a_status_is_reached_from(self):
-        assert table().sources_of("suspended") == ["active"]
-
 
 @pytest.mark.django_db
 class TestAdvance:

@@ -48,4 +48,4 @@ class TestFileLock:
             lock.write_note("a long note")
             lock.write_note("short")
 
-            assert lock.read_note() == "short"
+            assert lock.path.read_text() == "short"

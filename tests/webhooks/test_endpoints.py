@@ -10,8 +10,8 @@ from django.db import IntegrityError
 from common import crypto, ids
 from common.errors import NotFound
 from tenants.actors import SYSTEM
-from tests.builders import NOW, make_endpoint, publish
-from webhooks import selectors, signing
+from tests.builders import NOW, make_endpoint
+from webhooks import signing
 from webhooks.errors import InvalidSecretOverlap, InvalidWebhookEvents, InvalidWebhookUrl
 from webhooks.models import DisabledReason, WebhookEndpoint
 from webhooks.services import endpoints, urls
@@ -102,22 +102,6 @@ class TestSwitch:
 
         with pytest.raises(NotFound):
             endpoints.enable(tenant_id=acme.pk, endpoint_id=endpoint.pk, actor=SYSTEM, now=NOW)
-
-
-class TestEventsOf:
-    def test_lists_what_was_published_per_payment(self, acme):
-        one, other, silent = (ids.new("ftx") for _ in range(3))
-        second = publish(acme, payment_id=one, sequence=2, type="payment.completed")
-        first = publish(acme, payment_id=one, sequence=1, type="payment.created")
-        publish(acme, payment_id=other)
-
-        found = selectors.events_of([one, silent])
-
-        assert [(e.id, e.sequence, e.type) for e in found[one]] == [
-            (first, 1, "payment.created"),
-            (second, 2, "payment.completed"),
-        ]
-        assert set(found) == {one}
 
 
 class TestMachines:
