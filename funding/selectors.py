@@ -146,10 +146,11 @@ def usable_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
     return active.order_by("-is_default", "-created_at", "-pk")
 
 
-def account_names(*, tenant_id: str, funding_ids: Iterable[str]) -> QuerySet[Any, Any]:
-    """Where each funding comes from, as (its id, the bank's name, last four digits)."""
+def other_sides(*, tenant_id: str, funding_ids: Iterable[str]) -> QuerySet[Any, Any]:
+    """Where each funding comes from and what it is for, as (its id, the bank's name, last four
+    digits, description)."""
     rows = FundingTransaction.objects.filter(tenant_id=tenant_id, pk__in=funding_ids)
-    return rows.values_list("pk", "source__bank_name", "source__last4")
+    return rows.values_list("pk", "source__bank_name", "source__last4", "description")
 
 
 def in_flight(*, tenant_id: str) -> QuerySet[FundingTransaction]:

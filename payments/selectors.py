@@ -100,10 +100,11 @@ def kept_recipients(*, tenant_id: str) -> QuerySet[Recipient]:
     return recipients(tenant_id=tenant_id).filter(removed_at=None).order_by(name, "pk")
 
 
-def payee_names(*, tenant_id: str, payment_ids: Iterable[str]) -> QuerySet[Any, Any]:
-    """Whom each payment is for, as (its id, what the tenant calls them, nothing)."""
+def other_sides(*, tenant_id: str, payment_ids: Iterable[str]) -> QuerySet[Any, Any]:
+    """Whom each payment is for and what for, as (its id, what the tenant calls them, nothing,
+    description)."""
     rows = Payment.objects.filter(tenant_id=tenant_id, pk__in=payment_ids)
-    return rows.values_list("pk", _display_name("recipient__"), Value(""))
+    return rows.values_list("pk", _display_name("recipient__"), Value(""), "description")
 
 
 def _display_name(prefix: str = "") -> Coalesce:

@@ -32,14 +32,15 @@ _TRIGGER_LABELS = {
 
 @dataclass(frozen=True)
 class FundingLine:
-    """One attempt to bring money in; `note` says in words what the badge cannot, `soon` what no
-    date can."""
+    """One attempt to bring money in; `what_for` is what somebody wrote about it, `note` says in
+    words what the badge cannot, `soon` what no date can."""
 
     id: str
     amount: int
     badge: Badge
     source: str
     how: str
+    what_for: str
     note: str
     expected_on: date | None
     soon: str
@@ -58,6 +59,7 @@ def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> Fu
         badge=stopped if stopped and kept_back else _funding_badge(row),
         source=account_name(row.source),
         how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {METHOD_LABELS[FundingMethod(row.method)]}",
+        what_for="" if row.trigger == Trigger.AUTO_FUNDING else row.description,
         note=_note(row),
         expected_on=row.expected_availability_date if is_going and not soon else None,
         soon=soon if is_going else "",

@@ -1,20 +1,27 @@
-"""Lines of the statement with the other side of each: whom it was paid to, where it came from."""
+"""Lines of the statement with the other side of each: whom it was paid to, where it came from,
+what for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.urls import reverse
 
+from api.downloads import Cell
+from balance.api import presenters
 from balance.kinds import PostingType
 from common import ids
 from dashboard.bank_accounts.names import bank_name
 from dashboard.shell.badges import Badge
 from funding import selectors as funding
 from payments import selectors as payments
+
+CSV_HEADER = (*presenters.CSV_HEADER, "whatFor")
+_CHUNK = 1000
 
 _POSTING_BADGES = {
     PostingType.CREDIT: Badge("Credit", "good"),
@@ -38,14 +45,27 @@ _CAUSE_PAGES = {
 
 
 @dataclass(frozen=True)
+class OtherSide:
+    """Whom a line was paid to or where it came from, and what the tenant wrote about it."""
+
+    who: str
+    what_for: str
+
+
+_NOBODY = OtherSide("", "")
+
+
+@dataclass(frozen=True)
 class TransactionLine:
     """One line of the statement. `change` is what happened to the available balance, or, for a
     settlement, to the locked one; cents. `hint` says which. `href` leads to what caused it, where
-    that has a page; `who` is the other side of it, empty if there is none."""
+    that has a page; `who` is the other side of it, empty if there is none, and `what_for` what the
+    tenant wrote about the top-up or the payment; `description` is the ledger's own."""
 
     id: str
     href: str
     who: str
+    what_for: str
     description: str
     badge: Badge
     change: int
@@ -57,25 +77,39 @@ class TransactionLine:
 
 def lines(*, tenant_id: str, rows: Sequence[Mapping[str, Any]]) -> list[TransactionLine]:
     """`rows` of the ledger, ready to print. One query, or none if no line has another side."""
-    names = _names(tenant_id, {row["source_id"] for row in rows})
-    return [transaction_line(row, who=names.get(row["source_id"], "")) for row in rows]
+    sides = _other_sides(tenant_id, rows)
+    return [transaction_line(row, side=sides.get(row["source_id"], _NOBODY)) for row in rows]
 
 
-def _names(tenant_id: str, causes: set[str]) -> dict[str, str]:
+def csv_rows(*, tenant_id: str, rows: Iterable[dict[str, Any]]) -> Iterator[list[Cell]]:
+    """`rows` of the ledger as cells in the order of CSV_HEADER. One query per 1,000 rows."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, _CHUNK)):
+        sides = _other_sides(tenant_id, chunk)
+        for row in chunk:
+            yield [*presenters.csv_row(row), sides.get(row["source_id"], _NOBODY).what_for]
+
+
+def _other_sides(tenant_id: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, OtherSide]:
+    """By the id of the funding or payment that caused a row."""
+    causes = {row["source_id"] for row in rows}
     paid_out = [cause for cause in causes if ids.is_id(cause, "pay")]
     came_in = [cause for cause in causes if ids.is_id(cause, "ftx")]
-    payees = payments.payee_names(tenant_id=tenant_id, payment_ids=paid_out)
-    accounts = funding.account_names(tenant_id=tenant_id, funding_ids=came_in)
-    found = payees.union(accounts, all=True)
-    return {cause: bank_name(name, last4) if last4 else name for cause, name, last4 in found}
+    payees = payments.other_sides(tenant_id=tenant_id, payment_ids=paid_out)
+    accounts = funding.other_sides(tenant_id=tenant_id, funding_ids=came_in)
+    return {
+        cause: OtherSide(bank_name(name, last4) if last4 else name, what_for)
+        for cause, name, last4, what_for in payees.union(accounts, all=True)
+    }
 
 
-def transaction_line(row: Mapping[str, Any], *, who: str = "") -> TransactionLine:
+def transaction_line(row: Mapping[str, Any], *, side: OtherSide = _NOBODY) -> TransactionLine:
     kind = PostingType(row["type"])
     return TransactionLine(
         id=row["id"],
         href=_cause(row["source_type"], row["source_id"]),
-        who=who,
+        who=side.who,
+        what_for=side.what_for,
         description=row["description"] or kind.label,
         badge=_POSTING_BADGES[kind],
         change=row["available_delta"] or row["locked_delta"],

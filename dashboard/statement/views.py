@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 
 from balance import selectors as ledger
 from balance import statements
-from balance.api import presenters
 from common.clock import utc_now
 from dashboard.shell import downloads
 from dashboard.shell.access import PageRequest, tenant_page
@@ -38,12 +37,14 @@ def transactions(request: PageRequest) -> HttpResponse:
 @require_safe
 @tenant_page()
 def download(request: PageRequest) -> StreamingHttpResponse:
-    """The same lines as a CSV file, all of them, as the API gives it, with their Eastern dates."""
-    rows = TransactionFilter(request.GET).rows(tenant_id=request.access.tenant.pk)
+    """All lines of the filter as a CSV file: the API's columns, what each is for, its Eastern
+    date."""
+    tenant_id = request.access.tenant.pk
+    rows = TransactionFilter(request.GET).rows(tenant_id=tenant_id)
     return downloads.download(
         "balance-transactions.csv",
-        presenters.CSV_HEADER,
-        map(presenters.csv_row, ledger.newest_first(rows)),
+        statement_lines.CSV_HEADER,
+        statement_lines.csv_rows(tenant_id=tenant_id, rows=ledger.newest_first(rows)),
     )
 
 

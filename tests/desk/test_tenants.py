@@ -18,7 +18,13 @@ def audited(action):
 
 @pytest.fixture
 def busy(acme):
-    make_funding(acme, make_source(acme), status=FundingStatus.PENDING, amount=77_700)
+    make_funding(
+        acme,
+        make_source(acme),
+        status=FundingStatus.PENDING,
+        amount=77_700,
+        description="November float",
+    )
     make_endpoint(acme)
     make_key(acme)
     make_member(acme, email="dana@acme.example")
@@ -39,6 +45,7 @@ class TestFile:
         for text in (
             "$1,134.56",  # available
             "$777.00",  # on its way in
+            "November float",  # what for
             "$100.00",  # on its way out
             "Opening balance",
             "https://hooks.example.com/in",

@@ -21,6 +21,7 @@ def top_up(
     amount: int = 25_000,
     source: FundingSource | None = None,
     method: FundingMethod = FundingMethod.ACH_DEBIT,
+    description: str = "",
     now: datetime = NOW,
 ) -> FundingTransaction:
     """A reserved top-up of the tenant."""
@@ -28,7 +29,7 @@ def top_up(
     return topups.request(
         tenant_id=tenant.pk,
         mode=tenant.mode,
-        topup=TopUp(source_id=source.pk, amount=amount, method=method),
+        topup=TopUp(source_id=source.pk, amount=amount, method=method, description=description),
         actor=SYSTEM,
         now=now,
     )

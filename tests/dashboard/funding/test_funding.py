@@ -53,6 +53,19 @@ class TestFunding:
         make_funding(acme, other, status=FundingStatus.COMPLETED)
         assert dana_browser.get("/dashboard/funding").content.count(b"expected") == 1
 
+    def test_says_what_a_top_up_is_for_where_somebody_wrote_it(self, acme, source, dana_browser):
+        row = make_funding(acme, source, description="November <float>")
+        plain = make_funding(acme, source, trigger=Trigger.AUTO_FUNDING, description="Auto-funding")
+
+        listed = dana_browser.get("/dashboard/funding").content.decode()
+        page = dana_browser.get(f"/dashboard/funding/{row.pk}").content.decode()
+        other = dana_browser.get(f"/dashboard/funding/{plain.pk}").content.decode()
+
+        assert listed.count('<p class="table__sub">November &lt;float&gt;</p>') == 1
+        assert '<p class="table__sub">Auto-funding</p>' not in listed
+        assert re.search(r"<dt>What for</dt>\s*<dd>November &lt;float&gt;</dd>", page)
+        assert "What for" not in other
+
     def test_promises_no_day_while_a_person_keeps_it(self, acme, source, dana_browser):
         waiting = make_funding(acme, source, status=FundingStatus.AWAITING_CONFIRMATION)
         held = make_funding(acme, source, held_at=NOW, hold_reason="look")

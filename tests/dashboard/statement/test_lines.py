@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 
 from balance import selectors as ledger
 from balance import services
+from common import days
+from common.clock import utc_now
 from dashboard.statement import lines as statement_lines
 from payments.services import orders, recipients
 from tenants.actors import SYSTEM
@@ -47,6 +50,21 @@ def test_name_the_bank_account_and_the_recipient(acme, paid):
     assert ("JPMorgan Chase\N{NO-BREAK SPACE}··6789", "Funding completed", "") in lines(acme)
 
 
+def test_say_what_a_top_up_and_a_payment_are_for(acme, rival):
+    top_up(acme, description="November float")
+    run_funding()
+    supplier = recipients.save(tenant_id=acme.pk, details=account(), actor=SYSTEM, now=NOW)
+    order = orders.Order(amount=10_000, recipient=supplier.pk, description="Invoice 7")
+    orders.place(tenant_id=acme.pk, mode=acme.mode, order=order, actor=SYSTEM, now=NOW)
+    rows = list(ledger.transactions(acme.pk).order_by("sequence"))
+
+    shown = statement_lines.lines(tenant_id=acme.pk, rows=rows)
+    hidden = statement_lines.lines(tenant_id=rival.pk, rows=rows)
+
+    assert [line.what_for for line in shown] == ["November float", "Invoice 7"]
+    assert {line.what_for for line in hidden} == {""}
+
+
 def test_name_nobody_where_nobody_is_on_the_other_side(acme):
     fund(acme, 10_000, description="A gift")
 
@@ -81,3 +99,15 @@ def test_are_found_on_the_page_by_the_name(acme, paid, dana_browser):
     content = dana_browser.get("/dashboard/transactions").content.decode()
 
     assert re.search(rf'<a href="/dashboard/payments/{paid.pk}">\s*Beans\s*</a>', content)
+
+
+def test_show_on_the_page_and_in_print_what_a_top_up_is_for(acme, dana_browser):
+    now = utc_now()
+    top_up(acme, description="November <float>", now=now - timedelta(days=7))
+    run_funding(now=now)
+    month = days.day_of(now)
+
+    for path in ("", "transactions", f"statements/{month.year}-{month.month}"):
+        content = dana_browser.get(f"/dashboard/{path}").content.decode()
+
+        assert "<span>November &lt;float&gt;</span>" in content, path

@@ -7,11 +7,14 @@ from datetime import timedelta
 
 import pytest
 
+from balance import selectors as ledger_reads
 from balance import services as ledger
 from common import days, ids
 from common.clock import utc_now
+from dashboard.statement.lines import csv_rows
 from tests.balance.builders import fund, movement
-from tests.builders import NOW
+from tests.builders import NOW, make_source
+from tests.funding.builders import run_due, top_up
 
 
 def amounts(content: str) -> list[str]:
@@ -161,6 +164,31 @@ class TestDownload:
         assert [(row["type"], row["amount"]) for row in rows] == [("credit", "30000")]
         assert rows[0]["description"] == "'=1+1"
         assert "balance-transactions.csv" in response["Content-Disposition"]
+
+    def test_says_what_each_line_is_for(self, acme, dana_browser):
+        fund(acme, 30_000)
+        top_up(acme, description="=November float")
+        run_due()
+
+        response = dana_browser.get("/dashboard/transactions.csv")
+
+        rows = csv.DictReader(b"".join(response.streaming_content).decode().splitlines())
+        assert [(row["description"], row["whatFor"]) for row in rows] == [
+            ("Funding completed", "'=November float"),
+            ("Test", ""),
+        ]
+
+    def test_asks_once_for_all_the_lines_what_they_are_for(self, acme, django_assert_num_queries):
+        source = make_source(acme)
+        for number in range(3):
+            top_up(acme, source=source, description=f"Week {number}")
+        run_due()
+        rows = list(ledger_reads.transactions(acme.pk))
+
+        with django_assert_num_queries(1):
+            lines = list(csv_rows(tenant_id=acme.pk, rows=rows))
+
+        assert sorted(str(line[-1]) for line in lines) == ["Week 0", "Week 1", "Week 2"]
 
     def test_of_filters_that_make_no_sense_is_empty(self, acme, dana_browser):
         fund(acme, 30_000)
