@@ -1,4 +1,4 @@
-"""What must always hold, as every app says it: the rules of the audit, and what they are given.
+"""The rules of the audit, which every app registers for its own tables.
 
 `balance.invariants` runs them. An app registers its rules when it is ready; this module lies below
 all apps, so that each of them can.

@@ -1,4 +1,4 @@
-"""Whether this process may trust its clock: it is compared with the database's (decision 0120).
+"""Compares this process's clock with the database's, and says whether to trust it (decision 0120).
 
 A process that is wrong by more than `CLOCK_DRIFT_SECONDS_MAX` says so and pauses; it goes on by
 itself when the clock is right again. Asking costs two readings of clocks; the database is asked

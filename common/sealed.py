@@ -1,4 +1,4 @@
-"""Which rows the seal covers: every app says so of its own tables (decision 0116).
+"""The rows that the seal covers. Every app registers its own tables (decision 0116).
 
 A sealed row is text: a JSON array of its columns, each as PostgreSQL writes it whatever the
 session's settings. A layout is a list of columns, and never changes once it was used: whoever adds

@@ -32,7 +32,7 @@ class ReasonForm(forms.Form):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class StaffAction:
     """What is about to happen, in the words of the page. `done` follows a row's name.
 
     `act` gets a row and the reason; what it refuses is told per row.
@@ -54,19 +54,19 @@ def own_page_action(description: str, *, permission: str) -> Callable[[PageActio
 
 
 def ask_about_chosen(
-    admin: ModelAdmin, request: HttpRequest, rows: Sequence[Model], question: Question
+    admin: ModelAdmin, request: HttpRequest, rows: Sequence[Model], staff_action: StaffAction
 ) -> HttpResponse | None:
     """The answer to a list's action: the page, and None once it is done."""
     hidden = [("action", request.POST["action"])]
     hidden += [(ACTION_CHECKBOX_NAME, str(row.pk)) for row in rows]
-    return _ask(admin, request, rows, question, hidden)
+    return _ask(admin, request, rows, staff_action, hidden)
 
 
 def ask_about_one(
-    admin: ModelAdmin, request: HttpRequest, row: Model, question: Question
+    admin: ModelAdmin, request: HttpRequest, row: Model, staff_action: StaffAction
 ) -> HttpResponse:
     """The answer to an action of a row's own page: the page, then back to the row."""
-    answer = _ask(admin, request, [row], question, [])
+    answer = _ask(admin, request, [row], staff_action, [])
     return answer or HttpResponseRedirect(address_of(row))
 
 
@@ -80,18 +80,18 @@ def _ask(
     admin: ModelAdmin,
     request: HttpRequest,
     rows: Sequence[Model],
-    question: Question,
+    staff_action: StaffAction,
     hidden: list[tuple[str, str]],
 ) -> HttpResponse | None:
     form = ReasonForm(request.POST if "reason" in request.POST else None)
     if form.is_valid():
         for row in rows:
-            _act(request, row, question, form.cleaned_data["reason"])
+            _act(request, row, staff_action, form.cleaned_data["reason"])
         return None
     context = {
         **admin.admin_site.each_context(request),
-        "title": question.title,
-        "question": question,
+        "title": staff_action.title,
+        "staff_action": staff_action,
         "form": form,
         "rows": [(str(row), address_of(row)) for row in rows],
         "hidden": hidden,
@@ -101,10 +101,10 @@ def _ask(
     )
 
 
-def _act(request: HttpRequest, row: Model, question: Question, reason: str) -> None:
+def _act(request: HttpRequest, row: Model, staff_action: StaffAction, reason: str) -> None:
     try:
-        question.act(row, reason)
+        staff_action.act(row, reason)
     except DomainError as refusal:
         messages.error(request, f"{row.pk}: {refusal.title}. {refusal.detail}")
     else:
-        messages.success(request, f"{row.pk} {question.done}")
+        messages.success(request, f"{row.pk} {staff_action.done}")

@@ -1,4 +1,4 @@
-"""A sweep goes through rows one by one, and no row is every other row's problem."""
+"""A sweep goes through rows one by one, and goes on with the next when one fails."""
 
 from __future__ import annotations
 

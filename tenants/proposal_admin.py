@@ -132,7 +132,7 @@ class ProposalAdmin(ServiceAdmin):
     ) -> HttpResponse:
         rows = self.model._default_manager.select_related("tenant")
         proposal: Any = get_object_or_404(rows, pk=object_id)
-        question = staff_actions.Question(
+        question = staff_actions.StaffAction(
             title=title,
             consequences=self.consequences(proposal),
             button=f"{title}: {format_cents(proposal.amount)}",

@@ -97,13 +97,13 @@ class TransferAdmin(ReadOnlyAdmin):
         row = get_object_or_404(self.model, pk=object_id)
         return staff_actions.ask_about_one(self, request, row, self._question(request, act))
 
-    def _question(self, request: HttpRequest, name: str) -> staff_actions.Question:
+    def _question(self, request: HttpRequest, name: str) -> staff_actions.StaffAction:
         act, title, consequences, done = _ACTS[name]
 
         def carry_out(row: TransferRow, reason: str) -> None:
             actor = actors.staff(str(request.user.pk))
             act(self.transfer, row.pk, reason=reason, actor=actor, now=utc_now())
 
-        return staff_actions.Question(
+        return staff_actions.StaffAction(
             title=title, consequences=consequences, button=title, done=done, act=carry_out
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import structlog
 from django.conf import settings
 from redis import Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from common.engine.cooldown import CoolDown
 
 log = structlog.get_logger(__name__)
 
@@ -27,15 +27,15 @@ class Waker:
             socket_connect_timeout=_TIMEOUT,
             retry=Retry(NoBackoff(), 0),
         )
-        self._skip_until = 0.0
+        self._pause = CoolDown(_SKIP_FOR)
 
     def wake(self) -> None:
-        if time.monotonic() < self._skip_until:
+        if not self._pause.is_over:
             return
         try:
             self._client.publish(CHANNEL, b"")
         except RedisError as error:
-            self._skip_until = time.monotonic() + _SKIP_FOR
+            self._pause.begin()
             log.warning("wake_up_lost", channel=CHANNEL, error=type(error).__name__)
 
 

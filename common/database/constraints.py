@@ -1,4 +1,4 @@
-"""What the database refused, by name."""
+"""Names the constraint that refused a row."""
 
 from __future__ import annotations
 

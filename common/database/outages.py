@@ -1,4 +1,4 @@
-"""Telling a database that is away from a mistake of ours.
+"""Tells an outage of the database from a mistake of ours.
 
 After an outage nobody knows whether the last transaction was stored: its COMMIT may have arrived
 without our having heard the answer. So nothing here says that something failed, or succeeded.

@@ -1,4 +1,4 @@
-"""Transactions of functions that are usually called inside of one, and what they do last."""
+"""Functions that join their caller's transaction, and calls that wait for its end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def in_transaction(function: Callable[P, T]) -> Callable[P, T]:
 
 
 class _Deferred(NamedTuple):
-    """What is put off, and how many savepoints were open when that began."""
+    """Calls for the end of a block, and how many savepoints were open when it began."""
 
     acts: list[Callable[[], object]]
     savepoints: int
@@ -47,7 +47,7 @@ _current = _Current()
 
 @contextmanager
 def deferring() -> Iterator[None]:
-    """A block at whose end, right before its transaction's, what was put off is done."""
+    """A block that makes the calls of `before_commit` at its end, right before the COMMIT."""
     outer, mine = _current.block, _Deferred([], len(connection.savepoint_ids))
     _current.block = mine
     try:
@@ -60,10 +60,11 @@ def deferring() -> Iterator[None]:
 
 
 def before_commit(act: Callable[[], object]) -> None:
-    """Do `act` at the end of the `deferring` block around it, or now where there is none.
+    """Call `act` at the end of the `deferring` block around this, or now where there is none.
 
-    For what others wait for, such as a busy balance row: it is not held while an answer is built.
-    Inside a savepoint `act` is done now, because it must be undone with it.
+    Use it for rows that many transactions wait for, such as a busy balance: the row is then not
+    locked while an answer is built. Inside a savepoint `act` is called now, because a rollback to
+    the savepoint must undo it.
     """
     block = _current.block
     if block is None or len(connection.savepoint_ids) != block.savepoints:

@@ -92,7 +92,7 @@ class SwitchAdmin(ServiceAdmin):
             self,
             request,
             get_object_or_404(Switch, pk=object_id),
-            staff_actions.Question(
+            staff_actions.StaffAction(
                 title="Release the switch",
                 consequences="What waited goes on within seconds.",
                 button="Release",

@@ -3,6 +3,9 @@ from __future__ import annotations
 import socket
 import time
 
+import pytest
+
+from tests.scenarios.product import wait_until
 from webhooks import wake
 
 
@@ -31,13 +34,18 @@ def test_a_refused_connection_costs_nothing():
     assert time.monotonic() - began < 2
 
 
-def test_it_is_tried_again_after_a_second(monkeypatch):
-    waker = wake.Waker("redis://127.0.0.1:1/0")
-    waker.wake()
-    first = waker._skip_until
-    assert first > 0
+def test_is_not_tried_within_a_second_of_a_failure_and_then_again():
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        waker = wake.Waker(f"redis://127.0.0.1:{server.getsockname()[1]}/0")
+        waker.wake()  # nobody listens yet
+        server.listen()
+        server.setblocking(False)
 
-    waker._skip_until = time.monotonic() - 0.001
-    waker.wake()
+        waker.wake()
+        with pytest.raises(BlockingIOError):
+            server.accept()
 
-    assert waker._skip_until >= first
+        wait_until(lambda: waker._pause.is_over, seconds=5)
+        waker.wake()
+        server.accept()[0].close()

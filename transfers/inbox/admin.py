@@ -136,8 +136,8 @@ class InboundEventAdmin(ReadOnlyAdmin):
         return staff_actions.ask_about_chosen(self, request, list(rows), _resolving(request))
 
 
-def _retrying(request: HttpRequest) -> staff_actions.Question:
-    return staff_actions.Question(
+def _retrying(request: HttpRequest) -> staff_actions.StaffAction:
+    return staff_actions.StaffAction(
         title="Try the message again",
         consequences="The next sweep applies it if it can; else it comes back here.",
         button="Try again",
@@ -146,8 +146,8 @@ def _retrying(request: HttpRequest) -> staff_actions.Question:
     )
 
 
-def _resolving(request: HttpRequest) -> staff_actions.Question:
-    return staff_actions.Question(
+def _resolving(request: HttpRequest) -> staff_actions.StaffAction:
+    return staff_actions.StaffAction(
         title="Resolve without applying",
         consequences="The message is kept and never applied. Say what you found and did: if money"
         " has to be corrected, propose an adjustment.",

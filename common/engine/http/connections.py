@@ -25,7 +25,7 @@ class ConnectionFailed(ConnectionError):
 
 
 class Connections:
-    """Lends a connection to one request at a time, and never to another origin."""
+    """Keeps connections, and gives one to a single request at a time, always of the same origin."""
 
     def __init__(self, policy: Policy, *, tls: ssl.SSLContext, connect_seconds: float) -> None:
         self._policy = policy

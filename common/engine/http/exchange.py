@@ -68,7 +68,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._answer is None or self._answer.done():
-            self.abort()  # nobody asked
+            self.abort()  # no request waits for an answer
             return
         self._bytes += len(data)
         try:

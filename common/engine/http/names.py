@@ -55,7 +55,7 @@ def _lookup(host: str, port: int) -> list[Address]:
 
 
 class CheckedNames:
-    """Looks names up in threads; answers serve for 10 s, and are checked at each use.
+    """Looks names up in threads, keeps each answer for 10 s, and checks it at each use.
 
     Refuses a name when any of its addresses is refused, so that mixed answers do not pass.
     """
@@ -79,7 +79,7 @@ class CheckedNames:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _look_up(self, host: str, port: int) -> list[AddrInfoType]:
-        """Who asks for a name that is being looked up waits for the same answer."""
+        """The addresses of `host`; requests for one name share a lookup. Raises NameNotResolved."""
         key = (host, port)
         if key not in self._lookups:
             loop = asyncio.get_running_loop()

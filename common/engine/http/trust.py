@@ -1,4 +1,4 @@
-"""Whose certificates are believed: those of the system's bundle, or of `SSL_CERT_FILE`."""
+"""The certificates that we trust: those of the system's bundle, or of `SSL_CERT_FILE`."""
 
 from __future__ import annotations
 
