@@ -31,7 +31,10 @@ ENDPOINTS_PER_CLAIM = 32
 _LOOK_AHEAD = 4
 _WALK_MIN = 64
 
+# `tests/webhooks/reference.py` says the same row by row; a property test holds the two together.
 _CLAIM_AT = """
+-- step: the endpoints that have anything pending, from `after` on, each by one probe of the index;
+-- with the time at which its first delivery is due.
 WITH RECURSIVE step AS (
     (SELECT endpoint_id, next_attempt_at FROM webhooks_webhookdelivery
      WHERE status = 'pending' AND endpoint_id > %(after)s
@@ -43,8 +46,11 @@ WITH RECURSIVE step AS (
         ORDER BY endpoint_id, next_attempt_at, id LIMIT 1
     ) AS next
 ), walk AS (
+    -- As many of them as one claim may look at. Steps are made as they are asked for.
     SELECT * FROM step LIMIT %(walk)s
 ), ready AS MATERIALIZED (
+    -- Those that may be sent something now. `allowance`: how many deliveries more an endpoint may
+    -- have in flight; one that fails gets one at a time, and none while it pauses.
     SELECT endpoint.* FROM walk CROSS JOIN LATERAL (
         SELECT e.id, e.status = 'enabled' AS is_enabled, CASE
                 WHEN e.consecutive_failures >= %(breaker)s
@@ -78,14 +84,17 @@ WITH RECURSIVE step AS (
     WHERE walk.next_attempt_at <= %(now)s AND endpoint.allowance > 0
     LIMIT %(endpoints)s
 ), share AS (
-    -- More turns than slots, no more for anybody than may be in flight.
+    -- How many each endpoint gets: more turns than slots in all, as some will not be filled, and no
+    -- more for anybody than its allowance.
     SELECT id, is_enabled, least(allowance, ceil(
         1.5 * %(slots)s::float / count(*) OVER ()
     ))::int AS size FROM ready
 ), due AS MATERIALIZED (
-    -- Of the oldest rows, as many as may be sent or parked; what waits for one that is in flight,
-    -- or before it in the queue, is passed over, up to a bound. What waits for one behind it is
-    -- parked: enough of them would hide that one, and all would wait for each other.
+    -- The oldest rows of each endpoint, as many as its share. A row whose payment has an earlier
+    -- event still pending must not be sent, for an hour at most:
+    --   the earlier one is in flight or due before it: the row is passed over and takes no place;
+    --   the earlier one is due behind it: the row is parked (`must_wait`). Enough of such rows
+    --   would hide the earlier ones, and all would wait for each other.
     SELECT share.id AS endpoint_id, share.size, d.*
     FROM share CROSS JOIN LATERAL (
         SELECT q.id, q.tid, q.payment_id, q.sequence, q.next_attempt_at, q.failures, q.is_reclaimed,
@@ -111,8 +120,8 @@ WITH RECURSIVE step AS (
         ORDER BY q.next_attempt_at, q.id LIMIT share.size
     ) AS d
 ), parked AS (
-    -- The earlier delivery is locked as well: nobody may finish it in this very moment, and its
-    -- finish is what brings the parked ones back.
+    -- Put off what must wait. The earlier delivery is locked as well: nobody may finish it at this
+    -- moment, because its end is what makes the parked ones due again.
     UPDATE webhooks_webhookdelivery AS d
     SET is_parked = true, next_attempt_at = d.queued_at + %(order_wait)s, leased_until = NULL
     FROM (
@@ -129,15 +138,19 @@ WITH RECURSIVE step AS (
     ) AS waiting
     WHERE d.id = waiting.id RETURNING d.id
 ), turn AS (
+    -- What may be sent, numbered per endpoint: its first turn, its second, and so on.
     SELECT tid, size, is_reclaimed, failures >= %(retry_from)s AS is_retry, row_number() OVER (
         PARTITION BY endpoint_id ORDER BY next_attempt_at, id
     ) AS number FROM due WHERE NOT must_wait
 ), dealt AS (
+    -- The order in which slots are given: everybody's first turn, then everybody's second. Late
+    -- retries are counted apart, since they have only a part of the slots.
     SELECT tid, is_reclaimed, number, is_retry, row_number() OVER (
         PARTITION BY is_retry ORDER BY number
     ) AS place FROM turn WHERE number <= size
 ), chosen AS (
-    -- By the place of the row: one that moved meanwhile was changed, and is left to the next claim.
+    -- As many as there are slots, locked; what another dispatcher has locked is skipped. A row is
+    -- found by its place: one that moved meanwhile was changed, and is left to the next claim.
     SELECT d.ctid AS tid, dealt.is_reclaimed
     FROM dealt JOIN webhooks_webhookdelivery AS d ON d.ctid = dealt.tid
     WHERE (NOT dealt.is_retry OR dealt.place <= %(retry_slots)s)
@@ -146,6 +159,7 @@ WITH RECURSIVE step AS (
     ORDER BY dealt.number LIMIT %(slots)s
     FOR NO KEY UPDATE OF d SKIP LOCKED
 ), claimed AS (
+    -- Lease them: no column of an index changes.
     UPDATE webhooks_webhookdelivery AS d
     SET leased_until = %(now)s + %(lease)s::interval, is_parked = false,
         lease_version = lease_version + 1, attempts = attempts + 1
@@ -153,6 +167,7 @@ WITH RECURSIVE step AS (
     RETURNING d.id, d.lease_version, d.attempts, d.failures, d.is_manual, d.event_id,
         d.endpoint_id, d.queued_at, chosen.is_reclaimed
 ), job AS (
+    -- All that a try needs: the bytes, the address, the secrets.
     SELECT c.*, event.body, e.url, e.secret_token, e.previous_secret_token,
         e.previous_secret_expires_at,
         (SELECT mode FROM tenants_tenant WHERE id = e.tenant_id) AS mode
@@ -160,6 +175,8 @@ WITH RECURSIVE step AS (
     JOIN webhooks_webhookevent AS event ON event.id = c.event_id
     JOIN webhooks_webhookendpoint AS e ON e.id = c.endpoint_id
 )
+-- Where the next claim goes on: behind the last endpoint served, or looked at; at the start ('') if
+-- this one saw all of them. One row without a job if nothing was claimed.
 SELECT walked.until, (SELECT count(*) FROM parked), job.*
 FROM (
     SELECT CASE

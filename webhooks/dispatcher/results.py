@@ -23,7 +23,9 @@ PAUSE_SECONDS_MAX = 60
 # Deliveries first, each under its own lease, then their endpoints in one order: two dispatchers
 # never wait in a circle. A result counts once, while its lease is the one it was claimed with and
 # was not given back; only what counted says something about an endpoint.
+# `tests/webhooks/reference.py` says the same row by row; a property test holds the two together.
 _RECORD = """
+-- result: the batch as a table; `place` keeps its order.
 WITH result AS (
     SELECT * FROM unnest(
         %(ids)s::text::varchar[], %(versions)s::text::int[], %(numbers)s::text::int[],
@@ -34,6 +36,7 @@ WITH result AS (
         id, version, number, status, due, code, error, response, headers, duration, started, place
     )
 ), settled AS (
+    -- End the tries whose lease still stands, and give the rows back.
     UPDATE webhooks_webhookdelivery AS d
     SET status = r.status, next_attempt_at = r.due, leased_until = NULL,
         failures = d.failures + (r.status <> 'delivered')::int,
@@ -45,16 +48,20 @@ WITH result AS (
     RETURNING d.id, d.lease_version, d.status, d.endpoint_id, d.payment_id, d.sequence,
         d.is_manual, r.started, r.place
 ), tried AS (
+    -- Of those, what says something about the endpoint: every success, and failures that nobody
+    -- asked for. `succeeded`: the place of the endpoint's last success in the batch.
     SELECT endpoint_id, started, place, max(place) FILTER (WHERE status = 'delivered') OVER (
         PARTITION BY endpoint_id
     ) AS succeeded FROM settled WHERE status = 'delivered' OR NOT is_manual
 ), change AS (
-    -- Failures since the last success in the batch.
+    -- Per endpoint: whether it succeeded, and its failures since then.
     SELECT endpoint_id, max(succeeded) IS NOT NULL AS has_success,
         count(*) FILTER (WHERE place > coalesce(succeeded, 0)) AS failures,
         min(started) FILTER (WHERE place > coalesce(succeeded, 0)) AS failed_since
     FROM tried GROUP BY endpoint_id
 ), locked AS (
+    -- The endpoints that have to be written, with the counts they get. Not those that go on
+    -- succeeding: that is noted once a minute, or each batch would write the row.
     SELECT e.id, CASE WHEN c.has_success THEN c.failures
             ELSE e.consecutive_failures + c.failures END AS failures,
         CASE WHEN c.has_success OR e.first_failure_at IS NULL THEN c.failed_since
@@ -65,6 +72,7 @@ WITH result AS (
         OR e.last_success_at < %(now)s - interval '1 minute'
     ORDER BY e.id FOR NO KEY UPDATE OF e
 ), health AS (
+    -- From five failures on it pauses between tries: 1 s, 2 s, 4 s, up to a minute.
     UPDATE webhooks_webhookendpoint AS e
     SET consecutive_failures = l.failures,
         first_failure_at = l.failed_since,
@@ -75,6 +83,7 @@ WITH result AS (
         ) * interval '1 second' END
     FROM locked AS l WHERE e.id = l.id
 ), attempt AS (
+    -- Every try is remembered, also one that came too late to count; one recorded twice, once.
     INSERT INTO webhooks_webhookattempt
         (delivery_id, number, status_code, error, response, response_headers, duration_ms,
          started_at)
