@@ -171,6 +171,10 @@ class TestSending:
         assert source.account_holder_name == "Acme Inc"
         assert b"0000 was linked." in response.content
         assert NUMBER not in response.content.decode()
+        [exchanged] = plaid.bodies("/item/public_token/exchange")
+        assert exchanged["public_token"] == PUBLIC_TOKEN
+        [asked] = plaid.bodies("/auth/get")
+        assert asked["options"] == {"account_ids": [ACCOUNT_ID]}
 
     def test_twice_adds_one(self, plaid, dana_browser, sent):
         form = sent()
@@ -239,7 +243,8 @@ class TestSending:
         response = dana_browser.post(PAGE, sent(public_token="public-sandbox-2"))
 
         assert response.status_code == 422
-        assert b"already here" in response.content
+        there = FundingSource.objects.get()
+        assert f"This account is already here as {there.pk}." in response.content.decode()
         assert FundingSource.objects.count() == 1
 
     @pytest.mark.parametrize("role", [Role.APPROVER, Role.VIEWER])
@@ -257,14 +262,22 @@ class TestSending:
         strict = Client(enforce_csrf_checks=True)
         strict.force_login(dana, backend="django.contrib.auth.backends.ModelBackend")
 
-        assert strict.post(PAGE, sent()).status_code == 403
+        refused = strict.post(PAGE, sent())
+        assert refused.status_code == 403
         assert not FundingSource.objects.exists()
+
+        page = strict.get(PAGE).content.decode()
+        proof = found(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)
+        strict.post(PAGE, sent(csrfmiddlewaretoken=proof))
+        assert FundingSource.objects.count() == 1  # that proof alone was missing
 
     def test_with_a_token_of_another_form_starts_over(self, plaid, dana_browser, sent):
         response = dana_browser.post(PAGE, sent(token="x"))
 
         assert response.status_code == 422
         assert b"open for too long" in response.content
+        assert not FundingSource.objects.exists()
+        assert set(plaid.paths()) == {"/link/token/create"}
 
 
 class TestWayBack:
