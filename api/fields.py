@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -139,6 +139,20 @@ class StrictChoiceField(serializers.ChoiceField):
             known = ", ".join(self.choices)
             raise serializers.ValidationError(f"Choose one of: {known}.", code="invalid_choice")
         return data
+
+
+class MethodField(StrictChoiceField):
+    """One of the documented methods, or one that this deployment offers besides."""
+
+    def __init__(
+        self, choices: Sequence[str], *, offered: Callable[[], Container[str]], **kwargs: Any
+    ) -> None:
+        super().__init__(choices, **kwargs)
+        self.offered = offered
+
+    def to_internal_value(self, data: Any) -> str:
+        is_offered = isinstance(data, str) and data in self.offered()
+        return data if is_offered else super().to_internal_value(data)
 
 
 class UniqueListField(serializers.ListField):

@@ -6,19 +6,20 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-Part = Callable[[str, datetime], dict[str, Any]]
+Part = Callable[[str, str, datetime], dict[str, Any]]
 
 _parts: list[Part] = []
 
 
 def register(part: Part) -> None:
-    """Add an app's limits: what `part` says of a tenant at a moment, by the API's own names."""
+    """Add an app's limits: what `part` says of a tenant of a mode at a moment, by the API's
+    own names."""
     _parts.append(part)
 
 
-def of(*, tenant_id: str, now: datetime) -> dict[str, Any]:
+def of(*, tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
     """Everything that limits the tenant's movements now."""
     answer: dict[str, Any] = {}
     for part in _parts:
-        answer |= part(tenant_id, now)
+        answer |= part(tenant_id, mode, now)
     return answer

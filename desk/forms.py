@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from common.errors import NotFound
 from common.money import AMOUNT_MAX, format_cents, parse_dollars
-from funding.services.tenant_limits import OwnLimits
+from funding.services.limits import OwnLimits
 from tenants import selectors
 
 REASON_LENGTH_MIN, REASON_LENGTH_MAX = 5, 200

@@ -1,13 +1,29 @@
-"""How the methods of the interface are called by the payment networks."""
+"""How money can be brought in. The one table: a method is an entry here and an adapter."""
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from django.conf import settings
 
 from funding.models import FundingMethod
+from networks import schemes
 from networks.base import Method
+from transfers.methods import Methods, TransferMethod
 
-# RTP cannot pull: it asks the account holder to push.
-NETWORK_METHOD = MappingProxyType[str, Method](
-    {FundingMethod.ACH_DEBIT: Method.ACH_DEBIT, FundingMethod.RTP: Method.RTP_REQUEST}
+METHODS = Methods(
+    TransferMethod(
+        name=FundingMethod.ACH_DEBIT,
+        network_method=Method.ACH_DEBIT,
+        words="ACH debit",
+        usual_terms=schemes.ACH_DEBIT,
+        deployment_max=lambda: settings.ACH_AMOUNT_MAX,
+        is_standard=True,
+    ),
+    TransferMethod(
+        name=FundingMethod.RTP,
+        network_method=Method.RTP_REQUEST,  # RTP cannot pull: it asks the account holder to push
+        words="request for payment",
+        usual_terms=schemes.INSTANT,
+        deployment_max=lambda: settings.RTP_AMOUNT_MAX,
+        is_standard=True,
+    ),
 )

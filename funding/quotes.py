@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from common.errors import RuleViolation
-from funding.methods import NETWORK_METHOD
-from funding.models import FundingMethod
+from funding.methods import METHODS
 from funding.services import limits, topup_terms
 from funding.services.approval_policy import approvers
 from funding.services.limits import Limits, Usage
-from networks import calendar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +21,7 @@ class Quote:
     """
 
     amount: int | None
-    method: FundingMethod
+    method: str
     most: int
     left_today: int | None
     left_this_month: int | None
@@ -32,7 +30,7 @@ class Quote:
     expected_on: date
 
 
-def quote(*, tenant_id: str, method: FundingMethod, amount: int | None, now: datetime) -> Quote:
+def quote(*, tenant_id: str, mode: str, method: str, amount: int | None, now: datetime) -> Quote:
     """At most four queries; without an amount only the bounds are known."""
     in_force = limits.of(tenant_id)
     used = limits.usage(tenant_id=tenant_id, now=now)
@@ -44,7 +42,7 @@ def quote(*, tenant_id: str, method: FundingMethod, amount: int | None, now: dat
         left_this_month=_left(in_force.monthly, used.this_month),
         refusal=_refusal(in_force, used, method, amount) if amount else None,
         approvers=_approvers(tenant_id, amount, now) if amount else (),
-        expected_on=calendar.expected_availability(NETWORK_METHOD[method], now),
+        expected_on=METHODS[method].terms(mode).expected_on(now),
     )
 
 
@@ -52,9 +50,7 @@ def _left(limit: int | None, used: int) -> int | None:
     return None if limit is None else max(0, limit - used)
 
 
-def _refusal(
-    in_force: Limits, used: Usage, method: FundingMethod, amount: int
-) -> RuleViolation | None:
+def _refusal(in_force: Limits, used: Usage, method: str, amount: int) -> RuleViolation | None:
     try:
         limits.check_transaction(in_force, method=method, amount=amount)
         limits.check_sums(in_force, used, amount=amount)

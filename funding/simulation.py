@@ -8,9 +8,8 @@ from itertools import pairwise
 
 from balance import history
 from common import days
-from funding.methods import NETWORK_METHOD
-from funding.models import SOURCE_TYPE, FundingMethod
-from networks import calendar
+from funding.methods import METHODS
+from funding.models import SOURCE_TYPE
 
 DAYS = 30
 _MIDDAY = timedelta(hours=12)
@@ -22,7 +21,7 @@ class Rule:
 
     threshold: int
     amount: int
-    method: FundingMethod
+    method: str
     monthly_limit: int | None = None
 
 
@@ -102,12 +101,12 @@ class _Course:
         missing = self.rule.threshold - self.available
         if missing <= 0 or self.arrives_on is not None:
             return
-        if self.rule.method == FundingMethod.RTP:
+        if METHODS[self.rule.method].usual_terms.is_instant:
             times = self._allowed(day, -(-missing // self.rule.amount))
             self.available += times * self.rule.amount
         elif times := self._allowed(day, 1):
             at = days.start_of(day) + _MIDDAY
-            self.arrives_on = calendar.expected_availability(NETWORK_METHOD[self.rule.method], at)
+            self.arrives_on = METHODS[self.rule.method].usual_terms.expected_on(at)
         self.firings += times
 
     def _allowed(self, day: date, times: int) -> int:

@@ -15,11 +15,10 @@ from django.db.models import QuerySet
 from common import leases
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
-from funding.methods import NETWORK_METHOD
+from funding.methods import METHODS
 from funding.models import FundingTransaction
 from funding.services import approvals, auto_funding, lifecycle, notices, sources
 from funding.states import FundingStatus
-from networks import calendar
 from networks.base import Accepted, EventKind, InstructionRefused
 from tenants import actors
 from tenants.actors import Actor
@@ -64,7 +63,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
     direction = "in"
     model = FundingTransaction
     account_field = "source"
-    methods = NETWORK_METHOD
+    methods = METHODS
     rules = RULES
 
     # --- It is due, and is handed to its network
@@ -189,7 +188,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
         if row.status != S.RESERVED:
             return {}
         enqueue_on_commit("funding.submit_due")
-        available_on = calendar.expected_availability(NETWORK_METHOD[row.method], now)
+        available_on = METHODS[row.method].expected_on(row.network, now)
         return {"next_attempt_at": now, "expected_availability_date": available_on}
 
 

@@ -10,9 +10,9 @@ Amounts are integer cents; instants are aware UTC datetimes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, time
+from datetime import date, datetime, time
 from enum import StrEnum
 from typing import Protocol
 
@@ -65,7 +65,7 @@ class Instruction:
     """One movement of money, identified for ever by our own id."""
 
     id: str
-    method: Method
+    method: str  # a `Method`, or one of the network's own
     amount: int
     currency: str = "USD"
     account: BankAccount
@@ -126,13 +126,19 @@ class MethodTerms:
     amount_max: int
     amount_min: int = 1
     cutoffs: tuple[time, ...] = ()  # Eastern, each banking day; empty: around the clock
+    expected_on: Callable[[datetime], date]  # the banking day on which money sent then has arrived
+
+    @property
+    def is_instant(self) -> bool:
+        """Whether it moves money at any hour, within seconds."""
+        return not self.cutoffs
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    methods: Mapping[Method, MethodTerms]
+    methods: Mapping[str, MethodTerms]  # by `Method`, or a network's own word
 
-    def supports(self, method: Method, *, amount: int) -> bool:
+    def supports(self, method: str, *, amount: int) -> bool:
         terms = self.methods.get(method)
         return terms is not None and terms.amount_min <= amount <= terms.amount_max
 

@@ -14,8 +14,6 @@ from functools import cache
 from itertools import count
 from zoneinfo import ZoneInfo
 
-from networks.base import Method
-
 EASTERN = ZoneInfo("America/New_York")
 
 # Our bank takes files until 15 minutes before each FedACH deadline. After the last one an
@@ -112,14 +110,14 @@ def opening_of_business(day: date) -> datetime:
     return _instant(day, OPENING_OF_BUSINESS)
 
 
-def expected_availability(method: Method, now: datetime) -> date:
-    """The banking day on which money moved by `method` can be counted on.
+def debit_availability(now: datetime) -> date:
+    """When money that an ACH debit pulls can be counted on: the ordinary return window is over."""
+    return return_due_date(settlement_date(now))
 
-    ACH: when the ordinary return window has passed. RTP moves around the clock, but its date is
-    a banking day like every date we promise, so a weekend's request says Monday.
-    """
-    if method.is_ach:
-        return return_due_date(settlement_date(now))
+
+def instant_availability(now: datetime) -> date:
+    """Instant payments move around the clock, but their date is a banking day like every date we
+    promise, so a weekend's request says Monday."""
     return banking_day_from(_eastern(now).date())
 
 

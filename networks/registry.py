@@ -1,37 +1,65 @@
-"""Which networks exist, and which one a tenant uses.
+"""Which networks are connected, for tenants of which mode, and which of them serves a method.
 
-The wall between test and real money stands here: a live tenant never gets the sandbox bank, and
-a sandbox tenant gets nothing else.
+The wall between test and real money stands here: a network is connected for a mode, and nobody else
+gets it. Several may serve one mode; a method goes to the one that was connected first of those that
+have it. Adapters connect themselves when their app is ready.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from types import MappingProxyType
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from networks.base import PaymentNetwork
-from networks.sandbox import bank
-
-_NETWORKS = MappingProxyType[str, PaymentNetwork]({bank.NAME: bank.SandboxBank()})
-_BY_MODE = MappingProxyType({"sandbox": bank.NAME})
 
 
-def for_mode(mode: str) -> PaymentNetwork | None:
-    """The network for tenants of `mode`; None where none is connected."""
-    name = _BY_MODE.get(mode)
-    return _NETWORKS[name] if name else None
+@dataclass(frozen=True)
+class _Connection:
+    network: PaymentNetwork
+    modes: frozenset[str]
 
 
-def modes_of(names: Collection[str]) -> list[str]:
-    """The modes whose tenants use one of these networks."""
-    return [mode for mode, name in _BY_MODE.items() if name in names]
+_connections: dict[str, _Connection] = {}
+
+
+def connect(network: PaymentNetwork, *, modes: Collection[str]) -> Callable[[], None]:
+    """Let `network` serve tenants of these modes, in place of another one of its name.
+
+    Returns what undoes it.
+    """
+    before = dict(_connections)
+    _connections[network.name] = _Connection(network, frozenset(modes))
+
+    def undo() -> None:
+        _connections.clear()
+        _connections.update(before)
+
+    return undo
+
+
+def for_method(mode: str, method: str) -> PaymentNetwork | None:
+    """The network that moves money by `method` (its own word) for tenants of `mode`, if any."""
+    serving = (network for network in of_mode(mode) if method in network.capabilities.methods)
+    return next(serving, None)
+
+
+def of_mode(mode: str) -> list[PaymentNetwork]:
+    """The networks of tenants of `mode`, in the order in which they were connected."""
+    return [each.network for each in _connections.values() if mode in each.modes]
+
+
+def modes_served_by(names: Collection[str], method: str) -> list[str]:
+    """The modes whose tenants use one of these networks for `method`."""
+    modes = {mode for each in _connections.values() for mode in each.modes}
+    served = {mode: for_method(mode, method) for mode in sorted(modes)}
+    return [mode for mode, network in served.items() if network and network.name in names]
 
 
 def get(name: str) -> PaymentNetwork:
     """The network an instruction went to. Raises KeyError for one that does not exist."""
-    return _NETWORKS[name]
+    return _connections[name].network
 
 
 def active() -> list[PaymentNetwork]:
     """All networks to poll."""
-    return list(_NETWORKS.values())
+    return [each.network for each in _connections.values()]

@@ -15,9 +15,9 @@ from django.db.models import QuerySet
 
 from common.engine.wakeups import enqueue_on_commit
 from networks.base import Accepted, EventKind, InstructionRefused
+from payments.methods import METHODS
 from payments.models import Payment
 from payments.services import approvals, lifecycle, shortage
-from payments.services.lifecycle import NETWORK_METHOD
 from payments.states import PaymentStatus
 from tenants import actors
 from tenants.actors import Actor
@@ -50,7 +50,7 @@ class PaymentTransfer(Transfer[Payment]):
     direction = "out"
     model = Payment
     account_field = "recipient"
-    methods = NETWORK_METHOD
+    methods = METHODS
     rules = RULES
 
     # --- It is due, and is handed to its network
@@ -126,7 +126,7 @@ class PaymentTransfer(Transfer[Payment]):
         if row.status != S.WAITING_FOR_FUNDS:
             enqueue_on_commit("payments.submit_due")
             is_due = row.next_attempt_at is not None
-            return lifecycle.sending(row.method, now) if is_due else {}
+            return lifecycle.sending(row.method, row.network, now) if is_due else {}
         enqueue_on_commit("payments.run_waiting", tenant_id=row.tenant_id)
         if row.waits_until is None or row.held_at is None:
             raise ValueError(f"{row.pk} is not held while it waits")

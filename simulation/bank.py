@@ -190,7 +190,7 @@ class Bank:
         """All that will happen to it is decided when it arrives."""
         instruction = entry.instruction
         chance = Random(f"{self._seed}:{instruction.description}:{instruction.amount}")
-        kinds, at_once = self._fate(instruction.method, chance)
+        kinds, at_once = self._fate(Method(instruction.method), chance)
         moment = entry.arrived_at + timedelta(minutes=1)
         told_at = moment
         for number, kind in enumerate(kinds):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
-from types import MappingProxyType
 from typing import Any
 from unittest.mock import patch
 
@@ -33,6 +32,7 @@ from simulation.themes import (
 )
 from simulation.trace import Trace
 from simulation.world import BEGINNING, World
+from tenants.models import Mode
 from webhooks.dispatcher import runs
 
 _WORKERS, _DISPATCHERS = 4, 2
@@ -98,13 +98,12 @@ class _History:
         with seams.installed(self._time, seed=self.plan.seed, wake_up=self._wake_up):
             self._world = world.make(self.plan, time=self._time, tally=self.tally)
             bank: Any = self._world.bank
-            networks = MappingProxyType({bank.name: bank})
-            burst = partial(_burst, self._world)
-            with (
-                patch.object(registry, "_NETWORKS", networks),
-                patch.object(runs, "burst", burst),
-            ):
-                yield
+            disconnect = registry.connect(bank, modes=(Mode.SANDBOX,))
+            try:
+                with patch.object(runs, "burst", partial(_burst, self._world)):
+                    yield
+            finally:
+                disconnect()
 
     def live(self) -> None:
         try:

@@ -133,12 +133,12 @@ def covering(kind: SwitchKind, *, tenant_id: str | Combinable) -> QuerySet[Switc
 def stop_of(kind: SwitchKind, *, tenant_id: str, network: str) -> Switch | None:
     """The switch that keeps this tenant's money from `network`, the widest if there are several;
     None if there is none."""
-    return stops_of(tenant_id=tenant_id, network=network).get(kind)
+    return stops_of(tenant_id=tenant_id, networks=[network]).get(kind)
 
 
-def stops_of(*, tenant_id: str, network: str) -> dict[SwitchKind, Switch]:
-    """The switches that keep this tenant's money from `network`, in and out. One query."""
-    mine = Q(tenant=None, network__in=("", network)) | Q(tenant=tenant_id)
+def stops_of(*, tenant_id: str, networks: Iterable[str]) -> dict[SwitchKind, Switch]:
+    """Those that keep this tenant's money from these networks, in and out. One query."""
+    mine = Q(tenant=None, network__in=("", *networks)) | Q(tenant=tenant_id)
     rows = Switch.objects.filter(mine, kind__in=PER_NETWORK, released_at=None)
     widest_last = rows.order_by(F("tenant").desc(nulls_last=True), "-network")
     return {SwitchKind(row.kind): row for row in widest_last}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -16,6 +17,7 @@ from pytest_django.fixtures import Settings
 
 from balance import causes
 from common import audits, database_clock
+from networks import registry
 from tenants.models import Tenant
 from tests import servers
 from tests.builders import ApiClient, make_key, make_tenant
@@ -134,3 +136,17 @@ def port() -> int:
         free.bind(("127.0.0.1", 0))
         number: int = free.getsockname()[1]
         return number
+
+
+@pytest.fixture
+def connect() -> Iterator[Callable[..., Any]]:
+    """Connects a network for a test, in place of another one of its name."""
+    undo: list[Callable[[], None]] = []
+
+    def _connect(network: Any, *, modes: Sequence[str] = ("sandbox",)) -> Any:
+        undo.append(registry.connect(network, modes=modes))
+        return network
+
+    yield _connect
+    for disconnect in reversed(undo):
+        disconnect()

@@ -15,10 +15,11 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 from django.db import models
 from django.db.models import QuerySet
 
-from networks.base import Accepted, EventKind, Instruction, InstructionRefused, Method
+from networks.base import Accepted, EventKind, Instruction, InstructionRefused
 from tenants.actors import Actor
 from transfers.accounts import StoredAccount
 from transfers.inbox.models import InboundEvent
+from transfers.methods import Methods
 from transfers.rows import TransferRow
 
 Subject = TypeVar("Subject", bound=models.Model)
@@ -84,7 +85,7 @@ class Transfer(MessageHandler[Row]):
 
     model: ClassVar[type[TransferRow]]
     direction: ClassVar[Literal["in", "out"]]
-    methods: ClassVar[Mapping[str, Method]]  # as tenants call them: as networks do
+    methods: ClassVar[Methods]
     account_field: ClassVar[str]  # the column of the tenant's or the recipient's bank account
 
     # --- It is due, and is handed to its network
@@ -110,7 +111,7 @@ class Transfer(MessageHandler[Row]):
         terms: Any = row
         return Instruction(
             id=row.pk,
-            method=self.methods[terms.method],
+            method=self.methods[terms.method].network_method,
             amount=terms.amount,
             currency=terms.currency,
             account=self.account(row).in_clear(),

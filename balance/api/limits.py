@@ -57,4 +57,5 @@ class LimitsViewSet(ApiViewSet):
     def retrieve(self, request: TenantRequest) -> HttpResponse:
         """How much may be brought in per transaction, day and month, what is used, and how much
         may be paid out at once."""
-        return responses.data(limits.of(tenant_id=request.auth.tenant_id, now=utc_now()))
+        found = limits.of(tenant_id=request.auth.tenant_id, mode=request.auth.mode, now=utc_now())
+        return responses.data(found)

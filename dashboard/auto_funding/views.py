@@ -143,7 +143,7 @@ def _form(request: PageRequest, config: AutoFundingConfig, now: datetime) -> Aut
     return AutoFundingForm(
         request.POST if request.method == "POST" else None,
         sources=usable if named is None or named in usable else [*usable, named],
-        methods=method_choices(limits.of(tenant_id), now=now),
+        methods=method_choices(limits.of(tenant_id), mode=request.access.tenant.mode, now=now),
         initial=auto_funding_form.initial(config),
     )
 

@@ -20,9 +20,12 @@ _FUNDING_BADGES = {
     FundingStatus.FAILED: Badge("Failed", "bad"),
 }
 
-METHOD_LABELS = {FundingMethod.ACH_DEBIT: "ACH debit", FundingMethod.RTP: "Request for payment"}
+METHOD_LABELS: dict[str, str] = {
+    FundingMethod.ACH_DEBIT: "ACH debit",
+    FundingMethod.RTP: "Request for payment",
+}
 # When the money is there, where that is no matter of days.
-SOON = {FundingMethod.RTP: "within seconds of the approval at the bank"}
+SOON: dict[str, str] = {FundingMethod.RTP: "within seconds of the approval at the bank"}
 _TRIGGER_LABELS = {
     Trigger.TOPUP: "Top-up",
     Trigger.AUTO_FUNDING: "Auto-funding",
@@ -51,14 +54,14 @@ def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> Fu
     """`stopped` says that operators have stopped sending funding of this tenant."""
     status = FundingStatus(row.status)
     kept_back = stopped is not None and status == FundingStatus.RESERVED
-    soon = SOON.get(FundingMethod(row.method), "")
+    soon = SOON.get(row.method, "")
     is_going = row.is_going and not kept_back
     return FundingLine(
         id=row.pk,
         amount=row.amount,
         badge=stopped if stopped and kept_back else _funding_badge(row),
         source=account_name(row.source),
-        how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {METHOD_LABELS[FundingMethod(row.method)]}",
+        how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {METHOD_LABELS.get(row.method, row.method)}",
         what_for="" if row.trigger == Trigger.AUTO_FUNDING else row.description,
         note=_note(row),
         expected_on=row.expected_availability_date if is_going and not soon else None,

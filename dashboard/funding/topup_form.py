@@ -15,31 +15,32 @@ from dashboard.funding.lines import METHOD_LABELS, SOON
 from dashboard.shell import form_tokens
 from dashboard.shell.fields import DollarsField
 from dashboard.shell.method_choice import MethodChoice
-from funding.methods import NETWORK_METHOD
+from funding.methods import METHODS
 from funding.models import FundingMethod, FundingSource
 from funding.services.limits import Limits
-from networks import calendar
 
 _PURPOSE = "topup"
 
-_MEANINGS = {
+_MEANINGS: dict[str, str] = {
     FundingMethod.ACH_DEBIT: "We collect it from the account. The bank can still send it back.",
     FundingMethod.RTP: "We send a request that you approve at your bank. It can be refused.",
 }
 
 
-def method_choices(limits: Limits, *, now: datetime) -> list[tuple[str, MethodChoice]]:
-    return [(method, _method_choice(method, limits, now)) for method in FundingMethod]
-
-
-def _method_choice(method: FundingMethod, limits: Limits, now: datetime) -> MethodChoice:
-    return MethodChoice(
-        title=METHOD_LABELS[method],
-        meaning=_MEANINGS[method],
-        most=limits.per_transaction[method],
-        expected_on=calendar.expected_availability(NETWORK_METHOD[method], now),
-        soon=SOON.get(method, ""),
-    )
+def method_choices(limits: Limits, *, mode: str, now: datetime) -> list[tuple[str, MethodChoice]]:
+    return [
+        (
+            method.name,
+            MethodChoice(
+                title=METHOD_LABELS.get(method.name, method.words),
+                meaning=_MEANINGS.get(method.name, ""),
+                most=limits.per_transaction[method.name],
+                expected_on=method.terms(mode).expected_on(now),
+                soon=SOON.get(method.name, ""),
+            ),
+        )
+        for method in METHODS.shown_to(mode)
+    ]
 
 
 class TopUpForm(forms.Form):

@@ -18,7 +18,7 @@ from funding import quotes, selectors
 from funding.models import FundingMethod
 from funding.quotes import Quote
 from funding.services import limits, topups
-from funding.services.topups import TopUp
+from funding.services.lifecycle import TopUp
 from tenants import actors
 
 _AGAIN = "This form had been sent already: this is what it asked for, once. Nothing else was asked."
@@ -71,7 +71,8 @@ def _quote(request: PageRequest, form: TopUpForm) -> Quote:
     data = getattr(form, "cleaned_data", {})
     return quotes.quote(
         tenant_id=request.access.tenant.pk,
-        method=FundingMethod(data.get("method") or FundingMethod.ACH_DEBIT),
+        mode=request.access.tenant.mode,
+        method=data.get("method") or FundingMethod.ACH_DEBIT,
         amount=data.get("amount"),
         now=utc_now(),
     )
@@ -82,7 +83,9 @@ def _form(request: PageRequest) -> TopUpForm:
     return TopUpForm(
         request.POST if request.method == "POST" else None,
         sources=list(selectors.usable_sources(tenant_id=tenant_id)),
-        methods=method_choices(limits.of(tenant_id), now=utc_now()),
+        methods=method_choices(
+            limits.of(tenant_id), mode=request.access.tenant.mode, now=utc_now()
+        ),
         initial={
             "token": new_token(tenant_id=tenant_id),
             "amount": request.GET.get("amount", ""),
@@ -128,7 +131,7 @@ def _confirm(request: PageRequest, form: TopUpForm, funding_id: str) -> HttpResp
     wish = TopUp(
         source_id=data["source"],
         amount=data["amount"],
-        method=FundingMethod(data["method"]),
+        method=data["method"],
         id=funding_id,
     )
     tenant = request.access.tenant

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.db.models import QuerySet
 
 from common.money import format_cents
@@ -17,14 +16,14 @@ from dashboard.shell.filter_forms import DaysFilter, between, either
 from dashboard.shell.form_tokens import OnceForm
 from dashboard.shell.method_choice import MethodChoice
 from payments import selectors
+from payments.methods import METHODS
 from payments.models import (
     DESCRIPTION_LENGTH_MAX,
     PaymentMethod,
 )
-from payments.services import lifecycle
 from payments.states import PaymentStatus
 
-_MEANINGS = {
+_MEANINGS: dict[str, str] = {
     PaymentMethod.ACH_CREDIT: "Between banks, on banking days. The bank can still send it back.",
     PaymentMethod.RTP: "Sent at once, at any hour. It cannot be taken back.",
 }
@@ -32,19 +31,19 @@ _APPROVAL = "approval"
 SHORT_OF_MONEY = "short"
 
 
-def method_choices(*, now: datetime) -> list[tuple[str, MethodChoice]]:
+def method_choices(*, mode: str, now: datetime) -> list[tuple[str, MethodChoice]]:
     return [
         (
-            method,
+            method.name,
             MethodChoice(
-                title=METHOD_LABELS[method],
-                meaning=_MEANINGS[method],
-                most=settings.PAYMENT_AMOUNT_MAX[method],
-                expected_on=lifecycle.arrival_date(method, now),
-                soon=SOON.get(method, ""),
+                title=METHOD_LABELS.get(method.name, method.words),
+                meaning=_MEANINGS.get(method.name, ""),
+                most=method.amount_max,
+                expected_on=method.terms(mode).expected_on(now),
+                soon=SOON.get(method.name, ""),
             ),
         )
-        for method in PaymentMethod
+        for method in METHODS.shown_to(mode)
     ]
 
 

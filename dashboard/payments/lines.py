@@ -11,9 +11,12 @@ from dashboard.shell.badges import Badge
 from payments.models import Payment, PaymentMethod
 from payments.states import PaymentStatus
 
-METHOD_LABELS = {PaymentMethod.ACH_CREDIT: "ACH transfer", PaymentMethod.RTP: "Instant payment"}
+METHOD_LABELS: dict[str, str] = {
+    PaymentMethod.ACH_CREDIT: "ACH transfer",
+    PaymentMethod.RTP: "Instant payment",
+}
 # When the money is there, where that is no matter of days.
-SOON = {PaymentMethod.RTP: "within seconds of sending"}
+SOON: dict[str, str] = {PaymentMethod.RTP: "within seconds of sending"}
 BADGES = {
     PaymentStatus.WAITING_FOR_FUNDS: Badge("Waiting for money", "warn"),
     PaymentStatus.CREATED: Badge("Ready to send"),
@@ -48,14 +51,14 @@ def payment_line(row: Payment, *, is_stopped: bool = False) -> PaymentLine:
     """`is_stopped`: operators have stopped sending payments of this tenant."""
     kept_back = is_stopped and row.status == PaymentStatus.CREATED
     is_going = row.is_going and not kept_back
-    soon = SOON.get(PaymentMethod(row.method), "")
+    soon = SOON.get(row.method, "")
     return PaymentLine(
         id=row.pk,
         amount=row.amount,
         badge=_badge(row, kept_back=kept_back),
         to=row.recipient.display_name,
         account=account_name(row.recipient),
-        how=METHOD_LABELS[PaymentMethod(row.method)],
+        how=METHOD_LABELS.get(row.method, row.method),
         note=_note(row),
         expected_on=row.expected_arrival_date if is_going and not soon else None,
         soon=soon if is_going else "",

@@ -17,7 +17,7 @@ from dashboard.recipients.choices import recipient_choices
 from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
 from dashboard.shell.fields import dollars_text
-from payments.models import Payment, PaymentMethod
+from payments.models import Payment
 from payments.services import approvals, orders
 from payments.services.orders import Order
 from tenants import actors
@@ -48,7 +48,7 @@ def _form(request: PageRequest) -> PayForm:
         tenant_id=tenant_id,
         what=ids.new("pay"),
         recipients=recipient_choices(tenant_id=tenant_id, chosen=chosen),
-        methods=method_choices(now=utc_now()),
+        methods=method_choices(mode=request.access.tenant.mode, now=utc_now()),
         available=ledger.summary(tenant_id).available,
         initial={"recipient": named},
     )
@@ -96,7 +96,7 @@ def _order(form: PayForm) -> Order:
         id=form.what,
         recipient=data["recipient"],
         amount=data["amount"],
-        method=PaymentMethod(data["method"]),
+        method=data["method"],
         description=data["description"],
         wait_for_funds=data["wait"],
     )

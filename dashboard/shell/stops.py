@@ -32,8 +32,8 @@ class Stops:
 
 def of(tenant: Tenant) -> Stops:
     """One query."""
-    network = registry.for_mode(tenant.mode)
-    found = switches.stops_of(tenant_id=tenant.pk, network=network.name if network else "")
+    networks = [network.name for network in registry.of_mode(tenant.mode)]
+    found = switches.stops_of(tenant_id=tenant.pk, networks=networks)
     return Stops(
         funding=_sentence(found.get(SwitchKind.FUNDING)),
         payments=_sentence(found.get(SwitchKind.PAYMENTS)),

@@ -12,7 +12,7 @@ from balance import invariants
 from demo.tenant.webhooks import Receiver
 from funding.models import FundingMethod, FundingSource
 from funding.services import auto_funding_config, drafts, linking, topups
-from funding.services.topups import TopUp
+from funding.services.lifecycle import TopUp
 from networks.bank_details import BankDetails
 from payments.models import Recipient
 from payments.services import orders, recipients

@@ -20,8 +20,7 @@ from funding import figures
 from funding import selectors as funding
 from funding.services import limits, tenant_limits
 from funding.services.auto_funding_checks import obstacle_of
-from funding.services.limits import Limits, Usage
-from funding.services.tenant_limits import OwnLimits
+from funding.services.limits import Limits, OwnLimits, Usage
 from payments import selectors as payments
 from payments.models import Payment
 from tenants import selectors

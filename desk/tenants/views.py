@@ -69,7 +69,7 @@ def release(request: HttpRequest, tenant_id: str) -> HttpResponse:
 def limits(request: HttpRequest, tenant_id: str) -> HttpResponse:
     """The tenant's own limits in place of the deployment's."""
     subject, now = selectors.found_tenant(tenant_id), utc_now()
-    known = vars(tenant_limits.of(tenant_id))
+    known = tenant_limits.of(tenant_id)._asdict()
     form = LimitsForm(request.POST or None, initial=known)
     if form.is_valid():
         changed = tenant_limits.change(

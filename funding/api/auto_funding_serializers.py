@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 from django.core.validators import EmailValidator
 from rest_framework import serializers
 
-from api.fields import CentsField, StrictBooleanField, StrictChoiceField, TextField, UniqueListField
+from api.fields import CentsField, MethodField, StrictBooleanField, TextField, UniqueListField
 from api.serializers import StrictSerializer
+from funding.methods import METHODS
 from funding.models import DecisionOutcome, FundingMethod
 from funding.services.auto_funding_config import CONFIRMATION_EMAILS_MAX
 
@@ -50,7 +51,9 @@ class AutoFundingConfigIn(StrictSerializer):
     fundingAmount = CentsField(
         required=False, source="funding_amount", help_text="Cents added each time."
     )
-    fundingMethod = StrictChoiceField(FundingMethod.values, required=False, source="funding_method")
+    fundingMethod = MethodField(
+        FundingMethod.values, offered=lambda: METHODS, required=False, source="funding_method"
+    )
     confirmationThreshold = CentsField(
         required=False,
         allow_null=True,

@@ -9,6 +9,7 @@ from drf_spectacular.utils import OpenApiParameter
 
 from api.filters import CentsFilter, InstantFilter, StrictBooleanFilter, StrictFilterSet
 from api.schema import FILTER_CENTS, FILTER_TEXT
+from funding.methods import METHODS
 from funding.models import FundingMethod, Trigger
 from funding.states import FundingStatus
 
@@ -25,9 +26,14 @@ FILTER_PARAMETERS = [
 ]
 
 
+def offered() -> list[tuple[str, str]]:
+    """The methods of this deployment, besides those that the document lists."""
+    return [(name, name) for name in METHODS]
+
+
 class FundingTransactionFilter(StrictFilterSet):
     status = django_filters.MultipleChoiceFilter(choices=FundingStatus.choices)
-    fundingMethod = django_filters.ChoiceFilter(field_name="method", choices=FundingMethod.choices)
+    fundingMethod = django_filters.ChoiceFilter(field_name="method", choices=offered)
     fundingSourceId = django_filters.CharFilter(field_name="source_id", strip=False)
     trigger = django_filters.ChoiceFilter(choices=Trigger.choices)
     returned = StrictBooleanFilter()

@@ -9,7 +9,8 @@ from approvals.api import approval_body
 from common import clock
 from common.days import start_of_day, start_of_month
 from common.money import CURRENCY
-from funding.models import Confirmation, FundingMethod, FundingTransaction
+from funding.methods import METHODS
+from funding.models import Confirmation, FundingTransaction
 from funding.services import limits
 from funding.states import FundingStatus
 
@@ -88,7 +89,7 @@ def csv_row(funding: FundingTransaction) -> list[str | int | None]:
     return [shown[name] for name in CSV_HEADER]
 
 
-def funding_limits(tenant_id: str, now: datetime) -> dict[str, Any]:
+def funding_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
     """Our part of `/balance/limits`: those in force with what is used of them."""
     in_force, usage = limits.of(tenant_id), limits.usage(tenant_id=tenant_id, now=now)
     tomorrow = start_of_day(start_of_day(now) + timedelta(hours=36))
@@ -96,7 +97,8 @@ def funding_limits(tenant_id: str, now: datetime) -> dict[str, Any]:
     return {
         "currency": CURRENCY,
         "perTransaction": {
-            str(method): in_force.per_transaction[method] for method in FundingMethod
+            str(method.name): in_force.per_transaction[method.name]
+            for method in METHODS.shown_to(mode)
         },
         "daily": _allowance(in_force.daily, usage.today, tomorrow),
         "monthly": _allowance(in_force.monthly, usage.this_month, next_month),

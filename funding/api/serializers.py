@@ -6,26 +6,29 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.fields import CentsField, MetadataField, StrictChoiceField, TextField
+from api.fields import CentsField, MetadataField, MethodField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
 from approvals.api import ApprovalOut
+from funding.methods import METHODS
 from funding.models import FundingMethod, Trigger
-from funding.services.topups import TopUp
+from funding.services.lifecycle import TopUp
 from funding.states import FundingStatus
 
 
 class TopUpIn(StrictSerializer):
     amount = CentsField(help_text="Cents.")
     fundingSourceId = TextField(source="source_id", max_length=64)
-    fundingMethod = StrictChoiceField(
-        FundingMethod.values, source="method", default=FundingMethod.ACH_DEBIT
+    fundingMethod = MethodField(
+        FundingMethod.values,
+        offered=lambda: METHODS,
+        source="method",
+        default=FundingMethod.ACH_DEBIT,
     )
     description = TextField(max_length=140, default="", allow_blank=True)
     metadata = MetadataField(default=dict)
 
     def to_internal_value(self, data: Any) -> TopUp:
-        values = super().to_internal_value(data)
-        return TopUp(**{**values, "method": FundingMethod(values["method"])})
+        return TopUp(**super().to_internal_value(data))
 
 
 class StatusTimestampsOut(serializers.Serializer[Any]):

@@ -21,11 +21,6 @@ class FundingMethod(models.TextChoices):
     ACH_DEBIT = "ach_debit", "ACH debit"
     RTP = "rtp", "RTP"
 
-    @property
-    def words(self) -> str:
-        """For sentences that people read: RTP cannot pull, so it asks."""
-        return "ACH debit" if self == FundingMethod.ACH_DEBIT else "request for payment"
-
 
 class SourceType(models.TextChoices):
     LINKED = "linked"

@@ -14,7 +14,7 @@ from balance import services as ledger
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
 from funding.errors import NoLongerFits
-from funding.methods import NETWORK_METHOD
+from funding.methods import METHODS
 from funding.models import (
     AutoFundingConfig,
     Confirmation,
@@ -25,7 +25,6 @@ from funding.models import (
 )
 from funding.services import auto_funding_month, lifecycle, limits, pauses, sources
 from funding.states import FundingStatus
-from networks import calendar
 from tenants import selectors as tenants
 from tenants.actors import SYSTEM, Actor
 from tenants.models import Role
@@ -60,7 +59,7 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
             raise NoLongerFits(f"{refusal.detail} {stays_open}") from refusal
 
     def go_ahead(self, approval: Confirmation, by: Actor, now: datetime) -> None:
-        method = NETWORK_METHOD[approval.funding.method]
+        method = METHODS[approval.funding.method]
         lifecycle.move(
             funding=approval.funding,
             target=FundingStatus.RESERVED,
@@ -68,7 +67,7 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
             now=now,
             reason="approved",
             next_attempt_at=now,
-            expected_availability_date=calendar.expected_availability(method, now),
+            expected_availability_date=method.expected_on(approval.funding.network, now),
         )
         enqueue_on_commit("funding.submit_due")
 

@@ -20,7 +20,6 @@ from common.database import outages
 from common.database_clock import judged
 from common.errors import DomainError
 from common.money import format_cents
-from funding.methods import NETWORK_METHOD
 from funding.models import (
     AutoFundingConfig,
     AutoFundingDecision,
@@ -33,7 +32,6 @@ from funding.services import approvals, lifecycle, notices, pauses
 from funding.services import auto_funding_checks as checks
 from funding.services.auto_funding_checks import Declined, Situation, Undecidable
 from funding.states import FundingStatus
-from networks import calendar
 from networks.base import PaymentNetwork
 from tenants.actors import SYSTEM
 from webhooks.bodies import AutoFundingSkipped, BalanceLow
@@ -145,20 +143,21 @@ def _fire(
 ) -> AutoFundingDecision:
     config, now = situation.config, situation.now
     deadline = requests.deadline(config.confirmation_threshold, amount=situation.amount, now=now)
-    terms = lifecycle.NewFunding(
-        tenant_id=config.tenant_id,
+    topup = lifecycle.TopUp(
         source_id=source.pk,
         amount=situation.amount,
         method=config.funding_method,
         trigger=Trigger.AUTO_FUNDING,
-        network=network.name,
-        expected_availability_date=calendar.expected_availability(
-            NETWORK_METHOD[config.funding_method], now
-        ),
         description="Auto-funding",
-        confirm_until=deadline,
     )
-    funding = lifecycle.start(terms=terms, actor=SYSTEM, now=now)
+    funding = lifecycle.start(
+        topup,
+        tenant_id=config.tenant_id,
+        network=network.name,
+        confirm_until=deadline,
+        actor=SYSTEM,
+        now=now,
+    )
     reason = "below_threshold" if deadline is None else _ask(situation, funding)
     _update(
         config, last_triggered_at=now, last_decline_reason="", paused_reason="", paused_until=None

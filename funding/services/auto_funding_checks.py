@@ -14,6 +14,7 @@ from balance.selectors import Funds
 from common.errors import DomainError
 from funding import selectors
 from funding.errors import MonthlyLimitExceeded
+from funding.methods import METHODS
 from funding.models import (
     AutoFundingConfig,
     DecisionOutcome,
@@ -24,7 +25,6 @@ from funding.models import (
 from funding.services import auto_funding_month, limits, pauses, sources
 from funding.services.approval_policy import SUPERSEDED
 from funding.states import IN_FLIGHT
-from networks import registry
 from networks.base import PaymentNetwork
 from tenants import switches
 from tenants.models import TenantStatus
@@ -159,7 +159,7 @@ def check_pause(config: AutoFundingConfig, now: datetime) -> None:
 
 def network_of(config: AutoFundingConfig) -> PaymentNetwork:
     """Raises Declined where no network is connected."""
-    network = registry.for_mode(config.tenant.mode)
+    network = METHODS[config.funding_method].network(config.tenant.mode)
     if network is None:
         raise Declined("no_network", "No payment network is connected yet.")
     return network

@@ -17,13 +17,14 @@ from django.db.models import QuerySet
 from common import leases
 from common.database_clock import judged
 from funding.models import FundingSource, SourceVerification
-from funding.services import sources, verifications
+from funding.services import drafts, sources, verifications
 from funding.states import SourceStatus
 from networks import registry
 from networks.base import (
     EventKind,
     InstructionConflict,
     InstructionRefused,
+    Method,
     NetworkUnavailable,
     PaymentNetwork,
 )
@@ -65,13 +66,13 @@ def _due() -> QuerySet[SourceVerification]:
     rows = SourceVerification.objects.filter(source__tenant__status=TenantStatus.ACTIVE)
     rows = submittable(rows, kind=SwitchKind.FUNDING, tenant="source__tenant_id")
     # Before it is sent it names no network: its tenant's mode tells.
-    stopped = registry.modes_of(stopped_networks(SwitchKind.FUNDING))
+    stopped = registry.modes_served_by(stopped_networks(SwitchKind.FUNDING), Method.ACH_DEBIT)
     return rows.exclude(source__tenant__mode__in=stopped).select_related("source__tenant")
 
 
 def _send(verification: SourceVerification, now: datetime) -> None:
     source = verification.source
-    network = registry.for_mode(source.tenant.mode)
+    network = drafts.debiting_network(source.tenant.mode)
     if source.status != SourceStatus.PENDING_VERIFICATION:
         leases.settle(verification)
     elif network is None:

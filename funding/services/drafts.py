@@ -14,9 +14,9 @@ from typing import Unpack
 
 from common.errors import DomainError
 from funding import errors
-from funding.methods import NETWORK_METHOD
+from funding.methods import METHODS
 from funding.models import FundingMethod, SourceType, VerificationMethod
-from networks import bank_details, links, registry, routing
+from networks import bank_details, links, routing
 from networks.bank_details import BankDetails
 from networks.base import BankAccount, PaymentNetwork
 from networks.links import base as providers
@@ -59,7 +59,7 @@ class Draft:
     account: BankAccount
     bank_name: str
     verification_method: VerificationMethod
-    supported_methods: list[FundingMethod]
+    supported_methods: list[str]
     linked: providers.LinkedAccount | None = None
     consent_id: str = ""
     deposits: tuple[int, int] | None = None
@@ -108,7 +108,7 @@ def of_linked(
         ),
         bank_name=linked.bank_name[: bank_details.BANK_NAME_MAX],
         verification_method=VerificationMethod.BANK_LINK,
-        supported_methods=methods_of(registry.for_mode(mode)),
+        supported_methods=methods_of(mode),
         linked=linked,
         consent_id=consent_id,
     )
@@ -131,7 +131,7 @@ def enter(*, mode: str, **details: Unpack[BankDetails]) -> Draft:
     or draw from it: a live tenant before one is connected.
     """
     account = bank_details.bank_account(details)
-    network = registry.for_mode(mode)
+    network = debiting_network(mode)
     if network is None:
         raise errors.NetworkNotConnected(
             "No payment network is connected for live tenants yet, so nobody could verify this"
@@ -145,20 +145,22 @@ def enter(*, mode: str, **details: Unpack[BankDetails]) -> Draft:
         verification_method=(
             VerificationMethod.MICRO_DEPOSITS if must_prove else VerificationMethod.SANDBOX
         ),
-        supported_methods=methods_of(network),
+        supported_methods=methods_of(mode),
         deposits=network.choose_micro_deposits() if must_prove else None,
     )
 
 
 def can_enter(*, mode: str) -> bool:
     """Whether accounts can be typed in: a network is connected."""
-    return registry.for_mode(mode) is not None
+    return debiting_network(mode) is not None
 
 
-def methods_of(network: PaymentNetwork | None) -> list[FundingMethod]:
-    """How an account can be funded from. Every US account takes ACH; RTP only a network knows."""
-    if network is None:
-        return [FundingMethod.ACH_DEBIT]
-    return [
-        method for method in FundingMethod if NETWORK_METHOD[method] in network.capabilities.methods
-    ]
+def debiting_network(mode: str) -> PaymentNetwork | None:
+    """The network that proves accounts of tenants of `mode`: the one that will debit them."""
+    return METHODS[FundingMethod.ACH_DEBIT].network(mode)
+
+
+def methods_of(mode: str) -> list[str]:
+    """How an account can be funded from. Every US account takes ACH; the rest only a network
+    knows."""
+    return [method.name for method in METHODS.of_mode(mode)] or [FundingMethod.ACH_DEBIT]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -20,10 +20,15 @@ from common import ids
 from common.engine import sql
 from common.engine.transactions import before_commit
 from common.engine.wakeups import enqueue_on_commit
-from funding.methods import NETWORK_METHOD
-from funding.models import SOURCE_TYPE, FundingEvent, FundingTransaction, Trigger
+from funding.methods import METHODS
+from funding.models import (
+    SOURCE_TYPE,
+    FundingEvent,
+    FundingMethod,
+    FundingTransaction,
+    Trigger,
+)
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
-from networks import calendar
 from tenants.actors import Actor
 from transfers.inbox import messages
 from transfers.rows import HOLD_ENDS
@@ -38,43 +43,48 @@ _EVENT_OF = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class NewFunding:
-    """The terms of a funding that was checked and may start. `amount` is cents."""
+class TopUp:
+    """What is asked for. `amount` is cents; `id` will be that of the funding."""
 
-    tenant_id: str
     source_id: str
     amount: int
-    method: str
-    trigger: Trigger
-    network: str
-    expected_availability_date: date
+    method: str = FundingMethod.ACH_DEBIT
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
-    confirm_until: datetime | None = None
+    trigger: Trigger = Trigger.TOPUP
     id: str = field(default_factory=partial(ids.new, "ftx"))
 
 
-def start(*, terms: NewFunding, actor: Actor, now: datetime) -> FundingTransaction:
-    """Create a funding in the caller's transaction: `reserved`, or `awaiting_confirmation` when
-    `confirm_until` is set. Its amount counts as pending from the end of it."""
-    waits = terms.confirm_until is not None
+def start(
+    topup: TopUp,
+    *,
+    tenant_id: str,
+    network: str,
+    confirm_until: datetime | None,
+    actor: Actor,
+    now: datetime,
+) -> FundingTransaction:
+    """Create a funding that was checked, in the caller's transaction: `reserved`, or
+    `awaiting_confirmation` when `confirm_until` is set. Its amount counts as pending from the end
+    of it."""
+    waits = confirm_until is not None
     status = FundingStatus.AWAITING_CONFIRMATION if waits else FundingStatus.RESERVED
     funding = FundingTransaction(
-        id=terms.id,
-        tenant_id=terms.tenant_id,
-        source_id=terms.source_id,
-        amount=terms.amount,
+        id=topup.id,
+        tenant_id=tenant_id,
+        source_id=topup.source_id,
+        amount=topup.amount,
         status=status,
-        method=terms.method,
-        trigger=terms.trigger,
+        method=topup.method,
+        trigger=topup.trigger,
         created_by_type=actor.type,
         created_by_id=actor.id,
-        description=terms.description,
-        metadata=terms.metadata,
+        description=topup.description,
+        metadata=topup.metadata,
         requires_confirmation=waits,
-        confirmation_expires_at=terms.confirm_until,
-        expected_availability_date=terms.expected_availability_date,
-        network=terms.network,
+        confirmation_expires_at=confirm_until,
+        expected_availability_date=METHODS[topup.method].expected_on(network, now),
+        network=network,
         next_attempt_at=None if waits else now,
         history_length=1,
         event_sequence=1,
@@ -132,8 +142,8 @@ def _entry(funding: FundingTransaction, target: FundingStatus, now: datetime) ->
         return dict(HOLD_ENDS)
     if target == FundingStatus.PENDING:
         # Switches and outages may have kept it for days.
-        method = NETWORK_METHOD[funding.method]
-        return {"expected_availability_date": calendar.expected_availability(method, now)}
+        expected_on = METHODS[funding.method].expected_on(funding.network, now)
+        return {"expected_availability_date": expected_on}
     return {}
 
 

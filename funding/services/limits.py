@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Sum
@@ -17,15 +19,37 @@ from common.days import start_of_day, start_of_month
 from common.engine import sql
 from common.money import format_cents
 from funding.errors import DailyLimitExceeded, MonthlyLimitExceeded
+from funding.methods import METHODS
 from funding.models import FundingMethod
 from funding.selectors import counted, counts_since
 from transfers.errors import AmountAboveLimit
 
-# What `in_force` takes.
-OWN = """
-SELECT ach_transaction_max, rtp_transaction_max, daily_max, monthly_max
+
+class OwnLimits(NamedTuple):
+    """What staff set for one tenant, as `FundingLimit` keeps it. Cents; None: not set."""
+
+    ach_transaction_max: int | None = None
+    rtp_transaction_max: int | None = None
+    daily_max: int | None = None
+    monthly_max: int | None = None
+
+    def per_transaction(self, method: str) -> int | None:
+        """Of one method; None also where there is no column for it."""
+        column = _OWN_COLUMN.get(method)
+        value: int | None = getattr(self, column) if column else None
+        return value
+
+
+_OWN_COLUMN = MappingProxyType[str, str](
+    {
+        FundingMethod.ACH_DEBIT: "ach_transaction_max",
+        FundingMethod.RTP: "rtp_transaction_max",
+    }
+)
+OWN = f"""
+SELECT {", ".join(OwnLimits._fields)}
 FROM funding_fundinglimit WHERE tenant_id = %(tenant_id)s
-"""
+"""  # noqa: S608  # our own names
 
 
 @dataclass(frozen=True)
@@ -47,23 +71,17 @@ class Usage:
 
 def of(tenant_id: str) -> Limits:
     """The tenant's own limits where staff set them, the deployment's elsewhere."""
-    return in_force(*sql.first(OWN, {"tenant_id": tenant_id}) or ())
+    return in_force(OwnLimits(*sql.first(OWN, {"tenant_id": tenant_id}) or ()))
 
 
-def in_force(
-    ach: int | None = None,
-    rtp: int | None = None,
-    daily: int | None = None,
-    monthly: int | None = None,
-) -> Limits:
-    """The given limits, and the deployment's for those that are None."""
+def in_force(own: OwnLimits) -> Limits:
+    """A tenant's own limits, and those of the deployment and its networks for what is not set."""
     return Limits(
         per_transaction={
-            FundingMethod.ACH_DEBIT: ach or settings.ACH_AMOUNT_MAX,
-            FundingMethod.RTP: rtp or settings.RTP_AMOUNT_MAX,
+            name: own.per_transaction(name) or method.amount_max for name, method in METHODS.items()
         },
-        daily=daily or settings.DAILY_FUNDING_MAX,
-        monthly=monthly or settings.MONTHLY_FUNDING_MAX,
+        daily=own.daily_max or settings.DAILY_FUNDING_MAX,
+        monthly=own.monthly_max or settings.MONTHLY_FUNDING_MAX,
     )
 
 
@@ -92,7 +110,7 @@ def check_transaction(limits: Limits, *, method: str, amount: int) -> None:
     most = limits.per_transaction[method]
     if amount > most:
         raise AmountAboveLimit(
-            f"At most {format_cents(most)} per transaction by {FundingMethod(method).words}.",
+            f"At most {format_cents(most)} per transaction by {METHODS[method].words}.",
             field="amount",
             limit=most,
         )

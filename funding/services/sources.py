@@ -25,7 +25,8 @@ from funding.errors import (
     FundingSourceNotVerified,
     FundingSourceUnusable,
 )
-from funding.models import FundingMethod, FundingSource, FundingTransaction
+from funding.methods import METHODS
+from funding.models import FundingSource, FundingTransaction
 from funding.services import consents, pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
@@ -70,7 +71,7 @@ def require_usable(*, source: FundingSource | Standing, method: str) -> None:
         raise FundingSourceUnusable(why_unusable(source), field="fundingSourceId")
     if method not in source.supported_methods:
         raise FundingMethodNotSupported(
-            f"This bank account does not support {FundingMethod(method).words}.",
+            f"This bank account does not support {METHODS[method].words}.",
             field="fundingMethod",
             supported_methods=list(source.supported_methods),
         )

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db import transaction
 
 from common.money import AMOUNT_MAX
 from funding.models import FundingLimit
+from funding.services.limits import OwnLimits
 from tenants.actors import Actor
 from tenants.services import audit
-
-
-@dataclass(frozen=True, kw_only=True)
-class OwnLimits:
-    """Cents; None means that the deployment's setting applies."""
-
-    ach_transaction_max: int | None = None
-    rtp_transaction_max: int | None = None
-    daily_max: int | None = None
-    monthly_max: int | None = None
 
 
 def of(tenant_id: str) -> OwnLimits:
@@ -35,12 +25,12 @@ def change(*, tenant_id: str, limits: OwnLimits, reason: str, actor: Actor, now:
 
     Raises ValueError for one that is not between a cent and what the ledger can hold.
     """
-    wanted = asdict(limits)
+    wanted = limits._asdict()
     if not all(1 <= limit <= AMOUNT_MAX for limit in wanted.values() if limit is not None):
         raise ValueError("a limit out of range")
     FundingLimit.objects.get_or_create(tenant_id=tenant_id)
     row = FundingLimit.objects.select_for_update(no_key=True).get(tenant_id=tenant_id)
-    old = asdict(_values(row))
+    old = _values(row)._asdict()
     if old == wanted:
         return False
     FundingLimit.objects.filter(pk=row.pk).update(**wanted)
@@ -57,9 +47,4 @@ def change(*, tenant_id: str, limits: OwnLimits, reason: str, actor: Actor, now:
 
 
 def _values(row: FundingLimit) -> OwnLimits:
-    return OwnLimits(
-        ach_transaction_max=row.ach_transaction_max,
-        rtp_transaction_max=row.rtp_transaction_max,
-        daily_max=row.daily_max,
-        monthly_max=row.monthly_max,
-    )
+    return OwnLimits(*(getattr(row, name) for name in OwnLimits._fields))

@@ -9,7 +9,7 @@ from approvals import requests
 from common.engine import sql
 from common.ids import is_id
 from funding.services import limits, sources
-from funding.services.limits import Limits
+from funding.services.limits import Limits, OwnLimits
 from funding.services.sources import Standing
 
 _THRESHOLD = """
@@ -43,9 +43,10 @@ def lock(*, tenant_id: str, source_id: str, method: str) -> Terms:
     """
     values = {"tenant_id": tenant_id, "id": source_id}
     row = sources.found(is_id(source_id, "fs") and sql.first(_LOCK, values))
-    threshold, ach, rtp, daily, monthly, *columns = row
-    sources.require_debitable(source=Standing(*columns), method=method)
-    return Terms(limits.in_force(ach, rtp, daily, monthly), threshold)
+    threshold, rest = row[0], row[1:]
+    own = OwnLimits(*rest[: len(OwnLimits._fields)])
+    sources.require_debitable(source=Standing(*rest[len(own) :]), method=method)
+    return Terms(limits.in_force(own), threshold)
 
 
 def approval_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 
 from django.db import transaction
 
 from approvals import requests
-from common import ids
 from common.engine.transactions import in_transaction
 from common.errors import NotFound
 from common.ids import is_id
 from funding.errors import FundingMethodNotSupported
-from funding.methods import NETWORK_METHOD
-from funding.models import FundingMethod, FundingTransaction, Trigger
+from funding.methods import METHODS
+from funding.models import FundingTransaction
 from funding.services import approvals, auto_funding, lifecycle, limits, topup_terms
+from funding.services.lifecycle import TopUp
 from funding.states import FundingStatus
-from networks import calendar, registry
+from networks.base import PaymentNetwork
 from tenants.actors import Actor
 from tenants.models import Tenant
 from transfers.errors import NotCancelable
 
 CANCELED_CODE = "canceled"
-
-
-@dataclass(frozen=True, kw_only=True)
-class TopUp:
-    """What the caller asks for. `amount` is cents; `id` will be that of the funding."""
-
-    source_id: str
-    amount: int
-    method: FundingMethod = FundingMethod.ACH_DEBIT
-    description: str = ""
-    metadata: dict[str, str] = field(default_factory=dict)
-    id: str = field(default_factory=partial(ids.new, "ftx"))
 
 
 @in_transaction
@@ -48,32 +34,20 @@ def request(
     FundingSourceNotAuthorized, AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded,
     BalanceOutOfRange.
     """
-    network = registry.for_mode(mode)
-    if network is None:
-        raise FundingMethodNotSupported(
-            "No live payment network is connected yet.", field="fundingMethod"
-        )
+    network = _network_for(mode, topup.method)
     terms = topup_terms.lock(tenant_id=tenant_id, source_id=topup.source_id, method=topup.method)
     limits.check(
         terms.limits, tenant_id=tenant_id, method=topup.method, amount=topup.amount, now=now
     )
     deadline = requests.deadline(terms.approved_above, amount=topup.amount, now=now)
-    new = lifecycle.NewFunding(
+    funding = lifecycle.start(
+        topup,
         tenant_id=tenant_id,
-        source_id=topup.source_id,
-        amount=topup.amount,
-        method=topup.method,
-        trigger=Trigger.TOPUP,
         network=network.name,
-        expected_availability_date=calendar.expected_availability(
-            NETWORK_METHOD[topup.method], now
-        ),
-        description=topup.description,
-        metadata=topup.metadata,
         confirm_until=deadline,
-        id=topup.id,
+        actor=actor,
+        now=now,
     )
-    funding = lifecycle.start(terms=new, actor=actor, now=now)
     if deadline is not None:
         approvals.request(
             funding=funding, reason="A top-up above the amount that needs no approval.", now=now
@@ -119,6 +93,18 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
     )
     auto_funding.after_outcome(funding=funding, now=now)
     return funding
+
+
+def _network_for(mode: str, method: str) -> PaymentNetwork:
+    """Raises FundingMethodNotSupported."""
+    if (network := METHODS[method].network(mode)) is None:
+        raise FundingMethodNotSupported(
+            "No live payment network is connected yet."
+            if not METHODS.of_mode(mode)
+            else f"No payment network for a {METHODS[method].words} is connected.",
+            field="fundingMethod",
+        )
+    return network
 
 
 def _lock(tenant_id: str, funding_id: str) -> FundingTransaction:

@@ -22,7 +22,6 @@ from funding.errors import (
 from funding.models import FundingSource, SourceVerification
 from funding.services import drafts, sources
 from funding.states import VERIFICATION_TRIES_MAX, SourceStatus
-from networks import registry
 from tenants.actors import Actor
 from tenants.models import Mode
 from tenants.services import audit
@@ -143,7 +142,7 @@ def _succeed(
 ) -> None:
     verification.verified_at = now
     verification.save(update_fields=("verified_at",))
-    methods = drafts.methods_of(registry.for_mode(source.tenant.mode))
+    methods = drafts.methods_of(source.tenant.mode)
     sources.activate(source=source, now=now, supported_methods=methods)
     audit.record(
         tenant_id=source.tenant_id,

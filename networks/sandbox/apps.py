@@ -13,5 +13,10 @@ class SandboxBankConfig(AppConfig):
     verbose_name = "Sandbox bank"
 
     def ready(self) -> None:
+        """Be the bank of sandbox tenants, and of nobody else."""
+        from networks import registry
+        from networks.sandbox.bank import SandboxBank
+
         if settings.SANDBOX_PACE not in set(Pace):
             raise ImproperlyConfigured(f"SANDBOX_PACE must be one of {', '.join(Pace)}")
+        registry.connect(SandboxBank(), modes=("sandbox",))

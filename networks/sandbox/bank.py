@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from common import crypto
-from networks import return_codes
+from networks import return_codes, schemes
 from networks.base import (
     Accepted,
     BankAccount,
@@ -23,11 +23,9 @@ from networks.base import (
     InstructionConflict,
     InstructionRefused,
     Method,
-    MethodTerms,
     NetworkEvent,
     NetworkUnavailable,
 )
-from networks.calendar import ACH_CUTOFFS
 from networks.sandbox import scripts
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
 from networks.sandbox.pace import Pace, due_times
@@ -35,11 +33,15 @@ from networks.sandbox.scripts import Step
 
 NAME = "sandbox"
 
-# The amount field of an ACH entry has ten digits; RTP and FedNow stop at ten million dollars.
-_ACH = MethodTerms(amount_max=9_999_999_999, cutoffs=ACH_CUTOFFS)
-_RTP = MethodTerms(amount_max=1_000_000_000)
 CAPABILITIES = Capabilities(
-    methods=MappingProxyType({method: _ACH if method.is_ach else _RTP for method in Method})
+    methods=MappingProxyType(
+        {
+            Method.ACH_DEBIT: schemes.ACH_DEBIT,
+            Method.ACH_CREDIT: schemes.ACH_CREDIT,
+            Method.RTP_REQUEST: schemes.INSTANT,
+            Method.RTP_CREDIT: schemes.INSTANT,
+        }
+    )
 )
 
 
@@ -53,7 +55,7 @@ class SandboxBank:
         method, amount = instruction.method, instruction.amount
         if not self.capabilities.supports(method, amount=amount):
             raise InstructionRefused(code="unsupported", reason=f"no {method} of {amount} cents")
-        steps = scripts.steps_for(method, instruction.account.account_number)
+        steps = scripts.steps_for(Method(method), instruction.account.account_number)
         return _take_over(instruction, amounts=(amount,), steps=steps, now=now)
 
     def find(self, instruction_id: str) -> Accepted | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
-
 from api.bank_accounts import bank_account
 from approvals.api import approval_body
 from common import clock
+from payments.methods import METHODS
 from payments.models import Payment, PaymentConfirmation, Recipient
 from payments.services import approvals
 from payments.states import PaymentStatus
@@ -115,11 +114,13 @@ def removal(row: Recipient) -> dict[str, Any]:
     return {"id": row.pk, "removedAt": _optional(row.removed_at)}
 
 
-def payment_limits(tenant_id: str, now: datetime) -> dict[str, Any]:
+def payment_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
     """Our part of `/balance/limits`."""
     return {
         "payments": {
-            "perTransaction": dict(settings.PAYMENT_AMOUNT_MAX),
+            "perTransaction": {
+                str(method.name): method.amount_max for method in METHODS.shown_to(mode)
+            },
             "approvalThreshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
         }
     }

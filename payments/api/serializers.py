@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from api.bank_accounts import BankAccountIn, BankAccountOut
-from api.fields import CentsField, MetadataField, StrictBooleanField, StrictChoiceField, TextField
+from api.fields import CentsField, MetadataField, MethodField, StrictBooleanField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
 from approvals.api import ApprovalOut, ConfirmationOut
+from payments.methods import METHODS
 from payments.models import DESCRIPTION_LENGTH_MAX, NICKNAME_LENGTH_MAX, PaymentMethod
 from payments.services.orders import Order
 from payments.states import PaymentStatus
@@ -45,7 +46,9 @@ class PaymentIn(StrictSerializer):
     amount = CentsField(help_text="Cents.")
     recipient = RecipientIn(required=False)
     recipientId = TextField(required=False, max_length=64, help_text="A saved recipient.")
-    method = StrictChoiceField(PaymentMethod.values, default=PaymentMethod.ACH_CREDIT)
+    method = MethodField(
+        PaymentMethod.values, offered=lambda: METHODS, default=PaymentMethod.ACH_CREDIT
+    )
     description = TextField(max_length=DESCRIPTION_LENGTH_MAX, default="", allow_blank=True)
     metadata = MetadataField(default=dict)
     waitForFunds = StrictBooleanField(
@@ -58,7 +61,7 @@ class PaymentIn(StrictSerializer):
         if len(given) != 1:
             message = "Send either recipient or recipientId."
             raise serializers.ValidationError({"recipient": message}, code="invalid")
-        return Order(**{**values, "recipient": given[0], "method": PaymentMethod(values["method"])})
+        return Order(**{**values, "recipient": given[0]})
 
 
 class RecipientOut(BankAccountOut):

@@ -28,11 +28,6 @@ class PaymentMethod(models.TextChoices):
     ACH_CREDIT = "ach_credit", "ACH credit"
     RTP = "rtp", "RTP"
 
-    @property
-    def words(self) -> str:
-        """For sentences that people read."""
-        return "ACH transfer" if self == PaymentMethod.ACH_CREDIT else "instant payment"
-
 
 def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
     """A row in `status` carries the moment it got there."""

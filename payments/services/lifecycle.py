@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -19,9 +19,8 @@ from balance import services as ledger
 from balance.posting import Posting
 from common import ids
 from common.engine.wakeups import enqueue_on_commit
-from networks import calendar
-from networks.base import Method
-from payments.models import SOURCE_TYPE, Payment, PaymentEvent, PaymentMethod, Recipient
+from payments.methods import METHODS
+from payments.models import SOURCE_TYPE, Payment, PaymentEvent, Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from tenants.actors import Actor
 from transfers.inbox import messages
@@ -29,9 +28,6 @@ from transfers.rows import HOLD_ENDS
 from webhooks.bodies import PaymentData
 from webhooks.services import events
 
-NETWORK_METHOD = MappingProxyType[str, Method](
-    {PaymentMethod.ACH_CREDIT: Method.ACH_CREDIT, PaymentMethod.RTP: Method.RTP_CREDIT}
-)
 _EVENT_OF = MappingProxyType[str, str](
     {
         PaymentStatus.PROCESSING: "payment.processing",
@@ -84,7 +80,7 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
         event_sequence=1,
         created_at=now,
         updated_at=now,
-        **_entry(status, terms.method, now, is_due=not needs_people),
+        **_entry(status, terms.method, terms.network, now, is_due=not needs_people),
     )
     _write_history(payment, from_status="", actor=actor, reason="", now=now)
     _publish(payment, "payment.created", now)
@@ -116,7 +112,10 @@ def move(
         history_length=payment.history_length + 1,
         event_sequence=payment.event_sequence + (event is not None),
         updated_at=now,
-        **{**_entry(target, payment.method, now, is_due=not waits_for_people), **changes},
+        **{
+            **_entry(target, payment.method, payment.network, now, is_due=not waits_for_people),
+            **changes,
+        },
     )
     _write_history(payment, from_status=source, actor=actor, reason=reason, now=now)
     if event is not None:
@@ -129,37 +128,35 @@ def confirm(*, payment: Payment, now: datetime) -> None:
     """Let a locked payment go that waits for people: at once, or when its money is there."""
     columns: dict[str, Any] = {"confirmed_at": now, "updated_at": now}
     if payment.status == PaymentStatus.CREATED:
-        columns |= sending(payment.method, now)
+        columns |= sending(payment.method, payment.network, now)
     for name, value in columns.items():
         setattr(payment, name, value)
     payment.save(update_fields=columns)
     enqueue_on_commit("payments.submit_due")
 
 
-def _entry(status: PaymentStatus, method: str, now: datetime, *, is_due: bool) -> dict[str, Any]:
+def _entry(
+    status: PaymentStatus, method: str, network: str, now: datetime, *, is_due: bool
+) -> dict[str, Any]:
     """The columns that getting into `status` fills. Only a `created` payment is due."""
     columns: dict[str, Any] = {COLUMN_OF[status]: now, "next_attempt_at": None}
     columns["held_back_at"] = None
     if status in (PaymentStatus.FAILED, PaymentStatus.CANCELED):
         columns |= HOLD_ENDS
     if status == PaymentStatus.CREATED:
-        columns |= sending(method, now) | ({} if is_due else {"next_attempt_at": None})
+        columns |= sending(method, network, now) | ({} if is_due else {"next_attempt_at": None})
     if status == PaymentStatus.PROCESSING:
         # Switches and outages may have kept it for days.
-        columns["expected_arrival_date"] = arrival_date(method, now)
+        columns["expected_arrival_date"] = METHODS[method].expected_on(network, now)
     return columns
 
 
-def sending(method: str, now: datetime) -> dict[str, Any]:
+def sending(method: str, network: str, now: datetime) -> dict[str, Any]:
     """The columns of a payment that is to be sent now."""
-    return {"next_attempt_at": now, "expected_arrival_date": arrival_date(method, now)}
-
-
-def arrival_date(method: str, now: datetime) -> date:
-    network_method = NETWORK_METHOD[method]
-    if network_method.is_ach:
-        return calendar.settlement_date(now)
-    return calendar.expected_availability(network_method, now)
+    return {
+        "next_attempt_at": now,
+        "expected_arrival_date": METHODS[method].expected_on(network, now),
+    }
 
 
 def _write_history(

@@ -12,14 +12,14 @@ from django.db import transaction
 from balance import services as ledger
 from common import ids
 from common.money import format_cents
-from networks import registry
 from networks.bank_details import BankDetails
 from networks.base import PaymentNetwork
 from payments import selectors
 from payments.errors import PaymentMethodNotSupported
+from payments.methods import METHODS
 from payments.models import Payment, PaymentMethod
 from payments.services import approvals, lifecycle, recipients, waiting
-from payments.services.lifecycle import NETWORK_METHOD, NewPayment
+from payments.services.lifecycle import NewPayment
 from payments.states import PaymentStatus
 from tenants.actors import Actor
 from tenants.models import Tenant
@@ -35,7 +35,7 @@ class Order:
 
     amount: int
     recipient: str | BankDetails = field(repr=False)
-    method: PaymentMethod = PaymentMethod.ACH_CREDIT
+    method: str = PaymentMethod.ACH_CREDIT
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     wait_for_funds: bool = False
@@ -126,16 +126,15 @@ def _lock(tenant_id: str, payment_id: str) -> Payment:
 
 
 def _network_for(mode: str, order: Order) -> PaymentNetwork:
-    network = registry.for_mode(mode)
-    method = NETWORK_METHOD[order.method]
-    if network is None or (terms := network.capabilities.methods.get(method)) is None:
+    method = METHODS[order.method]
+    if (network := method.network(mode)) is None:
         raise PaymentMethodNotSupported(
-            f"No payment network for {order.method.words} is connected.", field="method"
+            f"No payment network for {method.words} is connected.", field="method"
         )
-    most = min(terms.amount_max, settings.PAYMENT_AMOUNT_MAX[order.method])
+    most = min(method.terms(mode).amount_max, method.amount_max)
     if order.amount > most:
         raise AmountAboveLimit(
-            f"At most {format_cents(most)} per payment by {order.method.words}.",
+            f"At most {format_cents(most)} per payment by {method.words}.",
             field="amount",
             limit=most,
         )

@@ -60,12 +60,13 @@ def release(*, tenant_id: str, now: datetime) -> int:
     comes. A very long queue goes on at the next sweep.
     """
     rows = held_back(tenant_id).select_for_update(no_key=True, skip_locked=True)
-    chosen = dict(rows.order_by("pk").values_list("pk", "method")[:_BATCH])
+    found = rows.order_by("pk").values_list("pk", "method", "network")[:_BATCH]
+    chosen = {pk: (method, network) for pk, method, network in found}
     if not chosen or balances.summary(tenant_id).available < 0:
         return 0
-    for method in set(chosen.values()):
-        those = Payment.objects.filter(pk__in=[pk for pk, its in chosen.items() if its == method])
-        those.update(held_back_at=None, updated_at=now, **lifecycle.sending(method, now))
+    for way in set(chosen.values()):
+        those = Payment.objects.filter(pk__in=[pk for pk, its in chosen.items() if its == way])
+        those.update(held_back_at=None, updated_at=now, **lifecycle.sending(*way, now))
     enqueue_on_commit("payments.submit_due")
     return len(chosen)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from funding.models import FundingMethod, FundingSource, FundingTransaction
 from funding.services import topups
-from funding.services.topups import TopUp
+from funding.services.lifecycle import TopUp
 from funding.transfer import FUNDING
 from tenants.actors import SYSTEM
 from tenants.models import Tenant

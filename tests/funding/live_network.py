@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
-from unittest.mock import patch
+from typing import cast
 
 from funding.models import FundingSource, SourceVerification
-from networks import registry
+from networks import calendar, registry
 from networks.base import (
     Accepted,
     BankAccount,
@@ -20,6 +19,7 @@ from networks.base import (
     MethodTerms,
     NetworkEvent,
     NetworkUnavailable,
+    PaymentNetwork,
 )
 from tenants.models import Tenant
 from tests.builders import make_source
@@ -37,7 +37,7 @@ class LiveNetwork:
 
     @property
     def capabilities(self) -> Capabilities:
-        terms = MethodTerms(amount_max=10**9)
+        terms = MethodTerms(amount_max=10**9, expected_on=calendar.debit_availability)
         return Capabilities(methods={Method.ACH_DEBIT: terms, Method.RTP_REQUEST: terms})
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:
@@ -66,13 +66,13 @@ class LiveNetwork:
 
 @contextmanager
 def connected(live: LiveNetwork | None = None) -> Iterator[LiveNetwork]:
-    """Live tenants have a network for this block, and no other tenant has."""
+    """Live tenants have a network for this block."""
     live = live or LiveNetwork()
-    with (
-        patch.object(registry, "_NETWORKS", MappingProxyType({"live": live})),
-        patch.object(registry, "_BY_MODE", MappingProxyType({"live": "live"})),
-    ):
+    disconnect = registry.connect(cast(PaymentNetwork, live), modes=("live",))
+    try:
         yield live
+    finally:
+        disconnect()
 
 
 def make_early_source(tenant: Tenant) -> FundingSource:

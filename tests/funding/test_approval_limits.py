@@ -21,6 +21,7 @@ from funding.models import (
     Trigger,
 )
 from funding.services import auto_funding, limits, topups
+from funding.services.lifecycle import TopUp
 from funding.states import FundingStatus
 from tenants.models import AuditEvent, OutgoingEmail
 from tests.balance.builders import balance_of
@@ -162,7 +163,7 @@ def test_a_top_up_that_was_asked_about_counts_on_the_day_of_its_approval(acme, s
     topups.request(
         tenant_id=acme.pk,
         mode=acme.mode,
-        topup=topups.TopUp(source_id=source.pk, amount=50_000),
+        topup=TopUp(source_id=source.pk, amount=50_000),
         actor=TEAM,
         now=OCTOBER,
     )

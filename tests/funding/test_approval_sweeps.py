@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from funding.models import AutoFundingConfig, Confirmation, FundingTransaction
 from funding.services import approval_sweeps, auto_funding, topups
+from funding.services.lifecycle import TopUp
 from tests.balance.builders import balance_of
 from tests.builders import NOW, mails_of, make_auto_funding, make_source
 from tests.funding.asking import BOSS, CFO, END, HOUR, TEAM, decline, outcome, sent
@@ -51,7 +52,7 @@ class TestSweep:
         topups.request(
             tenant_id=acme.pk,
             mode=acme.mode,
-            topup=topups.TopUp(source_id=source.pk, amount=100),
+            topup=TopUp(source_id=source.pk, amount=100),
             actor=TEAM,
             now=NOW,
         )

@@ -9,6 +9,7 @@ import pytest
 from approvals.errors import ApprovalClosed, ApprovalResentRecently, UnknownApproval
 from funding.models import AutoFundingConfig, Confirmation, FundingTransaction
 from funding.services import approvals, auto_funding, topups
+from funding.services.lifecycle import TopUp
 from tenants.models import AuditEvent, Role
 from tests.builders import NOW, mails_of, make_auto_funding, make_member, make_source, notices_of
 from tests.funding.asking import BOSS, CFO, END, HOUR, TEAM, approve, outcome, page_of, token_of
@@ -57,7 +58,7 @@ class TestRequest:
         funding = topups.request(
             tenant_id=acme.pk,
             mode=acme.mode,
-            topup=topups.TopUp(source_id=source.pk, amount=1_001),
+            topup=TopUp(source_id=source.pk, amount=1_001),
             actor=TEAM,
             now=NOW,
         )

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from types import MappingProxyType
 
 import pytest
 
 from funding.models import FundingSource, SourceVerification
 from funding.services import deposits, sources, verifications
 from funding.tasks.verification import process_verifications
-from networks import registry
 from networks.base import EventKind, NetworkEvent
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
@@ -23,16 +21,9 @@ from transfers.inbox.models import InboundEvent
 
 
 @pytest.fixture
-def network(monkeypatch):
+def network(connect):
     """A live network that exists from the moment a test says so."""
-    live = LiveNetwork()
-
-    def connect():
-        monkeypatch.setattr(registry, "_NETWORKS", MappingProxyType({"live": live}))
-        monkeypatch.setattr(registry, "_BY_MODE", MappingProxyType({"live": "live"}))
-        return live
-
-    return connect
+    return lambda: connect(LiveNetwork(), modes=("live",))
 
 
 @pytest.fixture

@@ -14,9 +14,8 @@ from common import leases
 from funding.models import FundingTransaction
 from funding.services import sources
 from funding.transfer import FUNDING
-from networks import registry
 from networks.base import Accepted, NetworkUnavailable
-from networks.sandbox.bank import NAME, SandboxBank
+from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxInstruction
 from tests.builders import NOW, make_source, notices_of
 from tests.funding.builders import top_up
@@ -158,9 +157,9 @@ class TestWhatTheBankNeverGot:
 
         assert (unheard.status, unheard.attempts, calls(unheard)) == ("pending", 3, 1)
 
-    def test_stays_open_while_the_bank_does_not_say(self, unheard, monkeypatch):
+    def test_stays_open_while_the_bank_does_not_say(self, unheard, connect):
         ended(unheard, "R02")
-        monkeypatch.setattr(registry, "_NETWORKS", {NAME: DeafBank()})
+        connect(DeafBank())
         due = tried_until_the_longest_pause(unheard)
 
         tried(unheard, due)

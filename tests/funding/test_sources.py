@@ -75,7 +75,9 @@ class TestLockUsable:
     def test_takes_an_active_source(self, acme):
         source = make_source(acme)
 
-        assert self.lock(source) == topup_terms.Terms(limits.in_force(), approved_above=None)
+        assert self.lock(source) == topup_terms.Terms(
+            limits.in_force(limits.OwnLimits()), approved_above=None
+        )
 
     def test_refuses_an_unproven_account(self, acme):
         source = make_source(acme, account_number="50001")

@@ -56,7 +56,7 @@ class TestLimits:
         next_month = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
 
         for now in (midnight(day), midnight(day) + timedelta(hours=hours) - MICROSECOND):
-            shown = presenters.funding_limits(acme.pk, now)
+            shown = presenters.funding_limits(acme.pk, acme.mode, now)
             assert datetime.fromisoformat(shown["daily"]["resetsAt"]) == midnight(
                 day + timedelta(days=1)
             )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from networks.base import (
@@ -54,7 +56,9 @@ class TestInstruction:
 
 class TestCapabilities:
     capabilities = Capabilities(
-        methods={Method.ACH_DEBIT: MethodTerms(amount_min=5, amount_max=100)}
+        methods={
+            Method.ACH_DEBIT: MethodTerms(amount_min=5, amount_max=100, expected_on=datetime.date)
+        }
     )
 
     @pytest.mark.parametrize(("amount", "supported"), [(4, False), (5, True), (100, True)])

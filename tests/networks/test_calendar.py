@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from networks import calendar
-from networks.base import Method
+from networks import calendar, schemes
 from networks.calendar import EASTERN
 
 # The weekdays on which the Reserve Banks are closed, as their own K.8 list prints them.
@@ -126,7 +125,7 @@ class TestDeadlines:
         assert settlement.isoformat() == settled
         assert calendar.return_due_date(settlement).isoformat() == ordinary
         assert calendar.unauthorized_return_due_date(settlement).isoformat() == unauthorized
-        assert calendar.expected_availability(Method.ACH_DEBIT, noon).isoformat() == ordinary
+        assert calendar.debit_availability(noon).isoformat() == ordinary
 
     @given(days)
     def test_unauthorized_returns_have_more_than_sixty_days(self, settled):
@@ -206,8 +205,7 @@ class TestExpectedAvailability:
         ],
     )
     def test_of_ach_is_the_end_of_the_return_window(self, now, expected):
-        for method in (Method.ACH_DEBIT, Method.ACH_CREDIT):
-            assert calendar.expected_availability(method, eastern(now)).isoformat() == expected
+        assert calendar.debit_availability(eastern(now)).isoformat() == expected
 
     @pytest.mark.parametrize(
         ("now", "expected"),
@@ -218,12 +216,11 @@ class TestExpectedAvailability:
         ],
     )
     def test_of_rtp_is_the_same_day_or_the_next_banking_day(self, now, expected):
-        for method in (Method.RTP_REQUEST, Method.RTP_CREDIT):
-            assert calendar.expected_availability(method, eastern(now)).isoformat() == expected
+        assert calendar.instant_availability(eastern(now)).isoformat() == expected
 
-    @given(st.sampled_from(Method), instants)
-    def test_is_a_banking_day_not_in_the_past(self, method, now):
-        expected = calendar.expected_availability(method, now)
+    @given(st.sampled_from([schemes.ACH_DEBIT, schemes.ACH_CREDIT, schemes.INSTANT]), instants)
+    def test_is_a_banking_day_not_in_the_past(self, terms, now):
+        expected = terms.expected_on(now)
 
         assert calendar.is_banking_day(expected)
         assert expected >= now.astimezone(EASTERN).date()

@@ -9,13 +9,13 @@ import pytest
 from balance import invariants
 from balance.models import Balance
 from common import leases
-from networks import registry
+from networks import calendar
 from networks.base import NetworkUnavailable
-from networks.sandbox.bank import NAME, SandboxBank
+from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxInstruction
 from payments import tasks
 from payments.models import Payment, PaymentMethod
-from payments.services import lifecycle, orders, shortage, waiting
+from payments.services import orders, shortage, waiting
 from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tests.builders import NOW
@@ -102,7 +102,7 @@ class TestWhileAvailableIsNegative:
 
         assert sent() == [other.pk]
 
-    def test_those_claimed_together_are_asked_one_by_one(self, acme, monkeypatch):
+    def test_those_claimed_together_are_asked_one_by_one(self, acme, connect):
         """The bank takes money back while the first of three is being handed over."""
         fund(acme, 300)
         first, *others = [pay(acme, 100, now=NOW + number * MINUTE) for number in range(3)]
@@ -112,7 +112,7 @@ class TestWhileAvailableIsNegative:
                 take(acme, 1)
                 return super().submit(instruction, now=now)
 
-        monkeypatch.setattr(registry, "_NETWORKS", {NAME: Bank()})
+        connect(Bank())
         submission.submit_due(PAYMENTS, now=NOW + 5 * MINUTE)
 
         assert sent() == [first.pk]
@@ -191,7 +191,7 @@ class TestRelease:
 
         row = read(held_back)
         assert (row.held_back_at, row.next_attempt_at) == (None, LATER)
-        assert row.expected_arrival_date == lifecycle.arrival_date(row.method, LATER)
+        assert row.expected_arrival_date == calendar.settlement_date(LATER)
 
     def test_goes_oldest_first_and_before_what_waits_for_money(self, acme):
         fund(acme, 600)
@@ -332,12 +332,12 @@ class TestOneThatMayHaveBeenSent:
         assert self.tried(claimed, due).status == "processing"
         assert SandboxInstruction.objects.get().submissions == 1
 
-    def test_is_not_put_away_while_the_bank_does_not_say(self, acme, claimed, monkeypatch):
+    def test_is_not_put_away_while_the_bank_does_not_say(self, acme, claimed, connect):
         class DeafBank(SandboxBank):
             def find(self, instruction_id):
                 raise NetworkUnavailable("no answer")
 
-        monkeypatch.setattr(registry, "_NETWORKS", {NAME: DeafBank()})
+        connect(DeafBank())
         due = self.tried_to_the_end(claimed)
 
         row = self.tried(claimed, due)

@@ -27,6 +27,7 @@ from funding.services import (
     topups,
 )
 from funding.services.approval_policy import POLICY
+from funding.services.lifecycle import TopUp
 from funding.states import IN_FLIGHT
 from tenants.actors import SYSTEM
 from tests.balance.builders import balance_of, fund, movement
@@ -120,7 +121,7 @@ def test_top_ups_debits_and_a_removal_of_the_source_never_deadlock(tenant, sourc
         return topups.request(
             tenant_id=tenant.pk,
             mode=tenant.mode,
-            topup=topups.TopUp(source_id=source.pk, amount=100),
+            topup=TopUp(source_id=source.pk, amount=100),
             actor=SYSTEM,
             now=NOW,
         )

@@ -22,9 +22,9 @@ from funding.models import (
     FundingSource,
     FundingTransaction,
     SourceVerification,
-    Trigger,
 )
 from funding.services import auto_funding_config, lifecycle, sources, topup_terms
+from funding.services.lifecycle import TopUp
 from funding.states import IN_FLIGHT, FundingStatus
 from funding.transfer import FUNDING
 from tenants.actors import SYSTEM
@@ -49,16 +49,14 @@ def kinds(outcomes):
 
 def start(source):
     """What every funding begins with, from a source that is locked."""
-    terms = lifecycle.NewFunding(
+    return lifecycle.start(
+        TopUp(source_id=source.pk, amount=100),
         tenant_id=source.tenant_id,
-        source_id=source.pk,
-        amount=100,
-        method="ach_debit",
-        trigger=Trigger.TOPUP,
         network="sandbox",
-        expected_availability_date=NOW.date(),
+        confirm_until=None,
+        actor=SYSTEM,
+        now=utc_now(),
     )
-    return lifecycle.start(terms=terms, actor=SYSTEM, now=utc_now())
 
 
 @transaction.atomic

@@ -9,7 +9,6 @@ import pytest
 
 from common.days import EASTERN
 from funding.transfer import FUNDING
-from networks import registry
 from networks.base import EventKind
 from tests.builders import NOW
 from tests.database import owner
@@ -30,14 +29,6 @@ class DeafNetwork(ScriptedNetwork):
 
 
 @pytest.fixture
-def connect(monkeypatch):
-    def _connect(*networks):
-        monkeypatch.setattr(registry, "_NETWORKS", dict(enumerate(networks)))
-
-    return _connect
-
-
-@pytest.fixture
 def funding(acme):
     return top_up(acme)
 
@@ -47,7 +38,8 @@ def collect(network):
 
 
 def test_a_network_that_fails_does_not_stop_the_others(funding, connect):
-    connect(DeafNetwork(), ScriptedNetwork(message(funding, EventKind.ACCEPTED)))
+    connect(DeafNetwork())
+    connect(ScriptedNetwork(message(funding, EventKind.ACCEPTED)))
 
     assert arrivals.collect_all(id_prefix="ftx_", now=NOW) == 1
 

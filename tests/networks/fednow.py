@@ -1,0 +1,98 @@
+"""A second network, as an operator would connect one: instant, with one method of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from networks import calendar
+from networks.base import (
+    Accepted,
+    BankAccount,
+    BankRecord,
+    Capabilities,
+    EventKind,
+    Instruction,
+    MethodTerms,
+    NetworkEvent,
+    NetworkUnavailable,
+)
+from transfers.methods import TransferMethod
+
+NAME = "fednow"
+REQUEST = "fednow_request"
+TERMS = MethodTerms(amount_max=500_000, expected_on=calendar.instant_availability)
+METHOD = TransferMethod(
+    name="fednow", network_method=REQUEST, words="FedNow request", usual_terms=TERMS
+)
+
+
+class FedNow:
+    """Every account holder says yes at once."""
+
+    name = NAME
+    capabilities = Capabilities(methods={REQUEST: TERMS})
+
+    def __init__(self) -> None:
+        self.taken: dict[str, Instruction] = {}
+        self._waiting: list[NetworkEvent] = []
+
+    def submit(self, instruction: Instruction, *, now: datetime) -> Accepted:
+        if instruction.id not in self.taken:
+            self.taken[instruction.id] = instruction
+            for kind in (EventKind.ACCEPTED, EventKind.SETTLED):
+                self._waiting.append(self._event(instruction, kind, now))
+        return Accepted(reference=f"fn-{instruction.id}")
+
+    def find(self, instruction_id: str) -> Accepted | None:
+        return Accepted(reference=f"fn-{instruction_id}") if instruction_id in self.taken else None
+
+    def records(self, instruction_ids: Sequence[str]) -> Sequence[BankRecord]:
+        return [
+            BankRecord(
+                instruction_id=each.id,
+                amount=each.amount,
+                currency=each.currency,
+                reference=f"fn-{each.id}",
+                is_settled=True,
+                is_returned=False,
+            )
+            for each in self.taken.values()
+            if each.id in instruction_ids
+        ]
+
+    def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> Sequence[NetworkEvent]:
+        ours = [event for event in self._waiting if event.instruction_id.startswith(id_prefix)]
+        return ours[:limit]
+
+    def acknowledge(self, event_ids: Iterable[str]) -> None:
+        known = set(event_ids)
+        self._waiting = [event for event in self._waiting if event.id not in known]
+
+    def needs_micro_deposits(self, account: BankAccount) -> bool:
+        return False
+
+    def choose_micro_deposits(self) -> tuple[int, int]:
+        return (1, 2)
+
+    def send_micro_deposits(
+        self,
+        instruction_id: str,
+        account: BankAccount,
+        amounts: tuple[int, int],
+        *,
+        now: datetime,
+    ) -> Accepted:
+        raise NetworkUnavailable("FedNow moves no micro-deposits")
+
+    def _event(self, instruction: Instruction, kind: EventKind, now: datetime) -> NetworkEvent:
+        return NetworkEvent(
+            id=f"{instruction.id}-{kind}",
+            network=NAME,
+            instruction_id=instruction.id,
+            kind=kind,
+            amount=instruction.amount,
+            currency=instruction.currency,
+            reference=f"fn-{instruction.id}",
+            occurred_at=now,
+        )

@@ -1,0 +1,121 @@
+"""One more network for a tenant, with one more method: an entry in the table and its adapter."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from balance import invariants
+from balance import selectors as ledger
+from common.clock import utc_now
+from funding.methods import METHODS
+from funding.models import FundingTransaction
+from networks.sandbox.models import SandboxInstruction
+from tenants.models import Mode, Role
+from tests.builders import browser_of, make_key, make_member, make_source, make_tenant
+from tests.funding.builders import run_due
+from tests.networks import fednow
+from tests.networks.fednow import FedNow
+
+TOPUP = "/api/v1/balance/topup"
+LIMITS = "/api/v1/balance/limits"
+LIST = "/api/v1/funding/transactions"
+
+
+@pytest.fixture
+def network(connect):
+    remove = METHODS.add(fednow.METHOD)
+    yield connect(FedNow())
+    remove()
+
+
+@pytest.fixture
+def api(acme):
+    """Not the client that compares answers with the document, which lists standard methods only."""
+    return Client(headers={"Authorization": f"Bearer {make_key(acme)}"})
+
+
+def ask(api, source, method, amount=25_000):
+    body = {"amount": amount, "fundingSourceId": source.pk, "fundingMethod": method}
+    return api.post(TOPUP, body, content_type="application/json")
+
+
+def per_transaction(api):
+    return api.get(LIMITS).json()["data"]["perTransaction"]
+
+
+class TestTopUps:
+    def test_go_over_the_network_of_their_method_to_completion(self, acme, api, network):
+        source = make_source(acme)
+
+        instant = ask(api, source, "fednow", 20_000).json()["data"]
+        pulled = ask(api, source, "ach_debit", 10_000).json()["data"]
+        run_due(now=utc_now())
+
+        assert source.supported_methods == ["ach_debit", "rtp", "fednow"]
+        assert [each.method for each in network.taken.values()] == [fednow.REQUEST]
+        assert [each.external_id for each in SandboxInstruction.objects.all()] == [pulled["id"]]
+        rows = FundingTransaction.objects.in_bulk([instant["id"], pulled["id"]])
+        done = rows[instant["id"]]
+        assert (done.status, done.network, done.method) == ("completed", "fednow", "fednow")
+        assert done.pending_at is not None
+        assert done.expected_availability_date == fednow.TERMS.expected_on(done.pending_at)
+        assert rows[pulled["id"]].network == "sandbox"
+        assert ledger.summary(acme.pk).available >= 20_000
+
+    def test_leave_books_in_which_the_audit_finds_nothing(self, acme, api, network):
+        ask(api, make_source(acme), "fednow")
+        run_due(now=utc_now())
+
+        assert invariants.check(now=utc_now(), full=True).findings == []
+
+    def test_are_listed_by_their_method(self, acme, api, network):
+        source = make_source(acme)
+        found = ask(api, source, "fednow").json()["data"]["id"]
+        ask(api, source, "ach_debit")
+
+        listed = api.get(LIST, {"fundingMethod": "fednow"}).json()["data"]
+
+        assert [row["id"] for row in listed] == [found]
+
+    def test_are_shown_to_people_and_offered_in_the_form(self, acme, api, network):
+        ask(api, make_source(acme), "fednow")
+        browser = browser_of(make_member(acme, email="ann@example.com", role=Role.OWNER))
+
+        assert "fednow" in browser.get(reverse("dashboard:funding")).content.decode()
+        assert "FedNow request" in browser.get(reverse("dashboard:topup")).content.decode()
+
+
+class TestLimits:
+    def test_are_those_of_the_network(self, acme, api, network):
+        refused = ask(api, make_source(acme), "fednow", 500_001)
+
+        assert per_transaction(api)["fednow"] == 500_000
+        assert refused.status_code == 422
+        assert refused.json()["code"] == "amount_above_limit"
+
+    def test_stay_as_they_were_for_tenants_without_it(self, db, network):
+        live = make_tenant(name="Globex", mode=Mode.LIVE)
+        api = Client(headers={"Authorization": f"Bearer {make_key(live)}"})
+
+        assert list(per_transaction(api)) == ["ach_debit", "rtp"]
+
+
+def test_an_account_that_was_added_before_does_not_support_it(acme, api, connect):
+    source = make_source(acme)
+    connect(FedNow())
+    remove = METHODS.add(fednow.METHOD)
+    try:
+        refused = ask(api, source, "fednow")
+    finally:
+        remove()
+
+    assert refused.json()["code"] == "funding_method_not_supported"
+
+
+def test_nobody_can_ask_for_a_method_that_is_not_in_the_table(acme, api, connect):
+    connect(FedNow())
+
+    assert ask(api, make_source(acme), "fednow").status_code in (400, 422)
+    assert list(per_transaction(api)) == ["ach_debit", "rtp"]
