@@ -104,7 +104,7 @@ def claim(
     return rows
 
 
-def settle(row: Leased, **changes: Any) -> bool:
+def finish(row: Leased, **changes: Any) -> bool:
     """Give the lease back and record `changes` in the same statement.
 
     Returns False, and changes nothing, when the lease is no longer ours. `next_attempt_at` becomes

@@ -22,13 +22,13 @@ class FundingConfig(AppConfig):
         from transfers.sandbox import due
 
         sealed.register(*sealed_rows.KINDS)
-        causes.register(invariants.MOVEMENTS.cause)
-        audits.register(invariants.MOVEMENTS.check)
+        causes.register(invariants.CHECKS.cause)
+        audits.register(invariants.CHECKS.check)
         audits.register(invariants.check_confirmations)
         audits.register(invariants.check_answers)
         audits.register(invariants.check_messages)
         audits.register(invariants.check_marks)
-        audits.register_slices(invariants.MOVEMENTS.slices(invariants.ask_banks))
+        audits.register_slices(invariants.CHECKS.slices(invariants.ask_banks))
         audits.register_slices(invariants.ACCOUNTS)
         handlers.register(FUNDING, deposits.DEPOSITS)
         due.register(sandbox.PART)

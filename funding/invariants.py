@@ -22,10 +22,10 @@ from funding.services.approval_policy import POLICY
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from funding.transfer import FUNDING
 from transfers import invariants as networks
-from transfers.checks import Movements
+from transfers.checks import TransferChecks
 from webhooks.models import WebhookEvent
 
-MOVEMENTS = Movements(
+CHECKS = TransferChecks(
     name="funding",
     id_prefix="ftx_",
     table=FundingTransaction._meta.db_table,

@@ -155,7 +155,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
     def take_over(self, row: FundingTransaction, event: InboundEvent, now: datetime) -> None:
         """The bank has it, so people say: record what the lost answer would have said. Whoever
         still holds the lease cannot record anything, and nobody is given it again."""
-        leases.settle(row)
+        leases.finish(row)
         lifecycle.move(
             funding=row,
             target=S.PENDING,

@@ -21,12 +21,12 @@ class PaymentsConfig(AppConfig):
         from transfers.sandbox import due
 
         sealed.register(*sealed_rows.KINDS)
-        causes.register(invariants.MOVEMENTS.cause)
-        audits.register(invariants.MOVEMENTS.check)
+        causes.register(invariants.CHECKS.cause)
+        audits.register(invariants.CHECKS.check)
         audits.register(invariants.check_confirmations)
         audits.register(invariants.check_answers)
         audits.register(invariants.check_messages)
-        audits.register_slices(invariants.MOVEMENTS.slices(invariants.ask_banks))
+        audits.register_slices(invariants.CHECKS.slices(invariants.ask_banks))
         audits.register_slices(invariants.ACCOUNTS)
         policies.register(approval_policy.POLICY)
         available_balance_rose.connect(waiting.wake, dispatch_uid="payments.waiting")

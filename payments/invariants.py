@@ -15,10 +15,10 @@ from payments.services.approval_policy import POLICY
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from payments.transfer import PAYMENTS
 from transfers import invariants as networks
-from transfers.checks import Movements
+from transfers.checks import TransferChecks
 from webhooks.models import WebhookEvent
 
-MOVEMENTS = Movements(
+CHECKS = TransferChecks(
     name="payment",
     id_prefix="pay_",
     table=Payment._meta.db_table,

@@ -1,9 +1,9 @@
-"""What must hold between a kind of movement (funding, payments), the ledger, what the networks said
-and the outbox.
+"""What must hold between the transfers of one direction (funding, payments), the ledger, what the
+networks said and the outbox.
 
 Each rule is one SQL statement that returns what breaks it (`transfers.check_rules`). The usual
 check looks at what moved lately, the full one at everything. The tables are named by the app that
-owns the movements, so this module imports none of them.
+owns the transfers, so this module imports none of them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from transfers import check_rules as rules
 
 
 @dataclass(frozen=True, kw_only=True)
-class Movements:
-    """One kind of movement. `total` is the balance column that sums the rows in `open_statuses`.
+class TransferChecks:
+    """One direction. `total` is the balance column that sums the rows in `open_statuses`.
 
     `postings` is SQL for the types of balance transaction that `movement` has caused, in order;
     `events` is SQL for the event of the history row `step` of `movement`, or null; `to_be_sent` is

@@ -17,7 +17,7 @@ from transfers.inbox import reviews, settlements
 
 
 def with_banks(code: str, handed_over: QuerySet[Any]) -> Iterator[Finding]:
-    """Movements of which the networks' own books say something else. Raises Unanswered."""
+    """Transfers of which the networks' own books say something else. Raises Unanswered."""
     # Two people vouch for what was settled by hand, with the bank's reference.
     judged = handed_over.exclude(pk__in=settlements.settled_by_hand())
     for movement, difference in bank_books.disputed(judged):

@@ -120,7 +120,7 @@ def _taken_over_before(network: PaymentNetwork, row: Leased) -> Accepted | None:
 
 def _try_again_later(row: Leased, now: datetime) -> None:
     delay = RETRY_AFTER[min(row.attempts, len(RETRY_AFTER)) - 1]
-    leases.settle(row, next_attempt_at=now + delay)
+    leases.finish(row, next_attempt_at=now + delay)
 
 
 @transaction.atomic
@@ -128,5 +128,5 @@ def _record(
     record: Callable[[Row, Any, datetime], None], row: Row, answer: Any, now: datetime
 ) -> None:
     """Write the network's answer down, unless our lease ran out: then its next holder does."""
-    if leases.settle(row):
+    if leases.finish(row):
         record(row, answer, now)

@@ -88,10 +88,10 @@ def _revoke_safely(consent: LinkConsent, now: datetime) -> None:
         log.exception("consent_not_revoked", consent_id=consent.pk)
         _try_again_later(consent, now, "unexpected")
     else:
-        leases.settle(consent, revoked_at=now, secret_token="")
+        leases.finish(consent, revoked_at=now, secret_token="")
 
 
 def _try_again_later(consent: LinkConsent, now: datetime, reason: str) -> None:
     delay = RETRY_AFTER[min(consent.attempts, len(RETRY_AFTER)) - 1]
     log.warning("consent_kept_for_now", consent_id=consent.pk, reason=reason)
-    leases.settle(consent, next_attempt_at=now + delay)
+    leases.finish(consent, next_attempt_at=now + delay)

@@ -74,9 +74,9 @@ def _send(verification: SourceVerification, now: datetime) -> None:
     source = verification.source
     network = drafts.debiting_network(source.tenant.mode)
     if source.status != SourceStatus.PENDING_VERIFICATION:
-        leases.settle(verification)
+        leases.finish(verification)
     elif network is None:
-        leases.settle(verification, next_attempt_at=now + LOOK_FOR_NETWORK_AFTER)
+        leases.finish(verification, next_attempt_at=now + LOOK_FOR_NETWORK_AFTER)
     elif _write_down(verification, network):
         _hand_over_safely(verification, network, now)
 
@@ -106,7 +106,7 @@ def _hand_over_safely(
 
 def _try_again_later(verification: SourceVerification, now: datetime) -> None:
     delay = RETRY_AFTER[min(verification.attempts, len(RETRY_AFTER)) - 1]
-    leases.settle(verification, next_attempt_at=now + delay)
+    leases.finish(verification, next_attempt_at=now + delay)
 
 
 def _hand_over(verification: SourceVerification, network: PaymentNetwork, now: datetime) -> None:
@@ -120,13 +120,13 @@ def _hand_over(verification: SourceVerification, network: PaymentNetwork, now: d
         log.warning("deposits_refused", verification_id=verification.pk, reason=str(refusal))
         _record_refusal(verification, now)
     else:
-        leases.settle(verification, expires_at=now + verifications.VALID_FOR)
+        leases.finish(verification, expires_at=now + verifications.VALID_FOR)
 
 
 @transaction.atomic
 def _record_refusal(verification: SourceVerification, now: datetime) -> None:
     FundingSource.objects.select_for_update(no_key=True).get(pk=verification.source_id)
-    if leases.settle(verification):
+    if leases.finish(verification):
         verifications.fail(source_id=verification.source_id, now=now)
 
 

@@ -41,7 +41,7 @@ def keep_back(payment: Payment, now: datetime) -> bool:
         return True
     if ledger.lock_row(tenant_id=payment.tenant_id).available >= 0:
         return False
-    leases.settle(
+    leases.finish(
         payment,
         attempts=0 if payment.attempts == 1 else payment.attempts,
         held_back_at=now,

@@ -105,12 +105,12 @@ def _send(email: OutgoingEmail, now: datetime) -> bool:
         builder = _builders.get(email.template)
         context = builder(email, now) if builder else email.context
         if context is None:
-            return leases.settle(email, last_error=NOT_NEEDED)
+            return leases.finish(email, last_error=NOT_NEEDED)
         mail.send(template=email.template, to=email.to, context=context)
     except Exception as error:  # whatever is wrong with one message, the others still go out
         _retry_later(email, error, now)
         return False
-    return leases.settle(email, sent_at=now, last_error="")
+    return leases.finish(email, sent_at=now, last_error="")
 
 
 def _retry_later(email: OutgoingEmail, error: Exception, now: datetime) -> None:
@@ -123,7 +123,7 @@ def _retry_later(email: OutgoingEmail, error: Exception, now: datetime) -> None:
         exc_info=not isinstance(error, OSError),
     )
     if email.attempts > len(RETRY_AFTER):
-        leases.settle(email, failed_at=now, last_error=reason)
+        leases.finish(email, failed_at=now, last_error=reason)
         return
     later = now + RETRY_AFTER[email.attempts - 1]
-    leases.settle(email, next_attempt_at=later, last_error=reason)
+    leases.finish(email, next_attempt_at=later, last_error=reason)

@@ -118,7 +118,7 @@ class TestSettle:
         make_work()
         (row,) = claim()
 
-        assert leases.settle(row, sent_at=NOW)
+        assert leases.finish(row, sent_at=NOW)
 
         stored = OutgoingEmail.objects.get()
         for each in (row, stored):
@@ -129,7 +129,7 @@ class TestSettle:
         make_work()
         (row,) = claim()
 
-        leases.settle(row, next_attempt_at=NOW + MINUTE)
+        leases.finish(row, next_attempt_at=NOW + MINUTE)
 
         assert claim(now=NOW) == []
         assert len(claim(now=NOW + MINUTE)) == 1
@@ -139,17 +139,17 @@ class TestSettle:
         (slept,) = claim()
         (successor,) = claim(now=NOW + MINUTE)
 
-        assert not leases.settle(slept, last_error="late")
+        assert not leases.finish(slept, last_error="late")
 
         stored = OutgoingEmail.objects.get()
         assert (stored.last_error, stored.lease_version) == ("", 2)
         assert slept.last_error == ""
-        assert leases.settle(successor, sent_at=NOW)
+        assert leases.finish(successor, sent_at=NOW)
 
     def test_counts_once(self):
         make_work()
         (row,) = claim()
         (twin,) = OutgoingEmail.objects.all()
 
-        assert leases.settle(row)
-        assert not leases.settle(twin)
+        assert leases.finish(row)
+        assert not leases.finish(twin)

@@ -38,7 +38,7 @@ def keep_only(index, *, table):
 
 @pytest.mark.parametrize(
     ("movements", "index"),
-    [(funding.MOVEMENTS, "funding_in_flight"), (payments.MOVEMENTS, "payment_open")],
+    [(funding.CHECKS, "funding_in_flight"), (payments.CHECKS, "payment_open")],
 )
 @pytest.mark.parametrize("rule", [rules.TOTAL, rules.NEVER_DUE])
 def test_the_sum_of_what_is_on_its_way(movements, index, rule):

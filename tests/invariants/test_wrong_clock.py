@@ -174,7 +174,7 @@ class TestLeases:
 
         assert list(leases.due(OutgoingEmail, now=ahead)) == []
         assert leases.claim(everything, now=ahead, limit=1) == []
-        assert leases.settle(held)
+        assert leases.finish(held)
 
     def test_are_no_longer_than_a_right_clock_makes_them(self, ahead):
         row = OutgoingEmail.objects.create(

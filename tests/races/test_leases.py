@@ -58,7 +58,7 @@ def test_of_two_holders_of_one_row_the_later_one_settles():
 
     def settle(worker):
         return [
-            leases.settle(row, sent_at=NOW + timedelta(hours=worker)) for row in holders[worker]
+            leases.finish(row, sent_at=NOW + timedelta(hours=worker)) for row in holders[worker]
         ]
 
     late, current = together(settle, workers=2)

@@ -213,7 +213,7 @@ class TestWhatWasNeverAnswered:
 
         approve(propose(unanswered, ada), ben)
 
-        assert not leases.settle(held)
+        assert not leases.finish(held)
 
 
 class TestPayment:
