@@ -7,9 +7,11 @@ from datetime import timedelta
 import pytest
 
 from common import ids
+from common.audits import Scope
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_endpoint, publish, publish_notice
 from tests.webhooks.claiming import BROKEN, OK, claim, record
+from webhooks import invariants
 from webhooks.dispatcher.claims import IN_FLIGHT_PER_ENDPOINT, LEASE, ORDER_WAIT
 from webhooks.models import DisabledReason, WebhookDelivery, WebhookEndpoint
 from webhooks.services import deliveries, endpoints
@@ -148,6 +150,32 @@ class TestOrder:
             )
 
         assert parked() == set()
+
+    def test_goes_on_when_the_earlier_is_put_aside(self, acme, payment):
+        """The endpoint is off: a try that was under way failed, and somebody asked for the next
+        event, which a claim parks behind that one until a sweep takes it out of the queue."""
+        first = publish(acme, payment_id=payment, sequence=1)
+        second = publish(acme, payment_id=payment, sequence=2)
+        other = publish(acme)
+        jobs = claim()
+        endpoint_id = jobs[0].endpoint_id
+        values = {"tenant_id": acme.pk, "endpoint_id": endpoint_id, "actor": SYSTEM, "now": NOW}
+        endpoints.disable(**values, reason=DisabledReason.TENANT)
+        record(jobs, BROKEN)
+        for event_id in (second, other):
+            asked_for = WebhookDelivery.objects.get(event_id=event_id)
+            deliveries.resend(tenant_id=acme.pk, delivery_id=asked_for.pk, now=NOW)
+        assert [job.event_id for job in claim()] == [other]
+        assert parked() == {second}
+
+        soon = NOW + timedelta(seconds=1)
+        assert deliveries.put_aside(now=soon) == 1
+
+        assert WebhookDelivery.objects.get(event_id=first).status == DeliveryStatus.SKIPPED
+        endpoints.enable(**values)
+        assert (parked(), due_at(second)) == (set(), soon)
+        assert list(invariants.check(Scope(tenant_ids=(acme.pk,)))) == []
+        assert [job.event_id for job in claim(now=soon)] == [second]
 
     def test_goes_on_when_the_earlier_is_given_up(self, acme, payment):
         first = publish(acme, payment_id=payment, sequence=1)

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Least
 
 from common.database_clock import judged
 from webhooks import selectors, wake
@@ -57,14 +58,14 @@ def fresh_start(now: datetime) -> dict[str, Any]:
 def put_aside(*, now: datetime, endpoint_id: str | None = None) -> int:
     """Take what is pending for endpoints that are off (`skipped`) or removed (`canceled`) out of
     the queue; returns how many. What is being sent right now is left alone, and so is what
-    somebody asked for while the endpoint was off.
+    somebody asked for while the endpoint was off: it waits for nothing that was taken away.
     """
     idle = Q(leased_until=None) | Q(leased_until__lte=now)
     pending = WebhookDelivery.objects.filter(idle, status=DeliveryStatus.PENDING)
     if endpoint_id is not None:
         pending = pending.filter(endpoint_id=endpoint_id)
-    skipped = _finish(pending.filter(_OFF).exclude(_ASKED_FOR), DeliveryStatus.SKIPPED)
-    return skipped + _finish(pending.filter(_REMOVED), DeliveryStatus.CANCELED)
+    skipped = _finish(pending.filter(_OFF).exclude(_ASKED_FOR), DeliveryStatus.SKIPPED, now)
+    return skipped + _finish(pending.filter(_REMOVED), DeliveryStatus.CANCELED, now)
 
 
 def _bring_forward(delivery: WebhookDelivery, now: datetime) -> None:
@@ -74,10 +75,33 @@ def _bring_forward(delivery: WebhookDelivery, now: datetime) -> None:
     delivery.save(update_fields=list(changes))
 
 
-def _finish(rows: QuerySet[WebhookDelivery], status: DeliveryStatus) -> int:
-    """Skips rows that a dispatcher holds: the next sweep gets them."""
+def _finish(rows: QuerySet[WebhookDelivery], status: DeliveryStatus, now: datetime) -> int:
+    """End what nobody waits for. Rows that a dispatcher holds are left to the next sweep."""
     held = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
     ids: Sequence[str] = list(held.values_list("pk", flat=True)[:_PUT_ASIDE_MAX])
-    return WebhookDelivery.objects.filter(pk__in=ids).update(
-        status=status, next_attempt_at=None, leased_until=None, is_parked=False
+    ended = WebhookDelivery.objects.filter(pk__in=ids)
+    count = ended.update(status=status, next_attempt_at=None, leased_until=None, is_parked=False)
+    _let_go_behind(ended, now)
+    return count
+
+
+def _let_go_behind(ended: QuerySet[WebhookDelivery], now: datetime) -> None:
+    """Make due what was parked behind deliveries that are over, and is itself still pending.
+
+    A row that somebody holds is skipped: they send it, end it or let it go, and to wait for them
+    while we hold what they may wait for would be a deadlock.
+    """
+    behind = Exists(
+        ended.filter(
+            endpoint=OuterRef("endpoint"),
+            payment_id=OuterRef("payment_id"),
+            sequence__lt=OuterRef("sequence"),
+        )
+    )
+    parked = WebhookDelivery.objects.filter(
+        behind, status=DeliveryStatus.PENDING, is_parked=True, leased_until=None
+    ).exclude(payment_id="")
+    held = parked.select_for_update(of=("self",), no_key=True, skip_locked=True)
+    WebhookDelivery.objects.filter(pk__in=list(held.values_list("pk", flat=True))).update(
+        is_parked=False, next_attempt_at=Least("next_attempt_at", Value(now))
     )
