@@ -16,11 +16,12 @@ from payments.services import orders
 from tenants.actors import SYSTEM
 from tests import document
 from tests.api.test_openapi import closed
-from tests.builders import NOW, make_auto_funding, make_source, make_tenant
+from tests.builders import NOW, make_auto_funding, make_endpoint, make_source, make_tenant
 from tests.funding.builders import run_due as run_funding
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay, run_due
 from webhooks.models import WebhookEvent
+from webhooks.services import pings
 
 LATER = NOW + timedelta(days=3)
 
@@ -76,15 +77,24 @@ def told_of_auto_funding():
     run_funding(rounds=4)
 
 
+def told_to(receiver):
+    """What a test call sends: the only body that is not stored."""
+    acme = make_tenant(name="Trying")
+    endpoint = make_endpoint(acme, url=receiver.url())
+    pings.ping(tenant_id=acme.pk, endpoint_id=endpoint.pk, mode=acme.mode, now=NOW)
+    return [request.body for request in receiver.requests]
+
+
 @pytest.fixture
-def told(db):
+def told(db, receiver):
     """Every body that the product wrote, by the type of its event."""
     told_in()
     told_out()
     told_of_auto_funding()
+    stored = [bytes(event.body) for event in WebhookEvent.objects.order_by("pk")]
     bodies: dict[str, list[dict[str, Any]]] = {}
-    for event in WebhookEvent.objects.order_by("pk"):
-        body = json.loads(bytes(event.body))
+    for text in stored + told_to(receiver):
+        body = json.loads(text)
         bodies.setdefault(body["type"], []).append(body)
     return bodies
 

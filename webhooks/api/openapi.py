@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webhooks import bodies
+from webhooks import bodies, events
 from webhooks.api import payment_events
 from webhooks.api.described import Document, schema_of
 from webhooks.bodies import Notice
@@ -53,6 +53,8 @@ _NOTICES: dict[type[Notice], tuple[str, Document]] = {
     ),
 }
 
+_TEST_CALL = "What a test call sends, to any endpoint: it is not stored, and not in `GET /events`"
+
 _EVENT: Document = {
     "type": "object",
     "required": ["id", "type", "data", "timestamp"],
@@ -83,6 +85,8 @@ def describe_webhooks(result: Document, **_generator: Any) -> Document:
     for name, notice in bodies.NOTICES.items():
         meaning, example = _NOTICES[notice]
         _describe(result, name, meaning, schema_of(notice), {"notice": example})
+    test = {"webhookId": "wh_01kajqaa2b3c4d5e6f7g8h9j0k"}
+    _describe(result, events.TEST, _TEST_CALL, schema_of(bodies.PingData), {"testCall": test})
     return result
 
 
