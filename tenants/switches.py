@@ -7,7 +7,7 @@ A switch does not stop what has begun. What it stops stays due: workers leave it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import pgtrigger
@@ -105,16 +105,17 @@ class Switch(models.Model):
         return str(self.tenant) if self.tenant else "everything"
 
 
-_networks: set[str] = set()
+_lists_of_networks: list[Callable[[], Iterable[str]]] = []
 
 
-def know_networks(names: Iterable[str]) -> None:
-    """Register the names of the networks; the module that has them sits above this one."""
-    _networks.update(names)
+def know_networks(names: Callable[[], Iterable[str]]) -> None:
+    """Register who names the networks; the module that has them sits above this one. It is asked
+    each time: a network connects when its own app is ready, before or after this is called."""
+    _lists_of_networks.append(names)
 
 
 def known_networks() -> list[str]:
-    return sorted(_networks)
+    return sorted({name for names in _lists_of_networks for name in names()})
 
 
 Row = TypeVar("Row", bound=models.Model)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from common.clock import utc_now
+from funding.models import FundingTransaction
 from networks import calendar
 from networks.base import (
     Accepted,
@@ -84,6 +86,17 @@ class FedNow:
         now: datetime,
     ) -> Accepted:
         raise NetworkUnavailable("FedNow moves no micro-deposits")
+
+    def say(self, kind: EventKind, *, about: FundingTransaction) -> None:
+        """Report on a funding, whether it was handed over to us or not."""
+        terms = Instruction(
+            id=about.pk,
+            method=REQUEST,
+            amount=about.amount,
+            account=about.source.in_clear(),
+            description="",
+        )
+        self._waiting.append(self._event(terms, kind, utc_now()))
 
     def _event(self, instruction: Instruction, kind: EventKind, now: datetime) -> NetworkEvent:
         return NetworkEvent(

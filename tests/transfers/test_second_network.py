@@ -11,12 +11,17 @@ from balance import selectors as ledger
 from common.clock import utc_now
 from funding.methods import METHODS
 from funding.models import FundingTransaction
+from networks.base import EventKind
 from networks.sandbox.models import SandboxInstruction
+from tenants.actors import SYSTEM
 from tenants.models import Mode, Role
+from tenants.services import switches
+from tenants.switches import SwitchKind
 from tests.builders import browser_of, make_key, make_member, make_source, make_tenant
 from tests.funding.builders import run_due
 from tests.networks import fednow
 from tests.networks.fednow import FedNow
+from transfers.inbox.models import InboundEvent
 
 TOPUP = "/api/v1/balance/topup"
 LIMITS = "/api/v1/balance/limits"
@@ -100,6 +105,36 @@ class TestLimits:
         api = Client(headers={"Authorization": f"Bearer {make_key(live)}"})
 
         assert list(per_transaction(api)) == ["ach_debit", "rtp"]
+
+
+class TestSwitches:
+    def test_stop_one_of_the_networks_and_not_the_other(self, acme, api, network):
+        source, now = make_source(acme), utc_now()
+        switches.engage(
+            kind=SwitchKind.FUNDING, network="fednow", reason="down", actor=SYSTEM, now=now
+        )
+        stopped = ask(api, source, "fednow").json()["data"]["id"]
+        sent = ask(api, source, "ach_debit").json()["data"]["id"]
+
+        run_due(now=utc_now())
+
+        assert network.taken == {}
+        assert FundingTransaction.objects.get(pk=stopped).status == "reserved"
+        assert FundingTransaction.objects.get(pk=sent).status != "reserved"
+
+
+class TestMessages:
+    def test_of_one_network_move_nothing_of_the_other(self, acme, api, network):
+        pulled = ask(api, make_source(acme), "ach_debit").json()["data"]["id"]
+        run_due(now=utc_now())
+        before = FundingTransaction.objects.get(pk=pulled)
+
+        network.say(EventKind.RETURNED, about=before)
+        run_due(now=utc_now())
+
+        told = InboundEvent.objects.get(network="fednow")
+        assert (told.outcome, told.note) == ("review", "another network's funding")
+        assert not FundingTransaction.objects.get(pk=pulled).returned
 
 
 def test_an_account_that_was_added_before_does_not_support_it(acme, api, connect):

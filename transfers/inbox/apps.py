@@ -18,4 +18,4 @@ class InboxConfig(AppConfig):
 
         audits.register(invariants.check)
         sealed.register(*sealed_rows.KINDS)
-        switches.know_networks(network.name for network in registry.active())
+        switches.know_networks(lambda: [network.name for network in registry.active()])
