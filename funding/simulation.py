@@ -10,6 +10,7 @@ from balance import history
 from common import days
 from funding.methods import METHODS
 from funding.models import SOURCE_TYPE
+from networks.base import MethodTerms
 
 DAYS = 30
 _MIDDAY = timedelta(hours=12)
@@ -22,7 +23,13 @@ class Rule:
     threshold: int
     amount: int
     method: str
+    mode: str  # of the tenant: it says which network's terms hold
     monthly_limit: int | None = None
+
+    @property
+    def terms(self) -> MethodTerms:
+        """Of the network that would bring the money in."""
+        return METHODS[self.method].terms(self.mode)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,12 +108,12 @@ class _Course:
         missing = self.rule.threshold - self.available
         if missing <= 0 or self.arrives_on is not None:
             return
-        if METHODS[self.rule.method].usual_terms.is_instant:
+        if self.rule.terms.is_instant:
             times = self._allowed(day, -(-missing // self.rule.amount))
             self.available += times * self.rule.amount
         elif times := self._allowed(day, 1):
             at = days.start_of(day) + _MIDDAY
-            self.arrives_on = METHODS[self.rule.method].usual_terms.expected_on(at)
+            self.arrives_on = self.rule.terms.expected_on(at)
         self.firings += times
 
     def _allowed(self, day: date, times: int) -> int:

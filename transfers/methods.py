@@ -45,13 +45,11 @@ class TransferMethod:
         connected = {each.name: each for each in registry.active()}
         return self._terms_of(connected.get(network)).expected_on(now)
 
-    @property
-    def amount_max(self) -> int:
-        """Cents: the least of what the operator allows and what some network takes."""
-        served = (each.capabilities.methods.get(self.network_method) for each in registry.active())
-        most = max((terms.amount_max for terms in served if terms), default=None)
-        bound = self.usual_terms.amount_max if most is None else most
-        return min(self.deployment_max() or bound, bound)
+    def amount_max(self, mode: str, *, own: int | None = None) -> int:
+        """The most that a tenant of `mode` can move at once, cents: its own limit or else the
+        operator's, and never more than the network that serves it takes."""
+        bound = self.terms(mode).amount_max
+        return min(own or self.deployment_max() or bound, bound)
 
     def _terms_of(self, network: PaymentNetwork | None) -> MethodTerms:
         known = network.capabilities.methods if network else {}

@@ -14,7 +14,7 @@ from funding import selectors, simulation
 from funding.models import AutoFundingConfig, FundingMethod
 from funding.simulation import Rule
 from tenants import selectors as tenants
-from tenants.models import Role
+from tenants.models import Role, Tenant
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,16 @@ def of_settings(config: AutoFundingConfig, *, now: datetime, is_held_up: bool = 
     values["source_id"] = config.source_id
     values["funding_method"] = config.funding_method
     values["confirmation_emails"] = config.confirmation_emails
-    return _preview(values, tenant_id=config.tenant_id, now=now, is_held_up=is_held_up)
+    return _preview(values, tenant=config.tenant, now=now, is_held_up=is_held_up)
 
 
-def of_form(form: AutoFundingForm, *, tenant_id: str, now: datetime) -> Preview:
+def of_form(form: AutoFundingForm, *, tenant: Tenant, now: datetime) -> Preview:
     """What a cleaned form would do, as far as it is filled in and makes sense."""
-    return _preview(form.cleaned_data, tenant_id=tenant_id, now=now)
+    return _preview(form.cleaned_data, tenant=tenant, now=now)
 
 
 def _preview(
-    values: dict[str, Any], *, tenant_id: str, now: datetime, is_held_up: bool = False
+    values: dict[str, Any], *, tenant: Tenant, now: datetime, is_held_up: bool = False
 ) -> Preview:
     threshold, amount = values.get("low_balance_threshold"), values.get("funding_amount")
     if threshold is None or not amount:
@@ -50,18 +50,19 @@ def _preview(
         threshold=threshold,
         amount=amount,
         method=values.get("funding_method") or FundingMethod.ACH_DEBIT,
+        mode=tenant.mode,
         monthly_limit=values.get("monthly_limit"),
     )
     plan = auto_funding.plan(
         amount=amount,
         threshold=threshold,
-        account=_account(values.get("source_id"), tenant_id),
+        account=_account(values.get("source_id"), tenant.pk),
         approval_above=values.get("confirmation_threshold"),
-        approvers=_approvers(values, tenant_id),
+        approvers=_approvers(values, tenant.pk),
         monthly_limit=rule.monthly_limit,
         is_held_up=is_held_up,
     )
-    tried = simulation.simulate(tenant_id=tenant_id, rule=rule, now=now)
+    tried = simulation.simulate(tenant_id=tenant.pk, rule=rule, now=now)
     return Preview(plan=plan, outcome=auto_funding.outcome(tried))
 
 

@@ -149,7 +149,7 @@ def _form(request: PageRequest, config: AutoFundingConfig, now: datetime) -> Aut
 
 
 def _preview(request: PageRequest, form: AutoFundingForm, now: datetime) -> Preview:
-    return of_form(form, tenant_id=request.access.tenant.pk, now=now)
+    return of_form(form, tenant=request.access.tenant, now=now)
 
 
 def _ask(request: PageRequest, form: AutoFundingForm, shown: Preview) -> HttpResponse:

@@ -38,7 +38,7 @@ def method_choices(*, mode: str, now: datetime) -> list[tuple[str, MethodChoice]
             MethodChoice(
                 title=METHOD_LABELS.get(method.name, method.words),
                 meaning=_MEANINGS.get(method.name, ""),
-                most=method.amount_max,
+                most=method.amount_max(mode),
                 expected_on=method.terms(mode).expected_on(now),
                 soon=SOON.get(method.name, ""),
             ),

@@ -50,6 +50,11 @@ OWN = f"""
 SELECT {", ".join(OwnLimits._fields)}
 FROM funding_fundinglimit WHERE tenant_id = %(tenant_id)s
 """  # noqa: S608  # our own names
+_MODE_AND_OWN = f"""
+SELECT tenant.mode, own.*
+FROM (SELECT mode FROM tenants_tenant WHERE id = %(tenant_id)s) AS tenant LEFT JOIN ({OWN}) AS own
+ON true
+"""  # noqa: S608  # our own names
 
 
 @dataclass(frozen=True)
@@ -70,15 +75,20 @@ class Usage:
 
 
 def of(tenant_id: str) -> Limits:
-    """The tenant's own limits where staff set them, the deployment's elsewhere."""
-    return in_force(OwnLimits(*sql.first(OWN, {"tenant_id": tenant_id}) or ()))
+    """Those in force for the tenant. One query. Raises LookupError for an unknown tenant."""
+    row = sql.first(_MODE_AND_OWN, {"tenant_id": tenant_id})
+    if row is None:
+        raise LookupError(f"there is no tenant {tenant_id}")
+    return in_force(OwnLimits(*row[1:]), mode=row[0])
 
 
-def in_force(own: OwnLimits) -> Limits:
-    """A tenant's own limits, and those of the deployment and its networks for what is not set."""
+def in_force(own: OwnLimits, *, mode: str) -> Limits:
+    """The own limits of a tenant of `mode`, and the deployment's for what is not set; per
+    transaction never more than the tenant's network takes."""
     return Limits(
         per_transaction={
-            name: own.per_transaction(name) or method.amount_max for name, method in METHODS.items()
+            name: method.amount_max(mode, own=own.per_transaction(name))
+            for name, method in METHODS.items()
         },
         daily=own.daily_max or settings.DAILY_FUNDING_MAX,
         monthly=own.monthly_max or settings.MONTHLY_FUNDING_MAX,

@@ -34,7 +34,7 @@ class Terms(NamedTuple):
     approved_above: int | None
 
 
-def lock(*, tenant_id: str, source_id: str, method: str) -> Terms:
+def lock(*, tenant_id: str, mode: str, source_id: str, method: str) -> Terms:
     """The terms of a top-up from this source, which stays unremoved until the end of the caller's
     transaction. One round trip.
 
@@ -46,7 +46,7 @@ def lock(*, tenant_id: str, source_id: str, method: str) -> Terms:
     threshold, rest = row[0], row[1:]
     own = OwnLimits(*rest[: len(OwnLimits._fields)])
     sources.require_debitable(source=Standing(*rest[len(own) :]), method=method)
-    return Terms(limits.in_force(own), threshold)
+    return Terms(limits.in_force(own, mode=mode), threshold)
 
 
 def approval_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:

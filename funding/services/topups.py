@@ -35,7 +35,9 @@ def request(
     BalanceOutOfRange.
     """
     network = _network_for(mode, topup.method)
-    terms = topup_terms.lock(tenant_id=tenant_id, source_id=topup.source_id, method=topup.method)
+    terms = topup_terms.lock(
+        tenant_id=tenant_id, mode=mode, source_id=topup.source_id, method=topup.method
+    )
     limits.check(
         terms.limits, tenant_id=tenant_id, method=topup.method, amount=topup.amount, now=now
     )

@@ -119,7 +119,7 @@ def payment_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
     return {
         "payments": {
             "perTransaction": {
-                str(method.name): method.amount_max for method in METHODS.shown_to(mode)
+                str(method.name): method.amount_max(mode) for method in METHODS.shown_to(mode)
             },
             "approvalThreshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
         }

@@ -131,7 +131,7 @@ def _network_for(mode: str, order: Order) -> PaymentNetwork:
         raise PaymentMethodNotSupported(
             f"No payment network for {method.words} is connected.", field="method"
         )
-    most = min(method.terms(mode).amount_max, method.amount_max)
+    most = method.amount_max(mode)
     if order.amount > most:
         raise AmountAboveLimit(
             f"At most {format_cents(most)} per payment by {method.words}.",

@@ -18,6 +18,7 @@ from funding.services import auto_funding, lifecycle
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM, api_key
 from tests.builders import NOW, make_auto_funding
+from tests.networks.scripted import BankOfOneLimit
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -59,7 +60,9 @@ def fail(funding, code="R01", now=NOW):
     move(funding, FundingStatus.FAILED, now, failure_code=code)
 
 
-def make_broken_auto_funding(tenant):
-    """Settings that no check refuses and the database does: more cents than a row may hold."""
+def make_broken_auto_funding(tenant, connect):
+    """Settings that no check refuses and the database does: more cents than a row may hold, and a
+    network that takes them."""
+    connect(BankOfOneLimit(2 * AMOUNT_MAX))
     FundingLimit.objects.create(tenant=tenant, ach_transaction_max=2 * AMOUNT_MAX)
     make_auto_funding(tenant, funding_amount=AMOUNT_MAX + 1)

@@ -167,8 +167,8 @@ class TestFiresInThePosting:
         assert not automatic(acme).exists()
         assert balance_of(acme) == (30_000, 0, 0)
 
-    def test_an_error_in_it_never_breaks_the_posting(self, acme, source):
-        make_broken_auto_funding(acme)
+    def test_an_error_in_it_never_breaks_the_posting(self, acme, source, connect):
+        make_broken_auto_funding(acme, connect)
         fund(acme, 30_000)
 
         with transaction.atomic():

@@ -115,9 +115,9 @@ class TestSweep:
         config = AutoFundingConfig.objects.get()
         assert (config.low_since, config.last_decline_reason) == (None, "")
 
-    def test_one_tenant_that_breaks_does_not_stop_the_others(self, acme, rival, config):
+    def test_one_tenant_that_breaks_does_not_stop_the_others(self, acme, rival, config, connect):
         make_source(rival)
-        make_broken_auto_funding(rival)
+        make_broken_auto_funding(rival, connect)
 
         assert auto_funding.sweep(now=NOW) == 1
 

@@ -14,12 +14,14 @@ from funding.models import FundingMethod
 from funding.simulation import Rule
 from tests.balance.builders import fund, movement
 from tests.builders import NOW
+from tests.networks.scripted import BankOfOneLimit
 
 MONDAY = date(2026, 11, 2)
 
 
 def rule(**fields):
     values: dict[str, Any] = {"threshold": 20_000, "amount": 50_000, "method": FundingMethod.RTP}
+    values["mode"] = "sandbox"
     return Rule(**(values | fields))
 
 
@@ -88,6 +90,16 @@ class TestSimulate:
         ledger.lock(**movement(acme, 80_000, now=NOW - timedelta(days=2)))
 
         assert simulation.simulate(tenant_id=acme.pk, rule=rule(), now=NOW).firings == 0
+
+    def test_goes_by_the_terms_of_the_tenants_network(self, acme, connect):
+        """A network whose ACH debits arrive at once, around the clock."""
+        spending = {"method": FundingMethod.ACH_DEBIT, "amount": 10_000}
+        assert replay(60_000, **spending).firings == 1  # one at a time
+
+        connect(BankOfOneLimit(100_000, cutoffs=()))
+
+        assert replay(60_000, **spending).firings == 6
+        assert replay(60_000, **spending, mode="live").firings == 1
 
     def test_reads_as_much_for_many_lines_as_for_none(self, acme, django_assert_num_queries):
         for day in range(60):

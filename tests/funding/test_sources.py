@@ -69,14 +69,16 @@ class TestFind:
 
 class TestLockUsable:
     def lock(self, source, method="ach_debit", tenant=None):
-        tenant_id = tenant.pk if tenant else source.tenant_id
-        return topup_terms.lock(tenant_id=tenant_id, source_id=source.pk, method=method)
+        tenant = tenant or source.tenant
+        return topup_terms.lock(
+            tenant_id=tenant.pk, mode=tenant.mode, source_id=source.pk, method=method
+        )
 
     def test_takes_an_active_source(self, acme):
         source = make_source(acme)
 
         assert self.lock(source) == topup_terms.Terms(
-            limits.in_force(limits.OwnLimits()), approved_above=None
+            limits.in_force(limits.OwnLimits(), mode=acme.mode), approved_above=None
         )
 
     def test_refuses_an_unproven_account(self, acme):
@@ -111,7 +113,9 @@ class TestLockUsable:
     @pytest.mark.parametrize("source_id", ["", "nonsense", "a\0b"])
     def test_takes_a_malformed_id_for_an_unknown_one(self, acme, source_id):
         with pytest.raises(NotFound):
-            topup_terms.lock(tenant_id=acme.pk, source_id=source_id, method="ach_debit")
+            topup_terms.lock(
+                tenant_id=acme.pk, mode=acme.mode, source_id=source_id, method="ach_debit"
+            )
 
     def test_hides_other_tenants_sources(self, acme, rival):
         source = make_source(rival)

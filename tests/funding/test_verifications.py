@@ -143,7 +143,12 @@ class TestVerify:
         guess(source, 33, 44)
 
         with pytest.raises(FundingSourceUnusable, match="never verified"):
-            topup_terms.lock(tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit")
+            topup_terms.lock(
+                tenant_id=source.tenant_id,
+                mode=source.tenant.mode,
+                source_id=source.pk,
+                method="ach_debit",
+            )
 
 
 class TestRepeatedDeposits:

@@ -1,8 +1,10 @@
-"""Messages of a network that the test writes itself."""
+"""The sandbox bank with messages, limits or terms that the test chooses."""
 
 from __future__ import annotations
 
-from networks.base import NetworkEvent
+from dataclasses import replace
+
+from networks.base import Capabilities, NetworkEvent
 from networks.sandbox.bank import SandboxBank
 from tests.builders import NOW
 
@@ -19,6 +21,15 @@ class ScriptedNetwork(SandboxBank):
 
     def acknowledge(self, event_ids):
         self.acknowledged += event_ids
+
+
+class BankOfOneLimit(SandboxBank):
+    """The sandbox bank with the same limit, in cents, for every method; other terms on request."""
+
+    def __init__(self, amount_max, **terms):
+        known = SandboxBank.capabilities.methods.items()
+        methods = {name: replace(each, amount_max=amount_max, **terms) for name, each in known}
+        self.capabilities = Capabilities(methods=methods)
 
 
 def message(row, kind, *, id="nev-1", **changes):

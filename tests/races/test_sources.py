@@ -61,7 +61,12 @@ def start(source):
 
 @transaction.atomic
 def top_up(source):
-    topup_terms.lock(tenant_id=source.tenant_id, source_id=source.pk, method="ach_debit")
+    topup_terms.lock(
+        tenant_id=source.tenant_id,
+        mode=source.tenant.mode,
+        source_id=source.pk,
+        method="ach_debit",
+    )
     return start(source)
 
 
