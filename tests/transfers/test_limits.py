@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 
 from funding.models import FundingLimit, FundingSource
+from payments.models import Recipient
 from payments.services import recipients
 from tenants.actors import SYSTEM
 from tenants.models import Role, Tenant
@@ -31,7 +32,9 @@ def top_up(tenant, amount):
 
 
 def payment(tenant, amount):
-    saved = recipients.save(tenant_id=tenant.pk, details=account(), actor=SYSTEM, now=NOW)
+    saved = Recipient.objects.filter(tenant=tenant).first() or recipients.save(
+        tenant_id=tenant.pk, details=account(), actor=SYSTEM, now=NOW
+    )
     return "/api/v1/payments", {"amount": amount, "recipientId": saved.pk}
 
 
