@@ -163,6 +163,30 @@ class TestStart:
         assert (result.returncode, result.stderr) == (0, "")
         assert "no issues" in result.stdout
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("debug", "there"), [("False", False), ("True", True)])
+    def test_knows_the_demo_in_development_only(self, debug, there):
+        """Its logins are public. Pages, tasks and every command are loaded before it looks."""
+        code = (
+            "import json, sys, django\n"
+            "django.setup()\n"
+            "from django.apps import apps\n"
+            "from django.core.management import get_commands, load_command_class\n"
+            "from config import celery, urls\n"
+            "celery.app.loader.import_default_modules()\n"
+            "commands = get_commands()\n"
+            "for name, app in commands.items():\n"
+            "    if name != 'seed_demo' and app in {c.name for c in apps.get_app_configs()}:\n"
+            "        load_command_class(app, name)\n"
+            "loaded = [n for n in sys.modules if n.partition('.')[0] == 'demo']\n"
+            "found = 'seed_demo' in commands, apps.is_installed('demo'), bool(loaded)\n"
+            "print(json.dumps(found))"
+        )
+
+        result = run_python(code, **(PRODUCTION | {"DEBUG": debug}))
+
+        assert json.loads(result.stdout) == [there] * 3, result.stderr
+
 
 class TestReaders:
     @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
-"""The lists of packages in pyproject.toml, all compared with the layers and the tree."""
+"""The lists of packages in pyproject.toml match the layers and the tree; who imports a page."""
 
 from __future__ import annotations
 
 import tomllib
 
+import grimp
 import pytest
 
 from devstack.paths import ROOT
@@ -65,3 +66,16 @@ def test_coverage_is_measured_for_all_of_it_and_the_demo():
 
 def test_imports_are_sorted_as_ours_for_all_of_it():
     assert set(CONFIGURATION["ruff"]["lint"]["isort"]["known-first-party"]) == PRODUCT | BESIDE
+
+
+def test_only_tables_of_addresses_import_the_pages_of_the_dashboard():
+    """The desk shows lines of the dashboard, never its pages, whatever their modules are called."""
+    graph = grimp.build_graph(*PRODUCT, exclude_type_checking_imports=True)
+    tables = {name for name in graph.modules if name.endswith(".urls")}
+    dashboard = {name for name in tables if name.startswith("dashboard.")}
+    pages = set().union(*map(graph.find_modules_directly_imported_by, dashboard)) - tables
+
+    importers = {page: graph.find_modules_that_directly_import(page) for page in pages | dashboard}
+
+    assert len(pages) > 25
+    assert {page: found - tables for page, found in importers.items() if found - tables} == {}
