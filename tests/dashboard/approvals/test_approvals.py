@@ -272,14 +272,6 @@ class TestHistory:
         for other in (approval, ask(rival)):
             assert dana_browser.get(f"{PAGE}?before={other.pk}").status_code == 404
 
-    def test_costs_the_same_however_much_there_is(
-        self, acme, ann, dana_browser, django_assert_max_num_queries
-    ):
-        self.make_expired(acme, 12)
-
-        with django_assert_max_num_queries(10):
-            dana_browser.get(PAGE)
-
     def make_expired(self, tenant, count):
         source = make_source(tenant)
         make_auto_funding(tenant, enabled=False, confirm_topups=True, confirmation_threshold=1)

@@ -229,11 +229,3 @@ class TestDecisions:
     )
     def test_have_words_for_every_reason(self, code, words):
         assert decisions.reason(code).startswith(words)
-
-    def test_cost_the_same_however_many(self, acme, dana_browser, django_assert_max_num_queries):
-        make_auto_funding(acme)
-        for _ in range(40):
-            make_decision(acme)
-
-        with django_assert_max_num_queries(13):
-            dana_browser.get(PAGE)

@@ -27,15 +27,6 @@ class TestBankAccounts:
 
         assert b"No bank account yet" in dana_browser.get("/dashboard/bank-accounts").content
 
-    def test_costs_the_same_for_one_and_for_ten(
-        self, acme, dana_browser, django_assert_max_num_queries
-    ):
-        for number in range(10):
-            make_source(acme, account_number=f"12345678{number}")
-
-        with django_assert_max_num_queries(5):
-            dana_browser.get("/dashboard/bank-accounts")
-
     def test_says_why_an_account_is_of_no_use_and_what_to_do(self, acme, dana_browser):
         closed = make_source(acme)
         sources.note_return(source=closed, return_code="R02", now=NOW)

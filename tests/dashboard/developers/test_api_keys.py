@@ -208,15 +208,6 @@ class TestList:
 
         assert words in dana_browser.get(ROOT).content.decode()
 
-    def test_costs_the_same_for_one_and_for_ten(
-        self, acme, dana_browser, django_assert_num_queries
-    ):
-        for _ in range(10):
-            make_key(acme)
-
-        with django_assert_num_queries(4):
-            dana_browser.get(ROOT)
-
     def test_hides_other_tenants(self, key, ravi, sign_in):
         assert key.prefix not in sign_in(ravi).get(ROOT).content.decode()
 

@@ -165,12 +165,3 @@ class TestFunding:
 
         assert b"No funding yet" in dana_browser.get("/dashboard/funding").content
         assert dana_browser.get(f"/dashboard/funding?before={foreign.pk}").status_code == 404
-
-    def test_costs_the_same_for_one_and_for_twenty(
-        self, acme, source, dana_browser, django_assert_max_num_queries
-    ):
-        for _ in range(20):
-            make_funding(acme, source)
-
-        with django_assert_max_num_queries(5):
-            dana_browser.get("/dashboard/funding")

@@ -94,15 +94,6 @@ class TestOverview:
         assert response["HX-Refresh"] == "true"
         assert response.content == b""
 
-    def test_costs_the_same_however_much_happened(
-        self, acme, dana_browser, django_assert_max_num_queries
-    ):
-        for _ in range(12):
-            fund(acme, 1_000)
-
-        with django_assert_max_num_queries(16):
-            dana_browser.get("/dashboard/")
-
 
 class TestChart:
     def test_is_a_drawing_with_a_table_that_says_the_same(self, acme, dana_browser):
@@ -136,14 +127,6 @@ class TestChart:
 
         assert "Available balance, last 7 days" in content
         assert "<html" not in content
-
-    def test_costs_the_same_for_any_number_of_days(
-        self, acme, dana_browser, django_assert_max_num_queries
-    ):
-        fund(acme, 100)
-
-        with django_assert_max_num_queries(16):
-            dana_browser.get("/dashboard/?days=90")
 
 
 class TestAttention:

@@ -36,10 +36,13 @@ from tests.funding.builders import top_up
 from tests.payments.builders import account, pay
 from tests.payments.builders import run_due as run_payments
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from webhooks.services.deliveries import fresh_start
+from webhooks.states import DeliveryStatus
 
 # The most queries of each page, the session, the person and the memberships included.
 PAGES = {
     "overview": 21,
+    "overview?days=7": 21,
     "overview?days=90": 21,
     "balance_chart": 6,
     "transactions": 7,
@@ -177,12 +180,22 @@ def _grow_money(tenant, source, suffix):
 
 
 def _grow_developers(tenant):
-    make_endpoint(tenant, consecutive_failures=2)
-    event_id = publish(tenant, now=utc_now())
-    for delivery in WebhookDelivery.objects.filter(event_id=event_id):
+    """One more endpoint, told of the oldest event, too, and one more try of every delivery."""
+    endpoint = make_endpoint(tenant, consecutive_failures=2)
+    publish(tenant, now=utc_now())
+    events = WebhookEvent.objects.filter(tenant=tenant)
+    WebhookDelivery.objects.get_or_create(
+        tenant=tenant,
+        endpoint=endpoint,
+        event=events.earliest("pk"),
+        defaults={"created_at": NOW, **fresh_start(NOW), "status": DeliveryStatus.PENDING},
+    )
+    for delivery in WebhookDelivery.objects.filter(event__tenant=tenant):
+        number = delivery.attempts + 1
         WebhookAttempt.objects.create(
-            delivery=delivery, number=1, error="timeout", duration_ms=45, started_at=NOW
+            delivery=delivery, number=number, error="timeout", duration_ms=45, started_at=NOW
         )
+        WebhookDelivery.objects.filter(pk=delivery.pk).update(attempts=number)
     make_key(tenant)
     ApiRequest.objects.create(
         tenant=tenant,
