@@ -11,11 +11,12 @@ from common.engine.http.client import Client
 from webhooks.dispatcher.loop import Dispatcher
 
 
-def deliver(*, clock=utc_now, total_seconds=15.0, slots=256, goes_on=lambda: True):
-    """Run a dispatcher until nothing is due."""
+def deliver(*, clock=utc_now, total_seconds=15.0, slots=256, goes_on=lambda: True, database=None):
+    """Run a dispatcher until nothing is due. `database`: its way to PostgreSQL, closed at the end;
+    one like in production if None."""
+    database = database or DatabaseThread()
 
     async def run():
-        database = DatabaseThread()
         async with Client(urls.policy(), total_seconds=total_seconds) as client:
             dispatcher = Dispatcher(
                 name=None, client=client, database=database, slots=slots, clock=clock
