@@ -48,7 +48,8 @@ def is_late_retry(row):
 
 def plan(*, slots, after, now):
     """Walk from endpoint to endpoint; deal each ready one its share."""
-    walked, ready = [], []
+    walked: list[WebhookEndpoint] = []
+    ready: list[WebhookEndpoint] = []
     most_walked, most_ready = max(2 * slots, _WALK_MIN), min(slots, ENDPOINTS_PER_CLAIM)
     for endpoint in WebhookEndpoint.objects.filter(pk__gt=after).order_by("pk"):
         if not queue_of(endpoint):
