@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from itertools import product
 
 import pytest
 
@@ -11,14 +10,12 @@ from balance import selectors as ledger
 from common.state import IllegalTransition
 from funding.models import FundingEvent, FundingMethod, FundingTransaction
 from funding.services import lifecycle
-from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from funding.states import IN_FLIGHT, FundingStatus
 from funding.transfer import FUNDING
-from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tests.builders import NOW, make_source
 from tests.funding.builders import run_due, top_up
 from transfers import submission
-from transfers.inbox import messages
 from webhooks.models import WebhookEvent
 
 
@@ -139,100 +136,7 @@ class TestFailing:
         assert funding.status == FundingStatus.PENDING
 
 
-class TestSubmitting:
-    def test_tries_again_while_the_network_is_down(self, acme):
-        funding = top_up(acme, source=make_source(acme, account_number="30002"))
-
-        submission.submit_due(FUNDING, now=NOW)
-        submission.submit_due(FUNDING, now=NOW + timedelta(seconds=1))  # not due yet
-        funding.refresh_from_db()
-        assert (funding.status, funding.attempts) == ("reserved", 1)
-
-        submission.submit_due(FUNDING, now=NOW + timedelta(seconds=2))
-        submission.submit_due(FUNDING, now=NOW + timedelta(seconds=10))
-        funding.refresh_from_db()
-        assert (funding.status, funding.attempts) == ("pending", 3)
-        assert SandboxInstruction.objects.get().submissions == 3
-
-    def test_worker_that_died_after_the_bank_accepted_loses_nothing(self, acme, monkeypatch):
-        funding = top_up(acme)
-        monkeypatch.setattr(submission, "_record", lambda *_: None)
-        submission.submit_due(FUNDING, now=NOW)
-        monkeypatch.undo()
-        messages.process(FUNDING, now=NOW)  # the bank's message is there before our own record
-        funding.refresh_from_db()
-        assert funding.status == FundingStatus.RESERVED
-
-        after_the_lease = NOW + submission.LEASE
-        run_due(now=after_the_lease)
-
-        funding.refresh_from_db()
-        assert funding.status == FundingStatus.COMPLETED
-        assert SandboxInstruction.objects.count() == 1
-        assert statement_of(acme) == [("credit", 25_000)]
-
-    def test_worker_that_slept_past_its_lease_records_nothing(self, acme, monkeypatch):
-        funding = top_up(acme)
-        late = []
-        monkeypatch.setattr(submission, "_record", lambda *args: late.append(args))
-        submission.submit_due(FUNDING, now=NOW)
-        monkeypatch.undo()
-        submission.submit_due(FUNDING, now=NOW + submission.LEASE)
-
-        submission._record(*late[0])
-
-        assert history_of(funding) == ["reserved", "pending"]
-
-    def test_one_row_that_cannot_be_sent_does_not_hold_up_the_others(self, acme):
-        source = make_source(acme)
-        broken = top_up(acme, source=source, now=NOW - timedelta(seconds=1))
-        fine = top_up(acme, source=source)
-        FundingTransaction.objects.filter(pk=broken.pk).update(network="gone")
-
-        submission.submit_due(FUNDING, now=NOW)
-
-        broken.refresh_from_db()
-        fine.refresh_from_db()
-        assert fine.status == FundingStatus.PENDING
-        assert broken.status == FundingStatus.RESERVED
-        assert broken.next_attempt_at == NOW + timedelta(seconds=2)
-
-    def test_what_cannot_be_recorded_is_tried_again(self, acme, monkeypatch):
-        funding = top_up(acme)
-
-        def fail(**_move):
-            raise RuntimeError("a bug")
-
-        with monkeypatch.context() as broken:
-            broken.setattr(lifecycle, "move", fail)
-            submission.submit_due(FUNDING, now=NOW)
-        submission.submit_due(FUNDING, now=NOW + timedelta(seconds=2))
-
-        funding.refresh_from_db()
-        assert funding.status == FundingStatus.PENDING
-        assert SandboxInstruction.objects.count() == 1
-
-    def test_leaves_a_suspended_tenants_money_alone(self, acme):
-        funding = top_up(acme)
-        type(acme).objects.filter(pk=acme.pk).update(status="suspended")
-
-        assert submission.submit_due(FUNDING, now=NOW) == 0
-
-        funding.refresh_from_db()
-        assert funding.status == FundingStatus.RESERVED
-
-
 class TestMachine:
-    def test_every_pair_of_statuses(self, acme):
-        known = top_up(acme).pk
-
-        for source, target in product(FundingStatus.values, repeat=2):
-            if FUNDING_STATES.allows(source, target):
-                assert source != target
-            else:
-                with pytest.raises(IllegalTransition):
-                    FUNDING_STATES.advance(FundingTransaction(pk=known, status=source), target)
-
     def test_pending_money_is_what_is_in_flight(self):
         assert set(IN_FLIGHT) == set(FundingStatus.values) - {"completed", "failed"}
 

@@ -13,7 +13,7 @@ from common.clock import utc_now
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import topups
 from funding.states import FundingStatus
-from funding.transfer import FUNDING
+from funding.transfer import FUNDING, FundingTransfer
 from networks.base import EventKind
 from tenants.actors import SYSTEM
 from tests.builders import NOW
@@ -136,21 +136,23 @@ def test_nothing_moves_a_funding_nobody_approved(acme):
     assert funding.status == FundingStatus.RESERVED
 
 
-def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, acme, monkeypatch):
+def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, acme):
     other = top_up(acme, source=in_transit.source)
     submission.submit_due(FUNDING, now=NOW)
-    deliver(message(in_transit, EventKind.SETTLED, id="broken"))
-    real_apply = messages.apply
+    for id, row, kind in (
+        ("broken", in_transit, EventKind.SETTLED),
+        ("fine", other, EventKind.ACCEPTED),
+    ):
+        network = ScriptedNetwork(message(row, kind, id=id))
+        arrivals.collect(network=network, id_prefix=FUNDING.id_prefix, now=NOW)
 
-    def apply(inbox, *, event_id, now):
-        if InboundEvent.objects.get(pk=event_id).event_id == "broken":
-            raise RuntimeError("a bug")
-        return real_apply(inbox, event_id=event_id, now=now)
+    class Broken(FundingTransfer):
+        def apply(self, row, target, event, now):
+            super().apply(row, target, event, now)
+            if event.event_id == "broken":
+                raise RuntimeError("a bug")
 
-    InboundEvent.objects.filter(event_id="broken").update(outcome="new", next_attempt_at=NOW)
-    monkeypatch.setattr(messages, "apply", apply)
-
-    deliver(message(other, EventKind.ACCEPTED, id="fine"), now=NOW + timedelta(seconds=1))
+    messages.apply_new(Broken(), now=NOW)
 
     assert InboundEvent.objects.get(event_id="fine").outcome == InboundOutcome.APPLIED
     assert InboundEvent.objects.get(event_id="broken").outcome == InboundOutcome.NEW

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from datetime import date, datetime, timedelta
-from itertools import product
+from datetime import date, timedelta
 
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
@@ -13,15 +11,14 @@ from django.db import IntegrityError, ProgrammingError, transaction
 from balance import invariants
 from balance.errors import InsufficientBalance
 from common.state import IllegalTransition
-from networks.base import Capabilities
-from networks.sandbox.models import SandboxInstruction
 from payments.models import Payment, PaymentEvent, PaymentMethod, Recipient
 from payments.services import lifecycle
-from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
-from payments.transfer import PAYMENTS, PaymentTransfer
+from payments.states import COLUMN_OF, OPEN, PaymentStatus
+from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tests.builders import NOW
 from tests.database import owner
+from tests.networks.scripted import BankOfOneLimit
 from tests.payments.builders import (
     events_of,
     fund,
@@ -34,7 +31,6 @@ from tests.payments.builders import (
     take,
 )
 from transfers import submission
-from transfers.inbox import messages
 from webhooks.models import WebhookEvent
 
 
@@ -186,9 +182,9 @@ class TestFailing:
         assert status_of(payment) == "processing"
         assert funds_of(funded) == (30_000, 20_000)
 
-    def test_a_refusal_by_the_network_gives_the_money_back(self, funded, monkeypatch):
+    def test_a_refusal_by_the_network_gives_the_money_back(self, funded, connect):
         payment = pay(funded, 20_000)
-        monkeypatch.setattr(Capabilities, "supports", lambda *_, **__: False)
+        connect(BankOfOneLimit(19_999))
 
         submission.submit_due(PAYMENTS, now=NOW)
 
@@ -198,97 +194,7 @@ class TestFailing:
         assert postings_of(payment) == [("lock", 20_000), ("unlock", 20_000)]
 
 
-class TestSubmitting:
-    def test_tries_again_while_the_network_is_down(self, funded):
-        payment = pay(funded, to="30002")
-
-        submission.submit_due(PAYMENTS, now=NOW)
-        submission.submit_due(PAYMENTS, now=NOW + timedelta(seconds=1))  # not due yet
-        payment.refresh_from_db()
-        assert (payment.status, payment.attempts) == ("created", 1)
-
-        submission.submit_due(PAYMENTS, now=NOW + timedelta(seconds=2))
-        submission.submit_due(PAYMENTS, now=NOW + timedelta(seconds=10))
-        payment.refresh_from_db()
-        assert (payment.status, payment.attempts) == ("processing", 3)
-        assert SandboxInstruction.objects.get().submissions == 3
-
-    def test_worker_that_died_after_the_bank_accepted_loses_nothing(self, funded, monkeypatch):
-        payment = pay(funded)
-        monkeypatch.setattr(submission, "_record", lambda *_: None)
-        submission.submit_due(PAYMENTS, now=NOW)
-        monkeypatch.undo()
-        messages.process(PAYMENTS, now=NOW)  # the bank's message is there before our own record
-        assert status_of(payment) == "created"
-
-        run_due(now=NOW + submission.LEASE)
-
-        assert status_of(payment) == "completed"
-        assert SandboxInstruction.objects.count() == 1
-        assert postings_of(payment) == [("lock", 10_000), ("settlement", 10_000)]
-
-    def test_worker_that_slept_past_its_lease_records_nothing(self, funded, monkeypatch):
-        payment, late = pay(funded), []
-        monkeypatch.setattr(submission, "_record", lambda *args: late.append(args))
-        submission.submit_due(PAYMENTS, now=NOW)
-        monkeypatch.undo()
-        submission.submit_due(PAYMENTS, now=NOW + submission.LEASE)
-
-        submission._record(*late[0])
-
-        assert history_of(payment) == ["created", "processing"]
-
-    def test_claims_late_payments_for_as_long_as_early_ones(self, funded, monkeypatch):
-        """Each instruction takes 3 s here."""
-        for _ in range(submission.BATCH + 1):
-            pay(funded, 100)
-        ends: list[datetime] = []
-        begun = time.monotonic()
-        monkeypatch.setattr(time, "monotonic", lambda: begun + 3 * len(ends))
-
-        class Noting(PaymentTransfer):
-            def instruction(self, row):
-                ends.append(row.leased_until)
-                return super().instruction(row)
-
-        submission.submit_due(Noting(), now=NOW)
-
-        late = timedelta(seconds=3 * submission.BATCH)
-        assert (ends[0], ends[-1]) == (NOW + submission.LEASE, NOW + late + submission.LEASE)
-
-    def test_one_payment_we_cannot_submit_holds_up_nobody(self, funded):
-        broken, fine = pay(funded, 100), pay(funded, 200)
-        recipients = Recipient.objects.filter(pk=broken.recipient_id)
-        encrypted = recipients.get().account_number_token
-        recipients.update(account_number_token="dev:gone")
-
-        assert submission.submit_due(PAYMENTS, now=NOW) == 2
-
-        broken.refresh_from_db()
-        assert (broken.status, broken.attempts) == ("created", 1)
-        assert broken.next_attempt_at == NOW + submission.RETRY_AFTER[0]
-        assert status_of(fine) == "processing"
-        recipients.update(account_number_token=encrypted)
-
-    def test_leaves_a_suspended_tenants_money_alone(self, funded):
-        payment = pay(funded)
-        type(funded).objects.filter(pk=funded.pk).update(status="suspended")
-
-        assert submission.submit_due(PAYMENTS, now=NOW) == 0
-        assert status_of(payment) == "created"
-
-
 class TestMachine:
-    def test_every_pair_of_statuses(self, funded):
-        known = pay(funded).pk
-
-        for source, target in product(PaymentStatus.values, repeat=2):
-            if PAYMENT_STATES.allows(source, target):
-                assert source != target
-            else:
-                with pytest.raises(IllegalTransition):
-                    PAYMENT_STATES.advance(Payment(pk=known, status=source), target)
-
     def test_locked_money_is_what_was_created_and_is_not_over(self):
         over = {"completed", "failed", "returned", "canceled"}
         assert set(OPEN) == set(PaymentStatus.values) - over - {"waiting_for_funds"}

@@ -13,7 +13,6 @@ from common import leases
 from common.database_clock import database_now
 from funding.models import FundingEvent, FundingTransaction
 from funding.transfer import FUNDING
-from networks import registry
 from networks.base import EventKind, NetworkUnavailable
 from payments.models import PaymentEvent
 from payments.transfer import PAYMENTS
@@ -141,10 +140,8 @@ class SilentNetwork(ScriptedNetwork):
 
 class TestWhatWasNeverAnswered:
     @pytest.fixture
-    def network(self, monkeypatch):
-        silent = SilentNetwork()
-        monkeypatch.setattr(registry, "get", lambda name: silent)
-        return silent
+    def network(self, connect):
+        return connect(SilentNetwork())
 
     @pytest.fixture
     def unanswered(self, acme, network):
