@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.db import IntegrityError, connection
 from django.test import Client
 
 from common.clock import utc_now
@@ -236,6 +237,22 @@ class TestSending:
         assert 'data-token="link-sandbox-' in page
         assert FundingSource.objects.count() == 1
 
+    def test_can_be_sent_again_after_an_error_of_ours(self, plaid, dana_browser, sent):
+        form = sent()
+        table = "ALTER TABLE funding_fundingsource"
+        with owner.as_owner(), connection.cursor() as cursor:
+            cursor.execute(f"{table} ADD CONSTRAINT broken CHECK (false) NOT VALID")
+        with pytest.raises(IntegrityError, match="broken"):
+            dana_browser.post(PAGE, form)
+        with owner.as_owner(), connection.cursor() as cursor:
+            cursor.execute(f"{table} DROP CONSTRAINT broken")
+        plaid.public_tokens.add(PUBLIC_TOKEN)
+
+        response = dana_browser.post(PAGE, form, follow=True)
+
+        assert b"0000 was linked." in response.content
+        assert FundingSource.objects.count() == 1
+
     def test_names_the_account_that_is_there_already(self, plaid, dana_browser, sent):
         dana_browser.post(PAGE, sent())
         plaid.public_tokens.add("public-sandbox-2")
@@ -278,6 +295,13 @@ class TestSending:
         assert b"open for too long" in response.content
         assert not FundingSource.objects.exists()
         assert set(plaid.paths()) == {"/link/token/create"}
+
+
+def test_without_a_registered_address_the_provider_is_told_no_way_back(plaid, dana_browser):
+    dana_browser.get(PAGE)
+
+    [asked] = plaid.bodies("/link/token/create")
+    assert "redirect_uri" not in asked
 
 
 class TestWayBack:
