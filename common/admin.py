@@ -29,7 +29,7 @@ _TOO_MANY = (
     " a filter, or go through it page by page."
 )
 
-# What workers note for each other: last on a page.
+# Columns that workers write for each other: a page shows them last.
 _MACHINERY = frozenset(
     {
         "attempts",
@@ -41,7 +41,7 @@ _MACHINERY = frozenset(
     }
 )
 
-# First where somebody holds a row, and else of no interest.
+# Columns of a hold: a page shows them first while a row is held, and hides them otherwise.
 _HOLD = frozenset({"held_at", "hold_reason"})
 
 _EMPTY: tuple[object, ...] = (None, "", [], {})
@@ -62,7 +62,7 @@ def dollars(column: str) -> Callable[[Any], str | None]:
 
 
 def _yes_or_no(column: str) -> Callable[[Any], str | None]:
-    """A question in words: Django's red cross would make a healthy `returned: no` an alarm."""
+    """A boolean as Yes or No: Django's red cross would make a healthy `returned: no` alarming."""
 
     @admin.display(description=column.replace("_", " "))
     def shown(row: Any) -> str | None:
@@ -73,7 +73,7 @@ def _yes_or_no(column: str) -> Callable[[Any], str | None]:
 
 
 def _names_of(columns: Sequence[str]) -> Callable[[Any], str]:
-    """One line for all that a row has nothing in."""
+    """One line that names every column in which the row is empty."""
 
     @admin.display(description="empty")
     def shown(row: Any) -> str:
@@ -168,7 +168,7 @@ class FastAdmin(ModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:
-        """Called what the menu calls it."""
+        """Give the list the title that the menu has for it."""
         title = {"title": capfirst(str(self.opts.verbose_name_plural))}
         return super().changelist_view(request, title | (extra_context or {}))
 

@@ -31,7 +31,7 @@ class Scope:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The same for a statement."""
+        """The scope as parameters of a statement."""
         tenant_ids = None if self.tenant_ids is None else list(self.tenant_ids)
         return {"tenant_ids": tenant_ids, "full": self.full, "since": self.since}
 

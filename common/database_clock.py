@@ -135,7 +135,7 @@ def at(moment: datetime) -> Iterator[None]:
 
 
 def _restore(text: str) -> None:
-    """Where the transaction is broken, or the connection is, its end undoes the setting."""
+    """Set the time back. A broken transaction or connection undoes the setting when it ends."""
     if connection.connection is None or connection.connection.closed:
         return
     if not connection.needs_rollback:

@@ -99,7 +99,7 @@ _told: list[EncryptedEntry] = []
 
 
 def also(place: EncryptedEntry) -> None:
-    """Rotate this one, too."""
+    """Rotate these values of a package's own table, too."""
     _told.append(place)
 
 

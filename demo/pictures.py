@@ -77,7 +77,7 @@ def _take(browser: Browser, picture: Picture, cookies: StorageState) -> None:
     with _window(
         browser, color_scheme=picture.scheme, viewport=viewport, storage_state=cookies
     ) as page:
-        for _ in range(2):  # the second time the font is at hand
+        for _ in range(2):  # the first drawing loads the font
             page.goto(picture.path)
             page.wait_for_load_state("networkidle")
         page.screenshot(path=FOLDER / f"{picture.name}.png")

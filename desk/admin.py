@@ -39,7 +39,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
     search_help_text = "The id of the event, its subject or its tenant"
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
-        """The page of the list, named in one go."""
+        """Name all events of the page at once."""
         page = super().get_changelist_instance(request)
         name_all(page.result_list)
         return page

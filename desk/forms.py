@@ -25,7 +25,7 @@ def _day() -> forms.DateInput:
 
 
 class ReasonField(forms.CharField):
-    """Why: a sentence that stays in the audit log."""
+    """The reason for a step: a sentence that stays in the audit log."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -61,10 +61,10 @@ class DollarsField(forms.CharField):
         return cents
 
     def validate(self, value: Any) -> None:
-        """Cents have no length."""
+        """Skip the check for a length: cents have none."""
 
     def run_validators(self, value: Any) -> None:
-        """They would count the letters of a number."""
+        """Run no validators of text: they would count the letters of a number."""
 
 
 class ReasonForm(forms.Form):
@@ -84,7 +84,7 @@ class LimitsForm(forms.Form):
 
     @property
     def limits(self) -> OwnLimits:
-        """Of a valid form."""
+        """The limits that a valid form holds."""
         values = {name: cents for name, cents in self.cleaned_data.items() if name != "reason"}
         return OwnLimits(**values)
 

@@ -1,4 +1,4 @@
-"""Who gets into the desk: staff, and only with a second factor where the deployment asks for it."""
+"""Lets staff into the desk, with a second factor where the deployment asks for one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def guard(site: AdminSite) -> None:
 
 
 def _has_second_factor(request: HttpRequest) -> bool:
-    """One query a request, and none where it is not asked for."""
+    """Whether the person has a second factor. One query, or none where nobody asks for it."""
     if not settings.STAFF_SECOND_FACTOR:
         return True
     if not hasattr(request, "has_second_factor"):

@@ -1,4 +1,4 @@
-"""What `manage.py check` says of the database's roles."""
+"""Checks of the database's roles for `manage.py check`."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def of_tables() -> dict[str, Rights]:
 
 
 def of_model(model: type[models.Model]) -> Rights:
-    """What the model says, else what its triggers leave."""
+    """The rights that the model declares, or those that its triggers leave over."""
     if "app_rights" in vars(model):
         said: Rights = model.app_rights  # type: ignore[attr-defined]  # just looked for
         return said
@@ -71,7 +71,7 @@ def _models() -> Iterable[type[models.Model]]:
 
 
 def _refuses(trigger: pgtrigger.Trigger, operation: Any) -> bool:
-    """Whether it refuses every such statement, whatever the row."""
+    """Whether the trigger refuses every such statement, whatever the row holds."""
     return (
         type(trigger) is pgtrigger.Protect
         and trigger.condition is None

@@ -1,4 +1,4 @@
-"""What to call a browser, from the header it sends."""
+"""Names a browser from the header it sends."""
 
 from __future__ import annotations
 

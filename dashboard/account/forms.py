@@ -1,4 +1,4 @@
-"""What people type about themselves."""
+"""The form for a person's own name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do about their own account, whatever their tenants."""
+"""Pages about a person's own account, whichever tenants they belong to."""
 
 from __future__ import annotations
 

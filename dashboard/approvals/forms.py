@@ -1,4 +1,4 @@
-"""What people type."""
+"""The form that approves: it asks for the amount."""
 
 from __future__ import annotations
 

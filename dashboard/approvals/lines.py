@@ -45,7 +45,7 @@ class ApprovalLine:
 
 
 def approval_line(view: ApprovalView, *, email: str) -> ApprovalLine:
-    """`email` is the address of whoever looks at it."""
+    """The line of one approval for the reader with this `email`."""
     account = bank_name(view.bank_name, view.last4)
     is_payment = view.kind == "payment"
     return ApprovalLine(
@@ -76,7 +76,7 @@ class ApprovalFact:
 
 
 def approval_fact(approval: Approval | None) -> ApprovalFact | None:
-    """None where nobody was asked."""
+    """How `approval` stands, in words; None where nobody was asked."""
     if approval is None:
         return None
     state = ApprovalStatus(approval.decision)

@@ -80,7 +80,7 @@ class AuditFilter(DaysFilter):
 
 
 def lines(rows: Iterable[AuditEvent]) -> list[AuditLine]:
-    """Two queries more, for the names of people and keys."""
+    """The lines of `rows`. Two more queries find the names of people and keys."""
     found = list(rows)
     names = _names(found)
     return [
@@ -125,7 +125,7 @@ def _names(rows: list[AuditEvent]) -> dict[str, str]:
 
 
 def _who(row: AuditEvent, names: dict[str, str]) -> str:
-    """Our own staff are called by what they are, never by name."""
+    """Name the actor; our own staff appear as staff, never by name."""
     return _ACTORS.get(ActorType(row.actor_type)) or names.get(row.actor_id, row.actor_id)
 
 

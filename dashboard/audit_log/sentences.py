@@ -127,7 +127,7 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "balance.debit": "Debited {amount}: {reason}",
     "recipient.renamed": ("Renamed the recipient {account} to {name}", "Renamed a recipient"),
 }
-# What no tenant reads.
+# Actions that no tenant may read.
 _AMONG_STAFF = {
     "adjustment.proposed": "Proposed to {type} {amount}",
     "adjustment.approved": "Approved to {type} {amount}",

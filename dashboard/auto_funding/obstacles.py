@@ -67,7 +67,7 @@ def state(obstacle: Declined, *, now: datetime) -> State:
 
 
 def explained(obstacle: Declined, *, now: datetime) -> str:
-    """Why, and what to do about it."""
+    """The sentence that explains an obstacle, and the step that a person can take."""
     if obstacle.reason in _WAYS_OUT or obstacle.reason in DomainError.registry:
         return f"{obstacle.detail} {_dated(_way_out(obstacle.reason)[0], now)}".strip()
     return " ".join(notices.explain_pause(obstacle.reason)).strip()
@@ -81,6 +81,6 @@ def _way_out(reason: str) -> tuple[str, Step]:
 
 
 def _dated(advice: str, now: datetime) -> str:
-    """The first of the next month, Eastern, where the limits of a month end."""
+    """Fill in the first day of the next Eastern month, on which monthly limits start over."""
     first = days.next_month(days.day_of(now))
     return advice.format(month=f"{first:%B} {first.day} (US Eastern time)")

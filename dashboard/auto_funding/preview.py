@@ -1,4 +1,4 @@
-"""What settings, saved or only typed, will do and would have done."""
+"""Previews settings, saved or only typed: what they will do, and would have done until now."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def state(config: AutoFundingConfig, *, now: datetime, obstacle: Declined | None
 
 
 def state_in_short(config: AutoFundingConfig, found: State) -> State:
-    """The same without the reason, for pages whose attention list gives it."""
+    """The state without its reason, for pages whose attention list gives the reason."""
     return replace(found, text=_summary(config, verb="Would"))
 
 

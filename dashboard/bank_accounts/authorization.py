@@ -1,4 +1,4 @@
-"""What people are told about an account whose holder's authorization has ended, and asked."""
+"""Texts for a bank account whose holder no longer authorizes debits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from funding.services import notices, pauses
 from networks import return_codes
 
 REFUSAL = "Its holder has to agree to debits again first."
-# Where somebody was when the question came up.
+# The pages that lead here, and to which the answer leads back.
 _PAGES = {
     "topup": "dashboard:topup",
     "auto-funding": "dashboard:auto_funding_settings",

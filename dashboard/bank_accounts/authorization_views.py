@@ -57,7 +57,7 @@ def _renew(request: PageRequest, source_id: str) -> None:
 
 
 def _resume(request: PageRequest, source_id: str) -> None:
-    """The same for the account that auto-funding draws on, whose pause ends as well."""
+    """Authorize the account that auto-funding draws on, and end the pause of auto-funding."""
     auto_funding_config.resume(
         tenant_id=request.access.tenant.pk,
         seen=request.POST.get("standing", ""),

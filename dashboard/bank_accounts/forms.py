@@ -46,7 +46,7 @@ class _Unrepeated(forms.TextInput):
 
 
 class _UsedUp(forms.HiddenInput):
-    """What a script fills in, for one sending: never shown again."""
+    """A hidden field that a script fills in for one sending; it is never shown again."""
 
     def format_value(self, value: Any) -> None:
         return None

@@ -1,4 +1,4 @@
-"""Values in the words that pages use for them."""
+"""Durations in the words that pages use for them."""
 
 from __future__ import annotations
 

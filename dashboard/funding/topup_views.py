@@ -94,7 +94,7 @@ def _form(request: PageRequest) -> TopUpForm:
 
 
 def _chosen(form: TopUpForm) -> dict[str, object]:
-    """The names of what was chosen."""
+    """The names of the chosen account and method."""
     data = form.cleaned_data
     return {
         "source_name": dict(form.fields["source"].choices)[data["source"]],  # type: ignore[attr-defined]  # a ChoiceField

@@ -71,7 +71,7 @@ def change(request: PageRequest) -> HttpResponse:
 
 
 def _asked_by(waiting: PaymentSettings | None) -> str:
-    """Our own staff are called by what they are, never by name."""
+    """Name who asked; our own staff appear as support, never by name."""
     if waiting is None:
         return ""
     members = tenants.members(tenant_id=waiting.tenant_id).filter(user_id=waiting.next_by)

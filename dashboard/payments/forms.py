@@ -91,7 +91,7 @@ class PayForm(OnceForm):
 
     @property
     def is_short(self) -> bool:
-        """Nothing that is ordered now can be sent now."""
+        """Whether the balance is too low for any payment to be sent now."""
         return self.available <= 0
 
 

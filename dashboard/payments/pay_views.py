@@ -127,7 +127,7 @@ def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
 
 
 def _said_again(payment: Payment) -> str:
-    """To whoever sent a form twice: what it ordered, and that it ordered nothing more."""
+    """Tell a person who sent a form twice which payment it ordered, and that there is no second."""
     return (
         f"This form had been sent already: it ordered {format_cents(payment.amount)} to"
         f" {payment.recipient.display_name}, once. Nothing else was ordered."

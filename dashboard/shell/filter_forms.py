@@ -13,7 +13,7 @@ from common import days
 
 
 class FilterForm(forms.Form):
-    """Odd values are told next to their field, and nothing is found."""
+    """A form that narrows a list. A wrong value gets a message, and nothing is found."""
 
     def narrow(self, rows: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
         """`rows` as the form says; none while the form makes no sense."""

@@ -54,7 +54,9 @@ def _position(queryset: QuerySet[Any, Any], before: str, keys: Sequence[str]) ->
 
 
 def _follows(keys: Sequence[str], position: tuple[Any, ...]) -> Q:
-    """Behind `position`; the redundant first bound lets an index range start there."""
+    """The condition for rows behind `position`. Its first bound is redundant, and lets an index
+    range start there.
+    """
     first, *rest = keys
     if not rest:
         return Q(**{f"{first}__lt": position[0]})

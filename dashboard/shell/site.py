@@ -24,7 +24,7 @@ def favicon(_request: HttpRequest) -> HttpResponse:
 
 
 def not_offered(_request: HttpRequest) -> HttpResponse:
-    """For a page that a package brings and we do not want."""
+    """Answer 404 for a page that a package brings and we do not offer."""
     raise Http404
 
 

@@ -31,7 +31,7 @@ class Stops:
 
 
 def of(tenant: Tenant) -> Stops:
-    """One query."""
+    """The stops of this tenant in words. One query."""
     networks = [network.name for network in registry.of_mode(tenant.mode)]
     found = switches.stops_of(tenant_id=tenant.pk, networks=networks)
     return Stops(
@@ -41,7 +41,7 @@ def of(tenant: Tenant) -> Stops:
 
 
 def of_webhooks(tenant_id: str) -> str:
-    """The same about webhooks. One query."""
+    """The sentence about stopped webhooks of this tenant. One query."""
     return _sentence(switches.stop_of_webhooks(tenant_id=tenant_id))
 
 

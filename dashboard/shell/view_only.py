@@ -78,7 +78,7 @@ class _Actions(HTMLParser):
         return self._lines[line - 1] + column
 
     def _anew(self, tag: str, attributes: Attributes) -> tuple[int, str]:
-        """Where the tag ends that is being read, and `tag` in its place."""
+        """Write the tag that is being read anew as `tag`: where the old one ends, and the text."""
         end = self._place + len(self.get_starttag_text() or "")
         kept = [pair for pair in attributes if pair[0] not in _ACTING_ATTRIBUTES]
         return end, f"<{' '.join([tag, *map(_attribute, kept)])}>"

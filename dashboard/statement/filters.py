@@ -19,7 +19,7 @@ _A_MOMENT = timedelta(microseconds=1)
 
 
 class TransactionFilter(DaysFilter):
-    """All of it optional."""
+    """The filter of the statement; every field is optional."""
 
     search = forms.CharField(
         label="Id",

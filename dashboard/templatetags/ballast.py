@@ -73,7 +73,7 @@ def ending_in(bank_name: str, last4: str) -> str:
 
 @register.filter
 def of(values: Mapping[str, str], key: str) -> str:
-    """The value under a key that is known only here."""
+    """Look a value up by a key that only the template knows."""
     return values[key]
 
 

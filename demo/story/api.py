@@ -1,4 +1,4 @@
-"""The demo's other hands beside the API client: the command line and the approver's mailbox."""
+"""What the demo uses beside the API client: the command line and the approver's mailbox."""
 
 from __future__ import annotations
 

@@ -67,6 +67,6 @@ class Receiver:
                 self.end_headers()
 
             def log_message(self, *args: object) -> None:
-                """Quiet: the story prints what matters."""
+                """Log nothing: the story prints what matters."""
 
         return Handler

@@ -55,7 +55,7 @@ def live(*, tenant: Tenant, approver: str, now: datetime) -> None:
 
 
 def _pay_bills(tenant: Tenant, now: datetime) -> Receiver:
-    """One a morning. Returns whom webhooks have told of it since the last days."""
+    """Pay one bill each morning. Returns the receiver that webhooks told of the last days."""
     mornings = _mornings(now)
     payees = [_payee(tenant, payee, mornings[0]) for payee in _PAYEES]
     bills = list(zip(mornings, cycle(payees), cycle(_BILLS), strict=False))

@@ -26,7 +26,7 @@ KEY_NAME = "demo"
 
 @dataclass(frozen=True)
 class Demo:
-    """How to get in."""
+    """The logins and the API key of the demo tenant."""
 
     tenant_id: str
     api_key: str

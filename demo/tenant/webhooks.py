@@ -30,7 +30,9 @@ _BROKEN = Answer(status=500, body=b'{"error": "unknown invoice"}', duration_ms=2
 
 
 class Receiver:
-    """Takes everything, except two `payment.completed`: the first for ever, the third twice."""
+    """Accepts every event except two `payment.completed`: it refuses the first one for ever and the
+    third one twice.
+    """
 
     def __init__(self, tenant: Tenant, *, now: datetime) -> None:
         registered = endpoints.register(
@@ -87,7 +89,7 @@ class Receiver:
 
 
 def _job(row: WebhookDelivery) -> Job:
-    """As it was claimed; nothing of it is sent."""
+    """The job as the dispatcher would claim it; nothing of it is sent."""
     return Job(
         delivery_id=row.pk,
         lease_version=row.lease_version,

@@ -1,4 +1,4 @@
-"""The two kinds of accounts whose numbers we keep, behind one page."""
+"""The two kinds of bank accounts whose numbers we keep: one page shows both."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Kind:
 
 
 def kind_of(account_id: str) -> Kind:
-    """By the prefix of the id. Raises NotFound."""
+    """Find the kind of an account by the prefix of its id. Raises NotFound."""
     kind = _KINDS.get(account_id.partition("_")[0])
     if kind is None:
         raise NotFound("There is no such account.")

@@ -1,4 +1,4 @@
-"""What somebody at the desk should do something about now."""
+"""The list of things that somebody at the desk should act on now."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _HELD_FUNDING = ("admin:funding_fundingtransaction_changelist", "held_at__isempt
 _HELD_PAYMENTS = ("admin:payments_payment_changelist", "held_at__isempty=0")
 _HELD_BACK = ("admin:payments_payment_changelist", "held_back_at__isempty=0")
 
-# One return among three debits is no rate.
+# Fewer debits than this say nothing about a rate: one return among three is chance.
 DEBITS_THAT_SAY_SOMETHING = 20
 
 

@@ -1,4 +1,4 @@
-"""Bars drawn on the server: the numbers of an SVG, and nothing that needs a script."""
+"""Bar charts drawn on the server: the page needs no script, only the numbers of an SVG."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Home:
 
 
 def callback(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """What unfold asks for when somebody opens the desk."""
+    """Give unfold the values of the start page; it calls this when somebody opens the desk."""
     if request.user.has_perm(SEES_HOME):
         context["home"] = home(now=utc_now())
     return context
@@ -143,7 +143,7 @@ def _failures(totals: list[FailureTotal]) -> list[FailureLine]:
 
 
 def failure_line(total: FailureTotal) -> FailureLine:
-    """A code of the networks in the words of their table; one of ours in its own."""
+    """Explain a failure: network codes in the words of their table, our codes in their own."""
     known = return_codes.ALL.get(total.code)
     return FailureLine(
         code=total.code,

@@ -1,4 +1,4 @@
-"""What to think of the last ledger check."""
+"""The verdict on the last ledger check: clean, late or broken, in a few words."""
 
 from __future__ import annotations
 

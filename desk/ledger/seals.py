@@ -1,4 +1,4 @@
-"""What to think of the seals, and of where they are published."""
+"""The verdict on the newest seal and on each place where seals are published."""
 
 from __future__ import annotations
 

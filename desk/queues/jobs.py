@@ -10,7 +10,7 @@ from django.conf import settings
 from common import ticks
 from common.ticks import Tick
 
-# A tick may fall out once; after three missed ones somebody should look.
+# One missed tick is harmless; after three somebody should look.
 _MISSED_AT_MOST = 3
 _GRACE_SECONDS = 10
 

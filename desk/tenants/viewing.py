@@ -37,7 +37,7 @@ def view_as(request: HttpRequest, tenant_id: str) -> HttpResponse:
 @require_POST
 @desk_page()
 def stop(request: HttpRequest) -> HttpResponse:
-    """Back to the desk."""
+    """Stop looking as the tenant, and go back to the desk."""
     tenant_id = staff_view.end(request, now=utc_now())
     if tenant_id is None:
         return redirect("admin:index")

@@ -31,7 +31,7 @@ def tenant(request: HttpRequest, tenant_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @desk_page(SEE, SUSPEND)
 def suspend(request: HttpRequest, tenant_id: str) -> HttpResponse:
-    """Stop everything, after a reason."""
+    """Ask for a reason, then suspend the tenant."""
     subject, form = selectors.found_tenant(tenant_id), ReasonForm(request.POST or None)
     if form.is_valid():
         accounts.suspend(
@@ -49,7 +49,7 @@ def suspend(request: HttpRequest, tenant_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @desk_page(SEE, SUSPEND)
 def release(request: HttpRequest, tenant_id: str) -> HttpResponse:
-    """Lift a suspension, after a reason."""
+    """Ask for a reason, then lift the suspension."""
     subject, form = selectors.found_tenant(tenant_id), ReasonForm(request.POST or None)
     if form.is_valid():
         accounts.release(

@@ -101,7 +101,7 @@ def _linked(children: Sequence[Token], href: str) -> list[Token]:
 
 
 def _readdressed(children: Sequence[Token]) -> Iterator[Token]:
-    """With links that work on the site; a link to a file that is not served loses its link."""
+    """Point links at pages of the site; a link to a file that is not served becomes plain text."""
     is_dropped = False
     for token in children:
         if token.type == "link_open":

@@ -1,4 +1,4 @@
-"""What happened in the last 30 days, whoever was told."""
+"""The events of the last 30 days, also those that no endpoint was told of."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class EndpointForm(OnceForm):
 
 
 class EditEndpointForm(EndpointForm):
-    """The same about an endpoint that exists: its token registers nothing and shows no secret."""
+    """Changes an endpoint that exists: its token registers nothing and shows no secret."""
 
     purpose = "webhook.edit"
 
@@ -177,7 +177,7 @@ class ReplayForm(OnceForm):
 
     @property
     def window(self) -> dict[str, Any]:
-        """The arguments of the service."""
+        """The chosen times and events as arguments of the replay service."""
         data = self.cleaned_data
         return {
             "start": data["start"],
