@@ -49,7 +49,8 @@ _ELSEWHERE: Mapping[str, Rights] = {
 
 def of_tables() -> dict[str, Rights]:
     """The rights on every table of the installed apps, by its name in the database."""
-    found = {model._meta.db_table: of_model(model) for model in _models()}
+    known = apps.get_models(include_auto_created=True)
+    found = {model._meta.db_table: of_model(model) for model in known}
     return {**found, **_ELSEWHERE}
 
 
@@ -64,10 +65,6 @@ def of_model(model: type[models.Model]) -> Rights:
     if any(_refuses(trigger, pgtrigger.Update) for trigger in triggers):
         return Rights(update=False)
     return Rights(update=_changing_columns(model, triggers))
-
-
-def _models() -> Iterable[type[models.Model]]:
-    return apps.get_models(include_auto_created=True)
 
 
 def _refuses(trigger: pgtrigger.Trigger, operation: Any) -> bool:

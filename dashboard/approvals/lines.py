@@ -61,7 +61,7 @@ def approval_line(view: ApprovalView, *, email: str) -> ApprovalLine:
         asked_at=view.requested_at,
         expires_at=view.expires_at,
         badge=_ENDS[ApprovalStatus(view.state)],
-        end=_end(view),
+        end=_ending(ApprovalStatus(view.state), view),
         ended_at=view.decided_at,
     )
 
@@ -107,10 +107,6 @@ def _title(view: ApprovalView) -> str:
     if view.kind == "payment":
         return f"Pay {format_cents(view.amount)} to {view.holder_name}"
     return f"Add {format_cents(view.amount)} to the balance"
-
-
-def _end(view: ApprovalView) -> str:
-    return _ending(ApprovalStatus(view.state), view)
 
 
 def _ending(state: ApprovalStatus, of: ApprovalView | Approval) -> str:

@@ -51,7 +51,7 @@ def day_chart(totals: Sequence[DayTotal], *, days: Sequence[date]) -> DayChart:
     """A bar for each of `days`, those without money too."""
     known = {total.day: total for total in totals}
     rows = [known.get(day, DayTotal(day=day, completed=0, moving=0, failed=0)) for day in days]
-    most = max(_sum(row) for row in rows)
+    most = max(row.completed + row.moving + row.failed for row in rows)
     bars = (_bar(row, place, most or 1) for place, row in enumerate(rows))
     return DayChart(bars=tuple(bars), most=most, is_empty=not most)
 
@@ -64,7 +64,3 @@ def _bar(total: DayTotal, place: int, most: int) -> Bar:
         if cents:
             parts.append(Part(tone=tone, y=top, height=height))
     return Bar(x=place * (BAR + GAP), total=total, parts=tuple(parts))
-
-
-def _sum(total: DayTotal) -> int:
-    return total.completed + total.moving + total.failed
