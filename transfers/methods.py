@@ -71,11 +71,17 @@ class Methods(Mapping[str, TransferMethod]):
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def add(self, method: TransferMethod) -> Callable[[], object]:
-        """Offer one more, over an adapter that is not part of this product. Returns what takes it
-        back."""
+    def add(self, method: TransferMethod) -> Callable[[], None]:
+        """Offer one more, over an adapter that is not part of this product, in place of another one
+        of its name. Returns what undoes it."""
+        before = dict(self._by_name)
         self._by_name[method.name] = method
-        return lambda: self._by_name.pop(method.name)
+
+        def undo() -> None:
+            self._by_name.clear()
+            self._by_name.update(before)
+
+        return undo
 
     def of_mode(self, mode: str) -> list[TransferMethod]:
         """What networks serve for tenants of `mode`."""

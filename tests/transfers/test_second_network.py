@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -154,3 +156,13 @@ def test_nobody_can_ask_for_a_method_that_is_not_in_the_table(acme, api, connect
 
     assert ask(api, make_source(acme), "fednow").status_code in (400, 422)
     assert list(per_transaction(api)) == ["ach_debit", "rtp"]
+
+
+def test_a_method_that_was_replaced_is_back_once_that_is_undone():
+    usual, names = METHODS["rtp"], list(METHODS)
+
+    undo = METHODS.add(replace(usual, words="another"))
+    assert METHODS["rtp"].words == "another"
+    undo()
+
+    assert (METHODS["rtp"], list(METHODS)) == (usual, names)
