@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from common import audits
 from common.audits import NEVER, Finding, Scope
+from webhooks.dispatcher.claims import ORDER_WAIT
 from webhooks.dispatcher.outcomes import SCHEDULE
 
 # Events leave after 30 days with their deliveries; the last day of them is left to the clean-up.
@@ -76,13 +77,15 @@ WHERE delivery.status = 'pending'
     AND (%(tenant_ids)s::text[] IS NULL OR endpoint.tenant_id = ANY(%(tenant_ids)s))
 """  # noqa: S608  # our own text
 
-# The end of an earlier delivery lets go of what is parked behind it, so there is always one.
+# The end of an earlier delivery lets go of what is parked behind it, so there is always one. One
+# that is due at any other time is no longer parked: the last release sent it, and knows no mark.
 _PARKED_ALONE = """
 SELECT delivery.tenant_id, delivery.id, 'waits for an earlier event, but none is on its way'
 FROM webhooks_webhookendpoint AS endpoint
 JOIN webhooks_webhookdelivery AS delivery ON delivery.endpoint_id = endpoint.id
 WHERE endpoint.status = 'enabled' AND delivery.status = 'pending' AND delivery.is_parked
     AND delivery.leased_until IS NULL AND delivery.next_attempt_at > ballast_now()
+    AND delivery.next_attempt_at = delivery.queued_at + %(order_wait)s
     AND (%(tenant_ids)s::text[] IS NULL OR endpoint.tenant_id = ANY(%(tenant_ids)s))
     AND NOT EXISTS (
         SELECT FROM webhooks_webhookdelivery AS earlier
@@ -101,7 +104,7 @@ WHERE endpoint.paused_until > ballast_now() + {NEVER} AND endpoint.status = 'ena
 
 def check(scope: Scope) -> Iterator[Finding]:
     """Every event is delivered, or on its way, to whoever wanted it."""
-    values = {**scope.values, "retries": len(SCHEDULE)}
+    values = {**scope.values, "retries": len(SCHEDULE), "order_wait": ORDER_WAIT}
     for code, statement in {
         "event_undelivered": _UNDELIVERED,
         "delivery_unproven": _UNPROVEN,

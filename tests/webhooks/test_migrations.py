@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from common import ids
+from balance import invariants
+from common import database_clock, ids
 from tests.builders import NOW, make_endpoint, publish
 from tests.funding.test_migrations import migrate
 from tests.webhooks.claiming import BROKEN, OK, claim, record
@@ -46,3 +47,17 @@ def test_what_the_last_release_publishes_is_not_parked(acme):
     publish(acme)
 
     assert WebhookDelivery.objects.get().is_parked is False
+
+
+def test_the_audit_bears_with_a_mark_that_the_last_release_left(acme):
+    """Its dispatcher sends what is marked, knows no mark, and tries again after a failure."""
+    make_endpoint(acme)
+    publish(acme)
+    WebhookDelivery.objects.update(
+        is_parked=True, attempts=1, failures=1, next_attempt_at=NOW + timedelta(minutes=5)
+    )
+
+    with database_clock.at(NOW):
+        found = {finding.code for finding in invariants.check(now=NOW).findings}
+
+    assert "delivery_parked_alone" not in found

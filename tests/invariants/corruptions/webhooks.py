@@ -73,7 +73,7 @@ WEBHOOKS = [
         "42h delivery parked behind nothing",
         USUAL,
         "delivery_parked_alone",
-        "UPDATE webhooks_webhookdelivery SET is_parked = true,"
+        "UPDATE webhooks_webhookdelivery SET is_parked = true, queued_at = now(),"
         " next_attempt_at = now() + interval '1 hour' WHERE event_id = '{e}'",
     ),
     Damage(
