@@ -115,7 +115,7 @@ PLANTS: dict[str, Plant] = {
                 "filter(pk=row.pk)",
             )
         },
-        seed=1,
+        seed=3,
     ),
     "answer-apart": Plant(
         "the answer of a request is kept in a transaction of its own (api/idempotency.py)",
