@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, F, Max, Q, QuerySet, Sum, Value
-from django.db.models.functions import Coalesce, NullIf, TruncDate
+from django.db.models import Count, F, Q, QuerySet
 
-from common.days import EASTERN
 from common.figures import DayTotal, FailureTotal, StatusTotal
 from funding.models import FundingMethod, FundingTransaction
 from funding.states import IN_FLIGHT, FundingStatus
 from networks import return_codes
 from networks.return_codes import Group
+from transfers import figures
 
 # Nacha looks at 60 days of debits, by the day they were sent.
 RETURN_WINDOW = timedelta(days=60)
-_FAILURE_CODES_MAX = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,38 +33,24 @@ class DebitReturns:
 
 def in_flight() -> list[StatusTotal]:
     """Money on its way in, by status. Reads the funding in flight, nothing else."""
-    rows = FundingTransaction.objects.filter(status__in=IN_FLIGHT).values("status")
-    totals = rows.annotate(count=Count("pk"), cents=Sum("amount")).order_by("status")
-    return [
-        StatusTotal(status=row["status"], count=row["count"], cents=int(row["cents"]))
-        for row in totals
-    ]
+    return figures.by_status(FundingTransaction.objects.filter(status__in=IN_FLIGHT))
 
 
 def failures(*, since: datetime) -> list[FailureTotal]:
     """What failed or came back since then, by code, most frequent first."""
-    code = Coalesce(NullIf(F("return_code"), Value("")), F("failure_code"))
-    rows = _failed(since).annotate(code=code).values("code")
-    totals = rows.annotate(count=Count("pk"), cents=Sum("amount"), message=Max("failure_message"))
-    ordered = totals.order_by("-count", "code")[:_FAILURE_CODES_MAX]
-    return [
-        FailureTotal(
-            code=row["code"], count=row["count"], cents=int(row["cents"]), message=row["message"]
-        )
-        for row in ordered
-    ]
+    return figures.by_failure(_failed(since))
 
 
 def sent_by_day(*, since: datetime) -> list[DayTotal]:
     """What was handed to the networks since then, per Eastern day on which something was."""
     rows = FundingTransaction.objects.filter(pending_at__gte=since)
-    days = rows.annotate(day=TruncDate("pending_at", tzinfo=EASTERN)).values("day")
-    totals = days.annotate(
-        completed=Sum("amount", filter=Q(status=FundingStatus.COMPLETED), default=0),
-        moving=Sum("amount", filter=Q(status__in=IN_FLIGHT), default=0),
-        failed=Sum("amount", filter=Q(status=FundingStatus.FAILED), default=0),
+    return figures.by_day(
+        rows,
+        sent_at="pending_at",
+        completed=Q(status=FundingStatus.COMPLETED),
+        moving=Q(status__in=IN_FLIGHT),
+        failed=Q(status=FundingStatus.FAILED),
     )
-    return [DayTotal(**row) for row in totals.order_by("day")]
 
 
 def debit_returns(*, now: datetime) -> DebitReturns:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -97,19 +97,6 @@ def verification(source: FundingSource) -> tuple[int, datetime | None]:
 def has_consent(source: FundingSource) -> bool:
     """Whether a bank-linking provider still lets us see this account."""
     return LinkConsent.objects.filter(source=source, revoked_at=None).exists()
-
-
-def newest_first(
-    rows: QuerySet[FundingTransaction], *, chunk: int = 1_000
-) -> Iterator[FundingTransaction]:
-    """Every row, chunk by chunk, each in a short query: no snapshot is held in between."""
-    rows = rows.order_by("-created_at", "-pk")
-    part = list(rows[:chunk])
-    while part:
-        yield from part
-        last = part[-1]
-        behind = Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk)
-        part = list(rows.filter(behind, created_at__lte=last.created_at)[:chunk])
 
 
 def attempts(*, tenant_id: str) -> QuerySet[FundingTransaction]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -75,17 +75,6 @@ def history(payment: Payment) -> QuerySet[PaymentEvent]:
 def confirmation(payment: Payment) -> PaymentConfirmation | None:
     """Its approval, if a second person was asked."""
     return PaymentConfirmation.objects.filter(payment=payment).first()
-
-
-def newest_first(rows: QuerySet[Payment], *, chunk: int = 1_000) -> Iterator[Payment]:
-    """Every row, chunk by chunk, each in a short query: no snapshot is held in between."""
-    rows = rows.order_by("-created_at", "-pk")
-    part = list(rows[:chunk])
-    while part:
-        yield from part
-        last = part[-1]
-        behind = Q(created_at__lt=last.created_at) | Q(pk__lt=last.pk)
-        part = list(rows.filter(behind, created_at__lte=last.created_at)[:chunk])
 
 
 def awaiting_confirmation(rows: QuerySet[Payment]) -> QuerySet[Payment]:

@@ -22,6 +22,7 @@ from payments.services import approvals, orders
 from tenants import actors
 from tenants import selectors as tenants
 from transfers.errors import NotCancelable
+from transfers.listing import newest_first
 
 
 @require_safe
@@ -51,7 +52,7 @@ def download(request: PageRequest) -> HttpResponseBase:
     return downloads.download(
         "payments.csv",
         presenters.CSV_HEADER,
-        map(presenters.csv_row, selectors.newest_first(chosen)),
+        map(presenters.csv_row, newest_first(chosen)),
     )
 
 

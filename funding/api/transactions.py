@@ -25,6 +25,7 @@ from funding.api.filters import FILTER_PARAMETERS, FundingTransactionFilter
 from funding.api.serializers import FundingTransactionOut, TopUpIn
 from funding.services import topups
 from transfers.errors import AmountAboveLimit, NotCancelable
+from transfers.listing import newest_first
 
 
 class TopUpViewSet(ApiViewSet):
@@ -90,7 +91,7 @@ class FundingTransactionViewSet(ApiViewSet):
         return csv_download(
             "funding-transactions.csv",
             presenters.CSV_HEADER,
-            map(presenters.csv_row, selectors.newest_first(chosen)),
+            map(presenters.csv_row, newest_first(chosen)),
         )
 
     @extend_schema(responses=envelope(FundingTransactionOut))

@@ -31,6 +31,7 @@ from payments.errors import PaymentMethodNotSupported, RecipientRemoved
 from payments.models import Payment
 from payments.services import approvals, orders, sandbox
 from transfers.errors import AmountAboveLimit, NotCancelable
+from transfers.listing import newest_first
 from transfers.sandbox import steps
 
 
@@ -83,7 +84,7 @@ class PaymentViewSet(ApiViewSet):
         return csv_download(
             "payments.csv",
             presenters.CSV_HEADER,
-            map(presenters.csv_row, selectors.newest_first(chosen)),
+            map(presenters.csv_row, newest_first(chosen)),
         )
 
     @extend_schema(responses=envelope(PaymentOut))
