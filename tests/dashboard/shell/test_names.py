@@ -55,7 +55,9 @@ def badge_of_payment(status):
 
 
 def badge_of_approval(status):
-    return approval_fact(Confirmation(decision=status)).badge
+    fact = approval_fact(Confirmation(decision=status))
+    assert fact is not None
+    return fact.badge
 
 
 def badge_of_delivery(status):
