@@ -125,6 +125,10 @@ class TestMessages:
 
 
 class TestPutAside:
+    def test_asks_once_for_each_kind_where_there_is_nothing(self, db, django_assert_num_queries):
+        with django_assert_num_queries(2):
+            assert deliveries.put_aside(now=NOW) == 0
+
     def test_takes_what_came_while_switching_off(self, acme):
         endpoint = make_endpoint(acme)
         publish(acme)

@@ -79,6 +79,8 @@ def _finish(rows: QuerySet[WebhookDelivery], status: DeliveryStatus, now: dateti
     """End what nobody waits for. Rows that a dispatcher holds are left to the next sweep."""
     held = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
     ids: Sequence[str] = list(held.values_list("pk", flat=True)[:_PUT_ASIDE_MAX])
+    if not ids:
+        return 0
     ended = WebhookDelivery.objects.filter(pk__in=ids)
     count = ended.update(status=status, next_attempt_at=None, leased_until=None, is_parked=False)
     _let_go_behind(ended, now)
