@@ -11,6 +11,7 @@ from ballast_client import calls
 from django.core.management import call_command
 
 from balance import selectors as ledger
+from common.clock import utc_now
 from funding.models import FundingTransaction
 from funding.states import FundingStatus
 from networks.sandbox.models import SandboxInstruction
@@ -31,7 +32,7 @@ FINAL = (FundingStatus.COMPLETED, FundingStatus.FAILED)
 def customer_of(product):
     """A tenant with a bank account, whose program sends top-ups of 100."""
     tenant = make_tenant()
-    body = {"amount": 100, "fundingSourceId": make_source(tenant).pk}
+    body = {"amount": 100, "fundingSourceId": make_source(tenant, now=utc_now()).pk}
     with Customer(product.base_url, tenant, path="/balance/topup", body=lambda _: body) as customer:
         yield customer
 
