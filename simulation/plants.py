@@ -55,7 +55,7 @@ PLANTS: dict[str, Plant] = {
     "posting-attempts": Plant(
         "a posting tries twice, not ten times (balance/posting.py)",
         edits={"balance.posting": ("ATTEMPTS = 10\n", "ATTEMPTS = 2\n")},
-        seed=3,
+        seed=10,
         theme="hot balance",
     ),
     "message-lock": Plant(
@@ -77,7 +77,8 @@ PLANTS: dict[str, Plant] = {
                 "return False",
             )
         },
-        seed=3,
+        seed=11,
+        theme="returns",
     ),
     "decision-twice": Plant(
         "an approval that was answered is answered again (approvals/outcomes.py)",
@@ -143,7 +144,8 @@ PLANTS: dict[str, Plant] = {
                 "    kept = _store(events, now)\n",
             )
         },
-        seed=3,
+        seed=24,
+        theme="dying workers",
     ),
 }
 
