@@ -1,4 +1,4 @@
-"""What approval means for one kind of movement: who is asked, and what an answer does.
+"""What approval means for one kind of transfer: who is asked, and what an answer does.
 
 `funding` and `payments` each write one policy and register it here.
 """
@@ -30,7 +30,7 @@ class Approver:
 
 
 class ApprovalPolicy(ABC, Generic[A]):
-    """How one kind of movement is approved.
+    """How one kind of transfer is approved.
 
     `kind` is `funding` or `payment`: the name of the approval's foreign key to its subject, and
     what e-mails and pages call it. `id_prefix` begins the ids of subjects. `links` is the table of
@@ -63,7 +63,7 @@ class ApprovalPolicy(ABC, Generic[A]):
 
     @abstractmethod
     def stop(self, approval: A, *, code: str, message: str, actor: Actor, now: datetime) -> None:
-        """Fail the movement: it was declined, or nobody answered in time."""
+        """Fail the transfer: it was declined, or nobody answered in time."""
 
     def withdraw_if_stale(self, _approval: A, _now: datetime) -> bool:
         """Close an approval whose terms no longer apply; returns whether it did."""

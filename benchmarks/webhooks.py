@@ -91,7 +91,7 @@ def _bare(receiver: Receiver, count: int) -> tuple[float, float]:
 
 
 def _drain(endpoints: list[Any], receiver: Receiver, count: int) -> tuple[float, float]:
-    """The same of the dispatcher: a warm one, from the first arrival on."""
+    """The rate and CPU of a warm dispatcher, from the first arrival on."""
     database.empty(*deliveries.TABLES)
     with deliveries.dispatcher() as sender:
         deliveries.due(endpoints[0], 20)

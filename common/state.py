@@ -56,7 +56,7 @@ class StateTable:
             setattr(row, name, value)
 
     def trigger(self, name: str) -> pgtrigger.Trigger:
-        """The same rule as a database trigger: any other change of `status` is refused."""
+        """The table as a database trigger: any other change of `status` is refused."""
         allowed = " OR ".join(
             f"(OLD.status = '{source}' AND NEW.status = '{target}')"
             for source, targets in sorted(self.moves.items())

@@ -59,7 +59,7 @@ def debit_returns(*, now: datetime) -> DebitReturns:
 
 
 def worst_debit_returns(*, now: datetime, limit: int) -> list[DebitReturns]:
-    """The same for each of the tenants with most returns, most first."""
+    """The debits and returns of the tenants with most returns, most first."""
     came_back = _failed(now - RETURN_WINDOW).filter(returned=True, method=FundingMethod.ACH_DEBIT)
     counted = came_back.values("tenant_id").annotate(returns=Count("pk"))
     worst = [row["tenant_id"] for row in counted.order_by("-returns", "tenant_id")[:limit]]
@@ -67,7 +67,7 @@ def worst_debit_returns(*, now: datetime, limit: int) -> list[DebitReturns]:
 
 
 def debit_returns_of(*, tenant_id: str, now: datetime) -> DebitReturns:
-    """The same for one tenant."""
+    """One tenant's debits of the window Nacha looks at, and their returns."""
     return next(iter(_debit_returns_of([tenant_id], now)), DebitReturns(tenant_id=tenant_id))
 
 

@@ -66,7 +66,7 @@ def simulate(*, tenant_id: str, rule: Rule, now: datetime) -> Simulation:
 
 
 def replay(rule: Rule, spending: dict[date, int], *, opening: int) -> Simulation:
-    """The same for known spending: cents by day, oldest day first.
+    """What the rule would have done for known spending: cents by day, oldest day first.
 
     It starts at the threshold at least, where the rule would have kept the balance.
     """

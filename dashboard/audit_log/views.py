@@ -28,7 +28,7 @@ def audit_log(request: PageRequest) -> HttpResponse:
 @require_safe
 @tenant_page(Role.OWNER)
 def download(request: PageRequest) -> StreamingHttpResponse:
-    """The same rows as CSV, by the same filters."""
+    """The rows that the page's filters find, as CSV."""
     tenant_id = request.access.tenant.pk
     form = AuditFilter(request.GET, tenant_id=tenant_id)
     rows = form.narrow(selectors.audit_events(tenant_id=tenant_id))

@@ -43,7 +43,10 @@ def renew(
 
 
 def renew_locked(*, source: FundingSource, actor: Actor, now: datetime) -> None:
-    """The same for a source that the caller has locked. Raises FundingSourceNotAuthorized."""
+    """Renew the authorization of a source that the caller has locked.
+
+    Raises FundingSourceNotAuthorized.
+    """
     if actor.type == ActorType.API_KEY:
         raise FundingSourceNotAuthorized(sources.why_not_authorized(source))
     source.authorization_ended_at = None

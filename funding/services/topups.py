@@ -61,7 +61,8 @@ def request(
 def request_once(
     *, tenant_id: str, mode: str, topup: TopUp, actor: Actor, now: datetime
 ) -> tuple[FundingTransaction, bool]:
-    """The same for a form that people may send twice: a repeat of `topup.id` changes nothing.
+    """Reserve a top-up from a form that people may send twice: a repeat of `topup.id` changes
+    nothing.
 
     Returns the funding, and whether it is new: one that has this id already is returned as it is,
     whatever the repeat says. One form at a time per tenant. Raises what `request` raises.

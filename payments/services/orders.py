@@ -76,7 +76,8 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
 def place_once(
     *, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime
 ) -> tuple[Payment, bool]:
-    """The same for a form that people may send twice: a repeat of `order.id` changes nothing.
+    """Place an order from a form that people may send twice: a repeat of `order.id` changes
+    nothing.
 
     Returns the payment, and whether it is new: one that has this id already is returned as it is,
     whatever the repeat says. One form at a time per tenant. Raises what `place` raises.
