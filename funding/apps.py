@@ -8,7 +8,8 @@ class FundingConfig(AppConfig):
     verbose_name = "Funding"
 
     def ready(self) -> None:
-        """Join the ledger's audit and its news. Imports also register our e-mails' contexts."""
+        """Register with the ledger's audit and signals. The imports also register the contexts of
+        our e-mails."""
         from approvals import policies
         from balance import causes, limits
         from balance.signals import available_balance_fell

@@ -138,14 +138,16 @@ class TooManySafeguardChanges(RuleViolation):
 
 
 class AuthorizationChanged(Conflict):
-    """What only people with a form are told. Without a code: no API answers it."""
+    """Somebody changed the authorization after the form was shown. It has no code, because only the
+    dashboard's forms raise it, never the API."""
 
     title = "Refused again meanwhile"
     advice = "Look at what the bank says now."
 
 
 class AutoFundingChanged(Conflict):
-    """What only people with a form are told. Without a code: no API answers it."""
+    """Somebody changed the settings after the form was shown. It has no code, because only the
+    dashboard's forms raise it, never the API."""
 
     title = "Changed meanwhile"
     advice = "Look at the settings as they are now."

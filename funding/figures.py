@@ -1,4 +1,5 @@
-"""Figures over all tenants, for the staff desk. Each is one query over an index and a window."""
+"""Figures over all tenants, for the staff desk. Each is one query that reads an index or a bounded
+time window."""
 
 from __future__ import annotations
 
@@ -15,13 +16,14 @@ from networks import return_codes
 from networks.return_codes import Group
 from transfers import figures
 
-# Nacha looks at 60 days of debits, by the day they were sent.
+# Nacha's return rates are taken over 60 days of debits, by the day on which they were sent.
 RETURN_WINDOW = timedelta(days=60)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DebitReturns:
-    """ACH debits sent in the window, and how many came back; `tenant_id` is empty for all."""
+    """ACH debits sent within the window, and how many came back. `tenant_id` is empty in the figure
+    for all tenants."""
 
     tenant_id: str = ""
     tenant_name: str = ""
@@ -32,17 +34,18 @@ class DebitReturns:
 
 
 def in_flight() -> list[StatusTotal]:
-    """Money on its way in, by status. Reads the funding in flight, nothing else."""
+    """How much funding is on its way, by status. Reads only the funding in flight."""
     return figures.by_status(FundingTransaction.objects.filter(status__in=IN_FLIGHT))
 
 
 def failures(*, since: datetime) -> list[FailureTotal]:
-    """What failed or came back since then, by code, most frequent first."""
+    """Why funding failed or came back since `since`, by code, most frequent first."""
     return figures.by_failure(_failed(since))
 
 
 def sent_by_day(*, since: datetime) -> list[DayTotal]:
-    """What was handed to the networks since then, per Eastern day on which something was."""
+    """What was handed to the networks since `since`, for each Eastern day on which
+    something was."""
     rows = FundingTransaction.objects.filter(pending_at__gte=since)
     return figures.by_day(
         rows,
@@ -54,12 +57,12 @@ def sent_by_day(*, since: datetime) -> list[DayTotal]:
 
 
 def debit_returns(*, now: datetime) -> DebitReturns:
-    """All tenants' debits of the window Nacha looks at, and their returns."""
+    """The debits of all tenants within Nacha's window, and their returns."""
     return DebitReturns(**_debits(now).aggregate(**_counts()))
 
 
 def worst_debit_returns(*, now: datetime, limit: int) -> list[DebitReturns]:
-    """The debits and returns of the tenants with most returns, most first."""
+    """The debits and returns of the `limit` tenants with the most returns, most first."""
     came_back = _failed(now - RETURN_WINDOW).filter(returned=True, method=FundingMethod.ACH_DEBIT)
     counted = came_back.values("tenant_id").annotate(returns=Count("pk"))
     worst = [row["tenant_id"] for row in counted.order_by("-returns", "tenant_id")[:limit]]
@@ -67,7 +70,7 @@ def worst_debit_returns(*, now: datetime, limit: int) -> list[DebitReturns]:
 
 
 def debit_returns_of(*, tenant_id: str, now: datetime) -> DebitReturns:
-    """One tenant's debits of the window Nacha looks at, and their returns."""
+    """The debits of one tenant within Nacha's window, and their returns."""
     return next(iter(_debit_returns_of([tenant_id], now)), DebitReturns(tenant_id=tenant_id))
 
 
@@ -78,7 +81,8 @@ def _debit_returns_of(tenant_ids: Sequence[str], now: datetime) -> list[DebitRet
 
 
 def _debits(now: datetime) -> QuerySet[FundingTransaction]:
-    """ACH debits by the day they were sent: a late return counts where its debit does."""
+    """ACH debits in the window of the day they were sent: a late return counts on the day of its
+    debit."""
     return FundingTransaction.objects.filter(
         method=FundingMethod.ACH_DEBIT, pending_at__gte=now - RETURN_WINDOW
     )

@@ -77,14 +77,15 @@ WHERE balance.notify_below IS DISTINCT FROM config.low_balance_threshold
 
 
 def check_marks(scope: Scope) -> Iterator[Finding]:
-    """The balance says what auto-funding waits for."""
+    """Check that the mark on each balance row is the one that auto-funding waits for."""
     yield from audits.found("auto_funding_mark", _MARKS, scope.values)
 
 
 def check_confirmations(scope: Scope) -> Iterator[Finding]:
-    """A funding awaits confirmation exactly while its approval is open, and on the same terms.
+    """Check that a funding awaits confirmation exactly while its approval is open, on the same
+    terms.
 
-    Whoever went through one was asked about, and an answer had its effect.
+    A funding that went through that status has an approval, and the answer had its effect.
     """
     is_open = Q(decision=ApprovalStatus.OPEN)
     awaits = Q(funding__status=FundingStatus.AWAITING_CONFIRMATION)
@@ -100,7 +101,8 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
     )
     unasked = FundingTransaction.objects.filter(requires_confirmation=True, confirmation=None)
     if not scope.full:
-        # Open ones have no date: both halves find their rows in the index on it.
+        # Open approvals have no `decided_at`, so both halves of the query find their rows by its
+        # index.
         found = found.filter(Q(decided_at=None) | Q(decided_at__gt=scope.since))
         unasked = unasked.filter(status__in=IN_FLIGHT)
     if scope.tenant_ids is not None:
@@ -121,7 +123,7 @@ def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:
 
 
 def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
-    """Bank accounts whose number does not open, or is not the one that people see."""
+    """Find bank accounts whose number cannot be decrypted, or is not the one that people see."""
     rows = FundingSource.objects.filter(pk__in=ids)
     return networks.with_accounts(
         "funding_account_number", rows, is_typed=lambda source: source.type == SourceType.MANUAL
@@ -141,7 +143,7 @@ def check_answers(scope: Scope) -> Iterator[Finding]:
 
 
 def check_messages(scope: Scope) -> Iterator[Finding]:
-    """What a network said about a funding that is not over does not wait for a person for long."""
+    """Find messages of networks about open fundings that have waited for a person for too long."""
     rows = FundingTransaction.objects.filter(status__in=IN_FLIGHT)
     return networks.with_messages(
         "funding_message_in_review", rows, scope, id_prefix=FUNDING.id_prefix

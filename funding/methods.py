@@ -1,4 +1,4 @@
-"""How money can be brought in. The one table: a method is an entry here and an adapter."""
+"""How money can be brought in, in one table: a new method is an entry here and an adapter."""
 
 from __future__ import annotations
 

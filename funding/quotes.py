@@ -1,4 +1,5 @@
-"""What a top-up would meet if it were asked for now: limits, approval, arrival. No promise."""
+"""What would happen to a top-up that is asked for now: limits, approval, arrival. It promises
+nothing."""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from funding.services.limits import Limits, Usage
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """Amounts are cents; `left_…` is None where there is no limit.
+    """The answer to "what if". Amounts are cents; `left_…` is None where there is no limit.
 
-    `refusal` is what the service would answer to the amount; `approvers` are those who would be
-    asked, nobody if it needs no approval.
+    `refusal` is the refusal that the service would answer to this amount. `approvers` are the
+    people who would be asked; it is empty where the amount needs no approval.
     """
 
     amount: int | None
@@ -31,7 +32,8 @@ class Quote:
 
 
 def quote(*, tenant_id: str, mode: str, method: str, amount: int | None, now: datetime) -> Quote:
-    """At most four queries; without an amount only the bounds are known."""
+    """Foresee a top-up of `amount` cents. Without an amount only the limits are filled in. Costs at
+    most four queries."""
     in_force = limits.of(tenant_id)
     used = limits.usage(tenant_id=tenant_id, now=now)
     return Quote(

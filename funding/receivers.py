@@ -1,4 +1,4 @@
-"""The signals we listen to: a balance fell below its mark, a suspension was lifted."""
+"""Receivers of signals: a balance fell below its mark, or a tenant's suspension was lifted."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from funding.services import auto_funding
 def on_available_balance_fell(
     *, tenant_id: str, source_type: str, now: datetime, **_more: object
 ) -> None:
-    """Add money in the transaction of the posting that crossed the mark.
+    """Evaluate auto-funding in the transaction of the posting that crossed the mark.
 
-    Not for a funding taken back by the bank: `auto_funding.after_outcome` follows that posting,
-    and must look at the return code first.
+    Does nothing for the return of a funding: `auto_funding.after_outcome` runs after that posting,
+    and has to look at the return code first.
     """
     if source_type != SOURCE_TYPE:
         auto_funding.evaluate_safely(tenant_id=tenant_id, now=now)
 
 
 def on_tenant_released(*, tenant_id: str, now: datetime, **_more: object) -> None:
-    """The next sweep looks at the balance, which it left alone while nothing could fire."""
+    """Let the next sweep look at this balance. It left the tenant alone while it was suspended."""
     ledger.look_at_low_again(tenant_id=tenant_id, now=now)

@@ -1,4 +1,4 @@
-"""What the seal covers of money in: terms, every step and who decided it, and the accounts."""
+"""What seals cover of funding: the terms, each step and who decided it, and the bank accounts."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ from funding.states import (
 
 @dataclass(frozen=True, kw_only=True)
 class AutoFunding:
-    """A tenant's auto-funding: its settings, saved or not, and what they have done. Cents."""
+    """A tenant's auto-funding: its settings, saved or not, and what they have done. Amounts are
+    cents."""
 
     config: AutoFundingConfig
     in_flight: int
@@ -75,8 +76,8 @@ def any_source(source_id: str) -> FundingSource:
 
 
 def same_account_now(source: FundingSource) -> FundingSource:
-    """The row that stands for the bank account of `source` today: itself, unless it was removed and
-    the account added again."""
+    """The row that stands for the bank account of `source` now. It is `source` itself, unless the
+    account was removed and added again."""
     if source.status != SourceStatus.REMOVED:
         return source
     rows = sources(tenant_id=source.tenant_id).filter(fingerprint=source.fingerprint)
@@ -106,7 +107,8 @@ def attempts(*, tenant_id: str) -> QuerySet[FundingTransaction]:
 
 
 def attempt(*, tenant_id: str, funding_id: str) -> FundingTransaction:
-    """One of them. Raises NotFound, also for a malformed or a foreign id."""
+    """One funding of the tenant, with its bank account and its approval. Raises NotFound, also for
+    a malformed or a foreign id."""
     row = is_id(funding_id, "ftx") and attempts(tenant_id=tenant_id).filter(pk=funding_id).first()
     if not row:
         raise NotFound("There is no such funding transaction.")
@@ -114,13 +116,13 @@ def attempt(*, tenant_id: str, funding_id: str) -> FundingTransaction:
 
 
 def history(funding: FundingTransaction) -> QuerySet[FundingEvent]:
-    """Who moved it, when and why, oldest first."""
+    """The changes of its status, oldest first: who made them, when and why."""
     return FundingEvent.objects.filter(funding=funding).order_by("sequence")
 
 
 def troubled_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
-    """The bank accounts that somebody has to look at: to be verified, refused by the bank, or
-    without the authorization to debit them."""
+    """The bank accounts that somebody has to look at: those that wait for verification, were
+    refused by the bank, or may not be debited any more."""
     waits = Q(status__in=(SourceStatus.PENDING_VERIFICATION, SourceStatus.ERRORED))
     unauthorized = Q(status=SourceStatus.ACTIVE, authorization_ended_at__isnull=False)
     rows = sources(tenant_id=tenant_id).filter(waits | unauthorized)
@@ -128,14 +130,14 @@ def troubled_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
 
 
 def usable_sources(*, tenant_id: str) -> QuerySet[FundingSource]:
-    """The bank accounts money may be asked from now, the default first."""
+    """The bank accounts that can be debited now, the default first."""
     active = sources(tenant_id=tenant_id).filter(status=SourceStatus.ACTIVE)
     return active.order_by("-is_default", "-created_at", "-pk")
 
 
 def other_sides(*, tenant_id: str, funding_ids: Iterable[str]) -> QuerySet[Any, Any]:
-    """Where each funding comes from and what it is for, as (its id, the bank's name, last four
-    digits, description)."""
+    """Each funding's id, the name and last four digits of its bank account, and its description,
+    for lines of the statement."""
     rows = FundingTransaction.objects.filter(tenant_id=tenant_id, pk__in=funding_ids)
     return rows.values_list("pk", "source__bank_name", "source__last4", "description")
 
@@ -168,9 +170,9 @@ def decisions(*, tenant_id: str) -> QuerySet[AutoFundingDecision]:
 
 
 def funded_automatically(*, tenant_id: str, now: datetime, apart_from: str = "") -> int:
-    """Cents that automatic funding added, or is adding, since the first of the Eastern month.
+    """How many cents automatic funding added, or is adding, since the first of the Eastern month.
 
-    Without the funding of id `apart_from`.
+    The funding whose id is `apart_from` is not counted.
     """
     this_month = counted(tenant_id=tenant_id, since=start_of_month(now))
     automatic = this_month.filter(trigger=Trigger.AUTO_FUNDING).exclude(pk=apart_from)
@@ -184,12 +186,14 @@ def counted(*, tenant_id: str, since: datetime) -> QuerySet[FundingTransaction]:
 
 
 def counts_since(since: datetime) -> Q:
-    """Asked for since then, or approved since then: whichever came later."""
+    """A filter for what was asked for since `since`, or was approved since then, where it needed
+    that."""
     return Q(created_at__gte=since) | Q(requires_confirmation=True, reserved_at__gte=since)
 
 
 def drawn_from(*, tenant_id: str, source_id: str | None) -> FundingSource | None:
-    """The tenant's account of this id, else its default one; None where there is none."""
+    """The tenant's bank account with this id, or the default one without an id. None where there is
+    none."""
     rows = sources(tenant_id=tenant_id)
     chosen = rows.filter(pk=source_id) if source_id else rows.filter(is_default=True)
     return chosen.first()

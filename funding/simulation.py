@@ -1,4 +1,4 @@
-"""What auto-funding would have done with the spending of the last days."""
+"""What auto-funding would have done with the spending of the last 30 days."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MIDDAY = timedelta(hours=12)
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """The settings that are tried out; amounts are cents."""
+    """The settings that are tried out. Amounts are cents."""
 
     threshold: int
     amount: int
@@ -28,15 +28,15 @@ class Rule:
 
     @property
     def terms(self) -> MethodTerms:
-        """Of the network that would bring the money in."""
+        """The terms of the network that would bring the money in."""
         return METHODS[self.method].terms(self.mode)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """What would have happened; amounts are cents.
+    """What would have happened. Amounts are cents.
 
-    `days_short`: how many days would have ended below zero, the money still on its way.
+    `days_short`: how many days would have ended below zero, with the money still on its way.
     `is_capped`: the monthly limit would have kept it from firing.
     """
 
@@ -51,8 +51,8 @@ class Simulation:
 def simulate(*, tenant_id: str, rule: Rule, now: datetime) -> Simulation:
     """Replay the last 30 Eastern days as if the rule had been on and nothing else had added money.
 
-    Reads the ledger at the ends of days, so it costs two queries however much happened. Within a
-    day all spending counts at once.
+    Only the balances at the ends of days are read, so it costs two queries however much happened.
+    All spending of a day counts at once.
     """
     period = days.last_days(now, DAYS)
     moments = [days.start_of(day) for day in period] + [now]
@@ -66,9 +66,9 @@ def simulate(*, tenant_id: str, rule: Rule, now: datetime) -> Simulation:
 
 
 def replay(rule: Rule, spending: dict[date, int], *, opening: int) -> Simulation:
-    """What the rule would have done for known spending: cents by day, oldest day first.
+    """Apply the rule to known spending: cents by day, oldest day first.
 
-    It starts at the threshold at least, where the rule would have kept the balance.
+    The balance starts at the threshold at least, where the rule would have kept it.
     """
     course = _Course(rule=rule, available=max(opening, rule.threshold))
     for day, spent in spending.items():
@@ -85,7 +85,7 @@ def replay(rule: Rule, spending: dict[date, int], *, opening: int) -> Simulation
 
 @dataclass(kw_only=True)
 class _Course:
-    """The balance while the rule is replayed; at most one funding is in flight, as in earnest."""
+    """The balance while the rule is replayed. As in reality, at most one funding is in flight."""
 
     rule: Rule
     available: int
@@ -117,7 +117,7 @@ class _Course:
         self.firings += times
 
     def _allowed(self, day: date, times: int) -> int:
-        """How many of `times` firings the monthly limit lets through; they count as fired."""
+        """How many of `times` firings the monthly limit allows. It counts them as fired."""
         month = (day.year, day.month)
         fired = self.fired_in.get(month, 0)
         if self.rule.monthly_limit is not None:

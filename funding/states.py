@@ -18,7 +18,7 @@ class FundingStatus(models.TextChoices):
 
 S = FundingStatus
 
-# Money on its way: these make up `pendingBalance`.
+# Money on its way: the sum of these is `pendingBalance`.
 IN_FLIGHT = (S.RESERVED, S.AWAITING_CONFIRMATION, S.PENDING, S.IN_TRANSIT)
 
 FUNDING_STATES = StateTable(
@@ -28,7 +28,7 @@ FUNDING_STATES = StateTable(
         S.RESERVED: frozenset({S.PENDING, S.FAILED}),
         S.PENDING: frozenset({S.IN_TRANSIT, S.FAILED}),
         S.IN_TRANSIT: frozenset({S.COMPLETED, S.FAILED}),
-        # Only a late return of the bank undoes a completed funding.
+        # Only a late return by the bank takes back a completed funding.
         S.COMPLETED: frozenset({S.FAILED}),
         S.FAILED: frozenset(),
     },
@@ -53,7 +53,7 @@ SOURCE_STATES = StateTable(
             {SourceStatus.ACTIVE, SourceStatus.VERIFICATION_FAILED, SourceStatus.REMOVED}
         ),
         SourceStatus.ACTIVE: frozenset({SourceStatus.ERRORED, SourceStatus.REMOVED}),
-        # Neither comes back: the account is removed and added again, with a fresh proof.
+        # A source leaves neither status: the account is removed and added again, and verified anew.
         SourceStatus.VERIFICATION_FAILED: frozenset({SourceStatus.REMOVED}),
         SourceStatus.ERRORED: frozenset({SourceStatus.REMOVED}),
         SourceStatus.REMOVED: frozenset(),

@@ -1,6 +1,6 @@
-"""Money in, step by step: from the sweep that finds a reserved funding to what a late return does.
+"""Money in, step by step, from the sweep that finds a reserved funding to a late return.
 
-`transfers` calls these methods in their order; `services.lifecycle` makes the moves.
+`transfers` calls these methods in their order; `services.lifecycle` changes the status.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ RULES = MappingProxyType(
 
 
 class FundingTransfer(Transfer[FundingTransaction]):
-    """What a network is asked to bring in, and what becomes of it."""
+    """A funding transaction on its way through a network: what is sent, and what is done with the
+    answers."""
 
     id_prefix = "ftx_"
     noun = "funding"
@@ -69,8 +70,8 @@ class FundingTransfer(Transfer[FundingTransaction]):
     # --- It is due, and is handed to its network
 
     def due(self) -> QuerySet[FundingTransaction]:
-        """A held one, those of a suspended tenant, and what a switch stops, wait for their
-        release."""
+        """Held rows, rows of a suspended tenant and rows that an operator switch stops
+        are not due."""
         rows = FundingTransaction.objects.filter(
             status=S.RESERVED, held_at=None, tenant__status=TenantStatus.ACTIVE
         )
@@ -78,8 +79,8 @@ class FundingTransfer(Transfer[FundingTransaction]):
 
     def require_sendable(self, row: FundingTransaction) -> None:
         """Raises InstructionRefused where the bank has ended the account, or the authorization to
-        debit it, since this was reserved. The account is read again: it was claimed with others,
-        before."""
+        debit it, since this was reserved. The account is read again, because the row was claimed
+        some time ago, together with others."""
         row.source.refresh_from_db()
         try:
             sources.require_debitable(source=row.source, method=row.method)
@@ -114,7 +115,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
     def imply(
         self, row: FundingTransaction, target: str, event: InboundEvent, now: datetime
     ) -> None:
-        """No bank settles or returns what it did not accept, even where it never said so."""
+        """Make the step that no message reported, because a later message implies it."""
         lifecycle.move(
             funding=row,
             target=S(target),
@@ -126,8 +127,9 @@ class FundingTransfer(Transfer[FundingTransaction]):
     def apply(
         self, row: FundingTransaction, target: str, event: InboundEvent, now: datetime
     ) -> None:
-        """On its way, completed, failed, or returned after all."""
-        # Before the move, which takes the balance row: a removal locks source, then balance.
+        """Move to in transit, completed, failed or returned, as the message says."""
+        # Before the move, which takes the balance row: a removal locks the source first, then the
+        # balance.
         if event.kind == EventKind.RETURNED:
             sources.note_return(source=row.source, return_code=event.code, now=now)
         elif event.kind == EventKind.REJECTED:
@@ -149,12 +151,13 @@ class FundingTransfer(Transfer[FundingTransaction]):
         return kind == EventKind.ACCEPTED and row.in_transit_at is not None
 
     def is_unanswered(self, row: FundingTransaction) -> bool:
-        """Tried for longer than any call lasts, and the network never said whether it has it."""
+        """Whether it was tried longer than any call lasts, and the network never said if
+        it has it."""
         return row.status == S.RESERVED and row.attempts > len(RETRY_AFTER)
 
     def take_over(self, row: FundingTransaction, event: InboundEvent, now: datetime) -> None:
-        """The bank has it, so people say: record what the lost answer would have said. Whoever
-        still holds the lease cannot record anything, and nobody is given it again."""
+        """Record that the bank has it, because people found out so. Giving up the lease here keeps
+        an old holder from recording another answer and anybody from sending it again."""
         leases.finish(row)
         lifecycle.move(
             funding=row,
@@ -170,7 +173,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
     def end(
         self, row: FundingTransaction, *, actor: Actor, code: str, message: str, now: datetime
     ) -> None:
-        """Nothing was drawn."""
+        """Fail it. No money was drawn."""
         approvals.supersede(funding=row, by=actor.id, now=now)
         lifecycle.move(
             funding=row,

@@ -1,4 +1,4 @@
-"""The staff desk's view of funding, one module per family."""
+"""The pages of Django's admin about funding, one module per group of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Auto-funding and its confirmations, to look at. Link digests are not shown."""
+"""Auto-funding and its approvals in Django's admin, read-only. Digests of links are not shown."""
 
 from __future__ import annotations
 

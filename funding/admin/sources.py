@@ -1,4 +1,5 @@
-"""Bank accounts and what proves them, to look at: no numbers, no deposit amounts, no secrets."""
+"""Bank accounts and their verifications in Django's admin, read-only. Account numbers, deposit
+amounts and secrets are not shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every attempt to bring money in, with its history, to look at."""
+"""Funding transactions with their history in Django's admin, read-only but for holding one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples for the reference, by component. Northwind tops up $250.00 by ACH debit."""
+"""Examples for the API reference, by component. Northwind tops up $250.00 by ACH debit."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ FILTER_PARAMETERS = [
 
 
 def offered() -> list[tuple[str, str]]:
-    """The methods of this deployment, besides those that the document lists."""
+    """The methods of this deployment, also those that were added to the product's own."""
     return [(name, name) for name in METHODS]
 
 

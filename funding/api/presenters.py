@@ -25,7 +25,10 @@ _TIMESTAMPS = {
 
 
 def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
-    """The one shape of a funding transaction. Needs `balance_transaction_ids` from selectors."""
+    """A funding transaction as the API shows it.
+
+    The row has to come from `selectors` with its `balance_transaction_ids`.
+    """
     is_waiting = funding.status == FundingStatus.AWAITING_CONFIRMATION
     return {
         "id": funding.pk,
@@ -59,7 +62,8 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
 
 
 def _approval(funding: FundingTransaction) -> Confirmation | None:
-    """Its approval, if it needs one. Costs a query where it was not selected along."""
+    """The approval of a funding, or None if it needs none. Costs a query where the caller did not
+    select the approval with the funding."""
     return getattr(funding, "confirmation", None) if funding.requires_confirmation else None
 
 
@@ -90,7 +94,8 @@ def csv_row(funding: FundingTransaction) -> list[str | int | None]:
 
 
 def funding_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
-    """Our part of `/balance/limits`: those in force with what is used of them."""
+    """Funding's part of `/balance/limits`: the limits in force and how much of them is
+    used. Cents."""
     in_force, usage = limits.of(tenant_id), limits.usage(tenant_id=tenant_id, now=now)
     tomorrow = start_of_day(start_of_day(now) + timedelta(hours=36))
     next_month = start_of_month(start_of_month(now) + timedelta(days=32))

@@ -10,7 +10,7 @@ from funding.models import FundingSource
 
 
 def funding_source(source: FundingSource) -> dict[str, Any]:
-    """The one shape of a funding source."""
+    """A funding source as the API shows it."""
     return {
         "id": source.pk,
         "type": str(source.type),

@@ -10,10 +10,11 @@ from common.fields import PrefixedIdField
 
 
 class AccountBackOff(models.Model):
-    """The debits of one account that failed in a row, whatever started them.
+    """The debits of one bank account that failed in a row, whatever started them.
 
-    Of the account, not of its row: removed and added again it is the same one. Without a foreign
-    key to a row of it: it is written under the balance row's lock, where nobody waits for a source.
+    The row belongs to the account, not to a row of `FundingSource`: an account that is removed and
+    added again keeps its failures. It has no foreign key to the source, because it is written under
+    the balance row's lock, and whoever holds that lock must not wait for a source.
     """
 
     id = PrefixedIdField("abo")

@@ -12,11 +12,12 @@ from funding.models.sources import FundingSource
 
 
 class LinkConsent(Leased):
-    """The provider's secret for one bank sign-in, kept while a bank account rests on it.
+    """The provider's secret for one bank sign-in, kept as long as a bank account needs it.
 
-    Some banks give out numbers that work only as long as the consent does, so it is not ended after
-    the numbers were read. Due work (`next_attempt_at`) is ending it: when its account is removed,
-    and when it led to none. An ended one keeps its row and loses its secret.
+    Some banks give out account numbers that work only while the consent lasts, so the consent is
+    kept after the numbers were read. It is revoked when its account is removed, or when no account
+    came of it; `next_attempt_at` says when that is due. The row of a revoked consent stays, without
+    the secret.
     """
 
     id = PrefixedIdField("lc")

@@ -8,7 +8,8 @@ from common.fields import PrefixedIdField
 
 
 class FundingLimit(models.Model):
-    """What staff allow one tenant, in cents. Empty: the deployment's setting applies."""
+    """The limits that staff set for one tenant, in cents. Where one is empty, the deployment's
+    setting applies."""
 
     id = PrefixedIdField("lim")
     tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT)

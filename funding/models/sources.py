@@ -16,7 +16,8 @@ from transfers.accounts import StoredAccount
 
 
 class FundingMethod(models.TextChoices):
-    """How money is asked for. RTP sends a request that the account holder answers."""
+    """How money is asked for. RTP cannot pull: it sends a request that the account holder
+    answers."""
 
     ACH_DEBIT = "ach_debit", "ACH debit"
     RTP = "rtp", "RTP"
@@ -99,9 +100,9 @@ class FundingSource(StoredAccount):
 
 
 class SourceVerification(Leased):
-    """Two small credits whose amounts prove that the tenant can see the account.
+    """Two small credits whose amounts prove that the tenant can see the account's statement.
 
-    Due work until the network has taken the deposits over. `amounts` (cents) are written down
+    The row is due work until the network has accepted the deposits. `amounts` (cents) are stored
     before they are sent and are never shown to anybody.
     """
 
@@ -142,7 +143,7 @@ class SourceVerification(Leased):
             ),
         )
 
-    # What messages of a network are compared with and judged by.
+    # What messages of a network are compared with.
     currency = CURRENCY
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from tenants.models import ActorType
 from transfers.rows import TransferRow, has_a_reason, held_first
 
-# How the ledger names a funding transaction as the source of a posting.
+# The ledger's name for a funding transaction as the source of a posting.
 SOURCE_TYPE = "funding_transaction"
 
 
@@ -28,7 +28,7 @@ class Trigger(models.TextChoices):
 
 
 def _dated(status: FundingStatus, column: str) -> models.CheckConstraint:
-    """A row in `status` carries the moment it got there."""
+    """A constraint: a row in `status` has a time in `column`, which says when it got there."""
     return models.CheckConstraint(
         condition=~Q(status=status) | Q(**{f"{column}__isnull": False}),
         name=f"funding_{status}_is_dated",
@@ -39,7 +39,7 @@ def _dated(status: FundingStatus, column: str) -> models.CheckConstraint:
 class FundingTransaction(TransferRow):
     """One attempt to bring money into the balance. Amounts are cents.
 
-    A held one (`held_at`) stays where it is until staff release it.
+    A held row (`held_at`) keeps its status until staff release it.
     """
 
     id = PrefixedIdField("ftx")
@@ -156,13 +156,14 @@ class FundingTransaction(TransferRow):
 
     @property
     def is_going(self) -> bool:
-        """Nothing of its own but time keeps it from arriving."""
+        """Whether it only needs time to arrive: it waits for no person."""
         is_next = self.status == FundingStatus.RESERVED and self.held_at is None
         return is_next or self.status in (FundingStatus.PENDING, FundingStatus.IN_TRANSIT)
 
     @property
     def promised_date(self) -> date | None:
-        """When it is expected, or was before it arrived; None while or once nothing is."""
+        """When it is expected, or was expected before it arrived; None while or once it is not
+        expected."""
         is_promised = self.is_going or self.completed_at is not None
         return self.expected_availability_date if is_promised else None
 

@@ -1,4 +1,4 @@
-"""Who approves a large funding, and what an answer, or new settings, do to it."""
+"""Who approves a large funding, and what happens to it after an answer or a change of settings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ SUPERSEDED = "confirmation_superseded"
 
 
 class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
-    """A funding above the tenant's limit; what auto-funding asks for is bound to its settings."""
+    """A funding above the tenant's limit. What auto-funding asks for depends on its settings: when
+    they change, the approval is withdrawn."""
 
     kind = "funding"
     id_prefix = "ftx"
@@ -50,7 +51,8 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
         return approvers(tenant_id=approval.tenant_id)
 
     def require_approvable(self, approval: Confirmation, _by: Approver, now: datetime) -> None:
-        """What counts is what holds now: the account, and the limits of this day and month."""
+        """Judge the account and the limits as they are now, not as they were when the funding was
+        asked for."""
         sources.require_debitable(source=approval.source, method=approval.funding.method)
         try:
             _check_limits(approval.funding, now)
@@ -74,8 +76,8 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
     def stop(
         self, approval: Confirmation, *, code: str, message: str, actor: Actor, now: datetime
     ) -> None:
-        """Fail the funding. Automatic funding then waits as after any failure, unless the settings
-        merely changed."""
+        """Fail the funding. Auto-funding then waits as after any other failure, unless only its
+        settings changed."""
         lifecycle.move(
             funding=approval.funding,
             target=FundingStatus.FAILED,
@@ -100,14 +102,15 @@ POLICY = FundingApprovalPolicy()
 
 
 def approvers(*, tenant_id: str) -> list[str]:
-    """Who is asked now: the addresses in the settings, else the tenant's owners and approvers."""
+    """The addresses that are asked now: those in the settings, else those of owners and
+    approvers."""
     configs = AutoFundingConfig.objects.filter(tenant_id=tenant_id)
     named = configs.values_list("confirmation_emails", flat=True).first()
     return named or tenants.member_emails(tenant_id=tenant_id, roles=(Role.OWNER, Role.APPROVER))
 
 
 def withdraw(approval: Confirmation, *, by: Actor, now: datetime) -> None:
-    """Withdraw a locked approval whose terms have changed, and fail its funding."""
+    """Withdraw a locked approval because its terms have changed, and fail its funding."""
     outcomes.close(POLICY, approval, ApprovalStatus.SUPERSEDED, decided_by=by.id, now=now)
     POLICY.stop(
         approval,
@@ -121,8 +124,9 @@ def withdraw(approval: Confirmation, *, by: Actor, now: datetime) -> None:
 def withdraw_open(*, tenant_id: str, by: Actor, now: datetime) -> None:
     """Withdraw the automatic funding that waits for approval.
 
-    The caller holds the balance row, so this waits for nobody: an approval that somebody is
-    answering at this moment is left alone. That answer came first, or `is_current` refuses it.
+    The caller holds the balance row's lock, so this must not wait for other rows. It skips an
+    approval that somebody is answering at this moment: either that answer came first, or
+    `is_current` refuses it.
     """
     waiting = FundingTransaction.objects.filter(
         tenant_id=tenant_id,
@@ -134,7 +138,7 @@ def withdraw_open(*, tenant_id: str, by: Actor, now: datetime) -> None:
 
 
 def stale() -> QuerySet[Confirmation]:
-    """Open approvals of automatic funding that today's settings would not start any more."""
+    """Open approvals of automatic funding that today's settings would no longer start."""
     default_source = FundingSource.objects.filter(
         tenant_id=OuterRef("tenant_id"), is_default=True
     ).values("pk")
@@ -155,13 +159,13 @@ def stale() -> QuerySet[Confirmation]:
 
 
 def is_current(approval: Confirmation) -> bool:
-    """Whether its terms still are those of the settings. A top-up that people ask for always is."""
+    """Whether the approval has the terms of today's settings. The approval of a top-up
+    always has."""
     return not stale().filter(pk=approval.pk).exists()
 
 
 def _check_limits(funding: FundingTransaction, now: datetime) -> None:
-    """Check the limits under the balance row's lock, leaving out the funding itself, which counts
-    already.
+    """Check the limits under the balance row's lock, without counting the funding itself twice.
 
     Raises AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded.
     """

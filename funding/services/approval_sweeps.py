@@ -1,4 +1,5 @@
-"""What time does to open approvals of funding: a reminder, the end, terms that no longer apply."""
+"""The periodic work on open approvals of funding: remind, expire, and withdraw what no longer
+applies."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from tenants.actors import SYSTEM
 
 
 def sweep(*, now: datetime) -> int:
-    """Expire, withdraw and remind; returns how many. Any number of workers may do it at once."""
+    """Expire, withdraw and remind; returns how many approvals that concerned. Several workers may
+    run it at the same time."""
     return expire_due(now=now) + withdraw_stale(now=now) + remind_due(now=now)
 
 
@@ -37,5 +39,5 @@ def withdraw_stale(*, now: datetime) -> int:
 
 
 def remind_due(*, now: datetime) -> int:
-    """Remind the approvers of approvals that expire within a day, once; returns how many."""
+    """Remind the approvers of approvals that expire within a day, once each; returns how many."""
     return sweeps.remind_due(POLICY, now=now)

@@ -13,7 +13,8 @@ from tenants.actors import Actor
 def request(*, funding: FundingTransaction, reason: str, now: datetime) -> Confirmation:
     """Ask the approvers of a funding that awaits confirmation, in the caller's transaction.
 
-    With nobody to ask the approval stays open too, for whoever joins before it expires.
+    Where there is nobody to ask, the approval stays open for an approver who joins before it
+    expires.
     """
     if funding.confirmation_expires_at is None:
         raise ValueError(f"{funding.pk} needs no approval")
@@ -40,7 +41,8 @@ def supersede(*, funding: FundingTransaction, by: str, now: datetime) -> bool:
 
 
 def resend(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> list[str]:
-    """E-mail a new link to each approver who got none in the last ten minutes; returns who.
+    """E-mail a new link to each approver who got none in the last ten minutes; returns their
+    addresses.
 
     Raises UnknownApproval, ApprovalClosed, ApprovalResentRecently.
     """

@@ -1,8 +1,8 @@
-"""Whether an account may be debited: the bank's word, and a person's after it.
+"""Whether an account may be debited: what the bank said, and what a person said after that.
 
-A return that ends the authorization (Nacha R05, R07, R10, R29 and their like) stops every debit
-that no network has seen, until a person says that the account holder agrees again. An API key is
-not a person: it only repeats what it was written to send.
+A return that ends the authorization (Nacha R05, R07, R10, R29 and similar codes) stops every debit
+that no network has seen, until a person confirms that the account holder agrees again. An API key
+cannot confirm that: a program only repeats what it was written to send.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ from tenants.services import audit
 def renew(
     *, tenant_id: str, source_id: str, seen: str, actor: Actor, now: datetime
 ) -> FundingSource:
-    """The account holder agrees to debits again, as `actor` knows from them. Repeatable.
+    """Record that the account holder agrees to debits again, on the word of `actor`. Repeatable.
 
-    `seen` is the `version_of` the end that was shown. Raises NotFound, AuthorizationChanged when
-    the bank has answered so again, FundingSourceNotAuthorized to an API key.
+    `seen` is the `version_of` the source that the person was shown. Raises NotFound,
+    AuthorizationChanged when the bank has refused a debit again since then, and
+    FundingSourceNotAuthorized to an API key.
     """
     source = lock(tenant_id=tenant_id, source_id=source_id)
     if source.authorization_ended_at is None:
@@ -62,10 +63,10 @@ def renew_locked(*, source: FundingSource, actor: Actor, now: datetime) -> None:
 
 
 def carry_over(*, source: FundingSource, actor: Actor) -> None:
-    """An unsaved source that an API key adds is debited no sooner than the one that was removed:
-    the program brings no new agreement of the holder.
+    """Copy the end of an authorization to an unsaved source that an API key adds, from the row of
+    the same account that was removed: the program brings no new agreement of the account holder.
 
-    Whoever adds it: what the bank says at this moment about an earlier debit waits for the new row.
+    The new row also gets what the bank says later about an earlier debit, whoever adds it.
     """
     same = FundingSource.objects.filter(tenant=source.tenant, fingerprint=source.fingerprint)
     known = list(same.select_for_update(no_key=True).order_by("created_at", "pk"))
@@ -78,15 +79,15 @@ def carry_over(*, source: FundingSource, actor: Actor) -> None:
 
 
 def lock(*, tenant_id: str, source_id: str) -> FundingSource:
-    """A source whose authorization stays as it is until the caller's transaction ends. Raises
-    NotFound. To be taken before the balance row."""
+    """Lock a source so that its authorization cannot change before the caller's transaction ends.
+    Raises NotFound. Take this lock before the balance row's."""
     rows = FundingSource.objects.select_for_update(no_key=True)
     row = is_id(source_id, "fs") and rows.filter(tenant_id=tenant_id, pk=source_id).first()
     return sources.found(row)
 
 
 def ended_at(config: AutoFundingConfig) -> datetime | None:
-    """When the authorization of the account that `config` draws on ended; None where it stands.
+    """When the authorization of the account that `config` draws on ended; None where it has not.
 
     One query.
     """
@@ -95,6 +96,6 @@ def ended_at(config: AutoFundingConfig) -> datetime | None:
 
 
 def version_of(source: FundingSource) -> str:
-    """Which end of the authorization this is; empty where it stands."""
+    """A text that names this end of the authorization; empty where it has not ended."""
     ended = source.authorization_ended_at
     return clock.text_of(ended) if ended else ""

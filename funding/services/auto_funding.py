@@ -1,7 +1,7 @@
 """Adding money when the balance is low: at most one automatic funding in flight per tenant.
 
-Everything is decided under the balance row's lock, which is the mutex of a tenant's auto-funding.
-Whoever holds it waits for no other row.
+Each decision is made under the balance row's lock, which serializes a tenant's auto-funding.
+Whoever holds that lock must not wait for another row.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ log = structlog.get_logger(__name__)
 
 @transaction.atomic
 def evaluate(*, tenant_id: str, now: datetime) -> AutoFundingDecision | None:
-    """Add money if the balance and what is on its way are below the threshold.
+    """Add money if the balance and what is on its way are together below the threshold.
 
-    Returns the decision that was written down: a firing, or a refusal for a reason that is new.
+    Returns the decision that was written down: a firing, or a refusal for a new reason.
     """
     situation = _situation(tenant_id, now)
     if situation is None:
@@ -66,9 +66,9 @@ def evaluate(*, tenant_id: str, now: datetime) -> AutoFundingDecision | None:
 def evaluate_safely(*, tenant_id: str, now: datetime) -> bool:
     """Evaluate without harming the caller's transaction; True if it fired.
 
-    A mistake in here is undone up to its savepoint and logged, and the sweep tries again. What
-    takes the caller's transaction with it, such as a lost connection, is raised: passed over, the
-    caller would go on to report what is not stored.
+    An error in here is rolled back to a savepoint and logged, and the sweep tries again. An error
+    that ends the caller's transaction, such as a lost connection, is raised: if it were swallowed,
+    the caller would report something that was not stored.
     """
     try:
         decision = evaluate(tenant_id=tenant_id, now=now)
@@ -102,7 +102,7 @@ def sweep(*, now: datetime) -> int:
 
 @transaction.atomic
 def _look_after_recovery(tenant_id: str) -> int:
-    """The balance rose without us, or nobody wants to know any more whether it is low."""
+    """Forget that the balance is low: it rose without auto-funding, or its mark was removed."""
     funds = ledger.lock_row(tenant_id=tenant_id)
     if funds.notify_below is None or funds.available + funds.pending >= funds.notify_below:
         configs = AutoFundingConfig.objects.filter(tenant_id=tenant_id)
@@ -113,7 +113,8 @@ def _look_after_recovery(tenant_id: str) -> int:
 
 @transaction.atomic
 def _evaluate_unless_idle(tenant_id: str, *, now: datetime) -> int:
-    """1 if it fired. One that cannot fire for now is not looked at again before that may end."""
+    """Evaluate one tenant under its lock; returns 1 if it fired. A tenant that cannot fire now is
+    not looked at again before that can change."""
     ledger.lock_row(tenant_id=tenant_id)
     until = checks.idle_until(tenant_id=tenant_id, now=now)
     if until is not None:
@@ -123,7 +124,7 @@ def _evaluate_unless_idle(tenant_id: str, *, now: datetime) -> int:
 
 
 def _situation(tenant_id: str, now: datetime) -> Situation | None:
-    """The settings, read after the lock was taken; None where nothing is enabled."""
+    """The settings as they are under the lock, and the balance; None where auto-funding is off."""
     funds = ledger.lock_row(tenant_id=tenant_id)
     configs = AutoFundingConfig.objects.select_related("tenant")
     config = configs.filter(tenant_id=tenant_id, enabled=True).first()
@@ -177,7 +178,8 @@ def _ask(situation: Situation, funding: FundingTransaction) -> str:
 
 
 def _decline(situation: Situation, refusal: Declined) -> AutoFundingDecision | None:
-    """Write down and tell a refusal, unless it is the one that was given last."""
+    """Write a refusal into the log and tell the tenant, unless it has the reason of the
+    last one."""
     config = situation.config
     if refusal.reason == config.last_decline_reason:
         return None
@@ -217,7 +219,7 @@ def _log(
 
 
 def _note_low(situation: Situation) -> None:
-    """The threshold was crossed: remember since when, and say so once."""
+    """Remember when the balance fell below the threshold, and tell the tenant once."""
     config = situation.config
     if config.low_since is None:
         _update(config, low_since=situation.now)

@@ -1,6 +1,7 @@
-"""What may keep auto-funding from firing, in the order in which it is asked.
+"""What can keep auto-funding from firing, in the order in which it is checked.
 
-`permit` runs under the balance row's lock and waits for no other row; `obstacle_of` only reads.
+`permit` runs under the balance row's lock and must not wait for another row. `obstacle_of` only
+reads.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ RUNAWAY = "too_many_firings"
 RUNAWAY_FIRINGS = 3
 RUNAWAY_WITHIN = timedelta(minutes=10)
 LOOK_AGAIN_AFTER = timedelta(minutes=10)
-# Reasons and sentences that two places give.
+# Reasons and sentences that are used in two places.
 NO_SOURCE = ("no_funding_source", "There is no bank account to draw from.")
 TOO_FAST = (RUNAWAY, "It fired three times within ten minutes.")
 LEFT_ALONE = (pauses.AFTER_FAILURE, "A debit of this account failed a short while ago.")
@@ -42,7 +43,8 @@ STOPPED = ("funding_stopped", "Sending to the bank is stopped; what fires waits 
 
 
 class Declined(Exception):
-    """Why no money is added. `is_news`: the tenant hears of it here and nowhere else."""
+    """Why no money is added. `is_news`: the tenant is told of it here, because nothing else tells
+    it."""
 
     def __init__(self, reason: str, detail: str, *, is_news: bool = True) -> None:
         super().__init__(reason)
@@ -52,12 +54,12 @@ class Declined(Exception):
 
 
 class Undecidable(Exception):
-    """The bank account is being removed at this moment; the sweep looks again."""
+    """The bank account is being removed at this moment. The sweep looks again."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """The settings and the funds they are applied to, in cents."""
+    """The settings and the funds that they are applied to, in cents."""
 
     config: AutoFundingConfig
     funds: Funds
@@ -76,10 +78,11 @@ def in_flight() -> QuerySet[FundingTransaction]:
 
 
 def idle_until(*, tenant_id: str, now: datetime) -> datetime | None:
-    """Until when looking is of no use: nothing is enabled, or paused, suspended or under way. None
-    if it may fire. For a caller who holds the balance row.
+    """Until when there is no use in looking, because nothing is enabled, it is paused or suspended,
+    or a funding is under way. None if it may fire. The caller holds the balance row.
 
-    Never long: whoever ends the pause or the funding says so, and if not, this does.
+    The time is never far off: whoever ends the pause or the funding asks for a look, and if that is
+    lost, this time comes.
     """
     config = AutoFundingConfig.objects.select_related("tenant").filter(tenant_id=tenant_id).first()
     later = now + LOOK_AGAIN_AFTER
@@ -91,7 +94,8 @@ def idle_until(*, tenant_id: str, now: datetime) -> datetime | None:
 
 
 def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:
-    """Where the money would come from; the source stays unremoved until the transaction ends.
+    """The account and the network that the money would come from. The source cannot be removed
+    before the transaction ends.
 
     Raises Declined, Undecidable, and the DomainErrors of `sources` and `limits`.
     """
@@ -105,11 +109,11 @@ def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:
 
 
 def obstacle_of(config: AutoFundingConfig, *, now: datetime) -> Declined | None:
-    """What would keep `config` from adding money now, low or not; None if nothing does, and where
-    it is switched off.
+    """What would keep `config` from adding money now, whether or not the balance is low. None if
+    nothing does, and where auto-funding is switched off.
 
-    For people and programs that read: it decides, locks and writes nothing, and one funding on its
-    way is no obstacle. What `permit` refuses is refused here in the same order.
+    For pages and API answers: it takes no lock and writes nothing, and a funding on its way is no
+    obstacle. It refuses what `permit` refuses, in the same order.
     """
     if not config.enabled:
         return None
@@ -123,7 +127,7 @@ def obstacle_of(config: AutoFundingConfig, *, now: datetime) -> Declined | None:
 
 
 def _foresee(config: AutoFundingConfig, now: datetime) -> None:
-    """Raises what `obstacle_of` turns into a reason."""
+    """Raises the refusal that `obstacle_of` turns into a reason."""
     check_tenant(config)
     check_pause(config, now)
     source = selectors.drawn_from(tenant_id=config.tenant_id, source_id=config.source_id)
@@ -166,7 +170,7 @@ def network_of(config: AutoFundingConfig) -> PaymentNetwork:
 
 
 def check_month(config: AutoFundingConfig, *, amount: int, now: datetime) -> None:
-    """Raises Declined where `amount` would go over the month's limit of the settings."""
+    """Raises Declined where `amount` cents would exceed the monthly limit of the settings."""
     try:
         auto_funding_month.check(
             config.monthly_limit, tenant_id=config.tenant_id, amount=amount, now=now
@@ -176,20 +180,20 @@ def check_month(config: AutoFundingConfig, *, amount: int, now: datetime) -> Non
 
 
 def runs_away(config: AutoFundingConfig, now: datetime) -> bool:
-    """Whether it fired three times within ten minutes, and nobody has resumed it since."""
+    """Whether it fired three times within ten minutes and nobody has resumed it since."""
     since = max(now - RUNAWAY_WITHIN, config.resumed_at or now - RUNAWAY_WITHIN)
     firings = selectors.decisions(tenant_id=config.tenant_id).filter(
         outcome=DecisionOutcome.FIRED, created_at__gt=since
     )
-    # What a change of the terms withdrew never asked a bank for money.
+    # A funding that was withdrawn because its terms changed never asked a bank for money.
     return firings.exclude(funding__failure_code=SUPERSEDED).count() >= RUNAWAY_FIRINGS
 
 
 def _check_standing(situation: Situation) -> None:
-    """Raises Declined while nothing may fire, whatever the bank account and the amount."""
+    """Raises Declined while nothing may fire, whatever the bank account and the amount are."""
     config = situation.config
     check_tenant(config)
-    # The unique index would say it too, but by failing the transaction of whoever posts.
+    # The unique index would refuse it as well, but that would fail the transaction of the posting.
     if in_flight().filter(tenant_id=config.tenant_id).exists():
         raise Declined("already_in_flight", "An automatic funding is on its way.", is_news=False)
     check_pause(config, situation.now)
@@ -207,7 +211,8 @@ def _lock_source(config: AutoFundingConfig) -> FundingSource:
 
 
 def _check_back_off(situation: Situation, source: FundingSource) -> None:
-    """An account that the settings did not use when it failed is left alone all the same."""
+    """Raises Declined while this account is left alone after failures. They may come from a time at
+    which the settings named another account."""
     config, now = situation.config, situation.now
     until = pauses.left_alone_until(source, now=now)
     if until is not None:
@@ -228,7 +233,7 @@ def _check_amount(situation: Situation) -> None:
 
 
 def _check_pace(situation: Situation) -> None:
-    """Three firings within ten minutes are a runaway: nothing more until a person acts."""
+    """Raises Declined after three firings within ten minutes, until a person acts."""
     config, now = situation.config, situation.now
     if runs_away(config, now):
         pauses.pause(tenant_id=config.tenant_id, reason=RUNAWAY, now=now)

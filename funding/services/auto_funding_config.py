@@ -1,6 +1,6 @@
 """Changing a tenant's auto-funding settings.
 
-The balance row's lock is taken first: an evaluation sees either all of a change or nothing of it.
+The balance row's lock is taken first, so that an evaluation sees either all of a change or nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tenants.services import audit
 from transfers.errors import AmountAboveLimit
 
 CONFIRMATION_EMAILS_MAX = 10
-# What an approver decides about: a change of any of it withdraws the open approval.
+# What an approver is shown: a change of any of these withdraws the open approval.
 TERMS = ("enabled", "funding_amount", "funding_method", "source_id")
 _REQUIRED = {
     "low_balance_threshold": "lowBalanceThreshold",
@@ -47,7 +47,7 @@ _REQUIRED = {
 
 
 class Changes(TypedDict, total=False):
-    """What to change; a setting left out keeps its value. Amounts are cents."""
+    """What to change. A setting that is left out keeps its value. Amounts are cents."""
 
     enabled: bool
     low_balance_threshold: int
@@ -66,11 +66,11 @@ def configure(
 ) -> None:
     """Change the settings, then add money at once if the balance is low.
 
-    `enabled: True` also ends any pause. `seen` is the `version_of` the settings that the changes
-    were made to; None: whatever is saved. Raises IncompleteAutoFunding, FundingMethodNotSupported,
+    `enabled: True` also ends any pause. `seen` is the `version_of` the settings that the person was
+    shown; None changes whatever is saved. Raises IncompleteAutoFunding, FundingMethodNotSupported,
     FundingSourceUnusable, AmountAboveLimit, NotFound for an unknown source, AutoFundingChanged when
-    others than `seen` are saved, FundingSourceNotAuthorized where the account holder has to agree
-    again first, and TooManySafeguardChanges.
+    the saved settings are not `seen`, FundingSourceNotAuthorized where the account holder has to
+    agree again first, and TooManySafeguardChanges.
     """
     ledger.lock_row(tenant_id=tenant_id)
     asked_until_now = approval_policy.approvers(tenant_id=tenant_id)
@@ -100,11 +100,11 @@ def configure(
 def resume(
     *, tenant_id: str, seen: str, source_id: str | None = None, actor: Actor, now: datetime
 ) -> None:
-    """A person ends what `seen`, a `standing_of`, showed: a pause, and the bank's word against
-    debits, which is to say that the account holder agrees again. Nothing where it runs already.
-    `source_id`: the account they mean.
+    """End the pause, or the bank's refusal of debits, that a person was shown as `seen` (a
+    `standing_of`). To end a refusal is to say that the account holder agrees again. Changes nothing
+    where auto-funding runs already. `source_id` is the account that the person means.
 
-    Raises AutoFundingChanged when it stands otherwise by now, and what `configure` raises.
+    Raises AutoFundingChanged when the standing is another one by now, and what `configure` raises.
     """
     source = _lock_drawn(tenant_id)
     if source_id is not None and (source is None or source.pk != source_id):
@@ -122,18 +122,20 @@ def resume(
 
 
 def standing_of(config: AutoFundingConfig, *, ended: datetime | None) -> str:
-    """Which settings these are, why they wait, and when the bank `ended` the authorization."""
+    """A text that names these settings, why they wait, and when the bank `ended` the authorization.
+    It changes with any of them."""
     times = (clock.text_of(time) if time else "" for time in (config.paused_until, ended))
     return " ".join((version_of(config), config.paused_reason, *times))
 
 
 def version_of(config: AutoFundingConfig) -> str:
-    """Which settings these are: every change makes others."""
+    """A text that names these settings: it changes with every change of them."""
     return clock.text_of(config.updated_at) if config.updated_at else "never saved"
 
 
 def _check(config: AutoFundingConfig, changes: Changes) -> None:
-    """Only what is asked for is judged, so that switching off always works."""
+    """Refuse changes that cannot work. Only what the changes ask for is judged, so that
+    auto-funding can always be switched off."""
     if changes.get("source_id"):
         _hold(config, str(changes["source_id"]))
     if config.enabled:
@@ -149,7 +151,7 @@ def _check(config: AutoFundingConfig, changes: Changes) -> None:
 
 
 def _chooses_account(changes: Changes) -> bool:
-    """Whether this says which account to draw on from now."""
+    """Whether the changes say which account to draw on from now on."""
     return bool(changes.get("enabled")) or "source_id" in changes
 
 
@@ -169,16 +171,18 @@ def _require_source(config: AutoFundingConfig) -> None:
 
 
 def _lock_drawn(tenant_id: str) -> FundingSource | None:
-    """The account that auto-funding draws on: a source is locked before the balance row."""
+    """Lock the account that auto-funding draws on. To be called before the balance row is
+    locked."""
     source_id = selectors.auto_funding_source_id(selectors.auto_funding_config(tenant_id=tenant_id))
     return authorizations.lock(tenant_id=tenant_id, source_id=source_id) if source_id else None
 
 
 def _hold(config: AutoFundingConfig, source_id: str) -> FundingSource:
-    """A source of the tenant that is not removed before we are done. Raises NotFound,
+    """A source of the tenant that cannot be removed before the transaction ends. Raises NotFound,
     FundingSourceUnusable.
 
-    Saving a reference to it would wait for a removal that waits for the balance row, which is ours.
+    Without this lock, saving a reference to the source could wait for a removal, which waits for
+    the balance row that we hold.
     """
     sources.find(tenant_id=config.tenant_id, source_id=source_id)
     source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
@@ -201,7 +205,7 @@ def _require_amount_within_limit(config: AutoFundingConfig) -> None:
 
 
 def _difference(before: AutoFundingConfig, after: AutoFundingConfig) -> dict[str, list[object]]:
-    """Each setting that changed: what it was and what it is."""
+    """Each setting that changed: its old and its new value."""
     pairs = {
         name: [getattr(before, name), getattr(after, name)] for name in Changes.__annotations__
     }

@@ -1,4 +1,4 @@
-"""The month's limit of the auto-funding settings."""
+"""The monthly limit in the auto-funding settings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from funding.services import limits
 def check(
     limit: int | None, *, tenant_id: str, amount: int, now: datetime, apart_from: str = ""
 ) -> None:
-    """Refuse `amount` cents that would go over `limit` in this Eastern month; the funding of id
-    `apart_from` is not counted. Raises MonthlyLimitExceeded.
-    """
+    """Refuse an `amount` of cents that would exceed `limit` in this Eastern month. The funding
+    whose id is `apart_from` is not counted. Raises MonthlyLimitExceeded."""
     if limit is None:
         return
     used = selectors.funded_automatically(tenant_id=tenant_id, now=now, apart_from=apart_from)

@@ -1,9 +1,9 @@
-"""Consents of linked bank accounts: kept while an account rests on them, revoked afterwards.
+"""Consents of linked bank accounts: kept while an account needs them, revoked afterwards.
 
-A consent is written down before anything else is asked of it, as due to be revoked in a while.
-Adding the account takes that back in the same transaction; so whatever breaks in between, no
-consent is left behind. The provider is called outside any transaction; revoking twice does no harm,
-so a lost answer is asked for again.
+A new consent is stored before it is used, and is due to be revoked some minutes later. The
+transaction that adds the account cancels that. So whatever fails in between, no consent is left
+behind. The provider is called outside any transaction. Revoking twice does no harm, so it is
+repeated when an answer was lost.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from networks.links.base import LinkError
 log = structlog.get_logger(__name__)
 
 BATCH = 10
-# Longer than any request may take that turns a consent into a bank account.
+# Longer than any request takes that turns a consent into a bank account.
 UNUSED_AFTER = timedelta(minutes=15)
-# A call may take as long as the provider's adapter allows, once for each row of a batch.
+# Longer than a batch can take: one call per row, each as long as the provider's adapter allows.
 LEASE = timedelta(minutes=3)
 RETRY_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 24 * 60))
 
 
 def keep(*, tenant_id: str, provider: str, secret: str, now: datetime) -> LinkConsent:
-    """Write a new consent down. It ends by itself unless an account is attached in time."""
+    """Store a new consent. It is revoked soon unless an account is attached in time."""
     consent = LinkConsent(
         tenant_id=tenant_id,
         provider=provider,
@@ -44,20 +44,21 @@ def keep(*, tenant_id: str, provider: str, secret: str, now: datetime) -> LinkCo
 
 
 def attach(*, consent_id: str, source: FundingSource) -> None:
-    """Keep the consent for as long as its account, in the transaction that adds the account."""
+    """Keep the consent as long as its account. To be called in the transaction that adds the
+    account."""
     unclaimed = LinkConsent.objects.filter(pk=consent_id, source=None, lease_version=0)
     if unclaimed.update(source=source, next_attempt_at=None) != 1:
         raise RuntimeError(f"{consent_id} is being revoked already")
 
 
 def release(*, source: FundingSource, now: datetime) -> None:
-    """A removed account needs its consent no longer, if it has one."""
+    """Have the consent of a removed account revoked, if there is one."""
     if LinkConsent.objects.filter(source=source, revoked_at=None).update(next_attempt_at=now):
         enqueue_on_commit("funding.revoke_consents")
 
 
 def discard(*, consent_id: str, now: datetime) -> None:
-    """No account came of it: end it now instead of later."""
+    """Revoke a consent that no account came of now instead of later."""
     LinkConsent.objects.filter(pk=consent_id, source=None, lease_version=0).update(
         next_attempt_at=now
     )
@@ -76,7 +77,7 @@ def revoke_due(*, now: datetime) -> int:
 
 
 def _revoke_safely(consent: LinkConsent, now: datetime) -> None:
-    """One consent we cannot end must not hold up the others."""
+    """Revoke one consent. An error is logged, so that the other consents are not held up."""
     provider = links.named(consent.provider)
     try:
         if provider is None:

@@ -1,7 +1,7 @@
-"""Sending micro-deposits and hearing what became of them.
+"""Sending micro-deposits, and learning what became of them.
 
-Networks are called outside any transaction. What is sent is stored before, under an id that the
-network takes for the same instruction, so a crash in between sends nothing twice.
+Networks are called outside any transaction. What is sent is stored before, under an id by which the
+network recognizes a repeat, so a crash in between sends nothing twice.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LOOK_FOR_NETWORK_AFTER = timedelta(hours=1)
 
 
 def process_due(*, now: datetime) -> int:
-    """Everything about verifications that is due; returns how much was done."""
+    """Do everything about verifications that is due; returns how much was done."""
     sent = send_due(now=now)
     return sent + messages.process(DEPOSITS, now=now) + verifications.expire_due(now=now)
 
@@ -51,8 +51,8 @@ def process_due(*, now: datetime) -> int:
 def send_due(*, now: datetime) -> int:
     """Send the deposits that are due; returns how many were claimed.
 
-    A suspended tenant's, and what a switch stops, wait for their release; a live tenant's for a
-    live network.
+    Those of a suspended tenant, and those that an operator switch stops, wait. Those of a live
+    tenant wait until a live network is connected.
     """
     claimed, since = 0, time.monotonic()
     while rows := leases.claim(_due(), now=now, limit=BATCH, since=since):
@@ -65,7 +65,7 @@ def send_due(*, now: datetime) -> int:
 def _due() -> QuerySet[SourceVerification]:
     rows = SourceVerification.objects.filter(source__tenant__status=TenantStatus.ACTIVE)
     rows = submittable(rows, kind=SwitchKind.FUNDING, tenant="source__tenant_id")
-    # Before it is sent it names no network: its tenant's mode tells.
+    # Before the deposits are sent the row names no network, so the tenant's mode decides.
     stopped = registry.modes_served_by(stopped_networks(SwitchKind.FUNDING), Method.ACH_DEBIT)
     return rows.exclude(source__tenant__mode__in=stopped).select_related("source__tenant")
 
@@ -82,7 +82,8 @@ def _send(verification: SourceVerification, now: datetime) -> None:
 
 
 def _write_down(verification: SourceVerification, network: PaymentNetwork) -> bool:
-    """Store what is about to be sent, and where; False when the lease is no longer ours."""
+    """Store what is about to be sent, and by which network; False when the lease is no
+    longer ours."""
     verification.amounts = verification.amounts or list(network.choose_micro_deposits())
     verification.network = network.name
     held = SourceVerification.objects.filter(
@@ -94,7 +95,8 @@ def _write_down(verification: SourceVerification, network: PaymentNetwork) -> bo
 def _hand_over_safely(
     verification: SourceVerification, network: PaymentNetwork, now: datetime
 ) -> None:
-    """One verification we cannot send must not hold up the others."""
+    """Send one verification's deposits. An error is logged, so that other verifications are not
+    held up."""
     lease_version = verification.lease_version
     try:
         _hand_over(verification, network, now)
@@ -144,7 +146,7 @@ _BAD_NEWS = Rule(
 
 
 class Deposits(MessageHandler[SourceVerification]):
-    """What the network says of micro-deposits: only bad news changes anything."""
+    """What happens on a network's messages about micro-deposits: only bad news changes anything."""
 
     id_prefix = "ver_"
     noun = "verification"
@@ -158,7 +160,7 @@ class Deposits(MessageHandler[SourceVerification]):
     )
 
     def lock(self, row_id: str) -> SourceVerification | None:
-        """The source before its verification, as `verifications.verify` locks them."""
+        """Lock the source before its verification, in the order of `verifications.verify`."""
         rows = FundingSource.objects.select_for_update(no_key=True, of=("self",))
         source = rows.filter(verification=row_id).first()
         if source is None:

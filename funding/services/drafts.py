@@ -1,7 +1,7 @@
-"""From what a tenant sends to a bank account that may be added.
+"""Turns what a tenant sends into a bank account that may be added.
 
 These functions ask link providers and networks, so they run outside any database transaction.
-What they return is given to `linking.add`.
+`linking.add` stores what they return.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Draft:
 
 
 def exchange(*, mode: str, token: str, account_id: str, holder_name: str) -> Draft:
-    """The account behind a link provider's token.
+    """Look up the account behind a link provider's token.
 
     Raises InvalidBankDetails, InvalidLinkToken, LinkAccountMismatch, LinkNeedsRepair,
     LinkProviderUnavailable.
@@ -92,7 +92,7 @@ def of_linked(
     holder_name: str,
     consent_id: str = "",
 ) -> Draft:
-    """What a provider opened, checked. Raises InvalidLinkToken, LinkAccountMismatch."""
+    """Check an account that a provider opened. Raises InvalidLinkToken, LinkAccountMismatch."""
     if linked.account_id != account_id:
         raise errors.LinkAccountMismatch("The provider opened another account.")
     if not bank_details.can_be_debited(linked.routing_number, linked.account_number):
@@ -116,7 +116,7 @@ def of_linked(
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Raise the API's error for what a bank-linking provider refuses in this block."""
+    """Turn a bank-linking provider's refusal inside the block into the API's error for it."""
     try:
         yield
     except providers.LinkError as error:
@@ -125,10 +125,10 @@ def refusals() -> Iterator[None]:
 
 
 def enter(*, mode: str, **details: Unpack[BankDetails]) -> Draft:
-    """An account typed in by hand; the network says whether it must be proven first.
+    """Check an account that was typed in; the network says whether it has to be verified first.
 
-    Raises InvalidBankDetails, and NetworkNotConnected where there is no network that could prove it
-    or draw from it: a live tenant before one is connected.
+    Raises InvalidBankDetails, and NetworkNotConnected where no network could verify it or draw from
+    it: for a live tenant before a live network is connected.
     """
     account = bank_details.bank_account(details)
     network = debiting_network(mode)
@@ -161,6 +161,6 @@ def debiting_network(mode: str) -> PaymentNetwork | None:
 
 
 def methods_of(mode: str) -> list[str]:
-    """How an account can be funded from. Every US account takes ACH; the rest only a network
-    knows."""
+    """The methods by which an account can be funded from. Every US account takes ACH; which
+    accounts take another method, only its network knows."""
     return [method.name for method in METHODS.of_mode(mode)] or [FundingMethod.ACH_DEBIT]

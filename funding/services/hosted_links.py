@@ -1,6 +1,6 @@
-"""Adding a bank account through the provider's own module, on a page of ours.
+"""Adding a bank account through the provider's own widget, on a page of ours.
 
-The provider is asked outside any database transaction.
+The provider is called outside any database transaction.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from tenants.actors import Actor
 
 @dataclass(frozen=True, kw_only=True)
 class LinkSession:
-    """What a page needs to run the module for one person."""
+    """What a page needs to run the provider's module for one person."""
 
     token: str
     module: LinkModule
 
 
 def is_offered(*, mode: str) -> bool:
-    """Whether tenants of `mode` can link at a provider's own module."""
+    """Whether tenants of `mode` can link an account in a provider's module."""
     return links.hosted(mode) is not None
 
 
 def begin(*, tenant_id: str, person: str, mode: str, return_url: str | None) -> LinkSession:
-    """Let a person of a tenant open the module. Raises LinkProviderUnavailable.
+    """Start the provider's module for a person of a tenant. Raises LinkProviderUnavailable.
 
-    The provider learns neither tenant nor person, only that it is the same one again.
+    The provider learns neither the tenant nor the person. It gets an id that stays the same for the
+    person.
     """
     provider = _provider(mode)
     known_as = crypto.fingerprint(f"{tenant_id}:{person}", purpose="link_person")

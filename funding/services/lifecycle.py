@@ -65,8 +65,8 @@ def start(
     now: datetime,
 ) -> FundingTransaction:
     """Create a funding that was checked, in the caller's transaction: `reserved`, or
-    `awaiting_confirmation` when `confirm_until` is set. Its amount counts as pending from the end
-    of it."""
+    `awaiting_confirmation` when `confirm_until` is set. Its amount counts as pending once the
+    transaction ends."""
     waits = confirm_until is not None
     status = FundingStatus.AWAITING_CONFIRMATION if waits else FundingStatus.RESERVED
     funding = FundingTransaction(
@@ -137,11 +137,11 @@ def move(
 
 
 def _entry(funding: FundingTransaction, target: FundingStatus, now: datetime) -> dict[str, Any]:
-    """The columns that getting into `target` fills, whatever led to it."""
+    """The columns that a funding gets when it enters `target`."""
     if target == FundingStatus.FAILED:
         return dict(HOLD_ENDS)
     if target == FundingStatus.PENDING:
-        # Switches and outages may have kept it for days.
+        # Switches and outages may have delayed it for days.
         expected_on = METHODS[funding.method].expected_on(funding.network, now)
         return {"expected_availability_date": expected_on}
     return {}
@@ -190,7 +190,8 @@ def _publish(
 
 
 def _post(funding: FundingTransaction, *, source: FundingStatus, now: datetime) -> None:
-    """What the move does to the balance. Last in the transaction: the balance row is contended."""
+    """Change the balance as the move demands. Last in the transaction, because many wait for the
+    balance row."""
     posting: ledger.Movement = {
         "tenant_id": funding.tenant_id,
         "amount": funding.amount,

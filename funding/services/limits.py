@@ -1,7 +1,7 @@
 """How much a tenant may bring in: per transaction, per day, per month. Cents, Eastern days.
 
-The sums are read under the balance row's lock, so parallel requests cannot slip past them. What
-somebody approves counts from the approval on: that is when the bank is asked for it.
+The sums are read under the balance row's lock, so parallel requests cannot slip past them. A
+funding that needs approval counts from its approval on, because only then the bank is asked for it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from transfers.errors import AmountAboveLimit
 
 
 class OwnLimits(NamedTuple):
-    """What staff set for one tenant, as `FundingLimit` keeps it. Cents; None: not set."""
+    """The limits that staff set for one tenant, as stored in `FundingLimit`. Cents; None:
+    not set."""
 
     ach_transaction_max: int | None = None
     rtp_transaction_max: int | None = None
@@ -34,7 +35,8 @@ class OwnLimits(NamedTuple):
     monthly_max: int | None = None
 
     def per_transaction(self, method: str) -> int | None:
-        """Of one method; None also where there is no column for it."""
+        """The limit of one method, cents; None also where the table has no column for the
+        method."""
         column = _OWN_COLUMN.get(method)
         value: int | None = getattr(self, column) if column else None
         return value
@@ -59,7 +61,7 @@ ON true
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits in force for one tenant; None means unlimited."""
+    """The limits in force for one tenant, cents; None means unlimited."""
 
     per_transaction: dict[str, int]
     daily: int | None
@@ -68,14 +70,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Usage:
-    """What was asked for since midnight and since the first of the month, failures left out."""
+    """How many cents were asked for since midnight and since the first of the month, without
+    failures."""
 
     today: int
     this_month: int
 
 
 def of(tenant_id: str) -> Limits:
-    """Those in force for the tenant. One query. Raises LookupError for an unknown tenant."""
+    """The limits in force for the tenant. One query. Raises LookupError for an unknown tenant."""
     row = sql.first(_MODE_AND_OWN, {"tenant_id": tenant_id})
     if row is None:
         raise LookupError(f"there is no tenant {tenant_id}")
@@ -83,7 +86,7 @@ def of(tenant_id: str) -> Limits:
 
 
 def in_force(own: OwnLimits, *, mode: str) -> Limits:
-    """The own limits of a tenant of `mode`, and the deployment's for what is not set; per
+    """The tenant's own limits, and the deployment's where a tenant of `mode` has none. Per
     transaction never more than the tenant's network takes."""
     return Limits(
         per_transaction={
@@ -96,7 +99,8 @@ def in_force(own: OwnLimits, *, mode: str) -> Limits:
 
 
 def check(limits: Limits, *, tenant_id: str, method: str, amount: int, now: datetime) -> None:
-    """Refuse an amount that goes over a limit; holds the balance row's lock when sums matter.
+    """Refuse an amount that exceeds a limit. Takes the balance row's lock where a sum has to be
+    read.
 
     Raises AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded.
     """
@@ -127,7 +131,8 @@ def check_transaction(limits: Limits, *, method: str, amount: int) -> None:
 
 
 def usage(*, tenant_id: str, now: datetime, apart_from: str = "") -> Usage:
-    """What counts against the daily and monthly limits; without the funding of one id."""
+    """What counts against the daily and monthly limits, without the funding whose id is
+    `apart_from`."""
     this_month = counted(tenant_id=tenant_id, since=start_of_month(now))
     sums = this_month.exclude(pk=apart_from).aggregate(
         today=Sum("amount", filter=counts_since(start_of_day(now)), default=0),
@@ -141,7 +146,7 @@ def _over(period: str, limit: int, used: int) -> str:
 
 
 def what_is_left(period: str, limit: int, used: int) -> str:
-    """In words, of the limit of a `day` or `month`. Both amounts are cents."""
+    """A sentence: how much is left of the limit of a `day` or `month`. Both amounts are cents."""
     since = "today" if period == "day" else f"this {period}"
     left = format_cents(max(0, limit - used))
     return f"{format_cents(used)} was asked for {since}, so {left} is left."

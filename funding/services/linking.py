@@ -1,4 +1,4 @@
-"""Adding bank accounts: what `drafts` has checked becomes a funding source."""
+"""Adding bank accounts: stores as a funding source what `drafts` has checked."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ SOURCES_PER_TENANT_MAX = 20
 
 @transaction.atomic
 def add(*, tenant_id: str, draft: Draft, actor: Actor, now: datetime) -> FundingSource:
-    """Keep a checked bank account; the tenant's first usable one becomes its default.
+    """Store a checked bank account. The tenant's first usable account becomes its default.
 
-    One at a time per tenant, so the same account twice at once is an ordinary duplicate.
-    Raises DuplicateFundingSource, TooManyFundingSources, TooManyVerifications.
+    Additions of one tenant run one after the other, so that an account sent twice at once is
+    refused as a duplicate. Raises DuplicateFundingSource, TooManyFundingSources,
+    TooManyVerifications.
     """
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     source = _from_draft(tenant, draft, now)
@@ -49,7 +50,8 @@ def add(*, tenant_id: str, draft: Draft, actor: Actor, now: datetime) -> Funding
 
 
 def _from_draft(tenant: Tenant, draft: Draft, now: datetime) -> FundingSource:
-    """An unsaved source. Its id is part of what the encrypted number is bound to."""
+    """An unsaved source. It has its id already, because the encryption of the number is bound to
+    it."""
     source = FundingSource(
         tenant=tenant,
         type=draft.type,

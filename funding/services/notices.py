@@ -1,6 +1,6 @@
-"""What a tenant is told about its funding: e-mail to its people, an event to its programs.
+"""What a tenant is told about its funding: e-mails to its people, events to its programs.
 
-Everything here is written into outboxes, in the caller's transaction.
+Everything is written into outboxes in the caller's transaction.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _UNKNOWN_PAUSE = ("Somebody has to look at it.", "Switch auto-funding on again w
 
 
 def paused(*, config: AutoFundingConfig, available: int, now: datetime) -> None:
-    """Tell that `config` was just paused. `available` is cents."""
+    """Tell the tenant that `config` was just paused. `available` is cents."""
     sentence, advice = explain_pause(config.paused_reason)
     until = config.paused_until and clock.text_of(config.paused_until)
     facts = {"reason": sentence, "advice": advice, "paused_until": until, "available": available}
@@ -58,13 +58,13 @@ def paused(*, config: AutoFundingConfig, available: int, now: datetime) -> None:
 
 
 def is_end_of_authorization(reason: str) -> bool:
-    """Whether a pause is for the bank's word that debits are not authorized."""
+    """Whether it paused because the bank said that debits are not authorized."""
     code = reason.removeprefix(RETURNED)
     return code != reason and return_codes.lookup(code).ends_authorization
 
 
 def explain_pause(reason: str) -> tuple[str, str]:
-    """What happened and what to do about it, a sentence each."""
+    """Two sentences for people: what happened, and what to do about it."""
     if not reason.startswith(RETURNED):
         return _PAUSES.get(reason, _UNKNOWN_PAUSE)
     code = return_codes.lookup(reason.removeprefix(RETURNED))
@@ -75,7 +75,7 @@ def explain_pause(reason: str) -> tuple[str, str]:
 
 
 def skipped(*, tenant: Tenant, data: AutoFundingSkipped, detail: str, now: datetime) -> None:
-    """Tell that money was needed and not added. `detail` says the reason in a sentence."""
+    """Tell the tenant that money was needed and not added. `detail` is a sentence that says why."""
     facts = {
         "reason": detail,
         "available": data.available_balance,
@@ -87,7 +87,7 @@ def skipped(*, tenant: Tenant, data: AutoFundingSkipped, detail: str, now: datet
 
 
 def returned(*, funding: FundingTransaction, now: datetime) -> None:
-    """Tell people that the bank sent a funding back; programs get `payment.returned`."""
+    """Tell people that the bank sent a funding back. Programs get the event `payment.returned`."""
     code = return_codes.lookup(funding.return_code)
     facts = {
         "amount": funding.amount,
@@ -104,7 +104,7 @@ def returned(*, funding: FundingTransaction, now: datetime) -> None:
 
 
 def low(*, tenant: Tenant, data: BalanceLow, now: datetime) -> None:
-    """Tell that the balance fell below the threshold."""
+    """Tell the tenant that the balance fell below the threshold."""
     facts = {
         "available": data.available_balance,
         "pending": data.pending_balance,

@@ -1,7 +1,7 @@
-"""Stopping auto-funding for a while, or until a person acts, and saying so.
+"""Pausing auto-funding for a time, or until a person acts, and telling the tenant so.
 
-The balance row's lock is the mutex of a tenant's auto-funding: everything here takes it, after
-whatever rows of funding or sources the caller holds.
+The balance row's lock serializes a tenant's auto-funding. Every function here takes it, after the
+rows of funding or sources that the caller holds.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ BACK_OFF = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=24))
 
 @transaction.atomic
 def pause(*, tenant_id: str, reason: str, now: datetime, until: datetime | None = None) -> bool:
-    """Stop automatic funding until `until`, else until a person acts, and tell the tenant.
+    """Pause automatic funding until `until`, or without it until a person acts, and tell the
+    tenant.
 
-    False, and nothing changes, where it is not enabled or already waits for a person.
+    Returns False and changes nothing where it is not enabled or already waits for a person.
     """
     funds = ledger.lock_row(tenant_id=tenant_id)
     config = _running(tenant_id)
@@ -48,8 +49,8 @@ def pause(*, tenant_id: str, reason: str, now: datetime, until: datetime | None 
 
 @transaction.atomic
 def pause_where_used(*, source: FundingSource, reason: str, now: datetime) -> bool:
-    """Pause, until a person acts, the auto-funding that draws on `source`, as its default or by
-    its settings. To be called before `source` stops being the default."""
+    """Pause, until a person acts, the auto-funding that draws on `source`, because the settings
+    name it or because it is the default. To be called before `source` stops being the default."""
     ledger.lock_row(tenant_id=source.tenant_id)
     config = _running(source.tenant_id)
     if config is None or not draws_on(config, source):
@@ -59,9 +60,9 @@ def pause_where_used(*, source: FundingSource, reason: str, now: datetime) -> bo
 
 @transaction.atomic
 def pause_by_hand(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
-    """A person stops automatic funding until a person resumes it. False where nothing runs.
+    """Pause automatic funding because a person asks for it. Returns False where nothing runs.
 
-    What is on its way, or waits for approval, goes on.
+    Funding that is on its way, or waits for approval, goes on.
     """
     if not pause(tenant_id=tenant_id, reason=BY_A_PERSON, now=now):
         return False
@@ -77,7 +78,8 @@ def pause_by_hand(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
 
 @transaction.atomic
 def resume(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
-    """A person has acted: end any pause and forget the failures. False if there was no pause."""
+    """End any pause and forget the failures, because a person has acted. False if there was no
+    pause."""
     ledger.lock_row(tenant_id=tenant_id)
     AccountBackOff.objects.filter(tenant_id=tenant_id).delete()
     paused = AutoFundingConfig.objects.filter(tenant_id=tenant_id).exclude(paused_reason="")
@@ -99,11 +101,11 @@ def resume(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
 
 @transaction.atomic
 def note_failure(*, funding: FundingTransaction, now: datetime) -> None:
-    """React to a funding that failed or came back.
+    """React to a funding that failed or came back, whatever started it.
 
-    A code that ends the authorization or the account stops auto-funding from that account until a
-    person acts. After any other failure it leaves the account alone for 1 h, then 6 h, then 24 h.
-    Both whatever started the funding; of what a person started only the bank's own answers count.
+    A code that ends the authorization or the account pauses auto-funding from that account until a
+    person acts. After any other failure the account is left alone for 1 h, then 6 h, then 24 h. The
+    failure of a funding that a person started counts only if the bank itself refused it.
     """
     if (code := _final_answer(funding)) is not None:
         source = selectors.same_account_now(funding.source)
@@ -123,7 +125,8 @@ def note_failure(*, funding: FundingTransaction, now: datetime) -> None:
 
 
 def _count_failure(funding: FundingTransaction, *, known: int, now: datetime) -> AccountBackOff:
-    """`known`: how many failures the settings know of, from before accounts were counted."""
+    """Count one more failure of the funding's account. `known` is how many failures the settings
+    had counted before failures were counted per account."""
     rows = AccountBackOff.objects.filter(tenant_id=funding.tenant_id)
     row = rows.filter(fingerprint=funding.source.fingerprint).first() or AccountBackOff(
         tenant_id=funding.tenant_id,
@@ -137,7 +140,7 @@ def _count_failure(funding: FundingTransaction, *, known: int, now: datetime) ->
 
 
 def left_alone_until(source: FundingSource, *, now: datetime) -> datetime | None:
-    """Until when no automatic debit of this account may start; None if one may."""
+    """Until when no automatic debit of this account may start; None if one may start now."""
     rows = AccountBackOff.objects.filter(
         tenant_id=source.tenant_id, fingerprint=source.fingerprint, until__gt=now
     )
@@ -146,8 +149,8 @@ def left_alone_until(source: FundingSource, *, now: datetime) -> datetime | None
 
 @transaction.atomic
 def note_success(*, funding: FundingTransaction) -> None:
-    """A funding has completed, whatever started it: of this account the next failure starts from
-    1 h again, and what waited for it goes on."""
+    """React to a funding that completed, whatever started it: the next failure of its account waits
+    for 1 h again, and auto-funding that waited because of failures goes on."""
     ledger.lock_row(tenant_id=funding.tenant_id)
     account = {"tenant_id": funding.tenant_id, "fingerprint": funding.source.fingerprint}
     AccountBackOff.objects.filter(**account).delete()
@@ -160,21 +163,21 @@ def note_success(*, funding: FundingTransaction) -> None:
 
 
 def is_paused(config: AutoFundingConfig, now: datetime) -> bool:
-    """Whether `config` waits. A pause whose time is up has ended by itself."""
+    """Whether `config` is paused. A pause with an end is over once that time has come."""
     if not config.paused_reason:
         return False
     return config.paused_until is None or now < config.paused_until
 
 
 def draws_on(config: AutoFundingConfig, source: FundingSource) -> bool:
-    """Whether auto-funding would use `source`: the one it names, else the default one."""
+    """Whether auto-funding would draw on `source`: the account it names, else the default one."""
     if config.source_id is None:
         return source.is_default
     return config.source_id == source.pk
 
 
 def _running(tenant_id: str) -> AutoFundingConfig | None:
-    """The settings, where they are enabled and do not already wait for a person."""
+    """The settings, if they are enabled and do not already wait for a person."""
     enabled = AutoFundingConfig.objects.select_related("tenant").filter(
         tenant_id=tenant_id, enabled=True
     )
@@ -184,7 +187,7 @@ def _running(tenant_id: str) -> AutoFundingConfig | None:
 def _final_answer(funding: FundingTransaction) -> str | None:
     """The network's code, if no automatic debit may follow it.
 
-    A code nobody knows counts, once the network has had the funding; our own reasons do not.
+    An unknown code counts only once the network has had the funding; our own reasons never count.
     """
     code = funding.return_code or funding.failure_code
     known = return_codes.lookup(code) if funding.pending_at else return_codes.ALL.get(code)

@@ -1,4 +1,5 @@
-"""Whoever loosens a safeguard of auto-funding is seen doing it by those who approved before."""
+"""When somebody loosens a safeguard of auto-funding, those who approved before are told
+by e-mail."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from tenants.models import ActorType
 from tenants.services import emails
 
 MAIL = "safeguard_changed"
-# Of a tenant's API keys: each change is mailed to as many approvers as were named before.
+# For changes by a tenant's API keys. Each change is mailed to every approver of before.
 MAILS_A_DAY_MAX = 100
 
 
@@ -27,9 +28,9 @@ def warn(
     actor: Actor,
     now: datetime,
 ) -> None:
-    """Mail what was loosened, if anything, to those who were asked until now.
+    """Mail what was loosened, if anything, to those who were asked for approval until now.
 
-    Raises TooManySafeguardChanges: a warning is never left out, so the change is.
+    Raises TooManySafeguardChanges: a change without its warning is not allowed.
     """
     changes = list(loosened(before, after))
     if not changes or not approvers:
@@ -54,7 +55,7 @@ def warn(
 
 
 def loosened(before: AutoFundingConfig, after: AutoFundingConfig) -> Iterator[dict[str, str]]:
-    """Each safeguard that protects less than it did, in words."""
+    """Each safeguard that protects less than before, in words."""
     if _is_looser(before.confirmation_threshold, after.confirmation_threshold):
         yield _change(
             "Approval is needed above",
@@ -74,7 +75,7 @@ def loosened(before: AutoFundingConfig, after: AutoFundingConfig) -> Iterator[di
 
 
 def _require_pace(tenant_id: str, now: datetime) -> None:
-    """Raises TooManySafeguardChanges."""
+    """Raises TooManySafeguardChanges when too many warnings were mailed within a day."""
     if emails.queued_within_a_day(tenant_id=tenant_id, template=MAIL, now=now) >= MAILS_A_DAY_MAX:
         raise TooManySafeguardChanges(
             f"{MAILS_A_DAY_MAX} warnings about loosened safeguards were mailed within a day."

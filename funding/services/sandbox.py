@@ -1,4 +1,4 @@
-"""A sandbox tenant plays its own bank, and reads its approvers' mail."""
+"""A sandbox tenant plays its own bank, and gets its approvers' links without a mailbox."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from transfers.sandbox.due import Transition
 
 
 def step(*, tenant_id: str, funding_id: str, name: str, now: datetime) -> FundingTransaction:
-    """Make the bank do `name` now, and apply it. Not inside a transaction.
+    """Make the sandbox bank do `name` now, and apply it. Not inside a transaction.
 
     Raises NotFound, SandboxRefused.
     """
@@ -33,7 +33,8 @@ def step(*, tenant_id: str, funding_id: str, name: str, now: datetime) -> Fundin
 
 
 def magic_links(*, tenant_id: str, funding_id: str, now: datetime) -> ApproverLinks:
-    """New links to decide about a funding, as the mails would bring. Raises UnknownApproval."""
+    """New links for answering the approval of a funding, such as e-mails would bring. Raises
+    UnknownApproval."""
     return links.for_sandbox(POLICY, tenant_id=tenant_id, subject_id=funding_id, now=now)
 
 
@@ -59,7 +60,8 @@ def _transitions(tenant_id: str, since: datetime) -> Iterator[Transition]:
 
 
 def _watch(tenant_id: str, now: datetime) -> Callable[[], Iterator[Transition]]:
-    """Fundings have a history; of sources only the status before and after can tell."""
+    """Prepare to report what moved. Fundings have a history; for sources, the status before and
+    after is compared."""
     before = _source_statuses(tenant_id)
 
     def moves() -> Iterator[Transition]:

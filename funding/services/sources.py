@@ -1,9 +1,9 @@
 """Bank accounts we may draw from: using, choosing and removing them. `linking` adds them.
 
-Lock order: the tenant (whoever adds a source or moves the default), the source, the balance. The
-rows of one account, which was removed and added again, oldest first.
-A funding that starts holds its source FOR KEY SHARE, which only a removal (FOR UPDATE) excludes:
-nothing starts on a removed source, and nobody else waits for a top-up.
+Lock order: the tenant (when adding a source or moving the default), the source, the balance. Of the
+rows of one account that was removed and added again, the oldest comes first. A funding that starts
+holds its source FOR KEY SHARE, which only a removal (FOR UPDATE) excludes: nothing starts on a
+removed source, and nobody else waits for a top-up.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tenants.services import audit
 from webhooks.bodies import FundingSourceUpdated
 from webhooks.services import events
 
-# Keeps a source from being removed until the transaction ends.
+# This row lock keeps a source from being removed until the transaction ends.
 LOCK_FOR_USE = """
 SELECT {columns} FROM funding_fundingsource
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s FOR KEY SHARE
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class Standing(NamedTuple):
-    """The columns of a source that say whether it may be debited."""
+    """The columns of a source that decide whether it may be debited."""
 
     status: str
     supported_methods: Sequence[str]
@@ -85,10 +85,11 @@ def require_debitable(*, source: FundingSource | Standing, method: str) -> None:
 
 
 def try_lock(*, tenant_id: str, source_id: str) -> FundingSource | None:
-    """A source that stays unremoved until the end of the caller's transaction; None while it is
-    being removed, because the caller must not wait.
+    """Lock a source so that it cannot be removed before the caller's transaction ends. None while
+    it is being removed, because the caller must not wait.
 
-    Whoever holds the balance row needs this one: a removal holds the source and wants the balance.
+    A caller that holds the balance row uses this: a removal holds the source and waits for the
+    balance.
     """
     statement = f"{LOCK_FOR_USE} SKIP LOCKED".format(columns=sql.columns(FundingSource))
     row = sql.first(statement, {"tenant_id": tenant_id, "id": source_id})
@@ -121,14 +122,14 @@ def make_default(*, tenant_id: str, source_id: str, actor: Actor, now: datetime)
 
 @transaction.atomic
 def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> FundingSource:
-    """Never draw from this account again, and pause auto-funding that used it. Repeatable.
+    """Never draw from this account again, and pause the auto-funding that used it. Repeatable.
 
-    Which account is the default then, if it was this one, is the tenant's to say: none is debited
-    because another one went away. Raises NotFound, and FundingSourceInUse while funding from it
+    If it was the default account, the tenant has to choose another one: no account is debited just
+    because another one was removed. Raises NotFound, and FundingSourceInUse while funding from it
     is on its way.
     """
     source = find(tenant_id=tenant_id, source_id=source_id)
-    # Asked twice: without the lock first, so that a refused removal is in nobody's way.
+    # Checked twice: first without the lock, so that a refused removal blocks nobody.
     _require_idle(source)
     source = FundingSource.objects.select_for_update().get(pk=source.pk)
     if source.status == SourceStatus.REMOVED:
@@ -151,8 +152,8 @@ def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> Fu
 
 
 def note_rejection(*, source: FundingSource, code: str, now: datetime) -> None:
-    """A network refused to move money. Only a code that ends the account, or the authorization to
-    debit it, says anything about it."""
+    """React to a network's refusal to move money. It says something about the account only if its
+    code ends the account or the authorization to debit it."""
     known = return_codes.ALL.get(code)
     if known is not None and (known.ends_account or known.ends_authorization):
         note_return(source=source, return_code=code, now=now)
@@ -162,9 +163,9 @@ def note_rejection(*, source: FundingSource, code: str, now: datetime) -> None:
 def note_return(*, source: FundingSource, return_code: str, now: datetime) -> None:
     """Remember why the bank sent money back, and stop using an account that has ended.
 
-    Any return of the two deposits ends a verification. A return may come after the account was
-    removed and added again: the bank means the account, so what ends it, or the authorization to
-    debit it, counts for the row that stands for it now. `source` is brought up to date.
+    Any return of the two deposits ends a verification. The account may have been removed and added
+    again before the return. The bank means the account, so a code that ends the account, or the
+    authorization to debit it, also counts for its present row. `source` is brought up to date.
     """
     answer = return_codes.lookup(return_code)
     _remember(source, return_code, now)
@@ -176,7 +177,8 @@ def note_return(*, source: FundingSource, return_code: str, now: datetime) -> No
 
 
 def _remember(source: FundingSource, return_code: str, now: datetime) -> None:
-    """Of the codes, the one for which the account is not debited stays: people are told of it."""
+    """Store the code, unless the row has one that keeps the account from being debited: people are
+    shown that one."""
     source.refresh_from_db(from_queryset=FundingSource.objects.select_for_update(no_key=True))
     answer = return_codes.lookup(return_code)
     if not _outweighed(answer, by=source):
@@ -189,7 +191,8 @@ def _remember(source: FundingSource, return_code: str, now: datetime) -> None:
 
 
 def _outweighed(answer: ReturnCode, *, by: FundingSource) -> bool:
-    """Whether the bank said more before: that the account, or the authorization, has ended."""
+    """Whether an earlier code weighs more: it ended the account or the authorization, and this one
+    does not."""
     if by.status == SourceStatus.ERRORED:
         return not answer.ends_account
     ends = answer.ends_account or answer.ends_authorization
@@ -197,7 +200,7 @@ def _outweighed(answer: ReturnCode, *, by: FundingSource) -> bool:
 
 
 def lock_for_change(*, tenant_id: str, source_id: str) -> FundingSource:
-    """A source of the tenant and, with it, the right to move the default. Raises NotFound."""
+    """Lock a source and its tenant, so that the default can be moved. Raises NotFound."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     rows = FundingSource.objects.select_for_update(no_key=True)
     row = is_id(source_id, "fs") and rows.filter(tenant_id=tenant_id, pk=source_id).first()
@@ -221,7 +224,8 @@ def set_status(
 
 
 def activate(*, source: FundingSource, now: datetime, **changes: Any) -> None:
-    """A source locked for change has been proven; where there is no default it becomes it."""
+    """Make a locked source usable, because it was verified. Where there is no default it becomes
+    the default."""
     changes["is_default"] = not has_default(tenant_id=source.tenant_id)
     set_status(source=source, status=SourceStatus.ACTIVE, now=now, **changes)
 
@@ -241,7 +245,7 @@ def description(source: FundingSource) -> dict[str, object]:
 
 
 def found(source: T | Literal[False] | None) -> T:
-    """What was found. Raises NotFound where nothing was."""
+    """The row that was looked for. Raises NotFound where there is none."""
     if not source:
         raise NotFound("There is no such funding source.")
     return source
@@ -253,7 +257,7 @@ def _require_idle(source: FundingSource) -> None:
 
 
 def why_unusable(source: FundingSource | Standing) -> str:
-    """In a sentence, of a source that is not active."""
+    """A sentence that says why a source that is not active cannot be used."""
     match source.status:
         case SourceStatus.REMOVED:
             return "This bank account was removed."
@@ -263,7 +267,7 @@ def why_unusable(source: FundingSource | Standing) -> str:
 
 
 def why_not_authorized(source: FundingSource | Standing) -> str:
-    """And what to do, of a source whose holder does not, or no longer, agree to debits."""
+    """Two sentences for a source that may not be debited: why, and what to do."""
     return (
         f"The account holder's authorization has ended ({source.last_return_code})."
         " A person has to confirm a new one in the dashboard, under Bank accounts."

@@ -1,4 +1,4 @@
-"""Limits that staff set for one tenant, in place of the deployment's."""
+"""The limits that staff set for one tenant, in place of the deployment's."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tenants.services import audit
 
 
 def of(tenant_id: str) -> OwnLimits:
-    """What staff have set."""
+    """The limits that staff have set for the tenant."""
     row = FundingLimit.objects.filter(tenant_id=tenant_id).first() or FundingLimit()
     return _values(row)
 
 
 @transaction.atomic
 def change(*, tenant_id: str, limits: OwnLimits, reason: str, actor: Actor, now: datetime) -> bool:
-    """Put `limits` in force for what is asked for from now on. False when nothing changes.
+    """Put `limits` in force for what is asked for from now on. Returns False when nothing changes.
 
-    Raises ValueError for one that is not between a cent and what the ledger can hold.
+    Raises ValueError for a limit below one cent or above what the ledger can hold.
     """
     wanted = limits._asdict()
     if not all(1 <= limit <= AMOUNT_MAX for limit in wanted.values() if limit is not None):

@@ -1,4 +1,5 @@
-"""What a top-up is judged by: its bank account, the limits, above what amount somebody approves."""
+"""The terms of a top-up: its bank account, the limits, and the amount above which it needs
+approval."""
 
 from __future__ import annotations
 
@@ -28,15 +29,15 @@ _LOCK = _LOCK_WITH_TERMS.format(
 
 
 class Terms(NamedTuple):
-    """`approved_above` is cents; None: nobody is asked."""
+    """What a top-up is judged by. `approved_above` is cents; None: it needs no approval."""
 
     limits: Limits
     approved_above: int | None
 
 
 def lock(*, tenant_id: str, mode: str, source_id: str, method: str) -> Terms:
-    """The terms of a top-up from this source, which stays unremoved until the end of the caller's
-    transaction. One round trip.
+    """The terms of a top-up from this source. The source cannot be removed before the caller's
+    transaction ends. One round trip.
 
     Raises NotFound, FundingSourceNotVerified, FundingSourceUnusable, FundingMethodNotSupported,
     FundingSourceNotAuthorized.
@@ -50,6 +51,6 @@ def lock(*, tenant_id: str, mode: str, source_id: str, method: str) -> Terms:
 
 
 def approval_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
-    """Until when a top-up of `amount` cents would wait for approval; None if it needs none."""
+    """When the approval of a top-up of `amount` cents would expire; None if it needs none."""
     row = sql.first(_THRESHOLD, {"tenant_id": tenant_id})
     return requests.deadline(row[0], amount=amount, now=now) if row else None

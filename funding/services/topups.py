@@ -61,11 +61,11 @@ def request(
 def request_once(
     *, tenant_id: str, mode: str, topup: TopUp, actor: Actor, now: datetime
 ) -> tuple[FundingTransaction, bool]:
-    """Reserve a top-up from a form that people may send twice: a repeat of `topup.id` changes
-    nothing.
+    """Reserve a top-up from a form that may be sent twice: a repeat of `topup.id` changes nothing.
 
-    Returns the funding, and whether it is new: one that has this id already is returned as it is,
-    whatever the repeat says. One form at a time per tenant. Raises what `request` raises.
+    Returns the funding, and whether it is new. A funding that already has this id is returned as it
+    is, even if the repeat has other values. Forms of one tenant run one after the other. Raises
+    what `request` raises.
     """
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     existing = FundingTransaction.objects.filter(tenant_id=tenant_id, pk=topup.id).first()
@@ -76,9 +76,10 @@ def request_once(
 
 @transaction.atomic
 def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> FundingTransaction:
-    """Give up a funding that no network has seen. Raises NotFound, NotCancelable.
+    """Cancel a funding that no network has seen. Raises NotFound, NotCancelable.
 
-    A funding that was claimed for submission even once is past that: its outcome may be unknown.
+    A funding that was ever claimed for submission can no longer be canceled: its outcome may be
+    unknown.
     """
     funding = _lock(tenant_id, funding_id)
     if not funding.is_unsent:
@@ -99,7 +100,7 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
 
 
 def _network_for(mode: str, method: str) -> PaymentNetwork:
-    """Raises FundingMethodNotSupported."""
+    """The network for a top-up by `method`. Raises FundingMethodNotSupported."""
     if (network := METHODS[method].network(mode)) is None:
         raise FundingMethodNotSupported(
             "No live payment network is connected yet."

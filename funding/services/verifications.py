@@ -27,7 +27,7 @@ from tenants.models import Mode
 from tenants.services import audit
 
 VALID_FOR = timedelta(days=10)
-# Removing an account and adding it again must not buy endless tries, nor endless deposits.
+# Removing an account and adding it again must not give more tries or more deposits.
 PER_ACCOUNT_MAX = 2
 PER_ACCOUNT_WITHIN = timedelta(days=30)
 # In the sandbox one wrong guess of these amounts uses up all tries (`docs/api.md`).
@@ -37,7 +37,8 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of one try. A refusal is returned, not raised: its try must stay counted."""
+    """The outcome of one try. A refusal is returned and not raised, because the try has to stay
+    counted."""
 
     source: FundingSource
     refusal: DomainError | None = None
@@ -58,8 +59,8 @@ def require_allowed(*, source: FundingSource, now: datetime) -> None:
 
 
 def start(*, source: FundingSource, amounts: tuple[int, int] | None, now: datetime) -> None:
-    """Write the deposits (cents) down as due work. None: a network will choose them, as for those
-    that an older release stored before one was connected."""
+    """Store the deposits (cents) as due work. `amounts` is None where a network is to choose them
+    when it is connected, as for rows of an older release."""
     SourceVerification.objects.create(
         source=source, amounts=list(amounts or ()), created_at=now, next_attempt_at=now
     )
@@ -71,11 +72,11 @@ def start(*, source: FundingSource, amounts: tuple[int, int] | None, now: dateti
 def verify(
     *, tenant_id: str, source_id: str, amounts: Sequence[int], actor: Actor, now: datetime
 ) -> Verdict:
-    """Compare the two amounts (cents) with the deposits. Serialised per source, so a burst of
-    guesses gets no try more than one after the other.
+    """Compare two amounts (cents) with the deposits. Tries of one source run one after the other,
+    so that a burst of guesses gets no extra try.
 
-    Refused, after it was counted: VerificationAmountsWrong, VerificationExpired.
-    Raises NotFound, VerificationNotPending.
+    The refusals in the verdict, after the try was counted: VerificationAmountsWrong,
+    VerificationExpired. Raises NotFound, VerificationNotPending.
     """
     source = sources.lock_for_change(tenant_id=tenant_id, source_id=source_id)
     verification = _open_verification(source)
@@ -90,7 +91,8 @@ def verify(
 
 @judged
 def expire_due(*, now: datetime) -> int:
-    """End the verifications whose time is up; returns how many. A long queue goes on next time."""
+    """End the verifications that have expired; returns how many. The next sweep continues a long
+    queue."""
     source_ids = _overdue(now).order_by("expires_at").values_list("source_id", flat=True)[:_BATCH]
     return sweeps.each(
         list(source_ids),
@@ -107,14 +109,15 @@ def _overdue(now: datetime) -> QuerySet[SourceVerification]:
 
 @transaction.atomic
 def _expire(source_id: str, now: datetime) -> bool:
-    """Asked again under the lock: deposits that were sent once more have ten more days."""
+    """End one verification if it has expired. Checked again under the lock, because deposits that
+    were sent again have ten more days."""
     FundingSource.objects.select_for_update(no_key=True).get(pk=source_id)
     return _overdue(now).filter(source=source_id).exists() and fail(source_id=source_id, now=now)
 
 
 @transaction.atomic
 def fail(*, source_id: str, now: datetime) -> bool:
-    """End a verification that is still open; False when it was not."""
+    """End a verification that is still open; returns False when it was not."""
     source = FundingSource.objects.select_for_update(no_key=True).get(pk=source_id)
     if source.status != SourceStatus.PENDING_VERIFICATION:
         return False
@@ -123,7 +126,7 @@ def fail(*, source_id: str, now: datetime) -> bool:
 
 
 def _open_verification(source: FundingSource) -> SourceVerification:
-    """The deposits a locked source waits for."""
+    """The open verification of a locked source."""
     verification = SourceVerification.objects.filter(source=source).first()
     if source.status == SourceStatus.PENDING_VERIFICATION and verification:
         if not verification.amounts:

@@ -1,4 +1,4 @@
-"""Celery's doors into this app, one module per job family."""
+"""The Celery tasks of this app, one module per kind of job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Auto-funding and its confirmations: sweeps, and a look at one tenant that something woke."""
+"""Auto-funding and its approvals: sweeps, and an evaluation of one tenant after something
+happened."""
 
 from __future__ import annotations
 

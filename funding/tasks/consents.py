@@ -1,4 +1,4 @@
-"""Consents of bank accounts that are gone: a sweep, woken early by an enqueue after commit."""
+"""A sweep that revokes the consents of removed accounts. An enqueue after commit runs it early."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving funding along: both jobs are sweeps, woken early by an enqueue after commit."""
+"""Sweeps that submit fundings and apply messages. An enqueue after commit runs them early."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Micro-deposits: a sweep, woken early by an enqueue after commit."""
+"""A sweep for micro-deposits. An enqueue after commit runs it early."""
 
 from __future__ import annotations
 
