@@ -37,8 +37,9 @@ log = structlog.get_logger(__name__)
 BURST_FACTOR = 2
 # Rates are whole requests a second, so a second always brings at least one token.
 RESET_SECONDS = 1
-_VALKEY_TIMEOUT_SECONDS = 0.25
-_LOCAL_BUCKETS_MAX = 10_000
+VALKEY_TIMEOUT_SECONDS = 0.25
+VALKEY_PAUSE_SECONDS = 1  # until Valkey is tried again
+LOCAL_BUCKETS_MAX = 10_000
 
 # KEYS[1] bucket; ARGV: rate per second, burst. Returns {allowed, tokens left × 1000}.
 _TAKE = """
@@ -79,40 +80,28 @@ class Verdict:
         }
 
 
-class KeyRateThrottle(BaseThrottle):
-    """Takes a token of the calling key's bucket. Raises RateLimited when there is none."""
+class Buckets:
+    """The shared buckets in Valkey, and local ones for when Valkey is down.
 
-    def allow_request(self, request: Request, view: APIView) -> bool:
-        caller = cast("ApiCaller", request.auth)
-        verdict = take(caller.holder, writes=request.method not in {"GET", "HEAD"})
-        request.rate_limit = verdict  # type: ignore[attr-defined]  # ApiViewSet adds the headers
-        if not verdict.allowed:
-            raise errors.RateLimited(
-                f"More than {verdict.rate} {verdict.policy} a second.",
-                headers={"Retry-After": str(RESET_SECONDS)},
-            )
-        return True
+    A call waits `timeout` seconds for Valkey at most. After a failure Valkey is left alone for
+    `pause` seconds, and of the local buckets `local_max` are kept.
+    """
 
-
-def take(holder: KeyHolder, *, writes: bool) -> Verdict:
-    """Take one token for this key."""
-    policy = "writes" if writes else "reads"
-    own = holder.writes_per_second if writes else holder.reads_per_second
-    default = settings.API_WRITES_PER_SECOND if writes else settings.API_READS_PER_SECOND
-    rate = own or default
-    allowed, tokens = _bucket.take(f"ballast:rate:{holder.key_id}:{policy}", rate)
-    return Verdict(policy=policy, rate=rate, allowed=allowed, tokens=tokens)
-
-
-class _Bucket:
-    """The shared bucket in Valkey, and a local one for when Valkey is down."""
-
-    def __init__(self) -> None:
-        self._local = _LocalBuckets()
-        self._valkey_down = CoolDown(seconds=1)
+    def __init__(
+        self,
+        *,
+        timeout: float = VALKEY_TIMEOUT_SECONDS,
+        pause: float = VALKEY_PAUSE_SECONDS,
+        local_max: int = LOCAL_BUCKETS_MAX,
+    ) -> None:
+        self._timeout = timeout
+        self._local = _LocalBuckets(local_max)
+        self._valkey_down = CoolDown(seconds=pause)
         self._valkey: _Valkey | None = None
 
     def take(self, name: str, rate: int) -> tuple[bool, float]:
+        """Take one token of the bucket `name`, which gets `rate` a second; returns whether there
+        was one, and how many are left."""
         if self._valkey_down.is_over:
             try:
                 return self._take_shared(name, rate)
@@ -123,7 +112,7 @@ class _Bucket:
 
     def _take_shared(self, name: str, rate: int) -> tuple[bool, float]:
         if self._valkey is None:
-            self._valkey = _Valkey(settings.REDIS_URL)
+            self._valkey = _Valkey(settings.REDIS_URL, self._timeout)
         arguments = (1, name, rate, rate * BURST_FACTOR)
         try:
             allowed, thousandths = self._valkey.ask("EVALSHA", _TAKE_DIGEST, *arguments)
@@ -138,11 +127,11 @@ class _Valkey(threading.local):
     Fails fast: a request must not wait for Valkey.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, timeout: float) -> None:
         pool = ConnectionPool.from_url(
             url,
-            socket_timeout=_VALKEY_TIMEOUT_SECONDS,
-            socket_connect_timeout=_VALKEY_TIMEOUT_SECONDS,
+            socket_timeout=timeout,
+            socket_connect_timeout=timeout,
             retry=Retry(NoBackoff(), 0),
         )
         self._connection: Any = pool.make_connection()  # redis-py's are half typed
@@ -163,7 +152,8 @@ class _Valkey(threading.local):
 class _LocalBuckets:
     """Token buckets of this process; the least recently used ones are dropped."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._lock = threading.Lock()
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
@@ -175,9 +165,31 @@ class _LocalBuckets:
             tokens = min(burst, tokens + (now - at) * rate)
             allowed = tokens >= 1
             self._buckets[name] = (tokens - allowed, now)
-            if len(self._buckets) > _LOCAL_BUCKETS_MAX:
+            if len(self._buckets) > self._most:
                 self._buckets.popitem(last=False)
         return allowed, tokens - allowed
 
 
-_bucket = _Bucket()
+class KeyRateThrottle(BaseThrottle):
+    """Takes a token of the calling key's bucket. Raises RateLimited when there is none."""
+
+    buckets = Buckets()
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        caller = cast("ApiCaller", request.auth)
+        verdict = self._take(caller.holder, writes=request.method not in {"GET", "HEAD"})
+        request.rate_limit = verdict  # type: ignore[attr-defined]  # ApiViewSet adds the headers
+        if not verdict.allowed:
+            raise errors.RateLimited(
+                f"More than {verdict.rate} {verdict.policy} a second.",
+                headers={"Retry-After": str(RESET_SECONDS)},
+            )
+        return True
+
+    def _take(self, holder: KeyHolder, *, writes: bool) -> Verdict:
+        policy = "writes" if writes else "reads"
+        own = holder.writes_per_second if writes else holder.reads_per_second
+        default = settings.API_WRITES_PER_SECOND if writes else settings.API_READS_PER_SECOND
+        rate = own or default
+        allowed, tokens = self.buckets.take(f"ballast:rate:{holder.key_id}:{policy}", rate)
+        return Verdict(policy=policy, rate=rate, allowed=allowed, tokens=tokens)

@@ -75,7 +75,9 @@ def installed(
         (selectors, name, _in_order(getattr(selectors, name)))
         for name in ("low_tenants", "recovered_tenants")
     ]
-    limits: list[Seam] = [(throttling._bucket, "take", lambda _name, rate: (True, float(rate)))]
+    limits: list[Seam] = [
+        (throttling.KeyRateThrottle.buckets, "take", lambda _name, rate: (True, float(rate)))
+    ]
     with ExitStack() as stack:
         for target, name, value in [
             *_clocks(world_time),

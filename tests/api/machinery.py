@@ -25,6 +25,7 @@ from api.filters import StrictFilterSet
 from api.idempotency import idempotent
 from api.pagination import paginate
 from api.serializers import StrictSerializer, validated
+from api.throttling import Buckets, KeyRateThrottle
 from api.views import ApiViewSet
 from common.clock import utc_now
 from common.errors import Conflict, DomainError, Forbidden, NotFound, RuleViolation, Unavailable
@@ -199,6 +200,16 @@ def _wait_for_the_tenant_row(tenant_id: str) -> None:
     Tenant.objects.select_for_update().get(pk=tenant_id)
 
 
+class OwnThrottle(KeyRateThrottle):
+    """Meets Valkey at its first call, wherever the settings say then that it is."""
+
+    buckets = Buckets()
+
+
+class ThrottledNotes(NoteViewSet):
+    throttle_classes = (OwnThrottle,)
+
+
 TROUBLES = {
     "broken statement": _swallow_a_failed_statement,
     "lost connection": _lose_the_connection,
@@ -207,9 +218,11 @@ TROUBLES = {
 
 
 NOTES = "/api/v1/test/notes"
+WITHOUT_VALKEY = "/api/v1/test/notes-without-valkey"
 urlpatterns = [
     path("api/v1/test/notes", NoteViewSet.as_view({"get": "list", "post": "create"})),
     path("api/v1/test/notes-plain", NoteViewSet.as_view({"get": "plain_list"})),
+    path("api/v1/test/notes-without-valkey", ThrottledNotes.as_view({"get": "list"})),
     path("api/v1/test/notes-by-id", NoteViewSet.as_view({"get": "by_id"})),
     path("api/v1/test/notes/link", NoteViewSet.as_view({"post": "link"})),
     path("api/v1/test/notes/<str:note_id>", NoteViewSet.as_view({"get": "retrieve"})),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
 from redis import Redis
 
-from api import throttling
-from common.engine.cooldown import CoolDown
+from api.throttling import Buckets
 from tenants.models import ApiKey
-from tests.api.machinery import NOTES
+from tests.api.machinery import NOTES, WITHOUT_VALKEY
 from tests.api.test_conventions_errors import problem
 from tests.builders import ApiClient, make_key
 from tests.races.together import together
@@ -20,11 +20,17 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
 
 
 @pytest.fixture
-def bucket(monkeypatch):
+def bucket():
     """A limiter that has not met Valkey yet."""
-    fresh = throttling._Bucket()
-    monkeypatch.setattr(throttling, "_bucket", fresh)
-    return fresh
+    return Buckets()
+
+
+@pytest.fixture
+def named(settings):
+    """The connections of the limiter have a name of their own in Valkey."""
+    name = f"limiter-{time.monotonic_ns()}"
+    settings.REDIS_URL += f"{'&' if '?' in settings.REDIS_URL else '?'}client_name={name}"
+    return name
 
 
 def stop_the_clock(name) -> None:
@@ -32,14 +38,21 @@ def stop_the_clock(name) -> None:
     Redis.from_url(settings.REDIS_URL).hincrbyfloat(name, "at", 3600)
 
 
+def close_connections_of(client_name) -> int:
+    """Let Valkey close them, as it does when it restarts; returns how many there were."""
+    valkey = Redis.from_url(settings.REDIS_URL.partition("client_name=")[0].rstrip("?&"))
+    found = [client for client in valkey.client_list() if client["name"] == client_name]
+    return sum(valkey.client_kill_filter(_id=client["id"]) for client in found)
+
+
 def passed(answers) -> int:
     return sum(answer is True for answer in answers)
 
 
 class TestBucket:
-    def test_passes_exactly_its_burst_of_200_calls_at_once(self, acme, bucket, monkeypatch):
+    def test_passes_exactly_its_burst_of_200_calls_at_once(self):
         # 200 new connections at once take longer than a request would wait for one.
-        monkeypatch.setattr(throttling, "_VALKEY_TIMEOUT_SECONDS", 30)
+        bucket = Buckets(timeout=30)
         started = time.monotonic()
         answers = together(lambda _worker: bucket.take("burst", 1)[0], workers=200)
         refilled = int(time.monotonic() - started)
@@ -69,22 +82,21 @@ class TestBucket:
 
 
 class TestRestartOfValkey:
-    def test_a_closed_connection_is_opened_again(self, bucket, settings):
+    def test_a_closed_connection_is_opened_again(self, bucket, named, log):
         bucket.take("again", 10)
         stop_the_clock("again")
-        client = bucket._valkey.ask("CLIENT", "ID")
-        Redis.from_url(settings.REDIS_URL).client_kill_filter(_id=client)
+        assert close_connections_of(named) == 1
 
         assert bucket.take("again", 10) == (True, 18.0)
-        assert bucket._local._buckets == {}
+        assert log.of("rate_limit_local") == []
 
-    def test_a_forgotten_script_is_sent_again(self, bucket, settings):
+    def test_a_forgotten_script_is_sent_again(self, bucket, settings, log):
         bucket.take("flushed", 10)
         stop_the_clock("flushed")
         Redis.from_url(settings.REDIS_URL).script_flush()
 
         assert bucket.take("flushed", 10) == (True, 18.0)
-        assert bucket._local._buckets == {}
+        assert log.of("rate_limit_local") == []
 
 
 class TestWithoutValkey:
@@ -115,36 +127,39 @@ class TestWithoutValkey:
         assert time.monotonic() - started < 6  # 50 waits would be 12 s
         assert passed(answers) < 50
 
-    def test_the_api_goes_on_answering(self, acme, bucket, settings):
+    def test_the_api_goes_on_answering(self, acme, settings):
         settings.REDIS_URL = "redis://127.0.0.1:1/0"
         settings.API_READS_PER_SECOND = 5
         api = ApiClient(make_key(acme))
 
-        answers = [api.get(NOTES).status_code for _ in range(20)]
+        answers = [api.get(WITHOUT_VALKEY).status_code for _ in range(20)]
 
         assert answers[:10] == [200] * 10
         assert 429 in answers
 
-    def test_valkey_is_tried_again(self, bucket, settings, monkeypatch):
-        there = settings.REDIS_URL
-        settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    def test_valkey_is_tried_again(self, settings, tmp_path, log):
+        """Its socket is not there, then it is."""
+        socket, there = tmp_path / "valkey.sock", settings.REDIS_URL
+        settings.REDIS_URL = f"unix://{socket}?{urlsplit(there).query}"
+        bucket = Buckets(pause=0)
         bucket.take("back", 5)
-        settings.REDIS_URL = there
-        bucket._valkey = None
-        bucket._valkey_down = CoolDown(seconds=1)
+        assert len(log.of("rate_limit_local")) == 1
+        socket.symlink_to(urlsplit(there).path)
 
         bucket.take("back", 5)
 
         assert Redis.from_url(there).exists("back") == 1
 
-    def test_forgets_the_least_used_local_buckets(self, monkeypatch):
-        monkeypatch.setattr(throttling, "_LOCAL_BUCKETS_MAX", 2)
-        local = throttling._LocalBuckets()
-
+    def test_forgets_the_least_used_local_buckets(self, settings):
+        settings.REDIS_URL = "redis://127.0.0.1:1/0"
+        bucket = Buckets(local_max=2)
         for name in ("a", "b", "a", "c"):
-            local.take(name, 5)
+            bucket.take(name, 5)
 
-        assert list(local._buckets) == ["a", "c"]
+        left = {name: bucket.take(name, 5)[1] for name in ("a", "b")}
+
+        assert left["a"] < 9  # of ten, the third taken
+        assert left["b"] == 9  # full again, the first taken
 
 
 class TestReplies:
