@@ -10,7 +10,14 @@ from networks.sandbox.models import SandboxEvent, SandboxInstruction
 
 @admin.register(SandboxInstruction)
 class SandboxInstructionAdmin(ReadOnlyAdmin):
-    list_display = ("external_id", "method", dollars("amount"), "submissions", "accepted_at")
+    list_display = (
+        "external_id",
+        "network",
+        "method",
+        dollars("amount"),
+        "submissions",
+        "accepted_at",
+    )
     list_filter = ("method",)
     search_fields = ("external_id__exact",)
     search_help_text = "The id of the funding or payment"

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from common import crypto
 from networks import return_codes, schemes
@@ -46,9 +46,12 @@ CAPABILITIES = Capabilities(
 
 
 class SandboxBank:
-    """Deterministic: the account number alone decides what happens, SANDBOX_PACE how fast."""
+    """Deterministic: the account number alone decides what happens, SANDBOX_PACE how fast.
 
-    name = NAME
+    A subclass with another `name` is another bank: it knows only what was handed to it.
+    """
+
+    name: str = NAME
     capabilities = CAPABILITIES
 
     def submit(self, instruction: Instruction, *, now: datetime) -> Accepted:
@@ -56,17 +59,14 @@ class SandboxBank:
         if not self.capabilities.supports(method, amount=amount):
             raise InstructionRefused(code="unsupported", reason=f"no {method} of {amount} cents")
         steps = scripts.steps_for(Method(method), instruction.account.account_number)
-        return _take_over(instruction, amounts=(amount,), steps=steps, now=now)
+        return self._take_over(instruction, amounts=(amount,), steps=steps, now=now)
 
     def find(self, instruction_id: str) -> Accepted | None:
-        held = SandboxInstruction.objects.filter(accepted_at__isnull=False)
-        row = held.filter(external_id=instruction_id).first()
+        row = self._held().filter(external_id=instruction_id).first()
         return _receipt(row) if row else None
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
-        held = SandboxInstruction.objects.filter(
-            external_id__in=list(instruction_ids), accepted_at__isnull=False
-        )
+        held = self._held().filter(external_id__in=list(instruction_ids))
         told = Q(events__acknowledged=True)
         return [
             _record(row)
@@ -77,7 +77,7 @@ class SandboxBank:
         ]
 
     def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> list[NetworkEvent]:
-        waiting = SandboxEvent.objects.filter(
+        waiting = self._told().filter(
             acknowledged=False,
             due_at__lte=now,
             instruction__external_id__startswith=id_prefix,
@@ -86,7 +86,7 @@ class SandboxBank:
         return [network_event(row) for row in oldest_first.select_related("instruction")[:limit]]
 
     def acknowledge(self, event_ids: Iterable[str]) -> None:
-        SandboxEvent.objects.filter(pk__in=list(event_ids)).update(acknowledged=True)
+        self._told().filter(pk__in=list(event_ids)).update(acknowledged=True)
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:
         return scripts.needs_micro_deposits(account.account_number)
@@ -110,14 +110,45 @@ class SandboxBank:
             description="ACCTVERIFY",
         )
         steps = scripts.micro_deposit_steps(account.account_number)
-        return _take_over(credit, amounts=amounts, steps=steps, now=now)
+        return self._take_over(credit, amounts=amounts, steps=steps, now=now)
+
+    def _held(self) -> QuerySet[SandboxInstruction]:
+        """What this bank has taken over."""
+        return SandboxInstruction.objects.filter(network=self.name, accepted_at__isnull=False)
+
+    def _told(self) -> QuerySet[SandboxEvent]:
+        """What this bank says, sooner or later."""
+        return SandboxEvent.objects.filter(instruction__network=self.name)
+
+    def _take_over(
+        self,
+        instruction: Instruction,
+        *,
+        amounts: tuple[int, ...],
+        steps: tuple[Step, ...],
+        now: datetime,
+    ) -> Accepted:
+        """Record an arrival and, once the network is up, accept: all or nothing, whoever dies.
+
+        `durable` because this is another world: a caller's rollback must not make it forget.
+        """
+        digest = _digest(instruction, amounts)
+        outages = scripts.outages(instruction.account.account_number)
+        with transaction.atomic(durable=True):
+            row = _record_arrival(instruction, network=self.name, digest=digest, now=now)
+            if row.accepted_at is None and row.submissions > outages:
+                _accept(row, steps, now=now)
+            row.save(update_fields=["submissions", "accepted_at"])
+        if row.accepted_at is None:
+            raise NetworkUnavailable("the sandbox network does not answer")
+        return _receipt(row)
 
 
 def network_event(row: SandboxEvent) -> NetworkEvent:
     """What the bank says, in the words of the protocol."""
     return NetworkEvent(
         id=row.id,
-        network=NAME,
+        network=row.instruction.network,
         instruction_id=row.instruction.external_id,
         kind=EventKind(row.kind),
         amount=row.amount,
@@ -144,27 +175,15 @@ def schedule(
     )
 
 
-def _take_over(
-    instruction: Instruction, *, amounts: tuple[int, ...], steps: tuple[Step, ...], now: datetime
-) -> Accepted:
-    """Record an arrival and, once the network is up, accept: all or nothing, whoever dies.
+def _record_arrival(
+    instruction: Instruction, *, network: str, digest: str, now: datetime
+) -> SandboxInstruction:
+    """The one row of this id, locked until the end of the transaction.
 
-    `durable` because this is another world: a caller's rollback must not make it forget.
+    Raises InstructionConflict where other terms, or another bank, have the id.
     """
-    outages = scripts.outages(instruction.account.account_number)
-    with transaction.atomic(durable=True):
-        row = _record_arrival(instruction, digest=_digest(instruction, amounts), now=now)
-        if row.accepted_at is None and row.submissions > outages:
-            _accept(row, steps, now=now)
-        row.save(update_fields=["submissions", "accepted_at"])
-    if row.accepted_at is None:
-        raise NetworkUnavailable("the sandbox network does not answer")
-    return _receipt(row)
-
-
-def _record_arrival(instruction: Instruction, *, digest: str, now: datetime) -> SandboxInstruction:
-    """The one row of this id, locked until the end of the transaction."""
     first = SandboxInstruction(
+        network=network,
         external_id=instruction.id,
         method=instruction.method,
         amount=instruction.amount,
@@ -174,7 +193,7 @@ def _record_arrival(instruction: Instruction, *, digest: str, now: datetime) -> 
     )
     SandboxInstruction.objects.bulk_create([first], ignore_conflicts=True)
     row = SandboxInstruction.objects.select_for_update().get(external_id=instruction.id)
-    if row.terms_digest != digest:
+    if (row.network, row.terms_digest) != (network, digest):
         raise InstructionConflict(f"{instruction.id} was used before with other terms")
     row.submissions += 1
     return row

@@ -20,6 +20,8 @@ class SandboxInstruction(models.Model):
     """One instruction, recorded at its first arrival and posted to the account at most once."""
 
     number = models.BigAutoField(primary_key=True)
+    # The bank's name: each of several sandbox banks has its own instructions.
+    network = models.CharField(max_length=16, db_default="sandbox")
     external_id = models.CharField(max_length=64, unique=True, db_collation="C")
     method = models.CharField(max_length=16, choices=[(value, value) for value in METHODS])
     amount = models.BigIntegerField()

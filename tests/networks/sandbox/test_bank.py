@@ -257,6 +257,43 @@ class TestMicroDeposits:
             bank.send_micro_deposits("fs_1", account("50001"), (10, 23), now=NOW)
 
 
+class SecondBank(SandboxBank):
+    name = "second"
+
+
+class TestBesideAnotherBank:
+    """Each knows what was handed to it, and nothing of the other's."""
+
+    def test_tells_and_acknowledges_only_its_own_events(self):
+        second = SecondBank()
+        bank.submit(instruction(id="ftx_1"), now=NOW)
+        second.submit(instruction(id="ftx_2"), now=NOW)
+        of_first, of_second = (each.poll(now=LATER, limit=100) for each in (bank, second))
+
+        second.acknowledge(event.id for event in [*of_first, *of_second])
+
+        assert {(each.network, each.instruction_id) for each in of_first} == {("sandbox", "ftx_1")}
+        assert {(each.network, each.instruction_id) for each in of_second} == {("second", "ftx_2")}
+        assert bank.poll(now=LATER, limit=100) == of_first
+        assert second.poll(now=LATER, limit=100) == []
+
+    def test_finds_and_shows_only_its_own_instructions(self):
+        second = SecondBank()
+        receipt = bank.submit(instruction(id="ftx_1"), now=NOW)
+
+        assert (bank.find("ftx_1"), second.find("ftx_1")) == (receipt, None)
+        assert [each.instruction_id for each in bank.records(["ftx_1"])] == ["ftx_1"]
+        assert second.records(["ftx_1"]) == []
+
+    def test_moves_no_money_under_an_id_that_the_other_bank_has(self):
+        bank.submit(instruction(id="ftx_1"), now=NOW)
+
+        with pytest.raises(InstructionConflict):
+            SecondBank().submit(instruction(id="ftx_1"), now=NOW)
+
+        assert SandboxInstruction.objects.get().submissions == 1
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_bank_is_never_part_of_a_callers_transaction():
     with pytest.raises(RuntimeError, match="durable"), transaction.atomic():
