@@ -70,7 +70,7 @@ class Receiver:
         for row in leases.claim(self._deliveries(), now=now, limit=50):
             answer = self._answer(row)
             outcome = outcomes.judge(answer, failures=row.failures, jitter=0, now=now)
-            yield Result(_job(row), answer, outcome, started_at=now)
+            yield Result(Job.of(row), answer, outcome, started_at=now)
 
     def _deliveries(self) -> QuerySet[WebhookDelivery]:
         return selectors.deliveries(
@@ -86,24 +86,3 @@ class Receiver:
         if number == 0:
             return _BROKEN
         return _BUSY if number == 2 and row.failures < 2 else _RECEIVED
-
-
-def _job(row: WebhookDelivery) -> Job:
-    """The job as the dispatcher would claim it; nothing of it is sent."""
-    return Job(
-        delivery_id=row.pk,
-        lease_version=row.lease_version,
-        attempt=row.attempts,
-        failures=row.failures,
-        is_manual=row.is_manual,
-        event_id=row.event_id,
-        endpoint_id=row.endpoint_id,
-        queued_at=row.queued_at,
-        is_reclaimed=False,
-        body=b"",
-        url="",
-        secret_token="",
-        previous_secret_token="",
-        previous_secret_expires_at=None,
-        mode="",
-    )

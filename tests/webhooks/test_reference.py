@@ -17,7 +17,7 @@ from tests.builders import NOW, make_endpoint, make_tenant
 from tests.webhooks import reference
 from tests.webhooks.claiming import result_of
 from webhooks.dispatcher import claims, results
-from webhooks.dispatcher.claims import BREAKER_FAILURES, IN_FLIGHT_PER_ENDPOINT, LEASE
+from webhooks.dispatcher.claims import BREAKER_FAILURES, IN_FLIGHT_PER_ENDPOINT, LEASE, Job
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 
 pytestmark = pytest.mark.django_db
@@ -192,24 +192,16 @@ def as_parked(row):
     return {**row, "is_parked": True, "next_attempt_at": due, "leased_until": None}
 
 
+def with_all_of_a_job():
+    return WebhookDelivery.objects.select_related("event", "endpoint__tenant")
+
+
 def job_for(found):
     """What a dispatcher gets of a delivery as it was before the claim."""
-    return claims.Job(
-        delivery_id=found.pk,
+    return Job.of(found)._replace(
         lease_version=found.lease_version + 1,
         attempt=found.attempts + 1,
-        failures=found.failures,
-        is_manual=found.is_manual,
-        event_id=found.event_id,
-        endpoint_id=found.endpoint_id,
-        queued_at=found.queued_at,
         is_reclaimed=found.leased_until is not None,
-        body=b"{}",
-        url=found.endpoint.url,
-        secret_token=found.endpoint.secret_token,
-        previous_secret_token="",
-        previous_secret_expires_at=None,
-        mode="sandbox",
     )
 
 
@@ -270,7 +262,7 @@ def test_a_claim_hands_out_what_the_simple_version_would(
         planned = reference.plan(slots=slots, after=after, now=NOW)
         expected = stored()
 
-        before = {item.pk: item for item in WebhookDelivery.objects.select_related("endpoint")}
+        before = {item.pk: item for item in with_all_of_a_job()}
 
         claimed = claims.claim(slots=slots, retry_slots=retry_slots, after=after, now=NOW)
 
@@ -303,21 +295,6 @@ ANSWERS = st.lists(
 )
 
 
-def job_of(row, version):
-    values: dict[str, Any] = dict.fromkeys(claims.Job._fields)
-    return claims.Job(
-        **values
-        | {
-            "delivery_id": row.pk,
-            "lease_version": version,
-            "attempt": version,
-            "failures": row.failures,
-            "is_manual": row.is_manual,
-            "endpoint_id": row.endpoint_id,
-        }
-    )
-
-
 @settings(max_examples=50)  # of twice the rows, each of them recorded one by one
 @given(
     endpoints=ENDPOINTS,
@@ -348,9 +325,13 @@ def job_of(row, version):
 def test_a_recording_leaves_what_the_simple_version_would(endpoints, deliveries, order, answers):
     with rolled_back():
         fill_queue(endpoints, deliveries, order)
-        found = list(WebhookDelivery.objects.order_by("sequence"))
+        found = list(with_all_of_a_job().order_by("sequence"))
         batch = [
-            result_of(job_of(item, version), Answer(status=status), now=NOW + started * SECOND)
+            result_of(
+                Job.of(item)._replace(lease_version=version, attempt=version),
+                Answer(status=status),
+                now=NOW + started * SECOND,
+            )
             for item, (status, version, started, _) in zip(found, answers, strict=False)
         ]
         known = [item for item, (*_, is_known) in zip(found, answers, strict=False) if is_known]

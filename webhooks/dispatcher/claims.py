@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from common.engine import sql
+from webhooks.models import WebhookDelivery
 
 LEASE = timedelta(seconds=60)
 IN_FLIGHT_PER_ENDPOINT = 10
@@ -30,6 +31,49 @@ ENDPOINTS_PER_CLAIM = 32
 # Candidates per turn that may be given: some wait for an earlier event of their payment.
 _LOOK_AHEAD = 4
 _WALK_MIN = 64
+
+
+class Job(NamedTuple):
+    """One try that is ours to make, until the lease ends. A claim selects columns so named."""
+
+    delivery_id: str
+    lease_version: int
+    attempt: int
+    failures: int
+    is_manual: bool
+    event_id: str
+    endpoint_id: str
+    queued_at: datetime
+    is_reclaimed: bool
+    body: bytes
+    url: str
+    secret_token: str
+    previous_secret_token: str
+    previous_secret_expires_at: datetime | None
+    mode: str
+
+    @classmethod
+    def of(cls, row: WebhookDelivery) -> Job:
+        """The job of a delivery that is leased, for whoever claimed it in another way."""
+        endpoint = row.endpoint
+        return cls(
+            delivery_id=row.pk,
+            lease_version=row.lease_version,
+            attempt=row.attempts,
+            failures=row.failures,
+            is_manual=row.is_manual,
+            event_id=row.event_id,
+            endpoint_id=row.endpoint_id,
+            queued_at=row.queued_at,
+            is_reclaimed=False,
+            body=bytes(row.event.body),
+            url=endpoint.url,
+            secret_token=endpoint.secret_token,
+            previous_secret_token=endpoint.previous_secret_token,
+            previous_secret_expires_at=endpoint.previous_secret_expires_at,
+            mode=endpoint.tenant.mode,
+        )
+
 
 # `tests/webhooks/reference.py` says the same row by row; a property test holds the two together.
 _CLAIM_AT = """
@@ -164,8 +208,8 @@ WITH RECURSIVE step AS (
     SET leased_until = %(now)s + %(lease)s::interval, is_parked = false,
         lease_version = lease_version + 1, attempts = attempts + 1
     FROM chosen WHERE d.ctid = chosen.tid
-    RETURNING d.id, d.lease_version, d.attempts, d.failures, d.is_manual, d.event_id,
-        d.endpoint_id, d.queued_at, chosen.is_reclaimed
+    RETURNING d.id AS delivery_id, d.lease_version, d.attempts AS attempt, d.failures, d.is_manual,
+        d.event_id, d.endpoint_id, d.queued_at, chosen.is_reclaimed
 ), job AS (
     -- All that a try needs: the bytes, the address, the secrets.
     SELECT c.*, event.body, e.url, e.secret_token, e.previous_secret_token,
@@ -177,7 +221,7 @@ WITH RECURSIVE step AS (
 )
 -- Where the next claim goes on: behind the last endpoint served, or looked at; at the start ('') if
 -- this one saw all of them. One row without a job if nothing was claimed.
-SELECT walked.until, (SELECT count(*) FROM parked), job.*
+SELECT walked.until, (SELECT count(*) FROM parked), %(job)s
 FROM (
     SELECT CASE
         WHEN (SELECT count(*) FROM ready) >= %(endpoints)s THEN (SELECT max(id) FROM ready)
@@ -186,27 +230,9 @@ FROM (
 ) AS walked LEFT JOIN job ON true
 """
 # A dispatcher whose clock is ahead of the database's takes nobody's lease, and sends nothing early.
-_CLAIM = _CLAIM_AT.replace("%(now)s", "least(%(now)s, ballast_now())")
-
-
-class Job(NamedTuple):
-    """One try that is ours to make, until the lease ends."""
-
-    delivery_id: str
-    lease_version: int
-    attempt: int
-    failures: int
-    is_manual: bool
-    event_id: str
-    endpoint_id: str
-    queued_at: datetime
-    is_reclaimed: bool
-    body: bytes
-    url: str
-    secret_token: str
-    previous_secret_token: str
-    previous_secret_expires_at: datetime | None
-    mode: str
+_CLAIM = _CLAIM_AT.replace("%(now)s", "least(%(now)s, ballast_now())").replace(
+    "%(job)s", ", ".join(f"job.{name}" for name in Job._fields)
+)
 
 
 @dataclass(frozen=True)
