@@ -8,7 +8,7 @@ class PaymentsConfig(AppConfig):
     verbose_name = "Payments"
 
     def ready(self) -> None:
-        """Join the ledger's audit and its news, and the sandbox's due work."""
+        """Register with the ledger's audit and signals, and with the sandbox's due work."""
         from approvals import policies
         from balance import causes, limits
         from balance.signals import available_balance_rose

@@ -1,4 +1,5 @@
-"""Figures over all tenants, for the staff desk. Each is one query over an index and a window."""
+"""Figures over all tenants, for the staff desk. Each is one query that reads an index or a bounded
+time window."""
 
 from __future__ import annotations
 
@@ -12,24 +13,25 @@ from payments.models import Payment
 from payments.states import OPEN, PaymentStatus
 from transfers import figures
 
-# Two conditions for two partial indexes: open payments, and the queue.
+# Two conditions, because each fits a partial index: open payments, and the queue for money.
 _MOVING = Q(status__in=OPEN) | Q(status=PaymentStatus.WAITING_FOR_FUNDS)
 _CAME_TO_NOTHING = (PaymentStatus.FAILED, PaymentStatus.RETURNED)
 
 
 def in_flight() -> list[StatusTotal]:
-    """Money on its way out, and what waits for money, by status. Reads open payments only."""
+    """How much money is on its way out or waits for money, by status. Reads only open payments."""
     return figures.by_status(Payment.objects.filter(_MOVING))
 
 
 def failures(*, since: datetime) -> list[FailureTotal]:
-    """What failed or came back since then, by code, most frequent first."""
+    """Why payments failed or came back since `since`, by code, most frequent first."""
     ended = Payment.objects.annotate(ended_at=Coalesce("returned_at", "failed_at"))
     return figures.by_failure(ended.filter(status__in=_CAME_TO_NOTHING, ended_at__gte=since))
 
 
 def sent_by_day(*, since: datetime) -> list[DayTotal]:
-    """What was handed to the networks since then, per Eastern day on which something was."""
+    """What was handed to the networks since `since`, for each Eastern day on which
+    something was."""
     rows = Payment.objects.filter(processing_at__gte=since)
     return figures.by_day(
         rows,

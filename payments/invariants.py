@@ -34,13 +34,15 @@ CHECKS = TransferChecks(
     total="locked",
     open_statuses=OPEN,
     unsent_statuses=(PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED),
-    # One that is held back is due again once its balance is no longer short; a sweep sees to it.
+    # A payment that is held back becomes due when its balance is no longer short, so it is judged
+    # only then.
     to_be_sent="""movement.status = 'created'
         AND (movement.confirmed_at IS NOT NULL OR NOT movement.requires_confirmation)
         AND (movement.held_back_at IS NULL OR EXISTS (
             SELECT FROM balance WHERE balance.tenant_id = movement.tenant_id AND available >= 0
                 AND posted_at < ballast_now() - interval '10 minutes'))""",
-    # Locked once it has been `created`; then settled, or unlocked, and a return gives it back.
+    # The postings of a payment: locked once it is `created`, then settled or unlocked; a return
+    # credits it.
     postings="""CASE
         WHEN movement.locked_at IS NULL THEN ARRAY[]::text[]
         WHEN movement.status IN ('created', 'processing') THEN ARRAY['lock']
@@ -58,9 +60,10 @@ CHECKS = TransferChecks(
 
 
 def check_confirmations(scope: Scope) -> Iterator[Finding]:
-    """A payment waits for people exactly while its approval is open, and on the same terms.
+    """Check that a payment waits for approval exactly while its approval is open, on the same
+    terms.
 
-    A confirmed one was approved. Whoever requires confirmation was asked about.
+    A payment with `confirmed_at` was approved. Each payment that requires approval has one.
     """
     is_open, approved = Q(decision=ApprovalStatus.OPEN), Q(decision=ApprovalStatus.APPROVED)
     unsent = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
@@ -94,7 +97,7 @@ def check_answers(scope: Scope) -> Iterator[Finding]:
 
 
 def check_messages(scope: Scope) -> Iterator[Finding]:
-    """What a network said about a payment that is not over does not wait for a person for long."""
+    """Find messages of networks about open payments that have waited for a person for too long."""
     rows = Payment.objects.filter(status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN))
     return networks.with_messages(
         "payment_message_in_review", rows, scope, id_prefix=PAYMENTS.id_prefix
@@ -108,7 +111,7 @@ def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:
 
 
 def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
-    """Recipients whose number does not open, or is not the one that people see."""
+    """Find recipients whose number cannot be decrypted, or is not the one that people see."""
     rows = Recipient.objects.filter(pk__in=ids)
     return networks.with_accounts("payment_account_number", rows, is_typed=lambda recipient: True)
 

@@ -1,4 +1,4 @@
-"""How money can be paid out. The one table: a method is an entry here and an adapter."""
+"""How money can be paid out, in one table: a new method is an entry here and an adapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the seal covers of money out: terms, every step and who decided it, and the recipients."""
+"""What seals cover of payments: the terms, each step and who decided it, and the recipients."""
 
 from __future__ import annotations
 

@@ -37,7 +37,8 @@ def payment(*, tenant_id: str, payment_id: str) -> Payment:
 
 
 def open_payments(*, tenant_id: str) -> QuerySet[Payment]:
-    """Those on their way or waiting for money, newest first, with their recipients."""
+    """The tenant's payments that are on their way or wait for money, newest first, with
+    recipients."""
     moving = (*OPEN, PaymentStatus.WAITING_FOR_FUNDS)
     rows = Payment.objects.filter(tenant_id=tenant_id, status__in=moving)
     return rows.select_related("recipient").order_by("-created_at", "-pk")
@@ -52,8 +53,8 @@ class Waiting:
 
 
 def short_of_money(rows: QuerySet[Payment]) -> QuerySet[Payment]:
-    """Those of `rows` that are sent once there is money for them: they wait for it, or were set
-    aside, and nothing is sent while available is negative."""
+    """Those of `rows` that are only kept by missing money: they wait for it, or they are held back
+    while available is negative."""
     ready = Q(status=PaymentStatus.CREATED, held_at=None) & ~Q(
         requires_confirmation=True, confirmed_at=None
     )
@@ -68,30 +69,31 @@ def waiting_for_money(*, tenant_id: str) -> Waiting:
 
 
 def history(payment: Payment) -> QuerySet[PaymentEvent]:
-    """Who moved it, when and why, oldest first."""
+    """The changes of its status, oldest first: who made them, when and why."""
     return PaymentEvent.objects.filter(payment=payment).order_by("sequence")
 
 
 def confirmation(payment: Payment) -> PaymentConfirmation | None:
-    """Its approval, if a second person was asked."""
+    """The approval of a payment; None if it needs none."""
     return PaymentConfirmation.objects.filter(payment=payment).first()
 
 
 def awaiting_confirmation(rows: QuerySet[Payment]) -> QuerySet[Payment]:
-    """Those of `rows` that a second person is asked about."""
+    """Those of `rows` that wait for approval."""
     unsent = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
     return rows.filter(requires_confirmation=True, confirmed_at=None, status__in=unsent)
 
 
 def kept_recipients(*, tenant_id: str) -> QuerySet[Recipient]:
-    """The saved recipients that can be paid, by what the tenant calls them."""
+    """The saved recipients that can be paid, in the order of the names by which the tenant calls
+    them."""
     name = Lower(_display_name())
     return recipients(tenant_id=tenant_id).filter(removed_at=None).order_by(name, "pk")
 
 
 def other_sides(*, tenant_id: str, payment_ids: Iterable[str]) -> QuerySet[Any, Any]:
-    """Whom each payment is for and what for, as (its id, what the tenant calls them, nothing,
-    description)."""
+    """Each payment's id, the name by which the tenant calls its recipient, an empty text and its
+    description, for lines of the statement."""
     rows = Payment.objects.filter(tenant_id=tenant_id, pk__in=payment_ids)
     return rows.values_list("pk", _display_name("recipient__"), Value(""), "description")
 
@@ -102,7 +104,7 @@ def _display_name(prefix: str = "") -> Coalesce:
 
 
 def recipients(*, tenant_id: str) -> QuerySet[Recipient]:
-    """The tenant's saved recipients, removed ones too."""
+    """The tenant's saved recipients, removed ones included."""
     return Recipient.objects.filter(tenant_id=tenant_id, is_saved=True)
 
 

@@ -1,7 +1,7 @@
 """The machine of a payment (`docs/payments.md`).
 
-A return takes the money back only after completion. One that comes before ends in `failed`, like
-every payment that never arrived, and says so in `returned`.
+Only a return after completion takes the money back. A return before that ends in `failed`, like
+every payment that never arrived, and sets `returned`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class PaymentStatus(models.TextChoices):
 
 S = PaymentStatus
 
-# Money is set aside for these: they make up `lockedBalance`.
+# Money is set aside for these: their sum is `lockedBalance`.
 OPEN = (S.CREATED, S.PROCESSING)
 
-# No network has seen these, whatever they went through before.
+# No network has seen a payment in one of these, whatever its history.
 UNSENT = (S.WAITING_FOR_FUNDS, S.CREATED, S.FAILED, S.CANCELED)
 
 PAYMENT_STATES = StateTable(
@@ -43,7 +43,8 @@ PAYMENT_STATES = StateTable(
     states=set(S.values),
 )
 
-# When a payment got into each status. `created_at` is the row's own birth, which may come earlier.
+# The column that says when a payment got into each status. `created_at` may be earlier: it is when
+# the row was made.
 COLUMN_OF = {
     S.WAITING_FOR_FUNDS: "waiting_for_funds_at",
     S.CREATED: "locked_at",

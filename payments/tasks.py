@@ -1,4 +1,4 @@
-"""Moving payments along: every job is a sweep, woken early by an enqueue after commit."""
+"""Celery tasks of this app. Each is a sweep, which an enqueue after commit runs early."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def process_network_events(**_future: object) -> None:
 
 @shared_task(name="payments.run_waiting")
 def run_waiting(*, tenant_id: str | None = None, **_future: object) -> None:
-    """One tenant's queue after a credit, or everybody's."""
+    """Start the waiting payments of one tenant after a credit, or of all tenants."""
     if tenant_id is None:
         waiting.run_due(now=utc_now())
     else:

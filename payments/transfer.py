@@ -1,7 +1,7 @@
-"""Money out, step by step: from the sweep that finds a payment with its money set aside to a
-return after it arrived.
+"""Money out, step by step, from the sweep that finds a payment with its money set aside to a return
+after it arrived.
 
-`transfers` calls these methods in their order; `services.lifecycle` makes the moves.
+`transfers` calls these methods in their order; `services.lifecycle` changes the status.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ RULES = MappingProxyType(
 
 
 class PaymentTransfer(Transfer[Payment]):
-    """What a network is asked to pay out, and what becomes of it."""
+    """A payment on its way through a network: what is sent, and what is done with the answers."""
 
     id_prefix = "pay_"
     noun = "payment"
@@ -56,8 +56,8 @@ class PaymentTransfer(Transfer[Payment]):
     # --- It is due, and is handed to its network
 
     def due(self) -> QuerySet[Payment]:
-        """A held one, those of a suspended tenant, and what a switch stops, wait for their
-        release."""
+        """Held rows, rows of a suspended tenant and rows that an operator switch stops
+        are not due."""
         rows = Payment.objects.filter(
             status=S.CREATED, held_at=None, tenant__status=TenantStatus.ACTIVE
         )
@@ -93,7 +93,7 @@ class PaymentTransfer(Transfer[Payment]):
     # --- The network reports on it
 
     def apply(self, row: Payment, target: str, event: InboundEvent, now: datetime) -> None:
-        """Completed, failed, or returned after all."""
+        """Move to completed, failed or returned, as the message says."""
         lifecycle.move(
             payment=row,
             target=S(target),
@@ -109,7 +109,7 @@ class PaymentTransfer(Transfer[Payment]):
     # --- Staff hold it before it leaves
 
     def end(self, row: Payment, *, actor: Actor, code: str, message: str, now: datetime) -> None:
-        """Its money is available again."""
+        """Fail it. Its money becomes available again."""
         approvals.supersede(payment=row, by=actor, now=now)
         lifecycle.move(
             payment=row,
@@ -122,7 +122,7 @@ class PaymentTransfer(Transfer[Payment]):
         )
 
     def on_release(self, row: Payment, now: datetime) -> Mapping[str, Any]:
-        """One that waited for money could not run meanwhile, so it gets that time back."""
+        """Give a payment that waits for money the time back in which it was held."""
         if row.status != S.WAITING_FOR_FUNDS:
             enqueue_on_commit("payments.submit_due")
             is_due = row.next_attempt_at is not None

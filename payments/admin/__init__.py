@@ -1,4 +1,4 @@
-"""Money out at the staff desk."""
+"""The pages of Django's admin about payments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Who was asked about payments, to look at, and above which amount a tenant wants to be asked."""
+"""Approvals of payments in Django's admin, read-only, and each tenant's own limit above which they
+are asked for."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ class LimitForm(SettingsForm):
             self.initial["threshold"] = format_cents(cents)
 
     def clean_threshold(self) -> int | None:
-        """Cents."""
+        """The limit in cents; None if the field is empty."""
         text = self.cleaned_data["threshold"].strip()
         cents = parse_dollars(text) if text else None
         if text and cents is None:

@@ -1,4 +1,5 @@
-"""Payments and recipients, to look at; staff can hold a payment before it leaves."""
+"""Payments and recipients in Django's admin, read-only; staff can hold a payment before
+it leaves."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ class PaymentAdmin(TransferAdmin):
 
     @admin.display(description="status")
     def standing(self, payment: Payment) -> str:
-        """In the words of the pages: one that is held back is not ready to be sent."""
+        """The payment's status in words. Says that a payment is held back, which its status does
+        not."""
         return capfirst(payment.standing)
 
 

@@ -1,4 +1,4 @@
-"""Examples for the reference, by component. Northwind pays a supplier $120.00."""
+"""Examples for the API reference, by component. Northwind pays a supplier $120.00."""
 
 from __future__ import annotations
 

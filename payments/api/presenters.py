@@ -25,7 +25,10 @@ _TIMESTAMPS = {
 
 
 def payment(row: Payment) -> dict[str, Any]:
-    """The one shape of a payment, read by `selectors.payments` or just made."""
+    """A payment as the API shows it.
+
+    The row comes from `selectors.payments` or was just made.
+    """
     is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
     awaits = row.awaits_confirmation
     return {
@@ -65,7 +68,8 @@ def payment(row: Payment) -> dict[str, Any]:
 
 
 def _approval(row: Payment) -> PaymentConfirmation | None:
-    """Its approval, if it needs one. Costs a query where it was not selected along."""
+    """The approval of a payment, or None if it needs none. Costs a query where the caller did not
+    select the approval with the payment."""
     return getattr(row, "confirmation", None) if row.requires_confirmation else None
 
 
@@ -93,13 +97,13 @@ CSV_HEADER = (
 def csv_row(row: Payment) -> list[str | int | None]:
     """One line of the CSV file."""
     shown = payment(row)
-    # `createdAt` of the timestamps is another one: when the money was set aside.
+    # Not the `createdAt` of the timestamps, which is when the money was set aside.
     shown = {**shown["statusTimestamps"], **shown["recipient"], **shown}
     return [shown[name] for name in CSV_HEADER]
 
 
 def recipient(row: Recipient) -> dict[str, Any]:
-    """The one shape of a saved recipient."""
+    """A saved recipient as the API shows it."""
     return {
         "id": row.pk,
         **bank_account(row),
@@ -115,7 +119,7 @@ def removal(row: Recipient) -> dict[str, Any]:
 
 
 def payment_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
-    """Our part of `/balance/limits`."""
+    """Payments' part of `/balance/limits`. Cents."""
     return {
         "payments": {
             "perTransaction": {

@@ -1,4 +1,4 @@
-"""Above which amount a second person approves payments, the approvals, and their links."""
+"""A tenant's limit above which payments need approval, the approvals, and their magic links."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from payments.models.recipients import Recipient
 
 
 class PaymentSettings(models.Model):
-    """One tenant's own rule. Cents; without a threshold nobody is asked.
+    """One tenant's own rule. `approval_threshold` is cents; without one, no payment needs approval.
 
-    A change that protects less is put down as `next_threshold` and counts from `next_at` on, UTC,
-    unless somebody agrees or refuses before; `next_by` is the id of who asked for it.
+    A change that protects less is stored as `next_threshold` and applies from `next_at` (UTC) on,
+    unless somebody agrees or refuses before; `next_by` is the id of the person who asked for it.
     """
 
     id = PrefixedIdField("pst")
@@ -47,7 +47,7 @@ class PaymentSettings(models.Model):
         return f"payment settings of {self.tenant_id}"
 
     def threshold_at(self, now: datetime) -> int | None:
-        """The limit that counts at that moment."""
+        """The limit that applies at `now`, cents."""
         is_due = self.next_at is not None and self.next_at <= now
         return self.next_threshold if is_due else self.approval_threshold
 

@@ -20,7 +20,7 @@ from tenants.models import ActorType
 from transfers.rows import TransferRow, has_a_reason, held_first
 
 DESCRIPTION_LENGTH_MAX = 140
-# How the ledger names a payment as the source of a posting.
+# The ledger's name for a payment as the source of a posting.
 SOURCE_TYPE = "payment"
 
 
@@ -30,7 +30,7 @@ class PaymentMethod(models.TextChoices):
 
 
 def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
-    """A row in `status` carries the moment it got there."""
+    """A constraint: a row in `status` has a time in `column`, which says when it got there."""
     return models.CheckConstraint(
         condition=~Q(status=status) | Q(**{f"{column}__isnull": False}),
         name=f"payment_{status}_is_dated",
@@ -41,10 +41,10 @@ def _dated(status: PaymentStatus, column: str) -> models.CheckConstraint:
 class Payment(TransferRow):
     """One attempt to send money out. Amounts are cents.
 
-    `next_attempt_at` is set while the payment has to be handed to its network; a held one
-    (`held_at`) stays where it is until staff release it, and one that requires confirmation until
-    it is `confirmed_at`. One that was due while available was negative is held back
-    (`held_back_at`): it is due again once money is there.
+    `next_attempt_at` is set while the payment has to be handed to its network. A held payment
+    (`held_at`) keeps its status until staff release it, and one that requires approval until
+    `confirmed_at` is set. A payment that was due while available was negative is held back
+    (`held_back_at`) and is due again once there is money.
     """
 
     id = PrefixedIdField("pay")
@@ -88,7 +88,7 @@ class Payment(TransferRow):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
-    # Ids of its balance transactions: those posted through this object, since it was read.
+    # Ids of the balance transactions that were posted through this object since it was read.
     new_posting_ids: Sequence[str] = ()
 
     class Meta:
@@ -206,7 +206,7 @@ class Payment(TransferRow):
 
     @property
     def standing(self) -> str:
-        """Its status, or what keeps it from being sent, in words."""
+        """Its status in words, or what keeps it from being sent."""
         if self.awaits_confirmation:
             return "needs approval"
         if self.held_at and self.is_unsent:
@@ -215,31 +215,34 @@ class Payment(TransferRow):
 
     @property
     def balance_transaction_ids(self) -> list[str]:
-        """In order of posting. What was there before, only rows of `selectors.payments` know."""
+        """The ids of its balance transactions in order of posting. Earlier ones are known only to
+        rows of `selectors.payments`."""
         return [*getattr(self, "known_posting_ids", ()), *self.new_posting_ids]
 
     @property
     def awaits_confirmation(self) -> bool:
-        """People are asked whether it may be sent."""
+        """Whether people are asked for approval before it may be sent."""
         is_open = self.status in (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
         return self.requires_confirmation and self.confirmed_at is None and is_open
 
     @property
     def is_going(self) -> bool:
-        """Whether it only takes time: people, holds and the balance let it go on."""
+        """Whether it only needs time to arrive: no approval, hold or missing money stops it."""
         is_stopped = self.awaits_confirmation or self.held_at or self.held_back_at
         is_next = self.status == PaymentStatus.CREATED and not is_stopped
         return is_next or self.status == PaymentStatus.PROCESSING
 
     @property
     def promised_date(self) -> date | None:
-        """When it is expected, or was before it arrived; None while or once nothing is."""
+        """When it is expected, or was expected before it arrived; None while or once it is not
+        expected."""
         is_promised = self.is_going or self.completed_at is not None
         return self.expected_arrival_date if is_promised else None
 
     @property
     def is_unsent(self) -> bool:
-        """No network has seen it: never claimed for submission, or not even paid for yet."""
+        """Whether no network has seen it: it waits for money, or was never claimed for
+        submission."""
         is_waiting = self.status == PaymentStatus.WAITING_FOR_FUNDS
         return is_waiting or (self.status == PaymentStatus.CREATED and self.attempts == 0)
 

@@ -15,7 +15,8 @@ NICKNAME_LENGTH_MAX = 60
 
 @pgtrigger.register(NEVER_TRUNCATED)
 class Recipient(StoredAccount):
-    """Where a payment goes. A saved one is on the tenant's list; others belong to one payment."""
+    """Where a payment goes. A saved recipient is on the tenant's list; any other belongs to one
+    payment."""
 
     encrypted_as = "recipient"
 
@@ -50,8 +51,8 @@ class Recipient(StoredAccount):
         )
         triggers = (
             pgtrigger.Protect(name="recipient_never_deleted", operation=pgtrigger.Delete),
-            # The token may change: keys are rotated. What it opens to may not. A nickname is the
-            # tenant's own word for it and never leaves.
+            # The token may change, because keys are rotated, but not what it decrypts to. A
+            # nickname is the tenant's own word and never leaves the product.
             pgtrigger.ReadOnly(
                 name="recipient_never_changes",
                 exclude=("account_number_token", "nickname", "removed_at"),
@@ -60,5 +61,5 @@ class Recipient(StoredAccount):
 
     @property
     def display_name(self) -> str:
-        """What the tenant calls it."""
+        """The nickname, or else the name on the account."""
         return self.nickname or self.account_holder_name

@@ -1,4 +1,5 @@
-"""Who approves a payment, and what the answer does to it. Never the person who made it."""
+"""Who approves a payment, and what the answer does to it. The person who made it never
+approves it."""
 
 from __future__ import annotations
 
@@ -62,14 +63,15 @@ POLICY = PaymentApprovalPolicy()
 
 
 def approvers(payment: Payment) -> list[str]:
-    """Who would be asked now: the tenant's owners and approvers, but never who made it."""
+    """The addresses that would be asked now: those of owners and approvers, without who made the
+    payment."""
     creator = _creator_email(payment)
     people = tenants.member_emails(tenant_id=payment.tenant_id, roles=(Role.OWNER, Role.APPROVER))
     return [address for address in people if address.casefold() != creator]
 
 
 def _creator_email(payment: Payment) -> str | None:
-    """Of the person who made it; None where a program did."""
+    """The address of the person who made the payment; None if a program did."""
     if payment.created_by_type != ActorType.USER:
         return None
     found = tenants.people_and_keys([payment.created_by_id])

@@ -17,7 +17,7 @@ from tenants.models import ActorType, Role, Tenant
 from tenants.services import audit, emails
 
 ROLES = (Role.OWNER, Role.APPROVER)
-# How long those who approve have to refuse that the limit protects less than it did.
+# How long owners and approvers have to refuse a change that protects less.
 LOOSENED_AFTER = timedelta(hours=24)
 MAIL = "safeguard_changed"
 WAITING_MAIL = "safeguard_waiting"
@@ -27,11 +27,12 @@ WAITING_MAIL = "safeguard_waiting"
 def set_threshold(
     *, tenant_id: str, threshold: int | None, actor: Actor, now: datetime
 ) -> PaymentSettings:
-    """Payments above `threshold` cents need a second person; None: none does.
+    """Require approval for payments above `threshold` cents; None: for none. Raises InvalidInput.
 
-    What protects more counts at once, and so does what the operators' command line says. What
-    protects less waits for a second person, or for 24 hours: see `next_at` of the answer. Those who
-    approve are told. Saving the limit as it is withdraws a change that waits. Raises InvalidInput.
+    A limit that protects more applies at once, and so does one that operators set at the command
+    line. A limit that protects less waits until a second person agrees, or for 24 hours: see
+    `next_at` of the answer. Owners and approvers are told. Saving the present limit withdraws a
+    change that waits.
     """
     if threshold is not None and not 0 <= threshold <= AMOUNT_MAX:
         raise InvalidInput("Not an amount.", field="approvalThreshold")
@@ -51,9 +52,9 @@ def set_threshold(
 
 @transaction.atomic
 def agree(*, tenant_id: str, actor: Actor, now: datetime) -> PaymentSettings:
-    """A second person lets the waiting change count at once.
+    """Apply the waiting change at once, because a second person agrees.
 
-    Raises ApprovalClosed if none waits (any more), NotAnApprover to whoever asked for it.
+    Raises ApprovalClosed if no change waits, NotAnApprover to the person who asked for it.
     """
     tenant, row = _waiting(tenant_id, now)
     if actor.id == row.next_by:
@@ -66,7 +67,8 @@ def agree(*, tenant_id: str, actor: Actor, now: datetime) -> PaymentSettings:
 
 @transaction.atomic
 def refuse(*, tenant_id: str, actor: Actor, now: datetime) -> None:
-    """The limit stays as it is. Raises ApprovalClosed if nothing waits (any more)."""
+    """Withdraw the waiting change; the limit stays as it is. Raises ApprovalClosed if no change
+    waits."""
     _tenant, row = _waiting(tenant_id, now)
     _end_waiting(row, actor, now)
 
@@ -77,7 +79,7 @@ def is_looser(before: int | None, after: int | None) -> bool:
 
 
 def _locked(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
-    """The settings under their row lock, which is the tenant's; what is due counts."""
+    """The tenant, locked, and its settings. Applies a change whose time has come."""
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     row = PaymentSettings.objects.filter(tenant=tenant).first() or PaymentSettings(tenant=tenant)
     if row.next_at and row.next_at <= now:
@@ -94,7 +96,8 @@ def _waiting(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
 
 
 def _must_wait(tenant_id: str, actor: Actor, now: datetime) -> bool:
-    """Unless nobody else approves, and nobody was made to stop a moment ago."""
+    """Whether a looser limit has to wait: somebody else can agree, or was removed from the team a
+    short time ago."""
     if actor.type == ActorType.SYSTEM:
         return False
     others = tenants.has_others(tenant_id=tenant_id, roles=ROLES, user_id=actor.id)

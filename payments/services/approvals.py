@@ -21,18 +21,18 @@ def deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
 
 
 def approval_threshold(*, tenant_id: str, now: datetime) -> int | None:
-    """Cents; payments above it need a second person. None: nobody is asked."""
+    """The limit above which a payment needs approval, cents; None: no payment needs it."""
     row = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
     return row.threshold_at(now) if row else None
 
 
 def waiting_change(*, tenant_id: str, now: datetime) -> PaymentSettings | None:
-    """The settings, if a change of them waits for somebody to agree or for its time."""
+    """The settings, if a change of the limit waits; otherwise None."""
     return PaymentSettings.objects.filter(tenant_id=tenant_id, next_at__gt=now).first()
 
 
 def request(*, payment: Payment, now: datetime) -> PaymentConfirmation:
-    """Ask the approvers of a payment that requires it, in the caller's transaction."""
+    """Ask the approvers of a payment that requires approval, in the caller's transaction."""
     if payment.confirmation_expires_at is None:
         raise ValueError(f"{payment.pk} needs no approval")
     threshold = approval_threshold(tenant_id=payment.tenant_id, now=now) or 0
@@ -50,7 +50,7 @@ def request(*, payment: Payment, now: datetime) -> PaymentConfirmation:
 
 
 def _reason(payment: Payment, threshold: int) -> str:
-    """What an approver should know: the rule, who made the payment, what for."""
+    """A text for approvers: the rule, who made the payment, and what for."""
     names = tenants.people_and_keys([payment.created_by_id])
     creator = names.get(payment.created_by_id, payment.created_by_id) or "Ballast"
     purpose = f" for \u201c{payment.description}\u201d" if payment.description else ""
@@ -65,7 +65,8 @@ def supersede(*, payment: Payment, by: Actor, now: datetime) -> None:
 
 
 def resend(*, tenant_id: str, payment_id: str, actor: Actor, now: datetime) -> list[str]:
-    """E-mail a new link to each approver who got none in the last ten minutes; returns who.
+    """E-mail a new link to each approver who got none in the last ten minutes; returns their
+    addresses.
 
     Raises NotFound, UnknownApproval, ApprovalClosed, ApprovalResentRecently.
     """
@@ -74,11 +75,12 @@ def resend(*, tenant_id: str, payment_id: str, actor: Actor, now: datetime) -> l
 
 
 def magic_links(*, tenant_id: str, payment_id: str, now: datetime) -> ApproverLinks:
-    """New links to answer the approval of a payment, for a sandbox tenant. Raises
+    """New links for answering the approval of a sandbox tenant's payment. Raises
     UnknownApproval."""
     return for_sandbox(POLICY, tenant_id=tenant_id, subject_id=payment_id, now=now)
 
 
 def sweep(*, now: datetime) -> int:
-    """Expire approvals that nobody answered, remind of those that end soon; returns how many."""
+    """Expire approvals that nobody answered, and remind of those that expire soon; returns how
+    many."""
     return sweeps.expire_due(POLICY, now=now) + sweeps.remind_due(POLICY, now=now)

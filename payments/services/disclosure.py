@@ -1,4 +1,4 @@
-"""The one way by which people get to see the full number of a recipient's bank account."""
+"""The only way by which staff can see the full number of a recipient's bank account."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tenants.services import audit
 
 @transaction.atomic
 def account_number(*, recipient_id: str, reason: str, actor: Actor, now: datetime) -> str:
-    """The number, after it is written down who asked and why. Raises NotFound."""
+    """The full account number, after the reason and the reader are written to the audit log. Raises
+    NotFound."""
     recipient = selectors.any_recipient(recipient_id)
     audit.record(
         tenant_id=recipient.tenant_id,

@@ -57,7 +57,7 @@ class NewPayment:
 def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: datetime) -> Payment:
     """Create a payment in the caller's transaction: `created`, or `waiting_for_funds`.
 
-    A waiting one needs the balance row's lock, so that no credit slips by. Raises
+    For a waiting one the caller holds the balance row's lock, so that no credit is missed. Raises
     InsufficientBalance for one that does not wait.
     """
     needs_people = terms.confirm_until is not None
@@ -100,8 +100,9 @@ def move(
 ) -> None:
     """Take `payment` to `target` with everything that goes with it.
 
-    Raises IllegalTransition, and changes nothing, when its status is no longer what was read or
-    the machine has no such move; InsufficientBalance when a waiting one cannot be paid for.
+    Raises IllegalTransition, and changes nothing, when its status is no longer what was read or the
+    machine has no such move. Raises InsufficientBalance when available does not cover a waiting
+    one.
     """
     source = PaymentStatus(payment.status)
     waits_for_people = payment.awaits_confirmation
@@ -125,7 +126,8 @@ def move(
 
 
 def confirm(*, payment: Payment, now: datetime) -> None:
-    """Let a locked payment go that waits for people: at once, or when its money is there."""
+    """Let an approved payment go on: at once, or when there is money for it. The caller has locked
+    it."""
     columns: dict[str, Any] = {"confirmed_at": now, "updated_at": now}
     if payment.status == PaymentStatus.CREATED:
         columns |= sending(payment.method, payment.network, now)
@@ -138,7 +140,7 @@ def confirm(*, payment: Payment, now: datetime) -> None:
 def _entry(
     status: PaymentStatus, method: str, network: str, now: datetime, *, is_due: bool
 ) -> dict[str, Any]:
-    """The columns that getting into `status` fills. Only a `created` payment is due."""
+    """The columns that a payment gets when it enters `status`. Only a `created` payment is due."""
     columns: dict[str, Any] = {COLUMN_OF[status]: now, "next_attempt_at": None}
     columns["held_back_at"] = None
     if status in (PaymentStatus.FAILED, PaymentStatus.CANCELED):
@@ -146,7 +148,7 @@ def _entry(
     if status == PaymentStatus.CREATED:
         columns |= sending(method, network, now) | ({} if is_due else {"next_attempt_at": None})
     if status == PaymentStatus.PROCESSING:
-        # Switches and outages may have kept it for days.
+        # Switches and outages may have delayed it for days.
         columns["expected_arrival_date"] = METHODS[method].expected_on(network, now)
     return columns
 
@@ -195,7 +197,8 @@ def _publish(payment: Payment, event: str, now: datetime) -> None:
 
 
 def _follow_up(payment: Payment, *, source: PaymentStatus | None, now: datetime) -> None:
-    """What the move does to the balance. Last in the transaction: the balance row is contended."""
+    """Change the balance as the move demands. Last in the transaction, because many wait for the
+    balance row."""
     match payment.status:
         case PaymentStatus.WAITING_FOR_FUNDS:
             ledger.set_notify_rise(tenant_id=payment.tenant_id, wanted=True)

@@ -28,7 +28,8 @@ from transfers.errors import AmountAboveLimit, NotCancelable
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What the caller asks for, in cents. `recipient` is a saved one's id, or an account.
+    """What the caller asks for, in cents. `recipient` is the id of a saved recipient, or an
+    account.
 
     `id` will be that of the payment.
     """
@@ -44,9 +45,10 @@ class Order:
 
 @transaction.atomic
 def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime) -> Payment:
-    """Set the money aside and have it sent; or, if the order may wait, keep it in the queue.
+    """Set the money aside and send it. An order that may wait for money joins the queue if there is
+    none.
 
-    Above the tenant's own limit it is sent once a second person approved.
+    Above the tenant's own limit the payment is sent once a second person has approved it.
 
     Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
     AmountAboveLimit, InsufficientBalance.
@@ -76,11 +78,11 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
 def place_once(
     *, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime
 ) -> tuple[Payment, bool]:
-    """Place an order from a form that people may send twice: a repeat of `order.id` changes
-    nothing.
+    """Place an order from a form that may be sent twice: a repeat of `order.id` changes nothing.
 
-    Returns the payment, and whether it is new: one that has this id already is returned as it is,
-    whatever the repeat says. One form at a time per tenant. Raises what `place` raises.
+    Returns the payment, and whether it is new. A payment that already has this id is returned as it
+    is, even if the repeat has other values. Forms of one tenant run one after the other. Raises
+    what `place` raises.
     """
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     existing = Payment.objects.filter(tenant_id=tenant_id, pk=order.id).first()
@@ -91,9 +93,10 @@ def place_once(
 
 @transaction.atomic
 def cancel(*, tenant_id: str, payment_id: str, actor: Actor, now: datetime) -> Payment:
-    """Give up a payment that no network has seen. Raises NotFound, NotCancelable.
+    """Cancel a payment that no network has seen. Raises NotFound, NotCancelable.
 
-    A payment that was claimed for submission even once is past that: its outcome may be unknown.
+    A payment that was ever claimed for submission can no longer be canceled: its outcome may be
+    unknown.
     """
     payment = _lock(tenant_id, payment_id)
     if not payment.is_unsent:
@@ -112,7 +115,7 @@ def cancel(*, tenant_id: str, payment_id: str, actor: Actor, now: datetime) -> P
 
 
 def require_possible(*, mode: str, order: Order) -> None:
-    """Refuse what no network takes, whatever the balance holds, before it is ordered.
+    """Refuse an order that no network would take, whatever the balance is.
 
     Raises PaymentMethodNotSupported, AmountAboveLimit.
     """
@@ -120,7 +123,7 @@ def require_possible(*, mode: str, order: Order) -> None:
 
 
 def _lock(tenant_id: str, payment_id: str) -> Payment:
-    """The payment as it is once nobody else can move it. Raises NotFound."""
+    """The payment, locked so that nobody else can move it. Raises NotFound."""
     seen = selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
     Payment.objects.select_for_update(no_key=True).get(pk=seen.pk)
     return selectors.payment(tenant_id=tenant_id, payment_id=payment_id)
@@ -143,7 +146,8 @@ def _network_for(mode: str, order: Order) -> PaymentNetwork:
 
 
 def _must_wait(tenant_id: str, amount: int, now: datetime) -> bool:
-    """Behind those who wait already, or for money; decided under the balance row's lock."""
+    """Whether the order has to wait: there is not enough money, or older orders wait. Decided under
+    the balance row's lock."""
     funds = ledger.lock_row(tenant_id=tenant_id)
     return funds.available < amount or waiting.runnable(tenant_id, now=now).exists()
 

@@ -22,7 +22,8 @@ def save(
 ) -> Recipient:
     """Put an account on the tenant's list. Raises InvalidBankDetails, DuplicateRecipient.
 
-    One at a time per tenant, so the same account twice at once is an ordinary duplicate.
+    Additions of one tenant run one after the other, so that an account sent twice at once is
+    refused as a duplicate.
     """
     recipient = _unsaved(tenant_id, details, is_saved=True, now=now)
     recipient.nickname = _tidy(nickname)
@@ -43,9 +44,10 @@ def save(
 def rename(
     *, tenant_id: str, recipient_id: str, nickname: str, actor: Actor, now: datetime
 ) -> Recipient:
-    """Call a saved recipient something else; empty: by the name on its account.
+    """Change the nickname of a saved recipient; with an empty one, the name on its account is
+    shown.
 
-    The bank goes on seeing the account holder. Raises NotFound, RecipientRemoved.
+    The bank still sees the account holder's name. Raises NotFound, RecipientRemoved.
     """
     seen = selectors.recipient(tenant_id=tenant_id, recipient_id=recipient_id)
     recipient = Recipient.objects.select_for_update(no_key=True).get(pk=seen.pk)
@@ -58,7 +60,7 @@ def rename(
 
 @transaction.atomic
 def remove(*, tenant_id: str, recipient_id: str, actor: Actor, now: datetime) -> Recipient:
-    """Take a recipient off the list. Repeatable; payments already made out to it go on.
+    """Take a recipient off the list. Payments to it that are already made go on. Repeatable.
 
     Raises NotFound.
     """
@@ -95,7 +97,8 @@ def _tidy(nickname: str) -> str:
 
 
 def _unsaved(tenant_id: str, details: BankDetails, *, is_saved: bool, now: datetime) -> Recipient:
-    """An unsaved recipient; its number is bound to the id it has already."""
+    """An unsaved recipient. It has its id already, because the encryption of the number is bound to
+    it."""
     account = bank_details.bank_account(details)
     recipient = Recipient(
         tenant_id=tenant_id,

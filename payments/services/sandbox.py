@@ -1,4 +1,4 @@
-"""Moves a sandbox tenant's payments by hand, in place of its bank."""
+"""Lets a sandbox tenant play its bank: moves its payments by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from transfers.sandbox.due import Transition
 
 
 def step(*, tenant_id: str, payment_id: str, name: str, now: datetime) -> Payment:
-    """Make the bank do `name` now, and apply it. Not inside a transaction.
+    """Make the sandbox bank do `name` now, and apply it. Not inside a transaction.
 
     Raises NotFound, SandboxRefused.
     """

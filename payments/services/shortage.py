@@ -1,8 +1,8 @@
 """Payments that are held back because available is negative (decision 0118).
 
-Their money was set aside before a bank took past funding back. Held back is no status: the row
-stays `created`, is not due, and says since when in `held_back_at`. Lock order is kept: the payment
-first, the balance row last.
+Their money was set aside before a bank took past funding back. Held back is not a status: the row
+stays `created` but is not due, and `held_back_at` says since when. Lock order: the payment first,
+the balance row last.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ _BATCH = 500
 
 
 def is_short(payment: Payment) -> bool:
-    """Whether nothing of this tenant may be paid now. Asked under the balance row's lock, so that a
-    return which is being posted comes first."""
+    """Whether available is negative, so that this tenant may pay nothing. Read under the balance
+    row's lock, so that a return that is being posted is counted."""
     with transaction.atomic():
         return ledger.lock_row(tenant_id=payment.tenant_id).available < 0
 
 
 @transaction.atomic
 def keep_back(payment: Payment, now: datetime) -> bool:
-    """Put a claimed payment away until a credit wakes it. False: the money is there meanwhile.
+    """Give back the lease of a claimed payment, and hold it back until a credit wakes it. False,
+    and nothing changes, if there is money by now.
 
-    One that was claimed for the first time never left us, so it can still be canceled. True as well
-    where the lease is no longer ours: then its next holder decides.
+    A payment that was claimed for the first time was never sent, so it can still be canceled.
+    Returns True, too, if the lease is no longer ours: then its next holder decides.
     """
     rows = Payment.objects.select_for_update(no_key=True)
     if not rows.filter(pk=payment.pk, lease_version=payment.lease_version).exists():
@@ -54,10 +55,11 @@ def keep_back(payment: Payment, now: datetime) -> bool:
 
 @transaction.atomic
 def release(*, tenant_id: str, now: datetime) -> int:
-    """Let the tenant's payments go if nothing is short any more; returns how many.
+    """Make the tenant's held back payments due if available is no longer negative; returns how
+    many.
 
-    They are due at one moment, so the oldest is sent first. Each is asked again when its turn
-    comes. A very long queue goes on at the next sweep.
+    All become due at the same moment, so that the oldest is sent first; each is checked again
+    before it is sent. The next sweep continues a very long queue.
     """
     rows = held_back(tenant_id).select_for_update(no_key=True, skip_locked=True)
     found = rows.order_by("pk").values_list("pk", "method", "network")[:_BATCH]
@@ -82,7 +84,7 @@ def count() -> int:
 
 
 def releasable() -> QuerySet[Payment]:
-    """What is held back though nothing is short any more: what a lost wake-up left."""
+    """Payments that are held back although available is no longer negative: a wake-up was lost."""
     return Payment.objects.filter(
         balances.covers(tenant_id=OuterRef("tenant_id"), amount=0),
         held_back_at__isnull=False,

@@ -1,8 +1,9 @@
-"""Payments that wait for money: oldest first, each exactly once, none ahead of an older one. What
-is held back because available is negative goes before all of them (`shortage`).
+"""Payments that wait for money are started oldest first, each exactly once, and none before an
+older one. Payments that are held back because available is negative go before all of them
+(`shortage`).
 
-The row lock on the oldest is the tenant's turnstile: a second worker waits for it instead of
-skipping to the next. Whether the money is there, the lock posting decides. Lock order is kept:
+A worker locks the row of the oldest payment. A second worker waits for that lock and does not skip
+to the next payment. The posting that locks the money decides whether there is enough. Lock order:
 the payment first, the balance row last.
 """
 
@@ -37,21 +38,22 @@ def queue(tenant_id: str) -> QuerySet[Payment]:
 
 
 def runnable(tenant_id: str | OuterRef, *, now: datetime) -> QuerySet[Payment]:
-    """Those of the queue that only money keeps. One that staff hold holds up nobody."""
+    """The payments of the queue that wait only for money. One that staff hold does not stop the
+    others."""
     return _runnable(now).filter(tenant_id=tenant_id).order_by("created_at", "pk")
 
 
 def wake(*, tenant_id: str, **_news: Any) -> None:
-    """Receiver of `available_balance_rose`: look at the queue once the credit is committed."""
+    """Receiver of `available_balance_rose`: look at the queue after the credit is committed."""
     enqueue_on_commit("payments.run_waiting", tenant_id=tenant_id)
 
 
 @judged
 def run_due(*, now: datetime) -> int:
-    """Run what can run for every tenant whose oldest payment is covered, and for those whose
-    payments are held back no longer; returns how many started.
+    """Start what can be started for every tenant whose oldest payment is covered, and release what
+    need not be held back any more; returns how many started.
 
-    Those of a suspended tenant wait for its release.
+    Payments of a suspended tenant wait until it is released.
     """
     covered_ids = covered(now).values_list("tenant_id", flat=True)
     tenant_ids = covered_ids.union(shortage.releasable().values_list("tenant_id", flat=True))[
@@ -65,7 +67,7 @@ def run_due(*, now: datetime) -> int:
 
 
 def covered(now: datetime) -> QuerySet[Payment]:
-    """The oldest waiting payment of each tenant, where what is available covers it."""
+    """The oldest waiting payment of each tenant, where available covers it."""
     older = runnable(OuterRef("tenant_id"), now=now).values("pk")[:1]
     return _runnable(now).filter(
         balances.covers(tenant_id=OuterRef("tenant_id"), amount=OuterRef("amount")),
@@ -75,10 +77,10 @@ def covered(now: datetime) -> QuerySet[Payment]:
 
 @judged
 def run(*, tenant_id: str, now: datetime) -> int:
-    """Let go what was held back, then start the tenant's waiting payments until the oldest is not
+    """Release what was held back, then start the tenant's waiting payments until the oldest is not
     covered; returns how many.
 
-    A very long queue goes on at the next sweep.
+    The next sweep continues a very long queue.
     """
     started = shortage.release(tenant_id=tenant_id, now=now)
     while started < _BATCH and start_oldest(tenant_id=tenant_id, now=now):
@@ -89,8 +91,8 @@ def run(*, tenant_id: str, now: datetime) -> int:
 
 @transaction.atomic
 def start_oldest(*, tenant_id: str, now: datetime) -> bool:
-    """Start the oldest waiting payment if what is available covers it."""
-    # Not SKIP LOCKED: that would let the next one pass.
+    """Start the oldest waiting payment if available covers it; returns whether it did."""
+    # Without SKIP LOCKED, which would let a younger payment pass the oldest one.
     rows = runnable(tenant_id, now=now).select_for_update(no_key=True, of=("self",))
     oldest = rows.first()
     if oldest is None or balances.summary(tenant_id).available < oldest.amount:
@@ -104,7 +106,8 @@ def start_oldest(*, tenant_id: str, now: datetime) -> bool:
 
 @judged
 def expire_due(*, now: datetime) -> int:
-    """Give up payments that waited too long; returns how many. Held ones wait for their release."""
+    """Fail payments that waited too long; returns how many. Held ones are left until
+    their release."""
     late = _late(now).order_by("waits_until").values_list("pk", flat=True)
     return sweeps.each(
         list(late[:_BATCH]),
@@ -130,7 +133,7 @@ def _runnable(now: datetime) -> QuerySet[Payment]:
 
 @transaction.atomic
 def _expire(payment_id: str, now: datetime) -> bool:
-    # All is asked again under the row's lock: whoever releases a held one gives it more time.
+    # Checked again under the row's lock: a release from a hold gives a payment more time.
     rows = _late(now).select_for_update(no_key=True, skip_locked=True)
     payment = rows.filter(pk=payment_id).first()
     if payment is None:  # canceled, held, given more time, or another worker has it
@@ -150,9 +153,9 @@ def _expire(payment_id: str, now: datetime) -> bool:
 
 @transaction.atomic
 def _listen_no_longer_than_needed(tenant_id: str) -> None:
-    """Credits announce themselves only while somebody waits, or something is held back.
+    """Stop the announcements of credits when no payment waits for money and none is held back.
 
-    Whoever joins the queue takes the balance row's lock too, so nobody is forgotten.
+    Whoever adds a payment to the queue takes the balance row's lock too, so that none is missed.
     """
     if _wants_news(tenant_id):
         return
