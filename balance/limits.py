@@ -1,4 +1,4 @@
-"""How much may move. Apps register what limits their movements; here it becomes one answer."""
+"""How much may be brought in and paid out. Each app registers its limits, joined here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def register(part: Part) -> None:
 
 
 def of(*, tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
-    """Everything that limits the tenant's movements now."""
+    """Everything that limits the tenant's transfers now."""
     answer: dict[str, Any] = {}
     for part in _parts:
         answer |= part(tenant_id, mode, now)

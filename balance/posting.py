@@ -97,7 +97,7 @@ def post(
     now: datetime,
     pending_delta: int = 0,
 ) -> Posting:
-    """Post a movement once, however often it is asked for. One round trip, two for a repeat.
+    """Post once, however often it is asked for. One round trip, two for a repeat.
 
     `pending_delta` moves the pending balance in the same statement. Raises InsufficientBalance for
     a lock that available does not cover, PostingConflict for a repeat with another amount,

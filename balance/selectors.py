@@ -90,7 +90,7 @@ class Funds:
 
 
 def summary(tenant_id: str) -> Funds:
-    """The tenant's balance; zeros before its first movement. One query."""
+    """The tenant's balance; zeros before its first line. One query."""
     row = sql.first(SUMMARY, {"tenant_id": tenant_id, "currency": CURRENCY})
     return Funds(*row) if row else Funds()
 

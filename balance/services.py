@@ -1,8 +1,8 @@
 """The only writers of the ledger. Money is cents; every function may run inside the caller's
 transaction, and posting belongs at its end (`balance.posting` says why, and the lock order).
 
-A movement is known by (tenant, source_type, source_id, type). Asked for again with the same amount
-it changes nothing and returns the first posting, with `already_posted`; with another amount it
+A posting is known by (tenant, source_type, source_id, type). Asked for again with the same amount
+it changes nothing and returns the first one, with `already_posted`; with another amount it
 raises PostingConflict.
 """
 
@@ -73,7 +73,7 @@ WHERE tenant_id = %(tenant_id)s AND low_noted_until > %(now)s
 """
 
 
-class Movement(TypedDict):
+class PostingArguments(TypedDict):
     """The arguments of a posting, all by keyword.
 
     `amount` is at least 1. `pending_delta` moves the pending balance in the same statement.
@@ -88,29 +88,29 @@ class Movement(TypedDict):
     pending_delta: NotRequired[int]
 
 
-def credit(**movement: Unpack[Movement]) -> Posting:
+def credit(**arguments: Unpack[PostingArguments]) -> Posting:
     """Money arrives: available rises."""
-    return _post(PostingType.CREDIT, movement)
+    return _post(PostingType.CREDIT, arguments)
 
 
-def debit(**movement: Unpack[Movement]) -> Posting:
+def debit(**arguments: Unpack[PostingArguments]) -> Posting:
     """Money is taken back by a bank or by staff: available falls, below zero if it must."""
-    return _post(PostingType.DEBIT, movement)
+    return _post(PostingType.DEBIT, arguments)
 
 
-def lock(**movement: Unpack[Movement]) -> Posting:
+def lock(**arguments: Unpack[PostingArguments]) -> Posting:
     """Set money aside for a payment: available falls, locked rises. Raises InsufficientBalance."""
-    return _post(PostingType.LOCK, movement)
+    return _post(PostingType.LOCK, arguments)
 
 
-def unlock(**movement: Unpack[Movement]) -> Posting:
+def unlock(**arguments: Unpack[PostingArguments]) -> Posting:
     """Give locked money back: locked falls, available rises."""
-    return _post(PostingType.UNLOCK, movement)
+    return _post(PostingType.UNLOCK, arguments)
 
 
-def settle(**movement: Unpack[Movement]) -> Posting:
+def settle(**arguments: Unpack[PostingArguments]) -> Posting:
     """Locked money has left: locked falls."""
-    return _post(PostingType.SETTLEMENT, movement)
+    return _post(PostingType.SETTLEMENT, arguments)
 
 
 def change_pending(*, tenant_id: str, delta: int) -> Funds:
@@ -210,22 +210,22 @@ def adjust(
     )
 
 
-def _post(kind: PostingType, movement: Movement) -> Posting:
-    posted = posting.post(kind, **movement)
+def _post(kind: PostingType, arguments: PostingArguments) -> Posting:
+    posted = posting.post(kind, **arguments)
     if posted.is_low:
-        _announce(available_balance_fell, posted, movement)
+        _announce(available_balance_fell, posted, arguments)
     if posted.is_rise:
-        _announce(available_balance_rose, posted, movement)
+        _announce(available_balance_rose, posted, arguments)
     return posted
 
 
-def _announce(news: Signal, posted: Posting, movement: Movement) -> None:
+def _announce(news: Signal, posted: Posting, arguments: PostingArguments) -> None:
     news.send(
         sender=None,
-        tenant_id=movement["tenant_id"],
+        tenant_id=arguments["tenant_id"],
         available=posted.available_after,
-        source_type=movement["source_type"],
-        now=movement["now"],
+        source_type=arguments["source_type"],
+        now=arguments["now"],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webhooks import bodies
 
-# Every movement over a payment network, in or out.
+# Told about every transfer, in or out.
 PAYMENT_EVENTS = (
     "payment.created",
     "payment.processing",

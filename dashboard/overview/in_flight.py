@@ -31,7 +31,7 @@ class Flight:
 
 
 def flights(*, tenant_id: str, most: int, stopped: Stops) -> list[Flight]:
-    """The newest movements under way. Two queries."""
+    """The newest transfers under way. Two queries."""
     coming = funding.in_flight(tenant_id=tenant_id)[:most]
     going = payments.open_payments(tenant_id=tenant_id)[:most]
     found = [

@@ -192,7 +192,7 @@ def _publish(
 def _post(funding: FundingTransaction, *, source: FundingStatus, now: datetime) -> None:
     """Change the balance as the move demands. Last in the transaction, because many wait for the
     balance row."""
-    posting: ledger.Movement = {
+    posting: ledger.PostingArguments = {
         "tenant_id": funding.tenant_id,
         "amount": funding.amount,
         "source_type": SOURCE_TYPE,
