@@ -41,18 +41,18 @@ CHECKS = TransferChecks(
     total="pending",
     open_statuses=IN_FLIGHT,
     unsent_statuses=(FundingStatus.RESERVED, FundingStatus.AWAITING_CONFIRMATION),
-    to_be_sent="movement.status = 'reserved'",
+    to_be_sent="transfer.status = 'reserved'",
     # Completed: one credit. Returned after completion: a credit and a debit. Otherwise: nothing.
     postings="""CASE
-        WHEN movement.status = 'completed' THEN ARRAY['credit']
-        WHEN movement.status = 'failed' AND movement.completed_at IS NOT NULL
+        WHEN transfer.status = 'completed' THEN ARRAY['credit']
+        WHEN transfer.status = 'failed' AND transfer.completed_at IS NOT NULL
             THEN ARRAY['credit', 'debit']
         ELSE ARRAY[]::text[] END""",
     events="""CASE
         WHEN step.sequence = 1 THEN 'payment.created'
         WHEN step.to_status = 'pending' THEN 'payment.processing'
         WHEN step.to_status = 'completed' THEN 'payment.completed'
-        WHEN step.to_status = 'failed' AND movement.returned THEN 'payment.returned'
+        WHEN step.to_status = 'failed' AND transfer.returned THEN 'payment.returned'
         WHEN step.to_status = 'failed' THEN 'payment.failed' END""",
 )
 

@@ -36,25 +36,25 @@ CHECKS = TransferChecks(
     unsent_statuses=(PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED),
     # A payment that is held back becomes due when its balance is no longer short, so it is judged
     # only then.
-    to_be_sent="""movement.status = 'created'
-        AND (movement.confirmed_at IS NOT NULL OR NOT movement.requires_confirmation)
-        AND (movement.held_back_at IS NULL OR EXISTS (
-            SELECT FROM balance WHERE balance.tenant_id = movement.tenant_id AND available >= 0
+    to_be_sent="""transfer.status = 'created'
+        AND (transfer.confirmed_at IS NOT NULL OR NOT transfer.requires_confirmation)
+        AND (transfer.held_back_at IS NULL OR EXISTS (
+            SELECT FROM balance WHERE balance.tenant_id = transfer.tenant_id AND available >= 0
                 AND posted_at < ballast_now() - interval '10 minutes'))""",
     # The postings of a payment: locked once it is `created`, then settled or unlocked; a return
     # credits it.
     postings="""CASE
-        WHEN movement.locked_at IS NULL THEN ARRAY[]::text[]
-        WHEN movement.status IN ('created', 'processing') THEN ARRAY['lock']
-        WHEN movement.status = 'completed' THEN ARRAY['lock', 'settlement']
-        WHEN movement.status = 'returned' THEN ARRAY['lock', 'settlement', 'credit']
+        WHEN transfer.locked_at IS NULL THEN ARRAY[]::text[]
+        WHEN transfer.status IN ('created', 'processing') THEN ARRAY['lock']
+        WHEN transfer.status = 'completed' THEN ARRAY['lock', 'settlement']
+        WHEN transfer.status = 'returned' THEN ARRAY['lock', 'settlement', 'credit']
         ELSE ARRAY['lock', 'unlock'] END""",
     events="""CASE
         WHEN step.sequence = 1 THEN 'payment.created'
         WHEN step.to_status = 'processing' THEN 'payment.processing'
         WHEN step.to_status = 'completed' THEN 'payment.completed'
         WHEN step.to_status = 'returned' THEN 'payment.returned'
-        WHEN step.to_status = 'failed' AND movement.returned THEN 'payment.returned'
+        WHEN step.to_status = 'failed' AND transfer.returned THEN 'payment.returned'
         WHEN step.to_status IN ('failed', 'canceled') THEN 'payment.failed' END""",
 )
 

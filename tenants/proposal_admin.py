@@ -132,7 +132,7 @@ class ProposalAdmin(ServiceAdmin):
     ) -> HttpResponse:
         rows = self.model._default_manager.select_related("tenant")
         proposal: Any = get_object_or_404(rows, pk=object_id)
-        question = staff_actions.StaffAction(
+        decision = staff_actions.StaffAction(
             title=title,
             consequences=self.consequences(proposal),
             button=f"{title}: {format_cents(proposal.amount)}",
@@ -141,7 +141,7 @@ class ProposalAdmin(ServiceAdmin):
                 proposal_id=row.pk, note=note, actor=_actor(request), now=utc_now()
             ),
         )
-        return staff_actions.ask_about_one(self, request, proposal, question)
+        return staff_actions.ask_about_one(self, request, proposal, decision)
 
 
 def _actor(request: HttpRequest) -> Actor:

@@ -1,5 +1,5 @@
 """What money in and money out have in common: one transfer of money over a payment network.
 
-`funding` and `payments` say what their transfers are (`contract`); this package hands them to the
-networks, hears what became of them, and lets staff hold them.
+`funding` and `payments` each describe their transfers (`contract`). This package hands them to the
+networks, applies the messages about them, and lets staff hold them.
 """

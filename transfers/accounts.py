@@ -1,4 +1,5 @@
-"""A bank account that we keep: one way to store, find and open it for every table that has some."""
+"""A bank account that we keep: one way to store, find and decrypt it, for every table of
+accounts."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from networks.base import AccountType, BankAccount, HolderType
 
 
 class StoredAccount(models.Model):
-    """The number is kept encrypted, bound to its row, and never shown: people see `last4`."""
+    """The columns of a stored account. The number is encrypted, bound to its row, and never shown:
+    people see `last4`."""
 
     bank_name = models.CharField(max_length=BANK_NAME_MAX, blank=True)
     routing_number = models.CharField(max_length=9)
@@ -28,7 +30,8 @@ class StoredAccount(models.Model):
         max_length=8, choices=[(kind.value, kind.value.capitalize()) for kind in AccountType]
     )
 
-    # What the row is, in words that never change: part of what the number is bound to.
+    # What the row is, in words that never change, because the encryption of the number is bound to
+    # them.
     encrypted_as: ClassVar[str]
 
     class Meta:
@@ -44,8 +47,8 @@ class StoredAccount(models.Model):
     def fill(self, account: BankAccount, *, shown_as: str = "", lasting_id: str = "") -> None:
         """Fill the columns of an unsaved row that has its id.
 
-        For a number that the bank makes anew at every linking: `shown_as` are the digits people
-        know, and `lasting_id` is what the account is recognised by.
+        Some banks make a new number at every linking. Then `shown_as` is the digits that people
+        know, and `lasting_id` is what the account is recognized by.
         """
         number = account.account_number
         self.routing_number = account.routing_number
@@ -59,7 +62,7 @@ class StoredAccount(models.Model):
         self.account_type = account.account_type
 
     def in_clear(self) -> BankAccount:
-        """The account for a network, number and all. Raises common.crypto.Undecryptable."""
+        """The account for a network, with its number. Raises common.crypto.Undecryptable."""
         number = crypto.decrypt(self.account_number_token, context=self.encryption_context)
         return BankAccount(
             routing_number=self.routing_number,
@@ -73,8 +76,8 @@ class StoredAccount(models.Model):
 def unsound(account: StoredAccount, *, is_typed: bool) -> str:
     """What is wrong with a stored account, or an empty string.
 
-    `is_typed`: people see the end of the number itself, and it is recognised by that number. A
-    provider's account has digits and an id of the provider's instead.
+    If `is_typed`, `last4` has to be the end of the number, and the fingerprint has to be the
+    number's. An account from a provider has digits and an id of the provider's instead.
     """
     try:
         number = account.in_clear().account_number

@@ -1,6 +1,6 @@
-"""Our books of what was handed over, against the networks' own: a part of the audit.
+"""Compares what we handed over with the networks' own books: a part of the audit.
 
-A network whose books cannot be asked is passed over.
+A network whose books cannot be read is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from networks.base import BankRecord, NetworkUnavailable
 log = structlog.get_logger(__name__)
 
 
-class Movement(Protocol):
+class HandedOver(Protocol):
     """A funding or payment that was handed over. `amount` is cents."""
 
     @property
@@ -38,28 +38,28 @@ class Movement(Protocol):
     def returned(self) -> bool: ...
 
 
-M = TypeVar("M", bound=Movement)
+T = TypeVar("T", bound=HandedOver)
 
 
-def disputed(movements: Iterable[M]) -> Iterator[tuple[M, str]]:
-    """The movements of which their network's books say something else, and what.
+def disputed(transfers: Iterable[T]) -> Iterator[tuple[T, str]]:
+    """The transfers for which their network's books say something else, and what they say.
 
-    The other way round, what a network has and we have not heard, may be on its way to us. Raises
-    Unanswered.
+    It does not look for what a network has and we have not heard of, because the message may be on
+    its way. Raises Unanswered.
     """
-    for name, some in groupby(sorted(movements, key=_network), key=_network):
+    for name, some in groupby(sorted(transfers, key=_network), key=_network):
         yield from _disputed(name, list(some))
 
 
-def _network(movement: Movement) -> str:
-    return movement.network
+def _network(transfer: HandedOver) -> str:
+    return transfer.network
 
 
-def _disputed(name: str, movements: list[M]) -> Iterator[tuple[M, str]]:
+def _disputed(name: str, transfers: list[T]) -> Iterator[tuple[T, str]]:
     try:
-        known = registry.get(name).records([movement.pk for movement in movements])
+        known = registry.get(name).records([transfer.pk for transfer in transfers])
     except KeyError:
-        yield from ((movement, f"there is no network {name}") for movement in movements)
+        yield from ((transfer, f"there is no network {name}") for transfer in transfers)
         return
     except NetworkUnavailable as error:
         log.warning("network_books_not_read", network=name, error=str(error))
@@ -67,13 +67,13 @@ def _disputed(name: str, movements: list[M]) -> Iterator[tuple[M, str]]:
     if known is None:
         return
     records = {record.instruction_id: record for record in known}
-    for movement in movements:
-        if difference := _difference(movement, records.get(movement.pk)):
-            yield movement, difference
+    for transfer in transfers:
+        if difference := _difference(transfer, records.get(transfer.pk)):
+            yield transfer, difference
 
 
-def _difference(ours: Movement, theirs: BankRecord | None) -> str:
-    """In words, or an empty string."""
+def _difference(ours: HandedOver, theirs: BankRecord | None) -> str:
+    """The difference in words, or an empty string."""
     if theirs is None:
         return "the network knows nothing of it"
     if (theirs.amount, theirs.currency) != (ours.amount, ours.currency):

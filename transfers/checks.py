@@ -2,8 +2,8 @@
 networks said and the outbox.
 
 Each rule is one SQL statement that returns what breaks it (`transfers.check_rules`). The usual
-check looks at what moved lately, the full one at everything. The tables are named by the app that
-owns the transfers, so this module imports none of them.
+check looks at what moved lately, the full one at everything. The app that owns the transfers names
+the tables, so this module imports none of them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from transfers import check_rules as rules
 class TransferChecks:
     """One direction. `total` is the balance column that sums the rows in `open_statuses`.
 
-    `postings` is SQL for the types of balance transaction that `movement` has caused, in order;
-    `events` is SQL for the event of the history row `step` of `movement`, or null; `to_be_sent` is
-    SQL for whether an open `movement` waits to be handed to its network. `dates` names the column
-    that says when a row got into a status, `account_key` the one of the bank account, which is a
-    row of `accounts`. `direction` is the contract's word: `in` or `out`.
+    `postings` is SQL for the types of balance transaction that `transfer` has caused, in order.
+    `events` is SQL for the event of the history row `step` of `transfer`, or null. `to_be_sent` is
+    SQL for whether an open `transfer` waits to be handed to its network. `dates` names, for each
+    status, the column that says when a row got there. `account_key` names the column of the bank
+    account, which is a row of `accounts`. `direction` is `in` or `out`, as in events.
     """
 
     name: str
@@ -52,7 +52,7 @@ class TransferChecks:
     events: LiteralString
 
     def check(self, scope: Scope) -> Iterator[Finding]:
-        """The rules over all rows at once. Only reads."""
+        """Judge all rows in scope by the rules about sums and queues. Only reads."""
         for code, rule in {
             self.total: rules.TOTAL,
             "never_due": rules.NEVER_DUE,
@@ -61,7 +61,7 @@ class TransferChecks:
             yield from audits.found(f"{self.name}_{code}", self.text(rule), scope.values)
 
     def judge(self, ids: Sequence[str]) -> Iterator[Finding]:
-        """The rules about each row, for these. Only reads."""
+        """Judge the rows with these ids, each by itself. Only reads."""
         values: dict[str, Any] = {
             "ids": list(ids),
             "source_type": self.source_type,
@@ -86,13 +86,13 @@ class TransferChecks:
 
     @property
     def cause(self) -> causes.Cause:
-        """What explains lines of the ledger."""
+        """The ledger lines that rows of this direction explain."""
         return causes.Cause(
             source_type=self.source_type, table=self.table, code=f"{self.name}_posting_orphan"
         )
 
     def text(self, rule: SQL) -> str:
-        """The statement of a rule for this kind."""
+        """The SQL of a rule for this direction."""
         names: dict[str, Composable] = {
             name: Identifier(getattr(self, name))
             for name in ("table", "history", "foreign_key", "accounts", "account_key", "outbox")
@@ -120,15 +120,15 @@ class TransferChecks:
         return audits.ids(self.text(rules.PAGE), values)
 
     def _date(self) -> Composed:
-        """When `movement` got into the status of `step`, by its own columns."""
+        """SQL for when `transfer` got into the status of `step`, by its own columns."""
         arms = [
-            SQL("WHEN {} THEN movement.{}").format(Literal(str(status)), Identifier(column))
+            SQL("WHEN {} THEN transfer.{}").format(Literal(str(status)), Identifier(column))
             for status, column in self.dates.items()
         ]
         return SQL("CASE step.to_status {} END").format(SQL(" ").join(arms))
 
     def _moves(self) -> list[str]:
-        """Every legal step as `from>to`; the first one comes from nowhere."""
+        """Every legal step as `from>to`; for a new row, `from` is empty."""
         starts = [f">{status}" for status in self.states.initial]
         moves = self.states.moves.items()
         return starts + [f"{source}>{target}" for source, targets in moves for target in targets]

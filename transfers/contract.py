@@ -1,7 +1,7 @@
-"""What funding and payments each say of their transfers of money, as one class with named methods.
+"""What funding and payments each describe about their transfers: one class with named methods.
 
-The order of the methods of a `Transfer` is the order in which money moves: it is due, it is handed
-to a network, the network reports, and staff may hold it before it leaves.
+The methods of a `Transfer` are in the order in which money moves: a row is due, it is handed to a
+network, the network reports, and staff may hold it before it is sent.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ Row = TypeVar("Row", bound=TransferRow)
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Where a kind of message moves a row, by its status; where it comes too early.
+    """What a kind of message does: `moves` gives the new status by the present one; in a status of
+    `too_early_in` the message waits.
 
-    A move to the same status only notes the message. `implies`: in a status that lacks a step, the
-    one that the message implies; the message moves on from there.
+    A move to the same status only notes the message. `implies` is for a status that lacks a step:
+    it names the step that the message implies, which is made first.
     """
 
     moves: Mapping[str, str]
@@ -44,7 +45,8 @@ class Rule:
 
 
 class MessageHandler(ABC, Generic[Subject]):
-    """One app's rows that networks send messages about: those whose id starts with `id_prefix`.
+    """The rows of one app that networks send messages about: those whose id starts with
+    `id_prefix`.
 
     A row has `network`, `amount`, `currency` and `status`, and is `common.leases.Leased`. `noun`
     names it in notes for staff.
@@ -56,27 +58,26 @@ class MessageHandler(ABC, Generic[Subject]):
 
     @abstractmethod
     def lock(self, row_id: str) -> Subject | None:
-        """The row, locked until the end of the transaction; None where there is none."""
+        """The row, locked until the end of the transaction; None if it does not exist."""
 
     def imply(self, row: Subject, target: str, event: InboundEvent, now: datetime) -> None:
-        """Make the step that the message implies, by the `implies` of its rule."""
+        """Make the step that the message implies, as `implies` of its rule says."""
         raise NotImplementedError(f"{event.kind} implies nothing about {row.pk}")
 
     @abstractmethod
     def apply(self, row: Subject, target: str, event: InboundEvent, now: datetime) -> None:
-        """Move the locked row to `target`: the message says so, and its rule allows it."""
+        """Move the locked row to `target`, as the message says and its rule allows."""
 
     def knows(self, row: Subject, kind: EventKind) -> bool:
-        """Whether an earlier move implied what such a message says: then it moves nothing."""
+        """Whether an earlier move implied what such a message says, so that it changes nothing."""
         return False
 
     def is_unanswered(self, row: Subject) -> bool:
-        """Whether it was handed over, perhaps, and nobody can tell any more."""
+        """Whether it may have been handed over, and no answer can be expected any more."""
         return False
 
     def take_over(self, row: Subject, event: InboundEvent, now: datetime) -> None:
-        """Record what people found out about an unanswered row, so that it is never handed over
-        again."""
+        """Record what people found out about an unanswered row, so that it is never sent again."""
         raise NotImplementedError(f"{event.kind} by hand of {row.pk}, which was not handed over")
 
 
@@ -92,18 +93,20 @@ class Transfer(MessageHandler[Row]):
 
     @abstractmethod
     def due(self) -> QuerySet[Row]:
-        """The rows to be handed over that nothing keeps back, with their bank accounts."""
+        """The rows to be handed over, with their bank accounts, without those that something holds
+        up."""
 
     def require_sendable(self, row: Row) -> None:  # most are
-        """Raises InstructionRefused for a row that may not be sent, or not any more. Asked right
-        before each call."""
+        """Raises InstructionRefused for a row that may not be sent, or not any more. Called right
+        before each submission."""
 
     def is_short(self, row: Row) -> bool:
-        """Whether it is kept back for a while, for want of money. Asked right before each call."""
+        """Whether the row has to be kept back for want of money. Called right before each
+        submission."""
         return False
 
     def keep_back(self, row: Row, now: datetime) -> bool:
-        """Put a short row away and give its lease back. False: nothing is short any more."""
+        """Keep a short row back and give up its lease. False: there is money by now."""
         raise NotImplementedError(f"nothing is ever short, so {row.pk} cannot be put away")
 
     def instruction(self, row: Row) -> Instruction:
@@ -120,16 +123,19 @@ class Transfer(MessageHandler[Row]):
 
     @abstractmethod
     def accepted(self, row: Row, receipt: Accepted, now: datetime) -> None:
-        """The network has taken it over. In the transaction that gives the lease back."""
+        """Record that the network has accepted the row, in the transaction that gives up
+        the lease."""
 
     @abstractmethod
     def refused(self, row: Row, refusal: InstructionRefused, now: datetime) -> None:
-        """The network will never move it. In the transaction that gives the lease back."""
+        """Record that the network refused the row for good, in the transaction that gives up the
+        lease."""
 
     # --- The network reports on it: `rules`, `imply`, `apply`, `knows`, `take_over`
 
     def lock(self, row_id: str) -> Row | None:
-        """The row with its bank account, locked until the end of the transaction."""
+        """The row with its bank account, locked until the end of the transaction; None if it does
+        not exist."""
         rows = self.model._default_manager.select_for_update(no_key=True, of=("self",))
         row = rows.select_related(self.account_field).filter(pk=row_id).first()
         return cast("Row | None", row)
@@ -137,7 +143,7 @@ class Transfer(MessageHandler[Row]):
     # --- Staff hold it before it leaves
 
     def account(self, row: Row) -> StoredAccount:
-        """The bank account that it draws from or goes to."""
+        """The bank account that the row draws from or goes to."""
         account: StoredAccount = getattr(row, self.account_field)
         return account
 
@@ -147,4 +153,5 @@ class Transfer(MessageHandler[Row]):
 
     @abstractmethod
     def on_release(self, row: Row, now: datetime) -> Mapping[str, Any]:
-        """Let an unsent row go on; returns the columns that the time on hold has made wrong."""
+        """Let an unsent row go on; returns the columns that have to change after the time
+        on hold."""

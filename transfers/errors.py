@@ -1,4 +1,4 @@
-"""Refusals that every transfer over a payment network shares, whichever its direction."""
+"""Refusals that transfers in both directions share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Figures over the transfers of all tenants, each one query. Callers pick the rows, by an index."""
+"""Figures over the transfers of all tenants, each one query. The caller filters the rows by an
+index."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _FAILURE_CODES_MAX = 20
 
 
 def by_status(rows: QuerySet[Any]) -> list[StatusTotal]:
-    """How many of `rows` are in each status."""
+    """How many of `rows` are in each status, and their amounts in cents."""
     totals = rows.values("status").annotate(count=Count("pk"), cents=Sum("amount"))
     return [
         StatusTotal(status=row["status"], count=row["count"], cents=int(row["cents"]))
@@ -39,7 +40,7 @@ def by_failure(rows: QuerySet[Any]) -> list[FailureTotal]:
 def by_day(
     rows: QuerySet[Any], *, sent_at: str, completed: Q, moving: Q, failed: Q
 ) -> list[DayTotal]:
-    """What became of `rows`, per Eastern day of their column `sent_at`."""
+    """What became of `rows`, for each Eastern day of their column `sent_at`. Amounts are cents."""
     days = rows.annotate(day=TruncDate(sent_at, tzinfo=EASTERN)).values("day")
     totals = days.annotate(
         completed=Sum("amount", filter=completed, default=0),

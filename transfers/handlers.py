@@ -1,4 +1,4 @@
-"""Whose a row is that a network speaks of: the handlers of the apps above, by the prefix of ids."""
+"""The message handlers of the apps above, by the prefix of the ids that messages are about."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _handlers: dict[str, MessageHandler[Any]] = {}
 
 
 def register(*handlers: MessageHandler[Any]) -> None:
-    """Messages about ids with their prefixes belong to these."""
+    """Have these handlers get the messages about ids with their prefixes."""
     _handlers.update({handler.id_prefix: handler for handler in handlers})
 
 
 def of(row_id: str) -> MessageHandler[Any] | None:
-    """Whose a row of this id is; None for an id that nobody knows."""
+    """The handler for a row with this id; None if no app has such ids."""
     known = (handler for prefix, handler in _handlers.items() if row_id.startswith(prefix))
     return next(known, None)

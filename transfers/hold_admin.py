@@ -1,4 +1,5 @@
-"""The staff desk's part of holding: on the page of a row, and for the rows chosen in a list."""
+"""Holding, releasing and stopping transfers in Django's admin: one row on its page, or rows chosen
+in a list."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ _ACTS = MappingProxyType[str, tuple[Callable[..., None], str, str, str]](
 
 
 class TransferAdmin(ReadOnlyAdmin):
-    """Transfers of one direction."""
+    """The admin page of the transfers of one direction."""
 
     transfer: ClassVar[Transfer[Any]]
     actions = ("hold_chosen", "release_chosen", "stop_chosen")
@@ -56,7 +57,7 @@ class TransferAdmin(ReadOnlyAdmin):
         return bool(request.user.has_perm(change))
 
     def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
-        """What is possible with this row now."""
+        """Offer only the actions that are possible with this row now."""
         row = self.model._default_manager.filter(pk=object_id).first()
         if row is None or not row.is_unsent:
             return []
@@ -79,25 +80,25 @@ class TransferAdmin(ReadOnlyAdmin):
     @admin.action(description="Hold for a look", permissions=["hold"])
     def hold_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
         return staff_actions.ask_about_chosen(
-            self, request, list(rows), self._question(request, "hold")
+            self, request, list(rows), self._staff_action(request, "hold")
         )
 
     @admin.action(description="Release", permissions=["hold"])
     def release_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
-        question = self._question(request, "release")
-        return staff_actions.ask_about_chosen(self, request, list(rows), question)
+        release = self._staff_action(request, "release")
+        return staff_actions.ask_about_chosen(self, request, list(rows), release)
 
     @admin.action(description="Stop for good", permissions=["hold"])
     def stop_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:
         return staff_actions.ask_about_chosen(
-            self, request, list(rows), self._question(request, "stop")
+            self, request, list(rows), self._staff_action(request, "stop")
         )
 
     def _ask_about_one(self, request: HttpRequest, object_id: str, act: str) -> HttpResponse:
         row = get_object_or_404(self.model, pk=object_id)
-        return staff_actions.ask_about_one(self, request, row, self._question(request, act))
+        return staff_actions.ask_about_one(self, request, row, self._staff_action(request, act))
 
-    def _question(self, request: HttpRequest, name: str) -> staff_actions.StaffAction:
+    def _staff_action(self, request: HttpRequest, name: str) -> staff_actions.StaffAction:
         act, title, consequences, done = _ACTS[name]
 
         def carry_out(row: TransferRow, reason: str) -> None:

@@ -1,7 +1,7 @@
-"""Staff keep a transfer from its network, look at it, and let it go or end it.
+"""Staff keep a transfer from its network, look at it, and release it or end it.
 
-A hold is no status: the row stays what it is, and claims and sweeps leave it alone. Whatever staff
-do needs a reason, which stays with us; the tenant's people are told what happens, not why.
+A hold is not a status: the row keeps its status, and claims and sweeps skip it. Staff give a reason
+for each act. Only staff read it; the tenant's people are told what happens, not why.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ReasonNeeded(StaffRefusal):
 
 @transaction.atomic
 def hold(transfer: Transfer[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
-    """Keep a row that no network has seen where it is. Repeatable.
+    """Keep a row that no network has seen from being sent. Repeatable.
 
     Raises NotHoldable, ReasonNeeded.
     """
@@ -61,7 +61,7 @@ def hold(transfer: Transfer[Row], row_id: str, *, reason: str, actor: Actor, now
 def release(
     transfer: Transfer[Row], row_id: str, *, reason: str, actor: Actor, now: datetime
 ) -> None:
-    """Let a held row go on; the sweeps take it up. Repeatable. Raises ReasonNeeded."""
+    """Let a held row go on; the sweeps pick it up. Repeatable. Raises ReasonNeeded."""
     reason, row = _checked(reason), _locked(transfer, row_id)
     if row.held_at is None:
         return
@@ -72,7 +72,7 @@ def release(
 
 @transaction.atomic
 def stop(transfer: Transfer[Row], row_id: str, *, reason: str, actor: Actor, now: datetime) -> None:
-    """End a held row for good: it fails, and nothing was sent. Raises NotHeld, ReasonNeeded."""
+    """Fail a held row for good. Nothing was sent. Raises NotHeld, ReasonNeeded."""
     reason, row = _checked(reason), _locked(transfer, row_id)
     if row.held_at is None or not row.is_unsent:
         raise NotHeld(f"It is {_status(row)}.")
@@ -82,7 +82,7 @@ def stop(transfer: Transfer[Row], row_id: str, *, reason: str, actor: Actor, now
 
 
 def count(rows: type[TransferRow]) -> int:
-    """How many staff hold now."""
+    """How many of `rows` staff hold now."""
     return rows._default_manager.filter(held_at__isnull=False).count()
 
 
@@ -115,7 +115,7 @@ def _change(row: TransferRow, now: datetime, **columns: Any) -> None:
 def _record(
     transfer: Transfer[Row], row: Any, what: str, reason: str, actor: Actor, now: datetime
 ) -> None:
-    """For us with the reason; for the tenant's people without."""
+    """Write to the audit log: for staff with the reason, for the tenant's people without."""
     account = transfer.account(row)
     audit.record(
         tenant_id=row.tenant_id,

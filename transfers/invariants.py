@@ -17,17 +17,17 @@ from transfers.inbox import reviews, settlements
 
 
 def with_banks(code: str, handed_over: QuerySet[Any]) -> Iterator[Finding]:
-    """Transfers of which the networks' own books say something else. Raises Unanswered."""
-    # Two people vouch for what was settled by hand, with the bank's reference.
+    """Find transfers for which the network's own books say something else. Raises Unanswered."""
+    # Not those that were settled by hand: two people vouch for them, with the bank's reference.
     judged = handed_over.exclude(pk__in=settlements.settled_by_hand())
-    for movement, difference in bank_books.disputed(judged):
-        yield _finding(code, movement, difference)
+    for transfer, difference in bank_books.disputed(judged):
+        yield _finding(code, transfer, difference)
 
 
 def with_messages(
     code: str, open_rows: QuerySet[Any], scope: Scope, *, id_prefix: str
 ) -> Iterator[Finding]:
-    """What a network said about a movement that is not over does not wait for a person for long."""
+    """Find messages about open transfers that have waited for a person for too long."""
     overdue = reviews.overdue(id_prefix)
     rows = open_rows.filter(pk__in=overdue.values("instruction_id"))
     if scope.tenant_ids is not None:
@@ -42,8 +42,8 @@ def with_messages(
 def with_accounts(
     code: str, accounts: Iterable[Any], *, is_typed: Callable[[Any], bool]
 ) -> Iterator[Finding]:
-    """Accounts whose number cannot be decrypted, or is not the one that people see; `is_typed`:
-    whether a person typed the number."""
+    """Find accounts whose number cannot be decrypted, or is not the one that people see. `is_typed`
+    says whether a person typed the number."""
     for account in accounts:
         if fault := unsound(account, is_typed=is_typed(account)):
             yield _finding(code, account, fault)

@@ -11,7 +11,8 @@ from transfers.contract import Row
 
 
 def newest_first(rows: QuerySet[Row], *, chunk: int = 1_000) -> Iterator[Row]:
-    """Every row, chunk by chunk, each in a short query: no snapshot is held in between."""
+    """Every row, chunk by chunk, each chunk in a short query, so that no snapshot is held in
+    between."""
     rows = rows.order_by("-created_at", "-pk")
     part = list(rows[:chunk])
     while part:

@@ -1,6 +1,6 @@
-"""The methods of one direction: what tenants call them, what networks call them, on what terms.
+"""The methods of one direction: what tenants and networks call them, and their terms.
 
-One entry in the table of an app is all that a new method needs here, besides its adapter.
+A new method needs one entry in the table of an app, and an adapter.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ def _no_limit() -> int | None:
 
 @dataclass(frozen=True, kw_only=True)
 class TransferMethod:
-    """How money can be moved. `usual_terms` hold where no network is connected for it.
+    """How money can be moved. `usual_terms` apply where no network is connected for it.
 
-    `deployment_max` is the operator's limit, cents; None: the network's alone. A method is shown
-    to every tenant if it `is_standard`, to those whose networks serve it otherwise.
+    `deployment_max` is the operator's limit in cents; None: only the network's. A method that
+    `is_standard` is shown to every tenant, any other only to tenants whose networks serve it.
     """
 
     name: str  # in rows and in the API, at most 9 characters
@@ -33,21 +33,21 @@ class TransferMethod:
     is_standard: bool = False
 
     def network(self, mode: str) -> PaymentNetwork | None:
-        """The network that serves it for tenants of `mode`; None where none is connected."""
+        """The network that serves this method for tenants of `mode`; None if none is connected."""
         return registry.for_method(mode, self.network_method)
 
     def terms(self, mode: str) -> MethodTerms:
-        """On which it is offered to tenants of `mode`."""
+        """The terms on which it is offered to tenants of `mode`."""
         return self._terms_of(self.network(mode))
 
     def expected_on(self, network: str, now: datetime) -> date:
-        """The banking day on which what is handed to the network of this name now has arrived."""
+        """The banking day on which money that is handed to this network now has arrived."""
         connected = {each.name: each for each in registry.active()}
         return self._terms_of(connected.get(network)).expected_on(now)
 
     def amount_max(self, mode: str, *, own: int | None = None) -> int:
         """The most that a tenant of `mode` can move at once, cents: its own limit or else the
-        operator's, and never more than the network that serves it takes."""
+        operator's, and never more than the network takes."""
         bound = self.terms(mode).amount_max
         return min(own or self.deployment_max() or bound, bound)
 
@@ -72,8 +72,8 @@ class Methods(Mapping[str, TransferMethod]):
         return len(self._by_name)
 
     def add(self, method: TransferMethod) -> Callable[[], None]:
-        """Offer one more, over an adapter that is not part of this product, in place of another one
-        of its name. Returns what undoes it."""
+        """Add a method whose adapter is not part of this product; it replaces one of the same name.
+        Returns a function that undoes it."""
         before = dict(self._by_name)
         self._by_name[method.name] = method
 
@@ -84,9 +84,10 @@ class Methods(Mapping[str, TransferMethod]):
         return undo
 
     def of_mode(self, mode: str) -> list[TransferMethod]:
-        """What networks serve for tenants of `mode`."""
+        """The methods that networks serve for tenants of `mode`."""
         return [method for method in self.values() if method.network(mode)]
 
     def shown_to(self, mode: str) -> list[TransferMethod]:
-        """What tenants of `mode` are told about: the standard ones, and what is served besides."""
+        """The methods that tenants of `mode` are shown: the standard ones, and others that a
+        network serves."""
         return [method for method in self.values() if method.is_standard or method.network(mode)]

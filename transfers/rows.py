@@ -12,21 +12,21 @@ from django.db.models import Q
 from common.leases import Leased
 
 REASON_LENGTH_MAX = 200
-# Its owner may still give up a held row: what is over is held no longer.
+# The owner may still cancel a held row; then it is over, and held no longer.
 HOLD_ENDS: Mapping[str, Any] = MappingProxyType({"held_at": None, "hold_reason": ""})
 
 
 class TransferRow(Leased):
-    """A row to be handed to a network, which staff can hold. `hold_reason` is for staff.
+    """A row that is handed to a network and that staff can hold. `hold_reason` is for staff.
 
-    Its table has, besides: `tenant`, `amount` in cents, `currency`, `method`, `status`,
-    `description`, `network` and `updated_at`.
+    Its table also has `tenant`, `amount` in cents, `currency`, `method`, `status`, `description`,
+    `network` and `updated_at`.
     """
 
     held_at = models.DateTimeField(null=True, blank=True)
     hold_reason = models.CharField(max_length=REASON_LENGTH_MAX, blank=True)
 
-    # A held row waits for a person, so the age of its queue does not count it.
+    # A held row waits for a person, so it does not count for the age of the queue.
     QUEUED: ClassVar[Q] = Leased.QUEUED & Q(held_at=None)
 
     class Meta:
@@ -39,7 +39,7 @@ class TransferRow(Leased):
 
 
 def has_a_reason(name: str) -> models.CheckConstraint:
-    """A held row says why; a row that is not held says nothing."""
+    """A constraint: a held row has a reason, and a row that is not held has none."""
     return models.CheckConstraint(
         condition=Q(held_at=None, hold_reason="") | (Q(held_at__isnull=False) & ~Q(hold_reason="")),
         name=name,

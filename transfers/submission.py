@@ -1,9 +1,10 @@
 """Handing rows to their networks: claim, call, record.
 
-The call happens outside any transaction. A worker that dies in between leaves an expired lease,
-and the next one submits again under the same id, which the network takes for the same instruction.
-What may be sent no more is not sent again: the network is asked whether it has it (decision 0105).
-So it is with what may not be sent for now, before it is put away (decision 0118).
+The call happens outside any transaction. A worker that dies in between leaves an expired lease. The
+next worker submits the row again under the same id, which the network takes for the same
+instruction. A row that may not be sent any more is not submitted again: the network is asked
+whether it has it (decision 0105). The same goes for a row that has to wait for money (decision
+0118).
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (2, 5, 30, 120, 60
 
 
 class _PutAway(Exception):
-    """The row is not sent for now, and its lease is given back."""
+    """The row is kept back for now, and its lease was given up."""
 
 
 @judged
 def submit_due(
     transfer: Transfer[Row], *, now: datetime, limit: int = 200, only: str | None = None
 ) -> int:
-    """Submit up to `limit` rows that are due; returns how many were claimed. `only`: no other row
-    than that of this id."""
+    """Submit up to `limit` rows that are due; returns how many were claimed. With `only`, the id of
+    a row, it submits no other."""
     claimed, since = 0, time.monotonic()
     for page in leases.due(transfer.model, now=now):
         ids = page if only is None else [pk for pk in page if pk == only]
@@ -52,7 +53,8 @@ def submit_due(
 def _submit_page(
     transfer: Transfer[Row], page: list[str], *, now: datetime, limit: int, since: float
 ) -> int:
-    """Claim and submit the rows of a page, batch by batch: a lease must outlast its batch."""
+    """Claim and submit the rows of a page in batches, because a lease must last longer than its
+    batch."""
     claimed = 0
     while claimed < limit:
         due = transfer.due().filter(pk__in=page)
@@ -90,7 +92,7 @@ def _hand_over(transfer: Transfer[Row], row: Row, now: datetime) -> None:
 
 
 def _receipt(transfer: Transfer[Row], row: Row, now: datetime) -> Accepted:
-    """What the network says. Raises _PutAway, and what `PaymentNetwork.submit` raises."""
+    """The network's receipt. Raises _PutAway, and what `PaymentNetwork.submit` raises."""
     network = registry.get(row.network)  # type: ignore[attr-defined]  # see TransferRow
     try:
         transfer.require_sendable(row)
@@ -107,10 +109,10 @@ def _receipt(transfer: Transfer[Row], row: Row, now: datetime) -> Accepted:
 
 
 def _taken_over_before(network: PaymentNetwork, row: Leased) -> Accepted | None:
-    """The receipt of an earlier try whose answer was lost; None when it never arrived.
+    """The receipt of an earlier try whose answer was lost; None if it never arrived.
 
-    A call that we gave up may still be on its way, so the network is believed that it has nothing
-    only after the longest pause. Raises NetworkUnavailable until then.
+    A call that we gave up may still be on its way. So a network that says it has nothing is
+    believed only after the longest pause. Raises NetworkUnavailable until then.
     """
     accepted = network.find(row.pk)
     if accepted is None and row.attempts <= len(RETRY_AFTER):
@@ -127,6 +129,6 @@ def _try_again_later(row: Leased, now: datetime) -> None:
 def _record(
     record: Callable[[Row, Any, datetime], None], row: Row, answer: Any, now: datetime
 ) -> None:
-    """Write the network's answer down, unless our lease ran out: then its next holder does."""
+    """Record the network's answer, unless our lease ran out: then its next holder does."""
     if leases.finish(row):
         record(row, answer, now)

@@ -1,4 +1,5 @@
-"""What the networks told us; `review` is what a person must look at, and here settles."""
+"""The networks' messages in Django's admin. A message in `review` waits for a person, who settles
+it here."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ _SAYS = MappingProxyType[str, str](
 
 
 class Attention(admin.SimpleListFilter):
-    """What somebody has to look at, or may soon have to."""
+    """Filter: messages that a person has to look at, or may soon have to."""
 
     title = "attention"
     parameter_name = "attention"
@@ -107,7 +108,7 @@ class InboundEventAdmin(ReadOnlyAdmin):
         return bool(request.user.has_perm("network_inbox.change_inboundevent"))
 
     def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
-        """Only what is open can be settled."""
+        """Offer an action only for messages that are open."""
         is_open = Q(outcome__in=(InboundOutcome.NEW, InboundOutcome.REVIEW))
         if not InboundEvent.objects.filter(is_open, pk=object_id).exists():
             return []

@@ -1,8 +1,8 @@
-"""What the networks tell us comes in: stored first, acknowledged second, applied later.
+"""Takes in the networks' messages: each is stored first, acknowledged second, and applied later.
 
-Nothing a network sends may be lost, or keep other messages out: what does not fit our columns, is
-about nothing we sent, or says something else under an id that was used before, is stored for a
-person to look at. The same message again changes nothing.
+No message may be lost or keep others out. So a message is stored for a person to look at if it does
+not fit our columns, is about nothing we sent, or has the id of an earlier message but says
+something else. A repeat of a message changes nothing.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ POLL_BATCH = 500
 DOES_NOT_FIT = "does not fit: "
 UNMATCHED = "matches nothing we sent"
 REUSED_ID = "another message came under this id before"
-# Of an id that was used before: so much of it, and so much of what the message says.
+# The id of such a message is made of so many characters of its own id and of its digest.
 _ID_KEPT, _DIGEST_KEPT = 47, 16
 
 
 def collect_all(*, id_prefix: str, now: datetime) -> int:
     """Store what every network has about ids with this prefix; returns how many messages came.
 
-    A network that fails is asked again at the next sweep; the others are not its hostages.
+    A network that fails does not hold up the others; it is asked again at the next sweep.
     """
     return sum(_collect_safely(network, id_prefix, now) for network in registry.active())
 
@@ -45,8 +45,8 @@ def collect_all(*, id_prefix: str, now: datetime) -> int:
 def collect(*, network: PaymentNetwork, id_prefix: str, now: datetime) -> int:
     """Store the network's new messages, then acknowledge them; returns how many were stored.
 
-    A crash in between only brings the same messages again, and they are stored once. Another
-    message under a known id is not the same: it is stored, too, for a person.
+    After a crash in between the network sends them again, and they are stored only once. A
+    different message under a known id is stored as well, for a person to look at.
     """
     events = network.poll(now=now, limit=POLL_BATCH, id_prefix=id_prefix)
     kept = _store(events, now)
@@ -55,7 +55,7 @@ def collect(*, network: PaymentNetwork, id_prefix: str, now: datetime) -> int:
 
 
 def stored(event: NetworkEvent, now: datetime) -> InboundEvent:
-    """The unsaved row of a message; one that does not fit as it is goes to a person."""
+    """The unsaved row of a message. One that has to be changed to fit is put aside for a person."""
     values = asdict(event) | {"event_id": event.id, "reason": event.reason[:300]}
     row = InboundEvent(
         received_at=now, next_attempt_at=now, digest=_digest(event), **_columns(values)
@@ -77,7 +77,7 @@ def _collect_safely(network: PaymentNetwork, id_prefix: str, now: datetime) -> i
 
 
 def _store(events: Iterable[NetworkEvent], now: datetime) -> list[NetworkEvent]:
-    """Those of `events` that are stored now: all at once, else each by itself."""
+    """Store `events` all at once or, if that fails, one by one; returns those that were stored."""
     events = list(events)
     if _insert(events, now):
         return events
@@ -100,9 +100,10 @@ def _insert(events: list[NetworkEvent], now: datetime) -> bool:
 def _others_of_their_ids(
     events: list[NetworkEvent], rows: list[InboundEvent], now: datetime
 ) -> list[InboundEvent]:
-    """Rows for those of `events` whose id belongs to a message that says something else.
+    """Rows for those of `events` that have the id of an earlier message but say something else.
 
-    Their own id is made of it and of what they say, so a repeat of one is stored once as well.
+    Such a row gets an id made of the message's id and digest, so a repeat of it is stored only
+    once.
     """
     known = {
         (first.network, first.event_id): first
@@ -122,14 +123,15 @@ def _others_of_their_ids(
 def _says_the_same(first: InboundEvent, row: InboundEvent) -> bool:
     if first.digest:
         return first.digest == row.digest
-    # Stored by a release that kept no digest: as much as the columns hold.
+    # Rows of an older release have no digest: compare as much as the columns hold.
     names = ("instruction_id", "kind", "amount", "currency", "code", "reason", "reference")
     same = all(getattr(first, name) == getattr(row, name) for name in names)
     return same and (first.occurred_at, first.original) == (row.occurred_at, row.original)
 
 
 def _digest(event: NetworkEvent) -> str:
-    """Of all that the message says, whatever the order of its fields or the zone of its time."""
+    """A digest of all that the message says. The order of its fields and the time zone do not
+    matter."""
     said = json.dumps(asdict(event), default=_plain, sort_keys=True)
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -152,7 +154,8 @@ def _columns(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fitting(field: models.Field[Any, Any], value: Any) -> Any:
-    """`value` as the column can hold it; an id that is too long stays different from others."""
+    """`value` as the column can hold it. An id that is too long is replaced by its digest, so that
+    it stays different from others."""
     if isinstance(field, models.BigIntegerField):
         return value if abs(value) <= models.BigIntegerField.MAX_BIGINT else 0
     if not isinstance(field, models.CharField) or field.max_length is None:
@@ -164,7 +167,7 @@ def _fitting(field: models.Field[Any, Any], value: Any) -> Any:
 
 
 def _differs(row: InboundEvent, name: str, value: Any) -> bool:
-    """Whether the message had to be changed to fit, or names a kind that we do not know."""
+    """Whether the message was changed to fit the column, or has a kind that we do not know."""
     if name == "kind" and value not in set(EventKind):
         return True
     return name != "id" and hasattr(row, name) and getattr(row, name) != value

@@ -1,6 +1,6 @@
-"""What must hold of the messages of networks by themselves: our part of the audit.
+"""What must hold for the networks' messages by themselves: this app's part of the audit.
 
-Whether they fit what they are about, the apps say that own it.
+The apps that own the rows check whether messages fit them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from common import audits
 from common.audits import NEVER, Finding, Scope
 
-# The index of new messages holds few. No tenant owns a message before it is applied.
+# There are few new messages, and an index finds them. A message has no tenant before it is applied.
 _NEVER_DUE = f"""
 SELECT '', message.network || ' ' || message.event_id, 'about ' || message.instruction_id
     || ' waits until ' || message.next_attempt_at
@@ -18,8 +18,8 @@ FROM network_inbox_inboundevent AS message
 WHERE message.next_attempt_at > ballast_now() + {NEVER}
 """  # noqa: S608  # our own text
 
-# Two people vouch for what the bank's books are then not held against: each has a line in the audit
-# log, and the message says what was approved.
+# A settlement by hand cannot be compared with the bank's books. Two people vouch for it: each has a
+# line in the audit log, and the message says what was approved.
 _UNRECORDED = """
 SELECT settlement.tenant_id, settlement.subject_id,
     'settled by hand (' || settlement.id || '), which the audit log or its message does not say'
@@ -45,6 +45,6 @@ WHERE message.by_hand <> '' AND NOT EXISTS (
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """A new message is due; what was settled by hand two people settled."""
+    """Check that new messages are due, and that two people approved each settlement by hand."""
     yield from audits.found("message_never_due", _NEVER_DUE, scope.values)
     yield from audits.found("settlement_unrecorded", _UNRECORDED, scope.values)

@@ -1,10 +1,11 @@
-"""What the networks told us, applied: each message at most once.
+"""Applies the networks' messages, each at most once.
 
-A message that cannot be right (another amount, a status that does not allow it) changes nothing
-and is kept for review. One that comes too early (the submission's own result is not recorded yet)
-waits. One that implies what no message said (a settlement: that it was accepted) makes that move
-first. What waits for a person because of its row's status is looked at again once the row moves.
-Which rows messages are about, and what they do to them, a `MessageHandler` says.
+A message that cannot be right (another amount, a status that does not allow it) changes nothing and
+is put aside for a person. One that comes too early (before the answer to the submission is
+recorded) waits. One that implies a step that no message reported (a settlement: that it was
+accepted) makes that step first. A message that was put aside because of its row's status is judged
+again once the row has moved. The `MessageHandler` of an app says which rows messages are about, and
+what they do to them.
 """
 
 from __future__ import annotations
@@ -28,20 +29,21 @@ from transfers.inbox.models import InboundEvent, InboundOutcome
 log = structlog.get_logger(__name__)
 
 WAITS_AT_MOST = timedelta(hours=1)
-# After these, a message that we cannot digest goes to a person.
+# After so many failures to apply a message, a person looks at it.
 RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 3600))
 KNOWN_BEFORE = "known before, by a message that implied it or by hand"
 
 
 def waiting(handler: MessageHandler[Any]) -> QuerySet[InboundEvent]:
-    """Messages about its rows that are not applied yet."""
+    """Messages about the handler's rows that are not applied yet."""
     return InboundEvent.objects.filter(
         outcome=InboundOutcome.NEW, instruction_id__startswith=handler.id_prefix
     )
 
 
 def actor_of(event: InboundEvent) -> Actor:
-    """Who says it: the network, or the member of staff who vouches for what the bank told us."""
+    """The actor of what the message does: the network, or the member of staff who approved it by
+    hand."""
     return actors.staff(event.by_hand) if event.by_hand else actors.network(event.network)
 
 
@@ -56,7 +58,8 @@ def process(handler: MessageHandler[Subject], *, now: datetime) -> int:
 def apply_new(handler: MessageHandler[Subject], *, now: datetime, limit: int = 1000) -> int:
     """Apply stored messages in the order of arrival, each in a transaction of its own.
 
-    One that has to wait goes to the end of the queue, so that no number of them stops the rest.
+    A message that has to wait goes to the end of the queue, so that many of them do not stop the
+    rest.
     """
     due = waiting(handler).filter(next_attempt_at__lte=now).order_by("next_attempt_at", "pk")
     ids = list(due.values_list("pk", flat=True)[:limit])
@@ -78,7 +81,8 @@ def apply(handler: MessageHandler[Subject], *, event_id: int, now: datetime) -> 
 
 
 def look_again(row_id: str, *, now: datetime) -> int:
-    """A row has moved: what its status kept for a person is judged once more; returns how many."""
+    """Judge again what was put aside because of the row's status, after the row has moved; returns
+    how many messages that were."""
     refused = InboundEvent.objects.filter(instruction_id=row_id, outcome=InboundOutcome.REVIEW)
     return refused.exclude(refused_in="").update(
         outcome=InboundOutcome.NEW, next_attempt_at=now, decided_at=None
@@ -105,7 +109,7 @@ def failure_columns(event: InboundEvent, *, now: datetime) -> dict[str, object]:
 
 
 def _apply_safely(handler: MessageHandler[Subject], event_id: int, now: datetime) -> bool:
-    """One message we cannot digest must not hold up the others."""
+    """Apply one message. An error is noted on it, so that the other messages are not held up."""
     try:
         return apply(handler, event_id=event_id, now=now)
     except (OperationalError, InterfaceError):  # the database's trouble, not the message's
@@ -120,7 +124,7 @@ def _apply_safely(handler: MessageHandler[Subject], event_id: int, now: datetime
 def _note_failure(
     handler: MessageHandler[Subject], event_id: int, error: str, now: datetime
 ) -> None:
-    """Try again later; after the last time a person must look."""
+    """Note the error and try again later; after the last try a person has to look."""
     event = waiting(handler).select_for_update(skip_locked=True).filter(pk=event_id).first()
     if event is None:
         return
@@ -134,7 +138,8 @@ def _note_failure(
 
 
 def _judge(handler: MessageHandler[Subject], row: Any, event: InboundEvent, now: datetime) -> bool:
-    """Move `row`, leave the message for later, or put it aside."""
+    """Apply the message to `row`, leave it for later, or put it aside; returns whether it was
+    applied."""
     if _must_wait(handler, row, event, now):
         return _put_off(event, now)
     return apply_to(handler, row, event, now)
@@ -161,7 +166,8 @@ def apply_to(
 def _note_or_refuse(
     handler: MessageHandler[Subject], row: Any, event: InboundEvent, now: datetime
 ) -> bool:
-    """Note the first message that says what a later one implied; leave others to a person."""
+    """Note the first message that says what another one already implied; put others aside for a
+    person."""
     applied = InboundEvent.objects.filter(
         instruction_id=event.instruction_id, kind=event.kind, outcome=InboundOutcome.APPLIED
     )
@@ -176,10 +182,11 @@ def _note_or_refuse(
 def _must_wait(
     handler: MessageHandler[Subject], row: Any, event: InboundEvent, now: datetime
 ) -> bool:
-    """Whether something comes first: an older message that another worker has in hand, or, for one
-    that is too early, whatever would make it fit.
+    """Whether the message has to wait: for an older message that another worker is applying or, if
+    it comes too early, for whatever would make it fit.
 
-    A settlement and the return after it may apply to one status; only order tells which is first.
+    A settlement and the return after it may fit the same status, so only their order says which is
+    first.
     """
     first = _applicable(handler, event, row.status)
     if row.status not in handler.rules[EventKind(event.kind)].too_early_in:
@@ -197,8 +204,8 @@ def _applicable(
 
 
 def _answer_is_unknown(row: Any) -> bool:
-    """Whether the network may have the row without our having noted it: submitted again, with the
-    same id, it says so. Switches and suspensions may put that off for long."""
+    """Whether the network may have the row although no answer is recorded. Then it is submitted
+    again under the same id, which tells. A switch or a suspension may delay that for long."""
     return row.attempts > 0 and row.next_attempt_at is not None
 
 

@@ -1,4 +1,4 @@
-"""Every message of a payment network, whoever it is for."""
+"""The messages of all payment networks, whichever app they are for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AS_IT_CAME = (
 
 
 class InboundOutcome(models.TextChoices):
-    """What became of a message: `new` waits, `review` needs a person, who made it `resolved`."""
+    """What became of a message: `new` waits, `review` needs a person, who makes it `resolved`."""
 
     NEW = "new"
     APPLIED = "applied"
@@ -43,11 +43,11 @@ class InboundEvent(models.Model):
     """A message of a payment network, stored before it is applied. Unique per network and id.
 
     The numeric key is the order of arrival, in which the messages of one instruction are applied.
-    `next_attempt_at` is set while it is `new`; `attempts` counts how often it was not digested.
-    `original` is what came, where it did not fit the columns. `digest` is of all that it says: the
-    same id with another one is another message. `refused_in` is the status of the row that did not
-    allow it, in which it went to review: once the row has moved it is looked at again. `by_hand`:
-    no network said it but two people, of whom this is the second (`HandSettlement`).
+    `next_attempt_at` is set while it is `new`; `attempts` counts how often applying it failed.
+    `original` is the whole message, if it did not fit the columns. `digest` covers all that it
+    says: the same id with another digest is another message. `refused_in` is the status of the row
+    because of which it was put aside; once the row has moved, it is judged again. `by_hand` is set
+    if two people made it and no network did (`HandSettlement`); it is the second of them.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -118,8 +118,8 @@ class SettlementDecision(models.TextChoices):
 
 
 class HandSettlement(models.Model):
-    """What a bank says became of a movement whose message never came: asked for by one member of
-    staff, decided by another one. Cents. `event` is the message that an approval made."""
+    """What a bank says became of a transfer whose message never came. One member of staff proposes
+    it and another one decides. Cents. `event` is the message that an approval made."""
 
     id = PrefixedIdField("hst")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")

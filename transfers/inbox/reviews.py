@@ -1,4 +1,4 @@
-"""What a person does about a message that nobody else can settle. Both are audited."""
+"""What a person does about a message that was put aside. Both acts are written to the audit log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tenants.actors import Actor
 from tenants.services import audit
 from transfers.inbox.models import NOTE_LENGTH_MAX, InboundEvent, InboundOutcome
 
-# So long may a message about what is not over wait for a person; then the ledger's check says so.
+# How long a message about an open transfer may wait for a person before the audit reports it.
 WAITS_AT_MOST = timedelta(hours=1)
 
 
@@ -35,7 +35,8 @@ def waiting() -> int:
 
 
 def overdue(id_prefix: str) -> QuerySet[InboundEvent]:
-    """Messages about ids that start so which have waited too long, by the database's clock."""
+    """Messages about ids with this prefix that have waited for too long, by the
+    database's clock."""
     return InboundEvent.objects.filter(
         outcome=InboundOutcome.REVIEW,
         instruction_id__startswith=id_prefix,
@@ -58,7 +59,7 @@ def resolve(*, event_id: int, note: str, actor: Actor, now: datetime) -> Inbound
 
 @transaction.atomic
 def retry(*, event_id: int, note: str, actor: Actor, now: datetime) -> InboundEvent:
-    """Let the next sweep try a message afresh. Raises NotOpen, NoteNeeded."""
+    """Let the next sweep try a message again. Raises NotOpen, NoteNeeded."""
     note, event = _checked(note), _lock_open(event_id)
     event.outcome, event.next_attempt_at, event.attempts = InboundOutcome.NEW, now, 0
     event.decided_at, event.refused_in = None, ""

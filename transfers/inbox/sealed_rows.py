@@ -1,5 +1,5 @@
-"""What the seal covers of the networks' messages: what came, not what became of it; and what two
-people decided in place of one."""
+"""What seals cover of the networks' messages: what came, but not what became of it; and what two
+people decided in place of a message."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Settling by hand: the bank says what became of a movement, and its message never comes.
+"""Settling by hand: the bank says what became of a transfer, and its message never comes.
 
-One member of staff proposes it with the bank's reference, another one approves. What follows is a
-message as any other, applied by the rules of its row; it says who spoke (decision 0119).
+One member of staff proposes it with the bank's reference, another one approves it. That makes a
+message, which is applied like any other, by the rules of its row, and names who approved it
+(decision 0119).
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ def propose(
     actor: Actor,
     now: datetime,
 ) -> HandSettlement:
-    """Ask that a funding or payment be settled, rejected or returned as the bank says.
+    """Propose that a funding or payment is settled, rejected or returned, as the bank says.
 
-    `amount` (cents) is typed from the bank's statement and has to be that of the row; `code` is the
-    bank's, of what was rejected or returned. Raises SettlementRefused.
+    `amount` (cents) is typed from the bank's statement and has to be that of the row. `code` is the
+    bank's reason for a rejection or return. Raises SettlementRefused.
     """
     handler = handlers.of(subject_id)
     if handler is None:
@@ -95,7 +96,8 @@ def _propose(
 
 @transaction.atomic
 def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> InboundEvent:
-    """Apply it, once. Raises SettlementRefused: one's own, decided, or contradicted by now."""
+    """Apply the proposal, once. Raises SettlementRefused if it is one's own, already decided, or
+    contradicted by a message that came since."""
     proposal = _lock_for(proposal_id, actor)
     handler = handlers.of(proposal.subject_id)
     row = handler.lock(proposal.subject_id) if handler else None
@@ -127,23 +129,23 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Inbo
 
 @transaction.atomic
 def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
-    """Close it; nothing moves. Raises SettlementRefused."""
+    """Close the proposal; nothing moves. Raises SettlementRefused."""
     _decide(_lock_for(proposal_id, actor), SettlementDecision.REJECTED, note, actor, now)
 
 
 def waiting() -> int:
-    """How many wait for a second person."""
+    """How many proposals wait for a second person."""
     return HandSettlement.objects.filter(decision=SettlementDecision.OPEN).count()
 
 
 def settled_by_hand() -> QuerySet[HandSettlement, Any]:
-    """The ids of what people vouched for, which the networks' books may not know."""
+    """The ids of what was settled by hand, which the networks' books may not know."""
     approved = HandSettlement.objects.filter(decision=SettlementDecision.APPROVED)
     return approved.values("subject_id")
 
 
 def _lock_for(proposal_id: str, actor: Actor) -> HandSettlement:
-    """Somebody else's open one, locked. The row itself is locked after it, by everybody."""
+    """An open proposal of somebody else, locked. It is locked before the row it is about."""
     proposal = HandSettlement.objects.select_for_update(no_key=True).get(pk=proposal_id)
     if proposal.decision != SettlementDecision.OPEN:
         raise SettlementRefused(f"It was {proposal.decision}.")
@@ -153,7 +155,7 @@ def _lock_for(proposal_id: str, actor: Actor) -> HandSettlement:
 
 
 def _require_possible(handler: MessageHandler[Any], row: Any, proposal: HandSettlement) -> None:
-    """Raises SettlementRefused. The row is locked."""
+    """Raises SettlementRefused if the proposal does not fit the row, which is locked."""
     kind = EventKind(proposal.kind)
     is_unanswered = handler.is_unanswered(row)
     if is_unanswered and row.leased_until is not None and row.leased_until > database_now():
@@ -179,8 +181,9 @@ def _require_possible(handler: MessageHandler[Any], row: Any, proposal: HandSett
 
 
 def _agreeing(kind: EventKind, waiting: QuerySet[InboundEvent]) -> set[EventKind]:
-    """What may be said besides, and is applied or noted afterwards. A return after a settlement
-    comes once that is there: refused for each other's sake, neither would ever be applied."""
+    """The kinds of waiting messages that do not contradict the proposal, because they are applied
+    or noted after it. A return counts if the settlement before it waits too: otherwise each would
+    be refused because of the other."""
     agreeing = {kind, EventKind.ACCEPTED}
     if kind == EventKind.SETTLED and waiting.filter(kind=kind).exists():
         agreeing.add(EventKind.RETURNED)
@@ -203,7 +206,8 @@ def _checked(text: str, length_max: int, field: str) -> str:
 
 
 def _audit(what: str, proposal: HandSettlement, actor: Actor, note: str, now: datetime) -> None:
-    """Among staff: the tenant sees what it does in the history of its money."""
+    """Write to the part of the audit log that only staff read. The tenant sees the effect in its
+    history."""
     audit.record(
         tenant_id=None,
         actor=actor,

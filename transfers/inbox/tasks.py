@@ -1,4 +1,4 @@
-"""Messages that nobody asks for by the prefix of their ids."""
+"""The Celery task for messages about ids of no app: no app asks for them."""
 
 from __future__ import annotations
 

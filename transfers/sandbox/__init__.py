@@ -1,1 +1,1 @@
-"""A sandbox tenant plays its bank and has all that is due done at once."""
+"""Lets a sandbox tenant play its bank, and run all due work at once."""

@@ -1,4 +1,5 @@
-"""What can be due in a sandbox: each app registers its sweeps and how it tells what they moved."""
+"""All that can be due in a sandbox: each app registers its sweeps, and how to tell what
+they moved."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ class Transition:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One app's share. `run` returns how much it did; `watch`, called before the first run with the
-    tenant and the time, what then tells the tenant's moves since."""
+    """One app's share. `run` runs its due work and returns how much that was. `watch` is called
+    with the tenant and the time before the first run; it returns a function that gives the tenant's
+    transitions since then."""
 
     run: Callable[[datetime], int]
     watch: Callable[[str, datetime], Callable[[], Iterable[Transition]]]
@@ -32,7 +34,7 @@ _parts: list[Part] = []
 
 
 def register(part: Part) -> None:
-    """Make `part` belong to everything that can be due."""
+    """Add an app's share to what `run_all` runs."""
     if part not in _parts:
         _parts.append(part)
 

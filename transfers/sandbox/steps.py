@@ -1,4 +1,4 @@
-"""A sandbox tenant plays its bank: one step of one instruction, whichever app it belongs to."""
+"""Lets a sandbox tenant play its bank: one step of one transfer, whichever app it belongs to."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class SandboxRefused(Conflict):
 
 
 def require(name: str) -> None:
-    """Raises NotFound for a step that there is not."""
+    """Raises NotFound for a step that does not exist."""
     if name not in NAMES:
         raise NotFound(f"There is no step {name[:20]}. Steps: {', '.join(NAMES)}.")
 
 
 def take(name: str, transfer: Transfer[Any], row: Any, *, now: datetime) -> None:
-    """Make the bank do `name` with `row` now, and apply it; `row` itself is not brought up to date.
+    """Make the bank do `name` with `row` now, and apply it. `row` itself is not brought up to date.
 
     A row that no bank has seen is handed over first; for `advance` that is the step. Calls the
-    network, so not inside a transaction. Raises SandboxRefused.
+    network, so it must not run in a transaction. Raises SandboxRefused.
     """
     was_unsent = transfer.due().filter(pk=row.pk).exists()
     if was_unsent:
@@ -57,7 +57,7 @@ def take(name: str, transfer: Transfer[Any], row: Any, *, now: datetime) -> None
 
 
 def _sentence(refusal: control.ControlRefused, status: str) -> str:
-    """`str.capitalize` would write R01 and RTP small."""
+    """The refusal as a sentence. `str.capitalize` would turn R01 and RTP into lower case."""
     if isinstance(refusal, control.UnknownInstruction):
         return f"No bank has been handed this: it is {status}."
     words = str(refusal)
