@@ -46,7 +46,7 @@ def _resend(row: WebhookDelivery, _actor: Actor) -> None:
 
 
 def _apply(request: HttpRequest, rows: Iterable[Row], act: Callable[[Row, Actor], None]) -> None:
-    """Act on each row for the signed-in member of staff, and say what was refused."""
+    """Apply `act` to each row as the signed-in member of staff, and show what was refused."""
     actor = actors.staff(str(request.user.pk))
     for row in rows:
         try:

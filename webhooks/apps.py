@@ -8,7 +8,7 @@ class WebhooksConfig(AppConfig):
     verbose_name = "Webhooks"
 
     def ready(self) -> None:
-        """Join the ledger's audit, and have events sealed."""
+        """Register with the ledger's audit, and have events sealed."""
         from common import audits, sealed
         from webhooks import invariants, sealed_rows
 

@@ -1,4 +1,5 @@
-"""How deliveries to an endpoint have gone: the last hundred, and the share that arrived today."""
+"""How deliveries to an endpoint have gone: the last hundred, and the share of the last day that
+arrived."""
 
 from __future__ import annotations
 
@@ -11,13 +12,13 @@ from typing import Any
 from django.db import connection
 
 RECENT_MAX = 100
-# A busy endpoint's share is that of its newest deliveries: reading more would not change it.
+# The share of a busy endpoint is taken over its newest deliveries: more would not change it.
 _COUNTED_MAX = 5_000
 _DAY = timedelta(hours=24)
 
 
 class Outcome(StrEnum):
-    """How one delivery stands. `late`: it arrived after more than one try."""
+    """How one delivery stands. `late`: it arrived, but not at the first try."""
 
     DELIVERED = "delivered"
     LATE = "late"
@@ -27,7 +28,7 @@ class Outcome(StrEnum):
     UNSENT = "unsent"
 
 
-# Two walks along the index of an endpoint's deliveries, each with an end.
+# Two walks along the index of an endpoint's deliveries, each with a limit.
 _HEALTH = """
 SELECT e.id, recent.outcomes, day.delivered, day.tried
 FROM unnest(%(ids)s::varchar[]) AS e (id)
@@ -61,8 +62,8 @@ CROSS JOIN LATERAL (
 
 @dataclass(frozen=True)
 class Health:
-    """`outcomes`: the last hundred, oldest first. `tried`: those of the last 24 hours that were
-    sent at least once; `delivered` of them arrived."""
+    """`outcomes` are the last hundred, oldest first. `tried` counts the deliveries of the last 24
+    hours that were sent at least once, `delivered` those of them that arrived."""
 
     outcomes: tuple[Outcome, ...] = ()
     delivered: int = 0
@@ -70,7 +71,7 @@ class Health:
 
 
 def health_of(endpoint_ids: Sequence[str], *, now: datetime) -> dict[str, Health]:
-    """The health of each endpoint, by id. One query for all of them."""
+    """The health of each of these endpoints, by id. One query for all of them."""
     values: dict[str, Any] = {
         "ids": list(endpoint_ids),
         "recent": RECENT_MAX,

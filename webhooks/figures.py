@@ -1,4 +1,5 @@
-"""How webhooks do over all tenants, for the staff desk. Each figure reads an index or a window."""
+"""How webhooks do over all tenants, for the staff desk. Each figure reads an index or a bounded
+time window."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ RATE_WINDOW = timedelta(hours=1)
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookHealth:
-    """Requests of the last hour, what waits now, and endpoints in trouble."""
+    """The requests of the last hour, what waits now, and the endpoints in trouble."""
 
     attempts: int
     successes: int
@@ -29,12 +30,12 @@ class WebhookHealth:
 
     @property
     def success_percent(self) -> float | None:
-        """None while nothing was sent."""
+        """The share of successful requests; None if none was sent."""
         return 100 * self.successes / self.attempts if self.attempts else None
 
 
 def health(*, now: datetime) -> WebhookHealth:
-    """Four queries."""
+    """The figures of this moment. Four queries."""
     recent = WebhookAttempt.objects.filter(started_at__gte=now - RATE_WINDOW)
     tries = recent.aggregate(
         attempts=Count("pk"), successes=Count("pk", filter=Q(status_code__range=(200, 299)))

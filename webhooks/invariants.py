@@ -1,4 +1,5 @@
-"""What must hold between events, who wanted them, and what became of each: part of the audit."""
+"""What must hold between events, their subscribers, and what became of each: a part of
+the audit."""
 
 from __future__ import annotations
 
@@ -9,14 +10,15 @@ from common.audits import NEVER, Finding, Scope
 from webhooks.dispatcher.claims import ORDER_WAIT
 from webhooks.dispatcher.outcomes import SCHEDULE
 
-# Events leave after 30 days with their deliveries; the last day of them is left to the clean-up.
+# Events are deleted with their deliveries after 30 days. Their last day is not checked, because the
+# clean-up may be at work.
 _LOOKED_AT = """
 (%(tenant_ids)s::text[] IS NULL OR event.tenant_id = ANY(%(tenant_ids)s))
     AND event.created_at > CASE WHEN %(full)s THEN ballast_now() - interval '29 days'
         ELSE greatest(%(since)s, ballast_now() - interval '29 days') END
 """
 
-# Whoever subscribed when it happened has a delivery of it, whatever became of that.
+# Each endpoint that subscribed to an event when it happened has a delivery of it.
 _UNDELIVERED = f"""
 SELECT event.tenant_id, event.id, event.type || ' has no delivery for ' || receiver.id
 FROM webhooks_webhookevent AS event CROSS JOIN LATERAL unnest(event.receivers) AS receiver (id)
@@ -25,7 +27,7 @@ WHERE {_LOOKED_AT} AND NOT EXISTS (
     WHERE delivery.event_id = event.id AND delivery.endpoint_id = receiver.id)
 """  # noqa: S608  # our own text
 
-# What is called delivered has a try that a receiver took.
+# A delivery that is called delivered has a try that a receiver accepted.
 _UNPROVEN = f"""
 SELECT event.tenant_id, delivery.id, 'is delivered, but no receiver has taken it'
 FROM webhooks_webhookevent AS event
@@ -35,7 +37,7 @@ WHERE {_LOOKED_AT} AND delivery.status = 'delivered' AND NOT EXISTS (
     WHERE attempt.delivery_id = delivery.id AND attempt.status_code BETWEEN 200 AND 299)
 """  # noqa: S608  # our own text
 
-# What was given up was tried as often as the schedule says, and not taken.
+# A delivery that was given up was tried as often as the schedule says, and never accepted.
 _GIVEN_UP = f"""
 SELECT event.tenant_id, delivery.id, 'was given up after ' || tried.failures || ' failed tries'
 FROM webhooks_webhookevent AS event
@@ -48,8 +50,8 @@ CROSS JOIN LATERAL (
 WHERE {_LOOKED_AT} AND delivery.status = 'failed' AND tried.failures <= %(retries)s
 """  # noqa: S608  # our own text
 
-# What was put aside was so because its endpoint was off after it was queued, or is removed: the
-# audit log says when.
+# A delivery was put aside only if its endpoint was switched off after it was queued, or is removed.
+# The audit log says when.
 _PUT_ASIDE = f"""
 SELECT event.tenant_id, delivery.id, 'is ' || delivery.status || ', but ' || delivery.endpoint_id
     || ' was never ' || CASE delivery.status WHEN 'skipped' THEN 'off' ELSE 'removed' END
@@ -77,8 +79,9 @@ WHERE delivery.status = 'pending'
     AND (%(tenant_ids)s::text[] IS NULL OR endpoint.tenant_id = ANY(%(tenant_ids)s))
 """  # noqa: S608  # our own text
 
-# The end of an earlier delivery lets go of what is parked behind it, so there is always one. One
-# that is due at any other time is no longer parked: the last release sent it, and knows no mark.
+# A parked delivery has an earlier one that is not over, which will free it. A row that is due at
+# any other time than its parking gave it is not parked: an older release sent it, and did not clear
+# the mark.
 _PARKED_ALONE = """
 SELECT delivery.tenant_id, delivery.id, 'waits for an earlier event, but none is on its way'
 FROM webhooks_webhookendpoint AS endpoint
@@ -103,7 +106,7 @@ WHERE endpoint.paused_until > ballast_now() + {NEVER} AND endpoint.status = 'ena
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """Every event is delivered, or on its way, to whoever wanted it."""
+    """Check that every event is delivered, or on its way, to each endpoint that wanted it."""
     values = {**scope.values, "retries": len(SCHEDULE), "order_wait": ORDER_WAIT}
     for code, statement in {
         "event_undelivered": _UNDELIVERED,

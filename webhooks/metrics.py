@@ -1,4 +1,5 @@
-"""Prometheus metrics of delivery. No URL and no tenant in the labels: they have no bound."""
+"""Prometheus metrics of delivery. Labels hold no URL and no tenant, because there is no bound to
+these."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ IN_FLIGHT = Gauge("ballast_webhook_in_flight", "Requests running now", multiproc
 
 
 def count(results: Sequence[Result], *, recorded: Collection[str]) -> None:
-    """Count tries. `recorded`: the deliveries whose result was recorded under its lease."""
+    """Count tries. `recorded` are the deliveries whose result was recorded under its lease."""
     for answer, number in Tally(_class_of(result.answer) for result in results).items():
         ATTEMPTS.labels(answer).inc(number)
     BLOCKED.inc(sum(result.answer.failure in _BLOCKED for result in results))

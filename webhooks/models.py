@@ -1,5 +1,5 @@
-"""Where tenants want their events (endpoints), the events themselves (the outbox), and what became
-of each: deliveries are the queue and hold the present, attempts are the history."""
+"""Endpoints say where tenants want their events, events are the outbox. Deliveries are the queue
+and hold the present state; attempts are the history."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ DESCRIPTION_LENGTH_MAX = 140
 
 
 class DisabledReason(models.TextChoices):
-    """Why an endpoint is off. `gone`: it answered 410. `failing`: five days without a success."""
+    """Why an endpoint is off. `gone`: it answered 410. `failing`: nothing succeeded for
+    five days."""
 
     NONE = "", "–"
     TENANT = "tenant"
@@ -102,7 +103,7 @@ class WebhookEndpoint(models.Model):
 
 
 def secret_context(endpoint_id: str) -> str:
-    """What a secret of the endpoint is encrypted for."""
+    """The encryption context of the endpoint's secrets."""
     return f"webhook_endpoint.secret:{endpoint_id}"
 
 
@@ -146,10 +147,10 @@ class WebhookEvent(models.Model):
 class WebhookDelivery(Leased):
     """One event for one endpoint. `pending` rows are the queue.
 
-    A claim changes no indexed column (decision 0088): a row stays due while it is leased, and is
-    free again when its lease ends. `is_parked`: a claim put it off behind an earlier event of its
-    payment, until that one is over, or the time in `next_attempt_at` has come. `attempts` counts
-    every try, `failures` those of this round; a round starts with the event, a resend or a replay
+    A claim changes no indexed column (decision 0088): a row stays due while it is leased, and can
+    be claimed again when its lease ends. `is_parked`: a claim put it off behind an earlier event of
+    its payment, until that one is over or the time in `next_attempt_at` has come. `attempts` counts
+    every try, `failures` those of this round. A round starts with the event, a resend or a replay
     (`queued_at`).
     """
 

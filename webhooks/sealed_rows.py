@@ -1,6 +1,7 @@
-"""What the seal covers of webhooks: the events as they were sent, for as long as they are kept.
+"""What seals cover of webhooks: events as they were sent, for as long as they are kept.
 
-Attempts are not sealed: they are a log of ours and leave with their event, whatever their age.
+Attempts are not sealed: they are a log of ours and are deleted with their event, whatever their
+age.
 """
 
 from __future__ import annotations

@@ -23,14 +23,14 @@ def endpoints(*, tenant_id: str) -> QuerySet[WebhookEndpoint]:
 
 
 def troubled_endpoints(*, tenant_id: str) -> QuerySet[WebhookEndpoint]:
-    """Those that fail, or were switched off by somebody else than the tenant."""
+    """The endpoints that fail, or that were switched off by anybody but the tenant."""
     failing = Q(status=EndpointStatus.ENABLED, consecutive_failures__gt=0)
     switched_off = Q(status=EndpointStatus.DISABLED) & ~Q(disabled_reason=DisabledReason.TENANT)
     return endpoints(tenant_id=tenant_id).filter(failing | switched_off).order_by("created_at")
 
 
 def endpoint(*, tenant_id: str, endpoint_id: str) -> WebhookEndpoint:
-    """Raises NotFound, for another tenant's endpoint too."""
+    """One endpoint of the tenant. Raises NotFound, also for another tenant's."""
     _require_form(endpoint_id, "wh")
     found = endpoints(tenant_id=tenant_id).filter(pk=endpoint_id).first()
     if found is None:
@@ -39,13 +39,13 @@ def endpoint(*, tenant_id: str, endpoint_id: str) -> WebhookEndpoint:
 
 
 def deliveries(*, tenant_id: str, endpoint_id: str) -> QuerySet[WebhookDelivery]:
-    """What was to be sent to one endpoint. Raises NotFound."""
+    """The deliveries to one endpoint. Raises NotFound."""
     endpoint(tenant_id=tenant_id, endpoint_id=endpoint_id)
     return WebhookDelivery.objects.filter(endpoint_id=endpoint_id).select_related("event")
 
 
 def delivery(*, tenant_id: str, delivery_id: str) -> WebhookDelivery:
-    """Raises NotFound."""
+    """One delivery of the tenant. Raises NotFound."""
     _require_form(delivery_id, "dlv")
     found = (
         WebhookDelivery.objects.filter(tenant_id=tenant_id, pk=delivery_id)
@@ -59,31 +59,31 @@ def delivery(*, tenant_id: str, delivery_id: str) -> WebhookDelivery:
 
 
 def deliveries_of(*, event_id: str) -> QuerySet[WebhookDelivery]:
-    """To whom an event was to be sent, endpoints included, without removed ones."""
+    """The deliveries of an event with their endpoints, without removed ones."""
     rows = WebhookDelivery.objects.filter(event_id=event_id)
     rows = rows.exclude(endpoint__status=EndpointStatus.REMOVED)
     return rows.select_related("event", "endpoint").order_by("created_at", "pk")
 
 
 def waiting(*, endpoint_id: str) -> int:
-    """How many deliveries to an endpoint are still on their way."""
+    """How many deliveries to an endpoint are still pending."""
     return WebhookDelivery.objects.filter(
         endpoint_id=endpoint_id, status=DeliveryStatus.PENDING
     ).count()
 
 
 def attempts(*, delivery_id: str) -> QuerySet[WebhookAttempt]:
-    """Every try of a delivery, the last one first."""
+    """Every try of a delivery, newest first."""
     return WebhookAttempt.objects.filter(delivery_id=delivery_id).order_by("-number")
 
 
 def events(*, tenant_id: str) -> QuerySet[WebhookEvent]:
-    """What happened in the last 30 days, whoever was told."""
+    """The events of the last 30 days, whether or not an endpoint wanted them."""
     return WebhookEvent.objects.filter(tenant_id=tenant_id)
 
 
 def event(*, tenant_id: str, event_id: str) -> WebhookEvent:
-    """Raises NotFound."""
+    """One event of the tenant. Raises NotFound."""
     _require_form(event_id, "evt")
     found = events(tenant_id=tenant_id).filter(pk=event_id).first()
     if found is None:
@@ -92,6 +92,7 @@ def event(*, tenant_id: str, event_id: str) -> WebhookEvent:
 
 
 def _require_form(text: str, prefix: str) -> None:
-    """What is no id at all never reaches the database, which would not take every character."""
+    """Raises NotFound for text that is not an id, because the database would not accept every
+    character."""
     if not ids.is_id(text, prefix):
         raise NotFound("This is not the id of anything here.")

@@ -25,7 +25,8 @@ def new_secret() -> str:
 def headers(
     *, event_id: str, body: bytes, secret: str, previous_secret: str | None, now: datetime
 ) -> Mapping[str, str]:
-    """The signature headers of one try at `now`. `previous_secret` is one still in its overlap."""
+    """The signature headers of one try at `now`. `previous_secret` is an older one that still signs
+    too."""
     timestamp = str(int(now.timestamp()))
     keys = [secret, previous_secret] if previous_secret else [secret]
     signed = {

@@ -41,7 +41,7 @@ DELIVERY_STATES = StateTable(
     moves={
         D.PENDING: frozenset({D.DELIVERED, D.FAILED, D.SKIPPED, D.CANCELED}),
         D.SKIPPED: frozenset({D.PENDING, D.CANCELED}),
-        # Resend and replay send again what was sent, or given up.
+        # A resend or a replay sends again what was sent, or given up.
         D.FAILED: frozenset({D.PENDING}),
         D.DELIVERED: frozenset({D.PENDING}),
         D.CANCELED: frozenset(),

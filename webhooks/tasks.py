@@ -1,4 +1,4 @@
-"""Celery's doors into this app."""
+"""The Celery tasks of this app."""
 
 from __future__ import annotations
 

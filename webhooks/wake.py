@@ -18,7 +18,7 @@ _SKIP_FOR = 1.0  # seconds without another try after that
 
 
 class Waker:
-    """Publishes wake-ups, best effort: never raises, never waits for long, never twice in a row."""
+    """Publishes wake-ups. It never raises, and while Valkey is down it waits only once a second."""
 
     def __init__(self, url: str) -> None:
         self._client = Redis.from_url(

@@ -1,4 +1,4 @@
-"""A body's `data` as a JSON schema, from its type."""
+"""A body's `data` as a JSON schema, derived from its type."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _SCALARS: dict[object, Document] = {
 
 
 def schema_of(data: type[Data]) -> Document:
-    """The object that `data` becomes in JSON. It is open: receivers have to expect new members."""
+    """The JSON schema of `data`. It allows more members, because receivers have to expect
+    new ones."""
     hints = get_type_hints(data, include_extras=True)
     members = MEMBERS[data]
     return {
@@ -32,7 +33,7 @@ def schema_of(data: type[Data]) -> Document:
 
 
 def _schema(hint: Any, *, is_optional: bool) -> Document:
-    """Of one member. An optional one is left out, so that it is never null."""
+    """The schema of one member. An optional member is left out rather than null."""
     if get_origin(hint) is Annotated:
         plain, description = get_args(hint)
         return {**_schema(plain, is_optional=is_optional), "description": description}

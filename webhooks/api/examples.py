@@ -1,4 +1,4 @@
-"""Examples for the reference, by component."""
+"""Examples for the API reference, by component."""
 
 from __future__ import annotations
 

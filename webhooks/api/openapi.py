@@ -1,4 +1,4 @@
-"""What receivers get, described under `webhooks` of the OpenAPI document."""
+"""The events that receivers get, described under `webhooks` of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webhooks.bodies import Notice
 
 _TEXT = {"type": "string"}
 
-# What each notice is about, in a sentence, and an example of its data.
+# A sentence about each notice, and an example of its data.
 _NOTICES: dict[type[Notice], tuple[str, Document]] = {
     bodies.FundingSourceUpdated: (
         "A bank account changed its status",

@@ -1,4 +1,4 @@
-"""What a payment event's body holds: per event and direction, for the document."""
+"""What the body of a payment event holds, per event and direction, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ PAYMENT_ID = "pay_01kajq5a2b3c4d5e6f7g8h9j0k"
 
 
 class _Move(NamedTuple):
-    """The statuses with which an event comes: of money coming in, and of money going out."""
+    """The statuses with which an event comes: those of a funding transaction, and those of a
+    payment."""
 
     meaning: str
     statuses_in: tuple[str, ...]
@@ -29,7 +30,7 @@ MOVES = {
     "payment.failed": _Move("Payment failed", ("failed",), ("canceled", "failed")),
     "payment.returned": _Move("Payment returned by the bank", ("failed",), ("returned", "failed")),
 }
-# What an example's money went through by the time of its event.
+# The statuses that an example has been through when its event is sent.
 _SEQUENCE = {
     "payment.created": 1,
     "payment.processing": 2,
@@ -40,7 +41,7 @@ _SEQUENCE = {
 
 
 def data_schema(name: str) -> Document:
-    """The `data` of the event `name`: of a funding transaction, or of a payment."""
+    """The schema of the event's `data`, which is about a funding transaction or a payment."""
     move = MOVES[name]
     return {
         "oneOf": [
@@ -51,7 +52,7 @@ def data_schema(name: str) -> Document:
 
 
 def examples(name: str) -> dict[str, Document]:
-    """The `data` of a funding transaction and of a payment at the event `name`."""
+    """An example of the event's `data` for a funding transaction, and one for a payment."""
     move = MOVES[name]
     return {
         "fundingTransaction": _example(name, FUNDING_ID, "in", move.statuses_in[0]),

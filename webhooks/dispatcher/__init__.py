@@ -1,7 +1,8 @@
 """Delivers what is due: claims rows, sends them on one event loop, records what happened.
 
-`claims` and `results` are the two ends in the database, `outcomes` decides what an answer means,
-`sender` makes the request, `loop` turns the wheel, `heartbeats` says that somebody does.
+`claims` and `results` read and write the database, `outcomes` decides what an answer means,
+`sender` makes the request, `loop` does one after the other, and `heartbeats` notes that a
+dispatcher is alive.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Takes due deliveries out of the queue, a fair share for every endpoint.
 
 The walk goes from endpoint to endpoint with one index probe each, whatever the length of their
-queues, and remembers where it stopped. From each ready endpoint it takes the oldest rows up to
-what the endpoint may have in flight; turns are dealt round-robin. So neither a long queue nor a
+queues, and remembers where it stopped. From each ready endpoint it takes the oldest rows, as many
+as the endpoint may have in flight. Slots are then given round-robin. So neither a long queue nor a
 dead receiver keeps the others waiting.
 
-A lease is no column of any index, so that a claim writes rows and nothing else (decision 0088).
-Who is in flight is therefore read from the rows: they are among the oldest due ones of their
-endpoint, where the claim took them.
+No index has a column of the lease, so that a claim changes rows but no index (decision 0088). What
+is in flight is therefore read from the rows themselves: the claim took the oldest due rows of their
+endpoint, so they are among the oldest.
 """
 
 from __future__ import annotations

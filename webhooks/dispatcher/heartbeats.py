@@ -1,6 +1,6 @@
-"""Says that a dispatcher is alive, so that the beat sweep need not do its work.
+"""Notes that a dispatcher is alive, so that the periodic sweep need not deliver.
 
-In PostgreSQL: Valkey may be flushed at any moment.
+The notes are in PostgreSQL, because Valkey may be flushed at any moment.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ INTERVAL = timedelta(seconds=5)
 FRESH_FOR = timedelta(seconds=15)
 _FORGET_AFTER = timedelta(days=1)
 
-# The burst of a sweep is one row with one name: whoever refreshes a stale one does the work.
+# All bursts share one row under this name: whichever refreshes a stale row first does the work.
 BURST = "burst"
 _TAKE_BURST = """
 INSERT INTO webhooks_dispatcherheartbeat (name, started_at, beat_at)
@@ -34,7 +34,7 @@ def beat(*, name: str, now: datetime) -> None:
 
 
 def stop(*, name: str) -> None:
-    """The dispatcher `name` went in good order."""
+    """Remove the heartbeat of the dispatcher `name`, which ended in good order."""
     DispatcherHeartbeat.objects.filter(name=name).delete()
 
 
@@ -45,7 +45,7 @@ def is_dispatcher_alive(*, now: datetime) -> bool:
 
 
 def take_burst(*, now: datetime) -> bool:
-    """Become the one burst at work. False when another one is."""
+    """Become the one burst at work. Returns False if another one is."""
     values: dict[str, Any] = {"name": BURST, "now": now, "stale": now - FRESH_FOR}
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_BURST, values)
@@ -53,5 +53,5 @@ def take_burst(*, now: datetime) -> bool:
 
 
 def forget_dead(*, now: datetime) -> None:
-    """Drop the rows of dispatchers that died a day ago."""
+    """Delete the heartbeats of dispatchers that died a day ago or earlier."""
     DispatcherHeartbeat.objects.filter(beat_at__lte=now - _FORGET_AFTER).delete()

@@ -1,10 +1,11 @@
-"""The wheel: record what came back, claim what is due, send it, rest when there is nothing.
+"""The dispatcher's loop: record the results, claim what is due, send it, rest when there is
+nothing.
 
-Requests run side by side on the event loop; one coroutine turns the wheel and is the only one that
-talks to the database. While a request runs nothing is held: no transaction, no connection.
+Requests run side by side on the event loop. One coroutine goes round and is the only one that uses
+the database. No transaction and no connection is held while a request runs.
 
-A turn records at most half of what is under way and claims about as much, so that loop and database
-always have something to do: one half is sent while the other is recorded and claimed anew.
+Each round records at most half of what is under way and claims about as much, so that the event
+loop and the database both have work: one half is sent while the other is recorded and claimed anew.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ from webhooks.dispatcher.results import Result
 
 log = structlog.get_logger(__name__)
 
-# An endpoint that hangs holds ten of them for 15 s each time: what is left must be enough for the
+# An endpoint that hangs holds ten slots for 15 s at a time. There must be enough others for the
 # database to record and claim in large batches.
 SLOTS = 512
 _CLAIM_MAX = 128
 POLL_SECONDS = 1.0
-# A batch costs the database two milliseconds however small it is: fewer results are not divided.
+# Even a small batch costs the database two milliseconds, so fewer results than this are not
+# divided.
 _BATCH_MIN = 64
 _random = random.SystemRandom()
 _FINISH_SECONDS = TOTAL_SECONDS + 1
@@ -44,7 +46,7 @@ _DATABASE_AWAY_SECONDS = 1.0
 
 
 def _claim(**values: Any) -> Claim:
-    """What is due; nothing while our clock is wrong."""
+    """Claim what is due, but nothing while our clock is wrong."""
     if drift.guard.is_adrift():
         return Claim(jobs=[], resume_after="", parked=0)
     with metrics.CLAIM.time():
@@ -52,13 +54,13 @@ def _claim(**values: Any) -> Claim:
 
 
 def _beat(**values: Any) -> None:
-    """Say that we are at work, unless our clock is wrong: then the sweep delivers elsewhere."""
+    """Refresh the heartbeat, but not while our clock is wrong: then the sweep delivers."""
     if not drift.guard.is_adrift():
         heartbeats.beat(**values)
 
 
 class Dispatcher:
-    """Delivers what is due. `name`: whose heartbeat to keep; None keeps none."""
+    """Delivers what is due. `name` is for the heartbeat; with None there is none."""
 
     def __init__(
         self,
@@ -83,13 +85,13 @@ class Dispatcher:
         self._kicked = asyncio.Event()
 
     def kick(self) -> None:
-        """End the rest: something is due, or it is time to stop."""
+        """End the rest, because something is due or it is time to stop."""
         self._kicked.set()
 
     async def run(self, *, goes_on: Callable[[], bool], until_idle: bool = False) -> None:
-        """Deliver while `goes_on`; with `until_idle`, no longer than there is something due.
+        """Deliver while `goes_on` returns True; with `until_idle`, only until nothing is due.
 
-        What is under way at the end is waited for and recorded.
+        At the end it waits for the requests under way and records them.
         """
         while goes_on():
             if await self._survive(self._turn):
@@ -100,15 +102,15 @@ class Dispatcher:
         await self._finish()
 
     async def _turn(self) -> bool:
-        """One turn of the wheel. Returns whether the next one should follow at once."""
+        """Record, claim and start to send. Returns whether the next round should follow at once."""
         self._kicked.clear()
         await self._beat()
         await self._give_back()
         batch = self._next_batch()
-        # Begun together, so that the database never waits for the loop between the two. It takes
-        # them in this order: what is recorded makes room for what is claimed. After a batch that
-        # could not be recorded nothing is claimed until it is: leases end, and all would be sent
-        # again and again.
+        # Both are begun at once, so that the database need not wait for the event loop in between.
+        # It runs them in this order, because recording makes room for claims. While a batch cannot
+        # be recorded nothing is claimed: leases would end, and everything would be sent again and
+        # again.
         recording = self._begin_record(batch)
         claiming = None if self._is_behind else self._begin_claim()
         try:
@@ -124,7 +126,8 @@ class Dispatcher:
             return
 
     async def _survive(self, step: Callable[[], Awaitable[bool]]) -> bool:
-        """One step; a database that is away is waited for, and nothing recorded is lost."""
+        """Run one step. If the database is away, wait and say that there is more to do; results are
+        kept."""
         try:
             return await step()
         except (OperationalError, InterfaceError) as error:
@@ -162,7 +165,8 @@ class Dispatcher:
         return bool(batch)
 
     def _next_batch(self) -> list[Result]:
-        """All that could not be recorded: its leases may have ended, and a claim is next."""
+        """The results to record now. After a batch that could not be recorded these are all of
+        them: their leases may have ended, and the next step is a claim."""
         if self._is_behind:
             return list(self._finished)
         half = (len(self._running) + len(self._finished)) // 2
@@ -197,7 +201,7 @@ class Dispatcher:
         )
 
     async def _start_claimed(self, claiming: asyncio.Future[Claim] | None) -> bool:
-        """Start what was claimed. Returns whether more may be due."""
+        """Start to send what was claimed. Returns whether more may be due."""
         if claiming is None:
             return False
         claimed = await claiming
@@ -224,14 +228,15 @@ class Dispatcher:
         self.kick()
 
     async def _give_back(self) -> None:
-        """What broke here is nobody's failure but ours: a missing key, a bug."""
+        """Give back the tries that broke on our side (a missing key, a bug). They are no failure of
+        the receiver."""
         if broken := list(self._broken):
             await self._database.run(results.give_back, broken, now=self._clock())
             del self._broken[: len(broken)]
             metrics.OWN_ERRORS.inc(len(broken))
 
     async def _try(self, job: Job) -> Result | None:
-        """One try; None where it broke on our side."""
+        """Make one try. Returns None if it broke on our side."""
         started_at = self._clock()
         try:
             answer = await sender.send(self._client, job, now=started_at)

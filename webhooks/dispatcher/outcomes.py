@@ -37,7 +37,8 @@ class Outcome:
 
 
 def judge(answer: Answer, *, failures: int, jitter: float, now: datetime) -> Outcome:
-    """`failures`: failed tries of this round before this one. `jitter`: 0 to 1, spreads retries."""
+    """Decide what becomes of a delivery. `failures` counts the failed tries of this round before
+    this one. `jitter` (0 to 1) spreads retries."""
     if answer.is_success:
         return Outcome(DeliveryStatus.DELIVERED)
     if failures >= len(SCHEDULE):
@@ -49,7 +50,7 @@ def judge(answer: Answer, *, failures: int, jitter: float, now: datetime) -> Out
 
 
 def retry_after(text: str | None, *, now: datetime) -> timedelta:
-    """The wait a `Retry-After` header asks for, seconds or a date, at most 6 hours."""
+    """The wait that a `Retry-After` header asks for, as seconds or a date; at most 6 hours."""
     if not text:
         return timedelta(0)
     if text.isascii() and text.isdigit():

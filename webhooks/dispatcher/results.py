@@ -1,4 +1,5 @@
-"""Writes down what happened, a batch at a time, and lets go of what waited for it."""
+"""Records the results of tries, a batch at a time, and frees the deliveries that waited
+for them."""
 
 from __future__ import annotations
 
@@ -20,10 +21,11 @@ from webhooks.states import DeliveryStatus
 RESPONSE_BYTES_KEPT = 1024
 PAUSE_SECONDS_MAX = 60
 
-# Deliveries first, each under its own lease, then their endpoints in one order: two dispatchers
-# never wait in a circle. A result counts once, while its lease is the one it was claimed with and
-# was not given back; only what counted says something about an endpoint.
-# `tests/webhooks/reference.py` says the same row by row; a property test holds the two together.
+# Deliveries are updated first, each under its own lease, then their endpoints in a fixed order, so
+# that two dispatchers never wait for each other in a circle. A result counts once, while its lease
+# is the one it was claimed with and was not given back. Only results that count change their
+# endpoint. `tests/webhooks/reference.py` does the same row by row; a property test compares the
+# two.
 _RECORD = """
 -- result: the batch as a table; `place` keeps its order.
 WITH result AS (
@@ -94,8 +96,8 @@ WITH result AS (
 SELECT id, lease_version, status, endpoint_id, payment_id, sequence FROM settled
 """
 
-# Makes due what was parked behind a delivery that is over now. A statement of its own: it must see
-# what was parked while the first one waited for a row.
+# Makes due what was parked behind a delivery that is over now. It is a statement of its own,
+# because it must see what was parked while the first one waited for a row.
 _RELEASE = """
 UPDATE webhooks_webhookdelivery AS d
 SET is_parked = false, next_attempt_at = least(d.next_attempt_at, %(now)s)
@@ -108,7 +110,7 @@ WHERE d.endpoint_id = over.endpoint_id AND d.payment_id = over.payment_id
 """
 
 
-# A try that broke on our side says nothing about the receiver: it was none. Its number is free.
+# A try that broke on our side was none, so it is not counted, and its number is used again.
 _GIVE_BACK = """
 UPDATE webhooks_webhookdelivery AS d
 SET leased_until = NULL, attempts = d.attempts - 1,
@@ -143,11 +145,12 @@ class _Settled(NamedTuple):
 
 @transaction.atomic
 def record(results: Sequence[Result], *, now: datetime) -> set[str]:
-    """Record a batch in one statement; returns the deliveries whose result counted.
+    """Record a batch in one statement; returns the ids of the deliveries whose result counted.
 
-    The others had lost their lease: somebody else is responsible for them by now. Or they were
-    recorded before: a batch whose commit got no answer may be recorded again, and changes nothing.
-    An endpoint that is gone is switched off with it, so that no claim comes between.
+    A result does not count if its lease is lost, because another dispatcher is responsible by then.
+    It does not count, either, if it was recorded before: a batch whose commit got no answer may be
+    recorded again, and changes nothing. An endpoint that answered 410 is switched off in the same
+    transaction, so that no claim comes in between.
     """
     settled = [_Settled._make(row) for row in sql.rows(_RECORD, _values(results, now))]
     _release([row for row in settled if row.status != DeliveryStatus.PENDING], now)
@@ -158,8 +161,8 @@ def record(results: Sequence[Result], *, now: datetime) -> set[str]:
 
 
 def give_back(jobs: Sequence[Job], *, now: datetime) -> None:
-    """Put tries that broke on our side back into the queue, for in a minute. They count neither as
-    a try of the delivery nor against its endpoint."""
+    """Make tries that broke on our side due again in a minute. They count neither as a try of the
+    delivery nor as a failure of its endpoint."""
     values = {
         "ids": arrays.texts(job.delivery_id for job in jobs),
         "versions": arrays.plain(job.lease_version for job in jobs),
@@ -183,7 +186,8 @@ def _release(ended: Iterable[_Settled], now: datetime) -> None:
 
 
 def _gone(results: Iterable[Result], counted: Collection[tuple[str, int]]) -> list[tuple[str, str]]:
-    """The endpoints that answered 410, and where. In one order, as `_RECORD` locked them."""
+    """The endpoints that answered 410, and their URLs, in the order in which `_RECORD`
+    locked them."""
     jobs = (r.job for r in results if r.answer.status == GONE and not r.job.is_manual)
     ours = (job for job in jobs if (job.delivery_id, job.lease_version) in counted)
     return sorted({(job.endpoint_id, job.url) for job in ours})
@@ -209,7 +213,7 @@ def _values(results: Sequence[Result], now: datetime) -> dict[str, Any]:
 
 
 def text_of(body: bytes) -> str:
-    """The first 1 KiB of an answer as text that PostgreSQL can hold."""
+    """The first 1 KiB of an answer as text that PostgreSQL can store."""
     return _storable(body[:RESPONSE_BYTES_KEPT].decode("utf-8", "replace"))
 
 
@@ -218,7 +222,7 @@ def _json_of(headers: Headers) -> str:
 
 
 def _storable(text: str) -> str:
-    """Without what PostgreSQL refuses: NUL, and bytes that were no UTF-8."""
+    """The text without what PostgreSQL refuses: NUL, and bytes that were not UTF-8."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode()
     return text.replace("\0", "\ufffd")

@@ -43,14 +43,15 @@ def serve(*, slots: int = SLOTS) -> None:
 
 
 def _allow_sockets() -> None:
-    """As many as this process may have: a request takes one, which is then kept for a while, and a
-    request that gets none would count against the endpoint."""
+    """Raise the limit of open files to what this process may have. Each request takes a socket,
+    which is then kept for a while; a request that got none would count as a failure of its
+    endpoint."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def burst(*, name: str | None = None, seconds: float = BURST_SECONDS) -> None:
-    """Deliver what is due, for at most `seconds`, and wait for what was started by then."""
+    """Deliver what is due for at most `seconds`, then wait for the requests that are under way."""
     _run(_burst(name, seconds))
 
 
@@ -61,7 +62,7 @@ def _run(main: Coroutine[Any, Any, None]) -> None:
 
 @judged
 def burst_if_alone(*, now: datetime) -> bool:
-    """Deliver in a burst where no dispatcher is alive. Returns whether it did."""
+    """Deliver in a burst if no dispatcher is alive. Returns whether it did."""
     heartbeats.forget_dead(now=now)
     if heartbeats.is_dispatcher_alive(now=now) or not heartbeats.take_burst(now=now):
         return False
@@ -108,7 +109,7 @@ async def _dispatcher(
 
 
 async def _listen(kick: Callable[[], None]) -> None:
-    """Hear wake-ups. While Valkey is away the poll of each second does the work."""
+    """Listen for wake-ups. While Valkey is away the loop polls every second."""
     while True:
         try:
             client = redis.asyncio.Redis.from_url(settings.REDIS_URL)

@@ -17,7 +17,7 @@ USER_AGENT = "Ballast-Webhooks/1.0"
 
 @dataclass(frozen=True)
 class Message:
-    """What a request says, whoever it goes to."""
+    """What a request says, whoever receives it."""
 
     event_id: str
     body: bytes
@@ -25,7 +25,8 @@ class Message:
 
 
 async def send(client: Client, job: Job, *, now: datetime) -> Answer:
-    """One try of a delivery. Raises Undecryptable; whatever the network does is an Answer."""
+    """Make one try of a delivery. Raises Undecryptable; whatever the network does becomes an
+    Answer."""
     secrets = decrypt_secrets(
         endpoint_id=job.endpoint_id,
         token=job.secret_token,

@@ -1,4 +1,4 @@
-"""Deliveries that somebody asks for again, and those that nobody waits for any more."""
+"""Deliveries that somebody asks for again, and those that nobody needs any more."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _ASKED_FOR = Q(is_manual=True, failures=0)
 
 @transaction.atomic
 def resend(*, tenant_id: str, delivery_id: str, now: datetime) -> WebhookDelivery:
-    """Send a delivery again: the same bytes, whatever became of it, even to an endpoint that is
-    off. One that waits for its next try goes now. Failures do not count against the endpoint.
+    """Send a delivery again with the same bytes, whatever became of it, even to an endpoint that is
+    off. One that waits for its next try is sent now. Failures do not count against the endpoint.
 
     Raises NotFound.
     """
@@ -43,7 +43,7 @@ def resend(*, tenant_id: str, delivery_id: str, now: datetime) -> WebhookDeliver
 
 
 def fresh_start(now: datetime) -> dict[str, Any]:
-    """The columns of a delivery that starts over: all tries of the schedule are ahead of it."""
+    """The columns of a delivery that starts over, with all tries of the schedule ahead of it."""
     return {
         "next_attempt_at": now,
         "queued_at": now,
@@ -56,10 +56,9 @@ def fresh_start(now: datetime) -> dict[str, Any]:
 @judged
 @transaction.atomic
 def put_aside(*, now: datetime, endpoint_id: str | None = None) -> int:
-    """Take what is pending for endpoints that are off (`skipped`) or removed (`canceled`) out of
-    the queue; returns how many. What is being sent right now is left alone, and so is what
-    somebody asked for while the endpoint was off: it waits for nothing that was taken away.
-    """
+    """End the pending deliveries of endpoints that are off (`skipped`) or removed (`canceled`);
+    returns how many. What is being sent now is left alone, and so is what somebody asked to send
+    while the endpoint was off."""
     idle = Q(leased_until=None) | Q(leased_until__lte=now)
     pending = WebhookDelivery.objects.filter(idle, status=DeliveryStatus.PENDING)
     if endpoint_id is not None:
@@ -76,7 +75,8 @@ def _bring_forward(delivery: WebhookDelivery, now: datetime) -> None:
 
 
 def _finish(rows: QuerySet[WebhookDelivery], status: DeliveryStatus, now: datetime) -> int:
-    """End what nobody waits for. Rows that a dispatcher holds are left to the next sweep."""
+    """Give these deliveries their last status. Rows that a dispatcher holds are left to the next
+    sweep."""
     held = rows.select_for_update(of=("self",), no_key=True, skip_locked=True)
     ids: Sequence[str] = list(held.values_list("pk", flat=True)[:_PUT_ASIDE_MAX])
     if not ids:
@@ -88,10 +88,10 @@ def _finish(rows: QuerySet[WebhookDelivery], status: DeliveryStatus, now: dateti
 
 
 def _let_go_behind(ended: QuerySet[WebhookDelivery], now: datetime) -> None:
-    """Make due what was parked behind deliveries that are over, and is itself still pending.
+    """Make due what was parked behind deliveries that are over, and is still pending itself.
 
-    A row that somebody holds is skipped: they send it, end it or let it go, and to wait for them
-    while we hold what they may wait for would be a deadlock.
+    Rows that somebody else has locked are skipped: they will be sent, ended or freed there. To wait
+    for them could be a deadlock, because the other side may wait for rows that we hold.
     """
     behind = Exists(
         ended.filter(

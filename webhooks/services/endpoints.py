@@ -1,4 +1,5 @@
-"""Where a tenant's events go: registration, changes, secrets, switching on and off."""
+"""Registration, changes, secrets, switching on and off of the endpoints that get a
+tenant's events."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ from webhooks.states import ENDPOINT_STATES, EndpointStatus
 OVERLAP_DEFAULT = timedelta(hours=24)
 OVERLAP_MAX = timedelta(days=7)
 
-# What a clean slate looks like: after a change of URL, and when switched on again.
+# The columns of a clean record: after a change of URL, and when it is switched on again.
 _HEALTHY: dict[str, Any] = {
     "consecutive_failures": 0,
     "first_failure_at": None,
@@ -41,7 +42,7 @@ _HEALTHY: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class WithSecret:
-    """An endpoint with the secret it was just given: the only time it is shown."""
+    """An endpoint with the secret it just got. The secret is shown this once."""
 
     endpoint: WebhookEndpoint
     secret: str
@@ -58,10 +59,9 @@ def register(
     actor: Actor,
     now: datetime,
 ) -> WithSecret:
-    """A new endpoint with a new secret. `endpoint_id`: asked for again with the same id, the same
-    endpoint is returned. Raises InvalidWebhookEvents, TooManyWebhooks, and NotFound when that one
-    was removed meanwhile.
-    """
+    """Register an endpoint with a new secret. A repeat with the same `endpoint_id` returns the same
+    endpoint. Raises InvalidWebhookEvents, TooManyWebhooks, and NotFound if that endpoint was
+    removed since."""
     check_events(events)
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     known = selectors.endpoints(tenant_id=tenant_id)
@@ -99,9 +99,9 @@ def update(
     actor: Actor,
     now: datetime,
 ) -> WebhookEndpoint:
-    """Change what is given; None leaves a value as it is.
+    """Change the values that are given; None leaves a value as it is.
 
-    What is still to be delivered goes to the new URL. Raises NotFound, InvalidWebhookEvents.
+    Deliveries that are still pending go to the new URL. Raises NotFound, InvalidWebhookEvents.
     """
     endpoint = _locked(tenant_id, endpoint_id)
     changes: dict[str, Any] = {}
@@ -125,7 +125,8 @@ def update(
 
 @transaction.atomic
 def enable(*, tenant_id: str, endpoint_id: str, actor: Actor, now: datetime) -> WebhookEndpoint:
-    """Switch on again, with a clean record. What was skipped waits for a replay. Idempotent.
+    """Switch an endpoint on again, with a clean record. Skipped deliveries wait for a replay.
+    Repeatable.
 
     Raises NotFound.
     """
@@ -143,7 +144,8 @@ def disable(
     actor: Actor,
     now: datetime,
 ) -> bool:
-    """Switch off: events are kept as skipped deliveries. Returns False when it was off already.
+    """Switch an endpoint off: events are kept as skipped deliveries. Returns False if it was off
+    already.
 
     Raises NotFound.
     """
@@ -152,7 +154,7 @@ def disable(
 
 @transaction.atomic
 def remove(*, tenant_id: str, endpoint_id: str, actor: Actor, now: datetime) -> WebhookEndpoint:
-    """Take the endpoint out of use for good and forget its secrets. Repeatable.
+    """Remove an endpoint for good and forget its secrets. Repeatable.
 
     Raises NotFound.
     """
@@ -184,12 +186,13 @@ def rotate_secret(
     actor: Actor,
     now: datetime,
 ) -> WithSecret:
-    """A new secret; the old one signs as well for `overlap` longer (0 to 7 days). `secret`: the
-    new one, from `signing.new_secret`; asked for again with the one in force, nothing changes.
+    """Give an endpoint a new secret. The old one also signs for `overlap` longer (0 to 7 days).
+    `secret` is the new one, from `signing.new_secret`; a repeat with the one in force changes
+    nothing.
 
-    Only one older secret can sign beside the new one. While one does, SecretsOverlap is raised
-    unless `overlap` is 0: it would stop working before its time. Raises NotFound,
-    InvalidSecretOverlap.
+    Only one older secret can sign beside the new one, and a second one would end the first before
+    its time. So while there is one, SecretsOverlap is raised unless `overlap` is 0. Raises
+    NotFound, InvalidSecretOverlap.
     """
     if not timedelta(0) <= overlap <= OVERLAP_MAX:
         raise InvalidSecretOverlap("The overlap must be 0 to 7 days.", field="overlapSeconds")
@@ -211,7 +214,7 @@ def rotate_secret(
 
 
 def _require_one_secret(endpoint: WebhookEndpoint, now: datetime) -> None:
-    """Raises SecretsOverlap."""
+    """Raises SecretsOverlap while an older secret also signs."""
     until = endpoint.previous_secret_expires_at
     if until is not None and now < until:
         raise SecretsOverlap(
@@ -230,7 +233,7 @@ def _secret_of(endpoint: WebhookEndpoint) -> str:
 
 
 def check_events(events: Sequence[str]) -> None:
-    """Raises InvalidWebhookEvents unless these are known names, each once, or the star alone."""
+    """Raises InvalidWebhookEvents unless the names are known and different, or the star alone."""
     if list(events) == [names.EVERY_PAYMENT]:
         return
     if not events:

@@ -1,4 +1,4 @@
-"""The outbox: an event and its deliveries, written with what caused them or not at all."""
+"""The outbox: an event and its deliveries are written in the transaction of what caused them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from webhooks.models import ENDPOINTS_PER_TENANT_MAX
 
 BODY_BYTES_MAX = 64 * 1024
 
-# One round trip. A delivery is born `skipped` while its endpoint is off, so that it can be
-# replayed; ids come in as an array because only Python makes them. The rows of what happened come
-# before it.
+# One round trip. A delivery to an endpoint that is off begins as `skipped`, so that it can be
+# replayed. Ids come in as an array, because only Python makes them. The rows of what happened are
+# inserted before the event.
 _PUBLISH = """
 receiver AS (
     SELECT id, status, row_number() OVER (ORDER BY id) AS number
@@ -52,9 +52,9 @@ def publish_payment(
 ) -> str:
     """Write a payment event into the outbox, in the caller's transaction; returns its id.
 
-    `rows`, new ones of what happened, are inserted in the same round trip. The sequence counts up
-    per payment: a second event with the same number is refused by the database, which is what keeps
-    it at one event per transition.
+    `rows` are new rows of what happened; they are inserted in the same round trip. The sequence
+    counts up per payment. The database refuses a second event with the same number, so each
+    transition has at most one event.
     """
     if type not in events.PAYMENT_EVENTS:
         raise ValueError(f"{type} is not a payment event")
@@ -71,7 +71,8 @@ def publish_payment(
 
 
 def publish_notice(*, tenant_id: str, data: Notice, now: datetime) -> str:
-    """Write a notice into the outbox, for the endpoints that name its type; returns its id."""
+    """Write a notice into the outbox, for the endpoints that subscribe to its type;
+    returns its id."""
     return _publish(
         tenant_id, data.type, data, now=now, payment_id="", sequence=0, wanted=[data.type]
     )

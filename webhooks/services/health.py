@@ -21,7 +21,7 @@ OFF_AFTER = timedelta(days=5)
 
 @judged
 def review(*, now: datetime) -> int:
-    """Act on every endpoint whose failing reached the next stage; returns how many."""
+    """Warn of or switch off each endpoint that has failed for long enough; returns how many."""
     failing = WebhookEndpoint.objects.filter(
         status=EndpointStatus.ENABLED, first_failure_at__lte=now - WARN_AFTER[0]
     )

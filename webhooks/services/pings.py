@@ -1,4 +1,4 @@
-"""A test call: one request now, answered with what the receiver said."""
+"""A test call: one request now, and the receiver's answer."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from webhooks.models import WebhookEndpoint
 from webhooks.services import urls
 from webhooks.services.secrets import decrypt_secrets
 
-# Longer than a request may take; a web process that died in the middle blocks no longer.
+# Longer than a request takes. If a web process dies during a test, the next one can start after it.
 _TEST_SECONDS = timedelta(seconds=20)
 
 
 @dataclass(frozen=True)
 class Ping:
-    """The event that was made up, and what came back."""
+    """The event that was made up for the test, and the answer to it."""
 
     event_id: str
     answer: Answer
 
 
 def ping(*, tenant_id: str, endpoint_id: str, mode: str, now: datetime) -> Ping:
-    """Send a `webhook.test` event to the endpoint, on or off. It is neither stored nor repeated,
-    and does not count for or against the endpoint.
+    """Send a `webhook.test` event to the endpoint, whether it is on or off. The event is not
+    stored, not repeated, and says nothing about the endpoint's health.
 
     Blocks for up to 15 s; hold no transaction. Raises NotFound, WebhooksStopped, and
     WebhookTestRunning: one test per tenant at a time, because each occupies a web process.

@@ -27,7 +27,7 @@ _NOT_DELIVERED = (DeliveryStatus.FAILED, DeliveryStatus.SKIPPED)
 
 @dataclass(frozen=True)
 class Replayed:
-    """`resume_from`: where to go on when the window held more than one call may queue."""
+    """`resume_from` says where to go on, if the window held more than one call may queue."""
 
     queued: int
     resume_from: datetime | None
@@ -46,9 +46,9 @@ def replay(
 ) -> Replayed:
     """Queue the events from `start` up to `end` for one endpoint, in their order.
 
-    `only_failed`: those that were given up or skipped. Otherwise also what was delivered, and
-    events from before the endpoint existed. At most 10,000 per call.
-    Raises NotFound, InvalidReplayWindow, WebhookDisabled.
+    With `only_failed`, those that were given up or skipped; otherwise also what was delivered, and
+    events from before the endpoint existed. At most 10,000 per call. Raises NotFound,
+    InvalidReplayWindow, WebhookDisabled.
     """
     endpoint = _replayable(tenant_id, endpoint_id, start, end, now)
     found = list(_in_window(endpoint, start, end, only_failed=only_failed)[: EVENTS_MAX + 1])
@@ -76,7 +76,8 @@ def count(
     only_failed: bool,
     now: datetime,
 ) -> int:
-    """How many events `replay` would queue now; one more than it may when they are too many.
+    """How many events `replay` would queue now. If they are too many, one more than `replay` may
+    queue.
 
     Raises what `replay` does.
     """

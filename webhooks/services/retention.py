@@ -1,4 +1,4 @@
-"""Events leave after 30 days, with their deliveries and attempts."""
+"""Deletes events after 30 days, with their deliveries and attempts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from common.database_clock import judged
 KEPT_FOR = timedelta(days=30)
 _BATCH = 1_000
 
-# Bounded per statement, so that no clean-up holds many locks or one long transaction.
+# Each statement deletes a bounded number, so that no clean-up holds many locks or runs for long.
 _FORGET = """
 WITH event AS (
     SELECT id FROM webhooks_webhookevent AS e
@@ -33,7 +33,8 @@ DELETE FROM webhooks_webhookevent AS e USING event WHERE e.id = event.id
 
 @judged
 def forget_old(*, now: datetime) -> int:
-    """Delete events older than 30 days, unless one is still to be delivered; returns how many."""
+    """Delete events older than 30 days, except those that are still to be delivered; returns how
+    many."""
     values: dict[str, Any] = {"before": now - KEPT_FOR, "batch": _BATCH}
     forgotten = 0
     with connection.cursor() as cursor:

@@ -24,7 +24,7 @@ def decrypt_secrets(
     previous_expires_at: datetime | None,
     now: datetime,
 ) -> Secrets:
-    """Decrypt what signs at `now`. Raises Undecryptable."""
+    """The secrets that sign at `now`, decrypted. Raises Undecryptable."""
     context = secret_context(endpoint_id)
     overlaps = previous_expires_at is not None and now < previous_expires_at
     return Secrets(
@@ -35,11 +35,11 @@ def decrypt_secrets(
 
 @lru_cache(maxsize=1024)
 def _decrypted(token: str, context: str) -> str:
-    """A dispatcher signs for the same endpoints over and over.
+    """Cached, because a dispatcher signs for the same endpoints over and over.
 
-    A secret stays here after its overlap or its endpoint, until newer ones push it out. It signs
-    for nothing any more, as `decrypt_secrets` does not ask for it, and it gives nothing away:
-    whoever can read this process's memory finds `ENCRYPTION_KEYS` there, which open every tenant's
-    secrets.
+    A secret stays in the cache after its overlap or its endpoint has ended, until newer ones
+    replace it. It signs nothing any more, because `decrypt_secrets` does not ask for it. And it
+    gives nothing away: whoever can read this process's memory finds `ENCRYPTION_KEYS` there, which
+    decrypt every tenant's secrets.
     """
     return crypto.decrypt(token, context=context)

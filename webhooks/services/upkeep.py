@@ -1,4 +1,4 @@
-"""What a periodic job keeps in order, dispatcher or not."""
+"""What a periodic job keeps in order, whether or not a dispatcher runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from webhooks.services import deliveries, health
 
 
 def sweep(*, now: datetime) -> None:
-    """Warn about and switch off failing endpoints, take what nobody waits for out of the queue,
-    and deliver what is due where no dispatcher does."""
+    """Warn of failing endpoints and switch them off, end deliveries that nobody needs, and deliver
+    what is due if no dispatcher is alive."""
     health.review(now=now)
     deliveries.put_aside(now=now)
     runs.burst_if_alone(now=now)

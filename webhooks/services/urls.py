@@ -1,4 +1,4 @@
-"""The URL rule for tenants: which URLs an endpoint may have."""
+"""The rule for tenants: which URLs an endpoint may have."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from webhooks.errors import InvalidWebhookUrl
 
 @dataclass(frozen=True)
 class CheckedUrl:
-    """A URL that passed the rule: the only kind that services take."""
+    """A URL that passed the rule. Services accept no other."""
 
     text: str
 
 
 def check(url: str, *, mode: str) -> CheckedUrl:
-    """Check `url` for a tenant of this mode, its addresses of today included.
+    """Check `url` for a tenant of this mode, with the addresses its name has today.
 
-    Raises InvalidWebhookUrl. Looks names up, which may take 2 s: hold no transaction.
+    Raises InvalidWebhookUrl. Looks up names, which may take 2 s: hold no transaction.
     """
     policy = urls.policy()
     try:
@@ -34,5 +34,6 @@ def check(url: str, *, mode: str) -> CheckedUrl:
 
 
 def allows_http(mode: str) -> bool:
-    """Whether a tenant of this mode may use plain http (to the operator's networks)."""
+    """Whether a tenant of this mode may use plain http (only to networks that the operator
+    allowed)."""
     return bool(settings.WEBHOOK_ALLOW_HTTP) and mode == Mode.SANDBOX
