@@ -11,7 +11,7 @@ from dashboard.shell.badges import Badge
 from funding.models import AutoFundingDecision, DecisionOutcome
 from funding.services import notices
 
-_REASONS = {
+REASONS = {
     "below_threshold": "The balance was below the threshold.",
     "awaiting_confirmation": "The balance was below the threshold; the approvers were asked.",
     "awaiting_confirmation_nobody_asked": (
@@ -65,8 +65,10 @@ def decision_line(row: AutoFundingDecision) -> DecisionLine:
 
 def reason(code: str) -> str:
     """Why it fired or did not, in a sentence."""
-    if code in _REASONS:
-        return _REASONS[code]
+    if code in REASONS:
+        return REASONS[code]
     if code in DomainError.registry:
         return f"{DomainError.registry[code].title}."
-    return f"It was paused. {notices.explain_pause(code)[0]}"
+    if notices.is_pause(code):
+        return f"It was paused. {notices.explain_pause(code)[0]}"
+    return f"There is no explanation of {code} here. Please ask support."

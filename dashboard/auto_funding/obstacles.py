@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from common import days
-from common.errors import DomainError
 from dashboard.shell.badges import Badge
+from funding.errors import FundingSourceNotAuthorized
 from funding.services import notices
 from funding.services.auto_funding_checks import Declined
 
@@ -38,7 +38,7 @@ _UNAUTHORIZED = State(
     Badge("Paused", "warn"),
     Step("dashboard:auto_funding", "See why"),
 )
-_WAYS_OUT = {
+WAYS_OUT = {
     "auto_funding_monthly_limit": ("It continues on {month}, or when you raise it.", _SETTINGS),
     "daily_limit_exceeded": (
         "It continues after midnight, US Eastern time, or with a higher limit: ask us.",
@@ -49,6 +49,7 @@ _WAYS_OUT = {
     "no_funding_source": ("Add one, or choose a default.", _ACCOUNTS),
     "funding_source_not_verified": ("Type in the two amounts.", _ACCOUNTS),
     "funding_source_unusable": ("Choose another one.", _ACCOUNTS),
+    "funding_source_not_authorized": (FundingSourceNotAuthorized.advice, _DETAILS),
     "funding_method_not_supported": ("Choose another method or account.", _SETTINGS),
     "no_network": ("It begins when one is.", _DETAILS),
     "tenant_suspended": ("Please contact support.", _DETAILS),
@@ -61,23 +62,16 @@ def state(obstacle: Declined, *, now: datetime) -> State:
     """What to say of a rule that is on and meets `obstacle`."""
     if obstacle.reason == "funding_source_not_authorized":
         return _UNAUTHORIZED
-    advice, step = _way_out(obstacle.reason)
+    advice, step = WAYS_OUT.get(obstacle.reason, ("", _DETAILS))
     text = f"Auto-funding adds no money now. {obstacle.detail} {_dated(advice, now)}"
     return State(text, Badge("Adds nothing", "warn"), step)
 
 
 def explained(obstacle: Declined, *, now: datetime) -> str:
     """The sentence that explains an obstacle, and the step that a person can take."""
-    if obstacle.reason in _WAYS_OUT or obstacle.reason in DomainError.registry:
-        return f"{obstacle.detail} {_dated(_way_out(obstacle.reason)[0], now)}".strip()
-    return " ".join(notices.explain_pause(obstacle.reason)).strip()
-
-
-def _way_out(reason: str) -> tuple[str, Step]:
-    if reason in _WAYS_OUT:
-        return _WAYS_OUT[reason]
-    known = DomainError.registry.get(reason)
-    return (known.advice if known else "", _DETAILS)
+    if obstacle.reason in WAYS_OUT:
+        return f"{obstacle.detail} {_dated(WAYS_OUT[obstacle.reason][0], now)}"
+    return " ".join(notices.explain_pause(obstacle.reason))
 
 
 def _dated(advice: str, now: datetime) -> str:

@@ -18,7 +18,6 @@ from balance import services as ledger
 from common import sweeps
 from common.database import outages
 from common.database_clock import judged
-from common.errors import DomainError
 from common.money import format_cents
 from funding.models import (
     AutoFundingConfig,
@@ -58,8 +57,6 @@ def evaluate(*, tenant_id: str, now: datetime) -> AutoFundingDecision | None:
         return None
     except Declined as refusal:
         return _decline(situation, refusal)
-    except DomainError as refusal:
-        return _decline(situation, Declined(refusal.code, refusal.detail))
     return _fire(situation, source, network)
 
 

@@ -1,20 +1,30 @@
-"""What can keep auto-funding from firing, in the order in which it is checked.
+"""What may keep auto-funding from adding money: `GUARDS`, in the order in which they are asked.
 
-`permit` runs under the balance row's lock and must not wait for another row. `obstacle_of` only
-reads.
+`permit` asks those of a firing, under the balance row's lock, and waits for no other row;
+`obstacle_of` asks those of somebody who only looks.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import Enum, StrEnum
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
 from balance.selectors import Funds
 from common.errors import DomainError
 from funding import selectors
-from funding.errors import MonthlyLimitExceeded
+from funding.errors import (
+    DailyLimitExceeded,
+    FundingMethodNotSupported,
+    FundingSourceNotAuthorized,
+    FundingSourceNotVerified,
+    FundingSourceUnusable,
+    MonthlyLimitExceeded,
+)
 from funding.methods import METHODS
 from funding.models import (
     AutoFundingConfig,
@@ -23,34 +33,53 @@ from funding.models import (
     FundingTransaction,
     Trigger,
 )
-from funding.services import auto_funding_month, limits, pauses, sources
+from funding.services import auto_funding_month, limits, notices, pauses, sources
 from funding.services.approval_policy import SUPERSEDED
 from funding.states import IN_FLIGHT
 from networks.base import PaymentNetwork
 from tenants import switches
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind
+from transfers.errors import AmountAboveLimit
 
-RUNAWAY = "too_many_firings"
 RUNAWAY_FIRINGS = 3
 RUNAWAY_WITHIN = timedelta(minutes=10)
 LOOK_AGAIN_AFTER = timedelta(minutes=10)
-# Reasons and sentences that are used in two places.
-NO_SOURCE = ("no_funding_source", "There is no bank account to draw from.")
-TOO_FAST = (RUNAWAY, "It fired three times within ten minutes.")
-LEFT_ALONE = (pauses.AFTER_FAILURE, "A debit of this account failed a short while ago.")
-STOPPED = ("funding_stopped", "Sending to the bank is stopped; what fires waits until it goes on.")
+
+
+class Reason(StrEnum):
+    """Why no money is added, where it is neither a pause nor the code of a DomainError."""
+
+    TENANT_SUSPENDED = "tenant_suspended"
+    ALREADY_IN_FLIGHT = "already_in_flight"
+    NO_SOURCE = "no_funding_source"
+    NO_NETWORK = "no_network"
+    MONTHLY_LIMIT = "auto_funding_monthly_limit"
+    STOPPED = "funding_stopped"
 
 
 class Declined(Exception):
-    """Why no money is added. `is_news`: the tenant is told of it here, because nothing else tells
-    it."""
+    """Why no money is added. `is_news`: the tenant hears of it here and nowhere else.
 
-    def __init__(self, reason: str, detail: str, *, is_news: bool = True) -> None:
+    `pauses`: a firing that meets it pauses auto-funding for this reason, until `paused_until` or,
+    without it, until a person acts.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        detail: str,
+        *,
+        is_news: bool = True,
+        pauses: bool = False,
+        paused_until: datetime | None = None,
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.detail = detail
         self.is_news = is_news
+        self.pauses = pauses
+        self.paused_until = paused_until
 
 
 class Undecidable(Exception):
@@ -70,6 +99,34 @@ class Situation:
     @property
     def is_low(self) -> bool:
         return self.funds.available + self.funds.pending < self.threshold
+
+
+@dataclass(kw_only=True)
+class Attempt:
+    """Adding `amount` cents at `now`. The guards fill in `source` and `network` on their way."""
+
+    config: AutoFundingConfig
+    amount: int
+    now: datetime
+    source: FundingSource = field(init=False)
+    network: PaymentNetwork = field(init=False)
+
+
+class Purpose(Enum):
+    """What a guard is asked for: to add money now, or to tell somebody what is in the way."""
+
+    FIRING = "firing"
+    LOOKING = "looking"
+
+
+class Guard(NamedTuple):
+    """One thing that may be in the way. `check` raises Declined or a DomainError with one of
+    `reasons`; without any it can only raise Undecidable. `only`: asked for this purpose alone.
+    """
+
+    check: Callable[[Attempt], None]
+    reasons: tuple[str, ...]
+    only: Purpose | None = None
 
 
 def in_flight() -> QuerySet[FundingTransaction]:
@@ -94,147 +151,188 @@ def idle_until(*, tenant_id: str, now: datetime) -> datetime | None:
 
 
 def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:
-    """The account and the network that the money would come from. The source cannot be removed
-    before the transaction ends.
+    """Where the money would come from; the source stays unremoved until the transaction ends.
 
-    Raises Declined, Undecidable, and the DomainErrors of `sources` and `limits`.
+    Raises Declined, after it paused auto-funding if the reason says so, and Undecidable.
     """
-    _check_standing(situation)
-    source = _lock_source(situation.config)
-    _check_back_off(situation, source)
-    network = network_of(situation.config)
-    _check_amount(situation)
-    _check_pace(situation)
-    return source, network
+    config, now = situation.config, situation.now
+    attempt = Attempt(config=config, amount=situation.amount, now=now)
+    try:
+        _ask(Purpose.FIRING, attempt)
+    except Declined as refusal:
+        if refusal.pauses:
+            pauses.pause(
+                tenant_id=config.tenant_id,
+                reason=refusal.reason,
+                until=refusal.paused_until,
+                now=now,
+            )
+        raise
+    return attempt.source, attempt.network
 
 
 def obstacle_of(config: AutoFundingConfig, *, now: datetime) -> Declined | None:
-    """What would keep `config` from adding money now, whether or not the balance is low. None if
-    nothing does, and where auto-funding is switched off.
+    """What would keep `config` from adding money now, low or not; None if nothing does, and where
+    it is switched off.
 
-    For pages and API answers: it takes no lock and writes nothing, and a funding on its way is no
-    obstacle. It refuses what `permit` refuses, in the same order.
+    For people and programs that read: it decides, locks and writes nothing, and one funding on its
+    way is no obstacle.
     """
     if not config.enabled:
         return None
     try:
-        _foresee(config, now)
+        _ask(Purpose.LOOKING, Attempt(config=config, amount=config.funding_amount or 0, now=now))
     except Declined as refusal:
         return refusal
-    except DomainError as refusal:
-        return Declined(refusal.code, refusal.detail)
     return None
 
 
-def _foresee(config: AutoFundingConfig, now: datetime) -> None:
-    """Raises the refusal that `obstacle_of` turns into a reason."""
-    check_tenant(config)
-    check_pause(config, now)
+def _ask(purpose: Purpose, attempt: Attempt) -> None:
+    """Raises Declined for the first guard that is in the way, and Undecidable."""
+    for guard in GUARDS:
+        if guard.only not in (None, purpose):
+            continue
+        try:
+            guard.check(attempt)
+        except DomainError as refusal:
+            raise Declined(refusal.code, refusal.detail) from refusal
+
+
+def _tenant_is_active(attempt: Attempt) -> None:
+    if attempt.config.tenant.status == TenantStatus.SUSPENDED:
+        raise Declined(Reason.TENANT_SUSPENDED, "The tenant is suspended.")
+
+
+def _nothing_is_in_flight(attempt: Attempt) -> None:
+    """The unique index would say it too, but by failing the transaction of whoever posts."""
+    if in_flight().filter(tenant_id=attempt.config.tenant_id).exists():
+        detail = "An automatic funding is on its way."
+        raise Declined(Reason.ALREADY_IN_FLIGHT, detail, is_news=False)
+
+
+def _is_not_paused(attempt: Attempt) -> None:
+    if pauses.is_paused(attempt.config, attempt.now):
+        raise Declined(attempt.config.paused_reason, "Auto-funding is paused.", is_news=False)
+
+
+def _lock_source(attempt: Attempt) -> None:
+    """Raises Undecidable, too."""
+    config = attempt.config
+    source_id = selectors.auto_funding_source_id(config)
+    if source_id is None:
+        raise _no_source()
+    source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
+    if source is None:
+        raise Undecidable
+    attempt.source = source
+
+
+def _read_source(attempt: Attempt) -> None:
+    config = attempt.config
     source = selectors.drawn_from(tenant_id=config.tenant_id, source_id=config.source_id)
     if source is None:
-        raise Declined(*NO_SOURCE)
-    sources.require_debitable(source=source, method=config.funding_method)
-    if pauses.left_alone_until(source, now=now) is not None:
-        raise Declined(*LEFT_ALONE, is_news=False)
-    network = network_of(config)
-    amount, force = config.funding_amount or 0, limits.of(config.tenant_id)
-    limits.check_transaction(force, method=config.funding_method, amount=amount)
-    if force.daily is not None or force.monthly is not None:
-        limits.check_sums(force, limits.usage(tenant_id=config.tenant_id, now=now), amount=amount)
-    check_month(config, amount=amount, now=now)
-    if runs_away(config, now):
-        raise Declined(*TOO_FAST, is_news=False)
-    stop = switches.stop_of(SwitchKind.FUNDING, tenant_id=config.tenant_id, network=network.name)
-    if stop is not None:
-        raise Declined(*STOPPED, is_news=False)
+        raise _no_source()
+    attempt.source = source
 
 
-def check_tenant(config: AutoFundingConfig) -> None:
-    """Raises Declined for a tenant that is suspended."""
-    if config.tenant.status == TenantStatus.SUSPENDED:
-        raise Declined("tenant_suspended", "The tenant is suspended.")
+def _no_source() -> Declined:
+    return Declined(Reason.NO_SOURCE, "There is no bank account to draw from.")
 
 
-def check_pause(config: AutoFundingConfig, now: datetime) -> None:
-    """Raises Declined while it is paused."""
-    if pauses.is_paused(config, now):
-        raise Declined(config.paused_reason, "Auto-funding is paused.", is_news=False)
+def _source_can_be_debited(attempt: Attempt) -> None:
+    sources.require_debitable(source=attempt.source, method=attempt.config.funding_method)
 
 
-def network_of(config: AutoFundingConfig) -> PaymentNetwork:
-    """Raises Declined where no network is connected."""
+def _source_is_not_left_alone(attempt: Attempt) -> None:
+    """An account that the settings did not use when it failed is left alone all the same."""
+    until = pauses.left_alone_until(attempt.source, now=attempt.now)
+    if until is not None:
+        detail = "A debit of this account failed a short while ago."
+        raise Declined(
+            notices.AFTER_FAILURE, detail, is_news=False, pauses=True, paused_until=until
+        )
+
+
+def _network_is_connected(attempt: Attempt) -> None:
+    config = attempt.config
     network = METHODS[config.funding_method].network(config.tenant.mode)
     if network is None:
-        raise Declined("no_network", "No payment network is connected yet.")
-    return network
+        raise Declined(Reason.NO_NETWORK, "No payment network is connected yet.")
+    attempt.network = network
 
 
-def check_month(config: AutoFundingConfig, *, amount: int, now: datetime) -> None:
-    """Raises Declined where `amount` cents would exceed the monthly limit of the settings."""
+def _limits_allow_it(attempt: Attempt) -> None:
+    """A firing holds the balance row, so that nobody else's amount slips in."""
+    tenant_id = attempt.config.tenant_id
+    limits.check_unlocked(
+        limits.of(tenant_id),
+        tenant_id=tenant_id,
+        method=attempt.config.funding_method,
+        amount=attempt.amount,
+        now=attempt.now,
+    )
+
+
+def _settings_allow_it(attempt: Attempt) -> None:
+    """The monthly limit of the settings."""
+    config = attempt.config
     try:
         auto_funding_month.check(
-            config.monthly_limit, tenant_id=config.tenant_id, amount=amount, now=now
+            config.monthly_limit,
+            tenant_id=config.tenant_id,
+            amount=attempt.amount,
+            now=attempt.now,
         )
     except MonthlyLimitExceeded as refusal:
-        raise Declined("auto_funding_monthly_limit", refusal.detail) from refusal
+        raise Declined(Reason.MONTHLY_LIMIT, refusal.detail) from refusal
 
 
-def runs_away(config: AutoFundingConfig, now: datetime) -> bool:
-    """Whether it fired three times within ten minutes and nobody has resumed it since."""
+def _does_not_run_away(attempt: Attempt) -> None:
+    """Three firings within ten minutes, since somebody resumed it: nothing more until a person
+    acts."""
+    config, now = attempt.config, attempt.now
     since = max(now - RUNAWAY_WITHIN, config.resumed_at or now - RUNAWAY_WITHIN)
     firings = selectors.decisions(tenant_id=config.tenant_id).filter(
         outcome=DecisionOutcome.FIRED, created_at__gt=since
     )
-    # A funding that was withdrawn because its terms changed never asked a bank for money.
-    return firings.exclude(funding__failure_code=SUPERSEDED).count() >= RUNAWAY_FIRINGS
+    # What a change of the terms withdrew never asked a bank for money.
+    if firings.exclude(funding__failure_code=SUPERSEDED).count() >= RUNAWAY_FIRINGS:
+        detail = "It fired three times within ten minutes."
+        raise Declined(notices.RUNAWAY, detail, is_news=False, pauses=True)
 
 
-def _check_standing(situation: Situation) -> None:
-    """Raises Declined while nothing may fire, whatever the bank account and the amount are."""
-    config = situation.config
-    check_tenant(config)
-    # The unique index would refuse it as well, but that would fail the transaction of the posting.
-    if in_flight().filter(tenant_id=config.tenant_id).exists():
-        raise Declined("already_in_flight", "An automatic funding is on its way.", is_news=False)
-    check_pause(config, situation.now)
-
-
-def _lock_source(config: AutoFundingConfig) -> FundingSource:
-    source_id = selectors.auto_funding_source_id(config)
-    if source_id is None:
-        raise Declined(*NO_SOURCE)
-    source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
-    if source is None:
-        raise Undecidable
-    sources.require_debitable(source=source, method=config.funding_method)
-    return source
-
-
-def _check_back_off(situation: Situation, source: FundingSource) -> None:
-    """Raises Declined while this account is left alone after failures. They may come from a time at
-    which the settings named another account."""
-    config, now = situation.config, situation.now
-    until = pauses.left_alone_until(source, now=now)
-    if until is not None:
-        pauses.pause(tenant_id=config.tenant_id, reason=pauses.AFTER_FAILURE, until=until, now=now)
-        raise Declined(*LEFT_ALONE, is_news=False)
-
-
-def _check_amount(situation: Situation) -> None:
-    config, amount, now = situation.config, situation.amount, situation.now
-    limits.check(
-        limits.of(config.tenant_id),
-        tenant_id=config.tenant_id,
-        method=config.funding_method,
-        amount=amount,
-        now=now,
+def _sending_is_not_stopped(attempt: Attempt) -> None:
+    """A firing is not kept from happening: it waits until sending goes on."""
+    stop = switches.stop_of(
+        SwitchKind.FUNDING, tenant_id=attempt.config.tenant_id, network=attempt.network.name
     )
-    check_month(config, amount=amount, now=now)
+    if stop is not None:
+        detail = "Sending to the bank is stopped; what fires waits until it goes on."
+        raise Declined(Reason.STOPPED, detail, is_news=False)
 
 
-def _check_pace(situation: Situation) -> None:
-    """Raises Declined after three firings within ten minutes, until a person acts."""
-    config, now = situation.config, situation.now
-    if runs_away(config, now):
-        pauses.pause(tenant_id=config.tenant_id, reason=RUNAWAY, now=now)
-        raise Declined(*TOO_FAST, is_news=False)
+GUARDS = (
+    Guard(_tenant_is_active, (Reason.TENANT_SUSPENDED,)),
+    Guard(_nothing_is_in_flight, (Reason.ALREADY_IN_FLIGHT,), only=Purpose.FIRING),
+    Guard(_is_not_paused, tuple(notices.PAUSES)),
+    Guard(_lock_source, (Reason.NO_SOURCE,), only=Purpose.FIRING),
+    Guard(_read_source, (Reason.NO_SOURCE,), only=Purpose.LOOKING),
+    Guard(
+        _source_can_be_debited,
+        (
+            FundingSourceNotVerified.code,
+            FundingSourceUnusable.code,
+            FundingMethodNotSupported.code,
+            FundingSourceNotAuthorized.code,
+        ),
+    ),
+    Guard(_source_is_not_left_alone, (notices.AFTER_FAILURE,)),
+    Guard(_network_is_connected, (Reason.NO_NETWORK,)),
+    Guard(
+        _limits_allow_it,
+        (AmountAboveLimit.code, DailyLimitExceeded.code, MonthlyLimitExceeded.code),
+    ),
+    Guard(_settings_allow_it, (Reason.MONTHLY_LIMIT,)),
+    Guard(_does_not_run_away, (notices.RUNAWAY,)),
+    Guard(_sending_is_not_stopped, (Reason.STOPPED,), only=Purpose.LOOKING),
+)

@@ -67,6 +67,11 @@ class Limits:
     daily: int | None
     monthly: int | None
 
+    @property
+    def bound_sums(self) -> bool:
+        """Whether what was asked for before counts."""
+        return self.daily is not None or self.monthly is not None
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -105,10 +110,18 @@ def check(limits: Limits, *, tenant_id: str, method: str, amount: int, now: date
     Raises AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded.
     """
     check_transaction(limits, method=method, amount=amount)
-    if limits.daily is None and limits.monthly is None:
-        return
-    ledger.lock_row(tenant_id=tenant_id)
-    check_sums(limits, usage(tenant_id=tenant_id, now=now), amount=amount)
+    if limits.bound_sums:
+        ledger.lock_row(tenant_id=tenant_id)
+        check_sums(limits, usage(tenant_id=tenant_id, now=now), amount=amount)
+
+
+def check_unlocked(
+    limits: Limits, *, tenant_id: str, method: str, amount: int, now: datetime
+) -> None:
+    """What `check` refuses, for a caller who holds the balance row, or who only asks."""
+    check_transaction(limits, method=method, amount=amount)
+    if limits.bound_sums:
+        check_sums(limits, usage(tenant_id=tenant_id, now=now), amount=amount)
 
 
 def check_sums(limits: Limits, used: Usage, *, amount: int) -> None:

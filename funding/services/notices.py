@@ -18,21 +18,26 @@ from tenants.services import emails
 from webhooks.bodies import AutoFundingPaused, AutoFundingSkipped, BalanceLow
 from webhooks.services import events
 
+# Why auto-funding is paused, each with what happened and what to do; RETURNED goes before a code.
+AFTER_FAILURE = "waiting_after_failure"
+RUNAWAY = "too_many_firings"
+BY_A_PERSON = "paused_by_a_person"
+SOURCE_REMOVED = "funding_source_removed"
 RETURNED = "bank_returned_"
-_PAUSES = {
-    "waiting_after_failure": (
+PAUSES = {
+    AFTER_FAILURE: (
         "The last automatic funding failed or was given up.",
         "It is tried again by itself.",
     ),
-    "too_many_firings": (
+    RUNAWAY: (
         "It added money three times within ten minutes.",
         "Find out what lowers the balance, then switch auto-funding on again.",
     ),
-    "paused_by_a_person": (
+    BY_A_PERSON: (
         "Somebody in your team paused it.",
         "Resume it when it should add money again.",
     ),
-    "funding_source_removed": (
+    SOURCE_REMOVED: (
         "The bank account it used was removed.",
         "Choose another bank account and switch auto-funding on again.",
     ),
@@ -57,6 +62,11 @@ def paused(*, config: AutoFundingConfig, available: int, now: datetime) -> None:
     )
 
 
+def is_pause(reason: str) -> bool:
+    """Whether `reason` is one for which auto-funding is paused."""
+    return reason in PAUSES or reason.startswith(RETURNED)
+
+
 def is_end_of_authorization(reason: str) -> bool:
     """Whether it paused because the bank said that debits are not authorized."""
     code = reason.removeprefix(RETURNED)
@@ -66,7 +76,7 @@ def is_end_of_authorization(reason: str) -> bool:
 def explain_pause(reason: str) -> tuple[str, str]:
     """Two sentences for people: what happened, and what to do about it."""
     if not reason.startswith(RETURNED):
-        return _PAUSES.get(reason, _UNKNOWN_PAUSE)
+        return PAUSES.get(reason, _UNKNOWN_PAUSE)
     code = return_codes.lookup(reason.removeprefix(RETURNED))
     sentence = f"The bank answered {code.code}, {code.title.lower()}: {code.meaning}"
     if code.ends_authorization:

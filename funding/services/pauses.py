@@ -25,8 +25,6 @@ from networks import return_codes
 from tenants.actors import Actor
 from tenants.services import audit
 
-AFTER_FAILURE = "waiting_after_failure"
-BY_A_PERSON = "paused_by_a_person"
 BACK_OFF = (timedelta(hours=1), timedelta(hours=6), timedelta(hours=24))
 
 
@@ -64,7 +62,7 @@ def pause_by_hand(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
 
     Funding that is on its way, or waits for approval, goes on.
     """
-    if not pause(tenant_id=tenant_id, reason=BY_A_PERSON, now=now):
+    if not pause(tenant_id=tenant_id, reason=notices.BY_A_PERSON, now=now):
         return False
     audit.record(
         tenant_id=tenant_id,
@@ -121,7 +119,7 @@ def note_failure(*, funding: FundingTransaction, now: datetime) -> None:
         return
     config.failures_in_a_row = back_off.failures_in_a_row
     config.save(update_fields=("failures_in_a_row",))
-    pause(tenant_id=funding.tenant_id, reason=AFTER_FAILURE, until=back_off.until, now=now)
+    pause(tenant_id=funding.tenant_id, reason=notices.AFTER_FAILURE, until=back_off.until, now=now)
 
 
 def _count_failure(funding: FundingTransaction, *, known: int, now: datetime) -> AccountBackOff:
@@ -159,7 +157,7 @@ def note_success(*, funding: FundingTransaction) -> None:
     if config is None or not draws_on(config, selectors.same_account_now(funding.source)):
         return
     configs.update(failures_in_a_row=0)
-    configs.filter(paused_reason=AFTER_FAILURE).update(paused_reason="", paused_until=None)
+    configs.filter(paused_reason=notices.AFTER_FAILURE).update(paused_reason="", paused_until=None)
 
 
 def is_paused(config: AutoFundingConfig, now: datetime) -> bool:

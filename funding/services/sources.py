@@ -27,7 +27,7 @@ from funding.errors import (
 )
 from funding.methods import METHODS
 from funding.models import FundingSource, FundingTransaction
-from funding.services import consents, pauses
+from funding.services import consents, notices, pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
 from networks.return_codes import ReturnCode
@@ -135,7 +135,7 @@ def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> Fu
     if source.status == SourceStatus.REMOVED:
         return source
     _require_idle(source)
-    pauses.pause_where_used(source=source, reason="funding_source_removed", now=now)
+    pauses.pause_where_used(source=source, reason=notices.SOURCE_REMOVED, now=now)
     set_status(
         source=source, status=SourceStatus.REMOVED, now=now, removed_at=now, is_default=False
     )

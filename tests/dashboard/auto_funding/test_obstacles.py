@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from common.clock import utc_now
+from dashboard.auto_funding import decisions, obstacles
 from dashboard.auto_funding import state as auto_funding
 from funding.models import AutoFundingConfig
-from funding.services.auto_funding_checks import obstacle_of
+from funding.services import notices
+from funding.services.auto_funding_checks import GUARDS, Purpose, obstacle_of
 from payments.services import orders
 from tenants.actors import SYSTEM
 from tests.balance.builders import fund
@@ -21,6 +23,29 @@ SETUPS = dict(OBSTACLES)
 def sentence_of(tenant):
     config = AutoFundingConfig.objects.get(tenant=tenant)
     return auto_funding.state(config, now=NOW, obstacle=obstacle_of(config, now=utc_now()))
+
+
+def reasons_for(purpose):
+    return {reason for guard in GUARDS if guard.only in (None, purpose) for reason in guard.reasons}
+
+
+def test_what_was_decided_has_words_for_every_guard():
+    assert reasons_for(Purpose.FIRING) - {*decisions.REASONS, *notices.PAUSES} == set()
+
+
+def test_what_to_do_now_has_words_for_every_guard():
+    assert reasons_for(Purpose.LOOKING) - {*obstacles.WAYS_OUT, *notices.PAUSES} == set()
+
+
+def test_every_guard_is_among_the_obstacles_that_tests_bring_about():
+    elsewhere = {"no_network", "too_many_firings", "waiting_after_failure"}
+
+    assert reasons_for(Purpose.LOOKING) - set(SETUPS) == elsewhere
+    assert set(SETUPS) - reasons_for(Purpose.LOOKING) == set()
+
+
+def test_a_reason_that_nobody_knows_is_not_called_a_pause():
+    assert decisions.reason("full_moon").startswith("There is no explanation of full_moon here.")
 
 
 @pytest.mark.parametrize(("reason", "setup"), OBSTACLES)
