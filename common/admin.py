@@ -1,4 +1,4 @@
-"""Shared pieces of the staff desk."""
+"""Pieces that the pages of Django's admin share."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from unfold.admin import ModelAdmin, TabularInline
 from common.errors import DomainError
 from common.money import format_cents
 
-# Two pages of a list.
+# Two pages of a list. Actions refuse more rows.
 CHOSEN_MAX = 200
 _TOO_MANY = (
     f"Nothing was done: more than {CHOSEN_MAX} rows are selected. Narrow the list with a search or"
     " a filter, or go through it page by page."
 )
 
-# Columns that workers write for each other: a page shows them last.
+# Columns by which workers coordinate. A page shows them last.
 _MACHINERY = frozenset(
     {
         "attempts",
@@ -46,12 +46,12 @@ _HOLD = frozenset({"held_at", "hold_reason"})
 
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 
-# On a phone a list leaves out the lines that have it (static/css/operator.css).
+# On a phone, a list hides the lines that have this class (static/css/operator.css).
 _NONE = '<span class="desk-none">–</span>'
 
 
 def dollars(column: str) -> Callable[[Any], str | None]:
-    """A column of cents for `list_display`, as people read it."""
+    """A column of cents for `list_display`, shown in dollars."""
 
     @admin.display(description=column.replace("_", " "))
     def shown(row: Any) -> str | None:
@@ -62,7 +62,8 @@ def dollars(column: str) -> Callable[[Any], str | None]:
 
 
 def _yes_or_no(column: str) -> Callable[[Any], str | None]:
-    """A boolean as Yes or No: Django's red cross would make a healthy `returned: no` alarming."""
+    """A boolean shown as Yes or No: Django's red cross would make a healthy `returned: no` look
+    alarming."""
 
     @admin.display(description=column.replace("_", " "))
     def shown(row: Any) -> str | None:
@@ -73,7 +74,7 @@ def _yes_or_no(column: str) -> Callable[[Any], str | None]:
 
 
 def _names_of(columns: Sequence[str]) -> Callable[[Any], str]:
-    """One line that names every column in which the row is empty."""
+    """One line that names each of `columns` that is empty in the row."""
 
     @admin.display(description="empty")
     def shown(row: Any) -> str:
@@ -83,7 +84,7 @@ def _names_of(columns: Sequence[str]) -> Callable[[Any], str]:
 
 
 class _Whether(admin.EmptyFieldListFilter):
-    """Whether a column is filled in, as a question that people would ask."""
+    """Filter: whether a column is filled in, worded as people would ask."""
 
     question: ClassVar[str]
     horizontal = True  # unfold puts the answers side by side
@@ -93,7 +94,7 @@ class _Whether(admin.EmptyFieldListFilter):
         self.title = self.question
 
     def choices(self, changelist: Any) -> Iterator[Any]:
-        """`0` asks for rows that are not empty."""
+        """The choices of the filter. `0` asks for rows in which the column is not empty."""
         for value, answer in ((None, "All"), ("0", "Yes"), ("1", "No")):
             yield {
                 "selected": self.lookup_val == value,
@@ -107,7 +108,7 @@ def whether(column: str, question: str) -> tuple[str, type[admin.FieldListFilter
     return column, type("Whether", (_Whether,), {"question": question})
 
 
-# The rows of a partitioned table are those of its partitions: the parent has none of its own.
+# The estimate for a partitioned table is that of its partitions: the parent has no rows of its own.
 _ESTIMATE = """
 SELECT coalesce(sum(greatest(reltuples, 0)), 0)::bigint
 FROM pg_class
@@ -118,7 +119,8 @@ WHERE relkind = 'r'
 
 
 class EstimatedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts up to `counted_max` rows; of a whole table that is longer, PostgreSQL's estimate."""
+    """Counts up to `counted_max` rows. For a whole table that is longer, takes PostgreSQL's
+    estimate."""
 
     counted_max = 10_000  # staff who find more rows narrow the search
     pages_max = 1_000  # a page skips all rows before it: 100,000 rows are some 50 ms
@@ -142,8 +144,8 @@ class EstimatedPaginator(Paginator):  # type: ignore[type-arg]
 class FastAdmin(ModelAdmin):
     """Lists that stay fast at millions of rows.
 
-    Newest first by id, whose index serves every page; search by whole ids in indexed columns;
-    filters with choices known beforehand; no count of everything.
+    They are sorted newest first by id, whose index serves every page. Search takes whole ids in
+    indexed columns. Filters have choices that are known beforehand, and nothing counts all rows.
     """
 
     ordering: ClassVar[Any] = ("-id",)
@@ -155,13 +157,15 @@ class FastAdmin(ModelAdmin):
     def changeform_view(
         self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any
     ) -> Any:
-        """Lists quote the `_` of ids; the buttons of a page need the id as it is."""
+        """Pass the id as it is, because the buttons of a page need it. Lists quote the
+        `_` of ids."""
         return super().changeform_view(request, object_id and unquote(object_id), *args, **kwargs)
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """What services did is in the audit log; Django's own history knows nothing of it."""
+        """Lead to the audit log, which has what services did. Django's own history does not know of
+        it."""
         query = urlencode({"q": unquote(object_id)})
         return HttpResponseRedirect(f"{reverse('admin:tenants_auditevent_changelist')}?{query}")
 
@@ -173,7 +177,7 @@ class FastAdmin(ModelAdmin):
         return super().changelist_view(request, title | (extra_context or {}))
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
-        """No action on more rows than a person looks through, or a request has time for."""
+        """Refuse an action on more rows than a person looks through, or a request has time for."""
         chosen = len(request.POST.getlist(ACTION_CHECKBOX_NAME))
         if request.POST.get("select_across") == "1":
             chosen = queryset.order_by()[: CHOSEN_MAX + 1].count()
@@ -184,11 +188,12 @@ class FastAdmin(ModelAdmin):
 
 
 class ReadOnlyAdmin(FastAdmin):
-    """Staff look; changes go through services, which check, audit and tell."""
+    """An admin page that changes nothing. Changes go through services, which check, audit and
+    notify."""
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What a person asks for first, amounts in dollars, and in one line what is empty. Every
-        wide number of a row but its `sequence` is in cents."""
+        """The fields in the order in which people ask for them: amounts in dollars, and the empty
+        ones in one line. Every wide integer of a row but its `sequence` is in cents."""
         cents = {
             field.name
             for field in self.opts.get_fields()
@@ -215,7 +220,7 @@ class ReadOnlyAdmin(FastAdmin):
 
 
 class ReadOnlyInline(TabularInline):
-    """Rows that belong to the one shown, to look at."""
+    """Rows that belong to the one that is shown, read-only."""
 
     extra = 0
     can_delete = False
@@ -233,7 +238,8 @@ class ReadOnlyInline(TabularInline):
 
 
 class AccountNumberAdmin(ReadOnlyAdmin):
-    """A stored bank account: leads those who may to the page that shows its number."""
+    """A stored bank account. Its page links to the page that shows the number, for those who may
+    see it."""
 
     exclude: Any = ("account_number_token", "fingerprint")
     readonly_fields: Any = ("account_number",)
@@ -252,7 +258,8 @@ class AccountNumberAdmin(ReadOnlyAdmin):
 
 
 class ServiceAdmin(FastAdmin):
-    """Staff change things through a service; what it refuses is told and nothing is saved."""
+    """Staff change rows through a service. If the service refuses, its reason is shown and nothing
+    is saved."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:

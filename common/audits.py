@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import connection, models, transaction
 
-# Nothing that is due is put off longer: our longest pause is a day (webhooks). Stories of tests run
+# Nothing that is due is put off longer than this: our longest pause is a day (webhooks). Tests run
 # days ahead of the database's clock.
 NEVER = "interval '30 days'"
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -22,8 +22,8 @@ LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """What to look at: some tenants or all (None); everything of them, or what moved after `since`
-    by the database's clock."""
+    """What to look at: some tenants or all (None); everything about them, or what moved after
+    `since` by the database's clock."""
 
     tenant_ids: tuple[str, ...] | None = None
     full: bool = False
@@ -38,7 +38,7 @@ class Scope:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Something that must not be. `code` says what, `tenant_id` and `subject` say where."""
+    """Something that must not be. `code` says what it is, `tenant_id` and `subject` where."""
 
     code: str
     tenant_id: str
@@ -50,7 +50,8 @@ class Finding:
 
 
 class Unanswered(Exception):
-    """Somebody outside who has to be asked did not answer: nothing is wrong, nothing is proven."""
+    """A network or provider that has to be asked did not answer: nothing is found, and nothing is
+    proven."""
 
 
 Check = Callable[[Scope], Iterable[Finding]]
@@ -61,10 +62,10 @@ Ask = Callable[[Sequence[str]], Iterable[Finding]]
 class Slices:
     """Rules about rows of one kind, which are judged some at a time.
 
-    `recent` gives the ids that the usual check looks at. `page` gives the next ids of some tenants
-    in one order, from after the last one of the page before (empty: from the start), at most
-    `limit`. `judge` runs in a snapshot. `ask` runs outside of any transaction: it may call others,
-    and raises Unanswered when they do not answer.
+    `recent` returns the ids that the usual check looks at. `page` returns at most `limit` ids of
+    some tenants in a fixed order, from after the last one of the page before (empty: from the
+    start). `judge` runs in a snapshot. `ask` runs outside of any transaction, because it may call
+    others, and raises Unanswered if they do not answer.
     """
 
     name: str
@@ -77,7 +78,7 @@ class Slices:
 def rows_of_tenants(
     name: str, model: type[models.Model], judge: Callable[[Sequence[str]], Iterable[Finding]]
 ) -> Slices:
-    """Rules about rows that only the full check looks at: those of a tenant, in the order of their
+    """Rules about rows that only the full check looks at: a tenant's rows, in the order of their
     ids."""
 
     def page(tenant_ids: Sequence[str], after: str, limit: int) -> list[str]:
@@ -100,8 +101,9 @@ def register(check: Check) -> Check:
 
 
 def register_whole(check: Check) -> Check:
-    """Make `check` part of every audit, once for all tenants in scope, in no transaction: it looks
-    at what never changes, bounds its own statements, and must only read."""
+    """Make `check` part of every audit. It runs once for all tenants in scope, outside of a
+    transaction, so it must look only at rows that never change, and bound its own statements. It
+    must only read."""
     if check not in _wholes:
         _wholes.append(check)
     return check
@@ -126,7 +128,8 @@ def slices() -> Sequence[Slices]:
 
 
 def found(code: str, statement: str, values: dict[str, Any]) -> Iterator[Finding]:
-    """What `statement` returns: tenant, subject and message of whatever breaks a rule."""
+    """A finding for each row that `statement` returns: tenant, subject and message of what breaks a
+    rule."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         for tenant_id, subject, message in cursor.fetchall():
@@ -142,9 +145,10 @@ def ids(statement: str, values: dict[str, Any]) -> list[str]:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """A read-only transaction that sees one moment. Inside a caller's transaction: that one's view.
+    """A read-only transaction that sees one moment. Inside a caller's transaction it sees what that
+    sees.
 
-    Keep it short: while it is open, PostgreSQL cannot tidy up behind busy balances.
+    Keep it short: while it is open, PostgreSQL cannot clean up behind balances that change often.
     """
     is_own = not connection.in_atomic_block
     with transaction.atomic():
@@ -156,10 +160,10 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def by_index() -> Iterator[None]:
-    """Read tenant by tenant through indexes, whatever PostgreSQL expects, for this block of a
-    transaction.
+    """In this block, read tenant by tenant through indexes, whatever PostgreSQL's planner expects.
 
-    It expects a third of a partition to be new, and would read the whole of it for each tenant.
+    The planner expects a third of a partition to be new, and would read the whole partition for
+    each tenant.
     """
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")

@@ -16,8 +16,8 @@ def text_of(instant: datetime) -> str:
 
 
 def parse(text: str) -> datetime:
-    """The instant that ISO 8601 `text` names, in UTC. Raises ValueError, without an offset too:
-    nobody would know which instant is meant."""
+    """The instant that ISO 8601 `text` names, in UTC. Raises ValueError, also without an offset,
+    because the instant is then unknown."""
     try:
         instant = datetime.fromisoformat(text)
         if instant.tzinfo is None:

@@ -1,4 +1,5 @@
-"""The base of our management commands: `--json` prints exactly one object on standard output."""
+"""The base of our management commands. With `--json` they print exactly one object to standard
+output."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from common.errors import DomainError
 
 
 class JsonCommand(BaseCommand):
-    """Subclasses implement `perform` and return what they did, camelCase keys."""
+    """Subclasses implement `perform`, which does the work and returns what it did, with camelCase
+    keys."""
 
     requires_system_checks = ()
 

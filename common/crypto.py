@@ -1,8 +1,8 @@
 """Encryption of account numbers and secrets at rest, and keyed fingerprints.
 
-AES-256-GCM with a random 96-bit nonce. The token names its key, so keys can be rotated: the first
-key of `ENCRYPTION_KEYS` writes, all of them read. `context` (table, column, row) is authenticated
-but not stored: a token moved to another row does not decrypt.
+AES-256-GCM with a random 96-bit nonce. The token names its key, so that keys can be rotated: the
+first key of `ENCRYPTION_KEYS` encrypts, each of them decrypts. `context` (table, column, row) is
+authenticated but not stored, so a token that was moved to another row cannot be decrypted.
 """
 
 from __future__ import annotations
@@ -54,23 +54,24 @@ def decrypt(token: str, *, context: str) -> str:
 
 
 def key_id(token: str) -> str:
-    """Which key encrypted `token`."""
+    """The id of the key that encrypted `token`."""
     return token.partition(":")[0]
 
 
 def current_key_id() -> str:
-    """The key that new values are encrypted with."""
+    """The id of the key that encrypts new values."""
     return next(iter(_keys()))
 
 
 def fingerprint(text: str, *, purpose: str) -> str:
-    """A keyed digest that finds equal values without storing them (HMAC-SHA256, hex)."""
+    """A keyed digest by which equal values are found without storing them (HMAC-SHA256, hex)."""
     key = settings.FINGERPRINT_KEY.encode()
     return hmac.new(key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
 
 
 def parse_keys(entries: Iterable[str]) -> dict[str, bytes]:
-    """`id:base64 of 32 bytes` entries, in order. Raises ValueError without telling the key."""
+    """The keys of entries such as `id:base64 of 32 bytes`, in order. Raises ValueError, which does
+    not show the key."""
     keys: dict[str, bytes] = {}
     for entry in entries:
         name, _, body = entry.partition(":")
@@ -93,7 +94,7 @@ def _key_bytes(name: str, body: str) -> bytes:
 
 
 def parsed_keys(entries: Iterable[str]) -> dict[str, bytes]:
-    """`parse_keys` for a setting that is read again and again: parses the same entries once."""
+    """`parse_keys` for a setting that is read often: the same entries are parsed only once."""
     return _parse(tuple(entries))
 
 

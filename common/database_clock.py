@@ -1,8 +1,8 @@
-"""The database's time, `ballast_now()`: what postings and destructive sweeps are judged by.
+"""The database's time, `ballast_now()`, by which postings are dated and destructive sweeps decide.
 
-`now` stays an argument everywhere, but machines' clocks can be wrong, and a wrong one must not
-destroy anything or date the ledger into next year (decision 0120). A database of development obeys
-a time that is set on the connection; a production database has a function that does not look.
+Functions still take `now` as an argument, but the clock of a machine can be wrong. A wrong clock
+must not delete anything or date the ledger into next year (decision 0120). In development, the
+database's time can be set for a connection; the function of a production database ignores that.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ from common.engine import sql
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# What is dated further ahead of the database's time no process of ours wrote: their clocks are
-# within seconds of it (`common.drift`).
+# A row that is dated further ahead of the database's time was not written by a process of ours:
+# their clocks are within seconds of it (`common.drift`).
 AHEAD = "interval '5 minutes'"
 
 _NOW = "SELECT ballast_now()"
 _IS_SETTABLE = "SELECT ballast_clock_is_settable()"
 _CURRENT = "SELECT coalesce(current_setting('ballast.now', true), '')"
 _SET = "SELECT set_config('ballast.now', %(text)s, %(is_local)s)"
-# PARALLEL UNSAFE would forbid parallel plans around it; a worker sees the leader's settings.
+# PARALLEL UNSAFE would forbid parallel plans around it. A parallel worker has the settings of its
+# leader.
 _MAKE_SETTABLE = """
 CREATE OR REPLACE FUNCTION ballast_now() RETURNS timestamptz
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -49,11 +50,12 @@ AS 'SELECT true';
 
 
 class ClockIsNotSettable(RuntimeError):
-    """Somebody wants to choose the database's time where nobody may."""
+    """Somebody tried to set the database's time where that is not allowed."""
 
 
 def database_now() -> datetime:
-    """The database's time: when the statement arrived there, or what development has set."""
+    """The database's time at which the statement arrived there, or the time that development has
+    set."""
     ((now,),) = sql.rows(_NOW, {})
     instant: datetime = now
     return instant
@@ -62,17 +64,17 @@ def database_now() -> datetime:
 def capped(now: datetime) -> datetime:
     """`now`, but not later than the database's time. One round trip.
 
-    For whatever ends or deletes something because time has passed: a clock that is ahead then does
-    so no earlier than a right one would.
+    For code that ends or deletes something because time has passed: with a clock that is ahead, it
+    then does so no earlier than with a right one.
     """
     return min(now, database_now())
 
 
 def judged(sweep: Callable[P, T]) -> Callable[P, T]:
-    """Run `sweep` with its keyword `now` capped, once, at its beginning.
+    """Run `sweep` with its keyword `now` capped once, at the beginning.
 
-    For sweeps: what they delete, end, retry later or lease is then never dated after the
-    database's time.
+    What the sweep deletes, ends, retries later or leases is then never dated after the database's
+    time.
     """
 
     @wraps(sweep)
@@ -89,7 +91,7 @@ def expression(now: datetime) -> Least:
 
 
 class DatabaseNow(Func):
-    """The database's time, inside a query."""
+    """The database's time inside a query."""
 
     function = "ballast_now"
     template = "%(function)s()"
@@ -97,13 +99,13 @@ class DatabaseNow(Func):
 
 
 def is_settable() -> bool:
-    """Whether this database obeys a time that is set on the connection."""
+    """Whether the time of this database can be set on the connection."""
     ((answer,),) = sql.rows(_IS_SETTABLE, {})
     return bool(answer)
 
 
 def make_settable() -> None:
-    """Give this database the functions of development; needs their owner.
+    """Give this database the functions by which its time can be set. Its owner has to run this.
 
     Raises ClockIsNotSettable outside development.
     """
@@ -115,11 +117,11 @@ def make_settable() -> None:
 
 @contextmanager
 def at(moment: datetime) -> Iterator[None]:
-    """A block in which the database says it is `moment`, on this thread's connection.
+    """In this block, the database's time on this thread's connection is `moment`.
 
     Inside a transaction it is set for this transaction, otherwise for the connection until the
-    block ends. Blocks nest. Raises ClockIsNotSettable outside development, and on a database
-    whose owner has not allowed it (`manage.py settable_clock`).
+    block ends. Blocks nest. Raises ClockIsNotSettable outside development, and on a database whose
+    owner has not allowed it (`manage.py settable_clock`).
     """
     if not settings.SETTABLE_DATABASE_CLOCK or not is_settable():
         raise ClockIsNotSettable(

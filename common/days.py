@@ -1,4 +1,4 @@
-"""Eastern days and months: the ones banks, limits and statements go by."""
+"""Eastern days and months, by which banks, limits and statements go."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def start_of_month(now: datetime) -> datetime:
 
 
 def last_days(now: datetime, days: int) -> list[date]:
-    """`days` days in a row, oldest first; the last one is that of `now`."""
+    """`days` consecutive days, oldest first; the last one is the day of `now`."""
     today = day_of(now)
     return [today - timedelta(days=back) for back in reversed(range(days))]
 
 
 def next_month(month: date) -> date:
-    """The first of the month after the one `month` lies in."""
+    """The first day of the month after the one that `month` lies in."""
     return (month.replace(day=1) + timedelta(days=32)).replace(day=1)

@@ -1,8 +1,8 @@
 """Compares this process's clock with the database's, and says whether to trust it (decision 0120).
 
-A process that is wrong by more than `CLOCK_DRIFT_SECONDS_MAX` says so and pauses; it goes on by
-itself when the clock is right again. Asking costs two readings of clocks; the database is asked
-every few seconds, and at once when this machine's time of day jumps.
+A process whose clock is wrong by more than `CLOCK_DRIFT_SECONDS_MAX` logs that and pauses until the
+clock is right again. A call usually costs two readings of clocks. The database is asked every few
+seconds, and at once when this machine's time of day jumps.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 EVERY_SECONDS = 10.0
 EVERY_SECONDS_WHILE_ADRIFT = 1.0
-# What the time of day may gain on the time since the start before the database is asked again.
+# How far the time of day may run ahead of the monotonic clock before the database is asked again.
 JUMP_SECONDS = 1.0
 
 _ASK = "SELECT ballast_now(), ballast_clock_is_settable()"
@@ -35,7 +35,7 @@ _DRIFT = Gauge(
 
 
 class Guard:
-    """What one process knows about its clock. Threads share it."""
+    """What one process knows about its clock. Its threads share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -47,7 +47,7 @@ class Guard:
     def is_adrift(self) -> bool:
         """Whether to pause. May ask the database, so never call it in a broken transaction.
 
-        While the database does not answer, what it last said counts.
+        While the database does not answer, the last answer counts.
         """
         if settings.CLOCK_DRIFT_SECONDS_MAX is None:
             return False
@@ -73,7 +73,7 @@ class Guard:
             return
         after = clock.utc_now()
         self._asked_at, self._offset = time.monotonic(), _offset()
-        # The answer took a while: within it both agree.
+        # The answer took a while. There is no drift if the database's time lies within that while.
         drift = max(before - theirs, theirs - after, timedelta(0)).total_seconds()
         _DRIFT.set(drift)
         self._judge(drift, is_settable=is_settable)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 
 class ErrorKind(enum.Enum):
-    """What sort of refusal it is. Only the API border knows the HTTP status of each."""
+    """What sort of refusal it is. Only the API maps it to an HTTP status."""
 
     INVALID = "invalid"
     FORBIDDEN = "forbidden"
@@ -42,10 +42,10 @@ class DomainError(Exception):
     title: ClassVar[str]
     advice: ClassVar[str]
 
-    # Whether an operation of the API answers it: those are in the error reference. Any other one
-    # is for people, or a bug where it reaches the API's border.
+    # Whether an operation of the API answers it, so that the error reference lists it. Any other
+    # one is for people, or a bug if it reaches the API.
     is_public: ClassVar[bool] = True
-    # Whether it ends by itself within seconds: then it is no answer to keep for a repeat.
+    # Whether it ends by itself within seconds, so that it is not stored as the answer for a repeat.
     is_passing: ClassVar[bool] = False
     registry: ClassVar[dict[str, type[DomainError]]] = {}
 

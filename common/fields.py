@@ -36,8 +36,8 @@ class PrefixedIdField(TextColumn):
         return ids.new(self.prefix)
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
-        """Not spelled `varchar`: Django would add a second index for LIKE, to this column and to
-        every foreign key, which under the C collation the first one serves as well."""
+        """Not `varchar`: for that Django would add a second index for LIKE to this column and to
+        every foreign key. Under the C collation the first index serves LIKE as well."""
         return f"character varying({self.max_length})"
 
     def deconstruct(self) -> tuple[str, str, list[Any], dict[str, Any]]:

@@ -8,7 +8,7 @@ from datetime import date
 
 @dataclass(frozen=True, kw_only=True)
 class StatusTotal:
-    """How many rows are in one status, and their amounts."""
+    """How many rows are in one status, and the sum of their amounts."""
 
     status: str
     count: int
@@ -17,7 +17,7 @@ class StatusTotal:
 
 @dataclass(frozen=True, kw_only=True)
 class FailureTotal:
-    """What failed for one reason; `message` is what one of the rows says about it."""
+    """What failed for one reason. `message` is the text of one of the rows."""
 
     code: str
     count: int
@@ -27,7 +27,7 @@ class FailureTotal:
 
 @dataclass(frozen=True, kw_only=True)
 class DayTotal:
-    """What was handed to the networks on one Eastern day, by what became of it; amounts."""
+    """What was handed to the networks on one Eastern day, by what became of it."""
 
     day: date
     completed: int

@@ -15,7 +15,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = "abcdefghjkmnpqrstvwxyz"
 _REQUEST_ID_LENGTH = 24
 _RANDOM_LETTERS = 14  # 70 bits
-# Two letters at a time: an id is made for every row that is written.
+# Two letters are made at a time, because an id is made for every row that is written.
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _LETTER_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 # Each letter stands for eight of the 256 bytes.
@@ -31,14 +31,14 @@ def new(prefix: str) -> str:
 
 
 def several(prefix: str, count: int) -> list[str]:
-    """New ids of one moment, in no order among themselves."""
+    """New ids of the same moment. Among each other they have no order."""
     length = count * _RANDOM_LETTERS
     head, chance = f"{prefix}_{_moment()}", _chance(length)
     return [head + chance[at : at + _RANDOM_LETTERS] for at in range(0, length, _RANDOM_LETTERS)]
 
 
 def _moment() -> str:
-    """Now, in twelve letters."""
+    """The present moment in twelve letters."""
     milliseconds, microseconds = divmod(time.time_ns() // 1_000, 1_000)
     bits = milliseconds << 10 | microseconds
     return (
@@ -59,7 +59,8 @@ def is_id(value: object, prefix: str) -> bool:
 
 
 def new_request_id() -> str:
-    """24 random letters, 108 bits: easy to read out, and no search for an amount ever finds one."""
+    """24 random letters, 108 bits. They are easy to read out, and a search for an amount never
+    finds one."""
     number = secrets.randbelow(len(_LETTERS) ** _REQUEST_ID_LENGTH)
     pairs = []
     for _ in range(_REQUEST_ID_LENGTH // 2):

@@ -31,14 +31,15 @@ ORDER BY next_attempt_at, id LIMIT {limit}
 
 
 class Leased(models.Model):
-    """Columns of a row that is also due work. `next_attempt_at` null: nothing to do."""
+    """The columns of a row that is also due work. If `next_attempt_at` is null, there is nothing to
+    do."""
 
     next_attempt_at = models.DateTimeField(null=True, blank=True)
     leased_until = models.DateTimeField(null=True, blank=True)
     lease_version = models.IntegerField(default=0)
     attempts = models.IntegerField(default=0)
 
-    # Which rows are queued, in the words of the partial index that finds them.
+    # The condition of the partial index that finds queued rows.
     QUEUED: ClassVar[Q] = Q(next_attempt_at__isnull=False)
 
     class Meta:
@@ -49,9 +50,9 @@ Row = TypeVar("Row", bound=Leased)
 
 
 def due(model: type[Row], *, now: datetime) -> Iterator[list[str]]:
-    """The ids of due rows, oldest first, in pages of at most `PAGE`: what a sweep asks every few
-    seconds and mostly in vain, so it locks nothing and knows nothing but the queue. A claim of
-    these rows asks the rest."""
+    """The ids of due rows, oldest first, in pages of at most `PAGE`. A sweep runs this every few
+    seconds, mostly in vain, so it takes no lock and looks only at the queue. The claim of these
+    rows checks everything else."""
     statement = _DUE.format(table=model._meta.db_table, limit=PAGE)
     last = (_LONG_AGO, "")
     while page := sql.rows(statement, {"now": now, "time": last[0], "id": last[1]}):
@@ -62,8 +63,9 @@ def due(model: type[Row], *, now: datetime) -> Iterator[list[str]]:
 
 
 def is_due(now: datetime) -> Q:
-    """Rows to be worked on now: their time has come, and nobody holds them. A clock that is ahead
-    of the database's finds no more than a right one, and takes nobody's lease."""
+    """A filter for rows to be worked on now: their time has come, and nobody holds them. With a
+    clock that is ahead of the database's it finds no more rows than with a right one, and takes
+    nobody's lease."""
     moment = database_clock.expression(now)
     return Q(next_attempt_at__lte=moment) & (Q(leased_until=None) | Q(leased_until__lte=moment))
 
@@ -78,11 +80,12 @@ def claim(
 ) -> list[Row]:
     """Lease up to `limit` due rows of `queryset`, oldest due first.
 
-    `since`: when (`time.monotonic`) a sweep that claims again and again was given its `now`. The
-    lease is longer by that many seconds, or one claimed late would have run out already.
+    `since` is when (`time.monotonic`) a sweep that claims several times got its `now`. The lease is
+    longer by the seconds since then; otherwise one that is claimed late would be over too early.
 
-    Disjoint between workers (SKIP LOCKED). A row whose lease ran out is claimed again. Raises
-    RuntimeError inside a transaction: the lease must be committed before anybody is called.
+    Two workers never claim the same row (SKIP LOCKED). A row whose lease ran out is claimed again.
+    Raises RuntimeError inside a transaction, because the lease must be committed before anybody is
+    called.
     """
     if since is not None:
         lease += timedelta(seconds=int(time.monotonic() - since))
@@ -107,8 +110,8 @@ def claim(
 def finish(row: Leased, **changes: Any) -> bool:
     """Give the lease back and record `changes` in the same statement.
 
-    Returns False, and changes nothing, when the lease is no longer ours. `next_attempt_at` becomes
-    null (done) unless given.
+    Returns False, and changes nothing, if the lease is no longer ours. `next_attempt_at` becomes
+    null (done) unless `changes` has it.
     """
     changes = {"next_attempt_at": None, "leased_until": None, **changes}
     held = type(row)._default_manager.filter(pk=row.pk, lease_version=row.lease_version)

@@ -1,4 +1,5 @@
-"""Renders and sends one e-mail. Queueing and retries are the outbox's business."""
+"""Renders and sends one e-mail. Queueing and retries are done by the outbox
+(`tenants.services.emails`)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import re
 
 CURRENCY = "USD"
 
-# Every stored amount and balance stays far inside a bigint, so no sum can overflow.
+# Every stored amount and balance stays far below the limit of a bigint, so no sum can overflow.
 AMOUNT_MAX = 10**15
 
 _DOLLARS = re.compile(r"\$?([0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,15})(?:\.([0-9]{2}))?")
@@ -20,7 +20,8 @@ def format_cents(cents: int) -> str:
 
 
 def parse_dollars(text: str) -> int | None:
-    """Cents of an amount as people type it: `1,234.56`, `$1234.56`, `1234`; None for the rest."""
+    """The cents of an amount as people type it: `1,234.56`, `$1234.56`, `1234`; None for any other
+    text."""
     match = _DOLLARS.fullmatch(text.strip())
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""How the queues stand: every table that says which of its rows are `QUEUED` is one."""
+"""The state of the queues. Every table whose model has `QUEUED` is a queue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from common import leases
 
 @dataclass(frozen=True, kw_only=True)
 class QueueState:
-    """One queue. `due` rows should be worked on now, `leased` ones are, `later` ones wait."""
+    """One queue. `due` rows should be worked on now, `leased` rows are being worked on, `later`
+    rows wait."""
 
     name: str
     due: int
@@ -23,12 +24,12 @@ class QueueState:
     attempts_max: int
 
     def age(self, now: datetime) -> float:
-        """Seconds that the oldest due row waits; 0 when nothing is due."""
+        """For how many seconds the oldest due row has waited; 0 if nothing is due."""
         return (now - self.oldest_due_at).total_seconds() if self.oldest_due_at else 0.0
 
 
 def states(*, now: datetime) -> list[QueueState]:
-    """Every queue, by name. One query each, which reads the index of what is queued."""
+    """The state of every queue, by name. One query each, which reads the index of queued rows."""
     queued = [model for model in apps.get_models() if hasattr(model, "QUEUED")]
     return [_state(model, now) for model in sorted(queued, key=lambda m: m._meta.label_lower)]
 

@@ -1,4 +1,4 @@
-"""Takes what must stay secret out of texts that are written down: logs and the request log."""
+"""Removes secrets from texts that are written down: logs and the request log."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SECRET_TEXT = re.compile(
     r"|(?<=%2Fjoin%2F)[^/\s\"'?&%]+"
     r"|(?<=Bearer )[^\s\"',]+"
 )
-# A stand-alone run of digits long enough to be an account number keeps its last four.
+# Of digits that stand alone and are long enough for an account number, only the last four stay.
 _DIGITS = re.compile(r"(?<!\w)(?<![0-9][.:-])[0-9]{4,13}([0-9]{4})(?!\w|[.:-][0-9])")
-# What PostgreSQL adds to an error: the values of the row.
+# PostgreSQL adds the values of the row to an error.
 _ROW_VALUES = re.compile(r"^(DETAIL|CONTEXT|PARAMETERS):.*$", re.MULTILINE)
 
 
@@ -27,11 +27,12 @@ def clean_text(text: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """`text` without keys, secrets and magic links; digits stay."""
+    """`text` without keys, secrets and magic links. Digits stay."""
     return _ROW_VALUES.sub(_label, _SECRET_TEXT.sub(REDACTED, text))
 
 
-# Functions, because `re` reads a template with groups anew for each text, at three times the cost.
+# Functions rather than templates, because `re` parses a template with groups anew for each text, at
+# three times the cost.
 
 
 def _last_four(digits: re.Match[str]) -> str:

@@ -1,12 +1,13 @@
-"""Re-encrypting what is stored after a new key was put in front of `ENCRYPTION_KEYS`.
+"""Encrypts what is stored again after a new key was put first in `ENCRYPTION_KEYS`.
 
-A key is first added at the end, where every process learns to read it, and only then moved to the
-front, where it writes: otherwise one process encrypts what another cannot open (decision 0122).
+A key is first added at the end, so that every process can decrypt with it, and only then moved to
+the front, where it encrypts. Otherwise one process would encrypt what another cannot decrypt
+(decision 0122).
 
-Encrypted columns are found, not listed, so that none can be forgotten: a model that keeps encrypted
-values has an `encryption_context` and names their columns `…_token`. Only tables that a package
-brings are told with `also`. A run takes the values that another key encrypted, so it can be stopped
-and started at will; when none is left the old key can go.
+Encrypted columns are found, not listed, so that none can be forgotten: a model with encrypted
+values has an `encryption_context`, and the names of these columns end in `_token`. Only tables of
+packages have to be registered with `also`. A run takes the values that another key encrypted, so it
+can be stopped and started at any time. When none are left, the old key can be removed.
 """
 
 from __future__ import annotations
@@ -54,14 +55,15 @@ class EncryptedColumn:
         return str(getattr(row, self.column))
 
     def swap(self, row: Any, token: str) -> int:
-        """Put `token` where the row's value is still what was read; returns the rows changed."""
+        """Put `token` in the place of the value that was read, unless it changed since; returns how
+        many rows changed."""
         rows = self.model._default_manager.filter(pk=row.pk, **{self.column: self.token(row)})
         return rows.update(**{self.column: token})
 
 
 @dataclass(frozen=True)
 class EncryptedEntry:
-    """A token under one key of a JSON column, encrypted with one context for all rows."""
+    """A token under one key of a JSON column, encrypted with the same context in all rows."""
 
     model: type[models.Model]
     column: str
@@ -99,13 +101,13 @@ _told: list[EncryptedEntry] = []
 
 
 def also(place: EncryptedEntry) -> None:
-    """Rotate these values of a package's own table, too."""
+    """Also rotate these values of a package's table."""
     _told.append(place)
 
 
 @dataclass
 class Outcome:
-    """What a run did to one column. `unreadable`: ids of rows that no key opens."""
+    """The result for one column. `unreadable` are the ids of rows that no key decrypts."""
 
     rotated: int = 0
     unreadable: list[str] = field(default_factory=list)
@@ -137,7 +139,8 @@ def rotate(place: Place, *, progress: Callable[[int], None] = lambda _count: Non
 
 
 def _rotate_row(place: Place, row: Any, outcome: Outcome) -> None:
-    """Compare-and-swap: a value that somebody changes meanwhile is left to them."""
+    """Rotate one value by compare-and-swap, so that a value that somebody changes meanwhile stays
+    theirs."""
     context = place.context(row)
     try:
         text = crypto.decrypt(place.token(row), context=context)

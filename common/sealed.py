@@ -1,8 +1,8 @@
-"""The rows that the seal covers. Every app registers its own tables (decision 0116).
+"""The rows that seals cover. Every app registers its own tables (decision 0116).
 
-A sealed row is text: a JSON array of its columns, each as PostgreSQL writes it whatever the
-session's settings. A layout is a list of columns, and never changes once it was used: whoever adds
-a column adds a layout to the end, and old seals are still read by the old one.
+A sealed row is text: a JSON array of its columns, in a form that does not depend on the session's
+settings. A layout is a list of columns and never changes once it was used. Whoever adds a column
+adds a layout at the end; old seals are still read by the old one.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class _Rows:
 
     @property
     def layout(self) -> int:
-        """The number of the layout that new seals use; the first one is 1."""
+        """The number of the layout that new seals use, counted from 1."""
         return len(self.layouts)
 
     def text(self, layout: int) -> str:
-        """SQL of one row, named `line`, as text."""
+        """SQL that gives one row, named `line`, as text."""
         columns = self.layouts[layout - 1].split()
         return f"json_build_array({', '.join(map(self._text_of, columns))})::text"
 
@@ -53,11 +53,11 @@ class _Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class DatedRows(_Rows):
-    """Rows in the order of a column `at` that says when they were written, and never changes.
+    """Rows in the order of a column `at`, which says when they were written and never changes.
 
-    A row whose `at` is null yet is not sealed yet. `tenant` is SQL for whose a row is (null: the
-    operator's), `join` what that needs. Rows younger than `kept_for` are all there; older ones may
-    be gone. `left_out` names columns that may change, or whose encryption changes.
+    A row whose `at` is still null is not sealed yet. `tenant` is SQL for the tenant of a row (null:
+    the operator's), `join` is what that needs. Rows older than `kept_for` may have been deleted.
+    `left_out` names columns that may change, or whose encryption changes.
     """
 
     at: str = "created_at"
@@ -69,9 +69,9 @@ class DatedRows(_Rows):
 
 @dataclass(frozen=True, kw_only=True)
 class NumberedRows(_Rows):
-    """Rows numbered 1, 2, 3 … per tenant, each committed after the one before it.
+    """Rows numbered 1, 2, 3 … per tenant; each is committed after the one before it.
 
-    `heads` is SQL for (tenant_id, sequence): how far each tenant's numbers go.
+    `heads` is SQL for (tenant_id, sequence): how far the numbers of each tenant go.
     """
 
     heads: str
@@ -82,7 +82,7 @@ _numbered: dict[str, NumberedRows] = {}
 
 
 def register(*kinds: DatedRows | NumberedRows) -> None:
-    """Have these rows sealed from now on. Numbered rows are one kind only: the ledger's lines."""
+    """Have these rows sealed from now on. Only one kind, the ledger's lines, is numbered."""
     for kind in kinds:
         if isinstance(kind, DatedRows):
             _dated[kind.name] = kind
@@ -96,6 +96,6 @@ def dated() -> dict[str, DatedRows]:
 
 
 def lines() -> NumberedRows:
-    """What is sealed by number: the ledger."""
+    """What is sealed by number: the lines of the ledger."""
     (kind,) = _numbered.values()
     return kind

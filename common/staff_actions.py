@@ -1,4 +1,4 @@
-"""Staff actions that need a reason: one page for a row, and for the rows chosen in a list."""
+"""Staff actions that need a reason: one page for a single row and for the rows chosen in a list."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class ReasonForm(forms.Form):
 
 @dataclass(frozen=True, kw_only=True)
 class StaffAction:
-    """What is about to happen, in the words of the page. `done` follows a row's name.
+    """What is about to happen, in the words of the page. `done` follows a row's name in the
+    message.
 
-    `act` gets a row and the reason; what it refuses is told per row.
+    `act` is called with each row and the reason. If it refuses a row, the page says so.
     """
 
     title: str
@@ -46,7 +47,7 @@ class StaffAction:
 
 
 def own_page_action(description: str, *, permission: str) -> Callable[[PageAction], PageAction]:
-    """An action on the page of one row, for those with `has_<permission>_permission`."""
+    """Make an action on the page of one row, for those with `has_<permission>_permission`."""
     decorate: Callable[[PageAction], PageAction] = action(
         description=description, permissions=[permission]
     )
@@ -56,7 +57,8 @@ def own_page_action(description: str, *, permission: str) -> Callable[[PageActio
 def ask_about_chosen(
     admin: ModelAdmin, request: HttpRequest, rows: Sequence[Model], staff_action: StaffAction
 ) -> HttpResponse | None:
-    """The answer to a list's action: the page, and None once it is done."""
+    """The answer to an action of a list: the page that asks for a reason, and None once
+    it is done."""
     hidden = [("action", request.POST["action"])]
     hidden += [(ACTION_CHECKBOX_NAME, str(row.pk)) for row in rows]
     return _ask(admin, request, rows, staff_action, hidden)
@@ -65,13 +67,14 @@ def ask_about_chosen(
 def ask_about_one(
     admin: ModelAdmin, request: HttpRequest, row: Model, staff_action: StaffAction
 ) -> HttpResponse:
-    """The answer to an action of a row's own page: the page, then back to the row."""
+    """The answer to an action on a row's own page: the page that asks for a reason, then back to
+    the row."""
     answer = _ask(admin, request, [row], staff_action, [])
     return answer or HttpResponseRedirect(address_of(row))
 
 
 def address_of(row: Model) -> str:
-    """The page of a row in the admin."""
+    """The address of a row's page in the admin."""
     name = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
     return reverse(name, args=[row.pk])
 

@@ -1,4 +1,4 @@
-"""A sweep goes through rows one by one, and goes on with the next when one fails."""
+"""A sweep goes through rows one by one, and goes on with the next one if one fails."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Item = TypeVar("Item")
 
 
 def each(items: Iterable[Item], act: Callable[[Item], int], *, failure: str) -> int:
-    """Run `act` on every item; returns the sum of what it returned.
+    """Run `act` on every item; returns the sum of its results.
 
-    What breaks is logged as `failure` and left to the next sweep. `act` brings its own transaction.
+    An item that fails is logged as `failure` and left to the next sweep. `act` has a transaction of
+    its own.
     """
     done = 0
     for item in items:

@@ -1,4 +1,5 @@
-"""When each task last ran, for the desk. In the cache: losing it costs a line on a page."""
+"""When each task last ran, for the desk. It is in the cache: if that is lost, a line of a page is
+missing for a while."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
-"""PostgreSQL for the whole product: who may do what, rows that stay, and what its errors mean."""
+"""PostgreSQL for the whole product: the rights of roles, tables whose rows stay, and what errors
+mean."""
 
 from __future__ import annotations

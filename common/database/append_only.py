@@ -1,4 +1,4 @@
-"""Triggers of tables whose rows stay."""
+"""Triggers for tables whose rows are never changed or deleted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pgtrigger
 
 # For rows that are written once.
 APPEND_ONLY = pgtrigger.Protect(name="append_only", operation=pgtrigger.Update | pgtrigger.Delete)
-# Triggers of UPDATE and DELETE see rows; TRUNCATE would pass them by. The owner of a table may
-# truncate it, so this one refuses the owner as well.
+# Triggers for UPDATE and DELETE do not fire for TRUNCATE. The owner of a table may truncate it, so
+# this trigger refuses the owner as well.
 NEVER_TRUNCATED = pgtrigger.Trigger(
     name="never_truncated",
     level=pgtrigger.Statement,

@@ -12,7 +12,7 @@ from common.database import roles
 
 @register()
 def one_address(**_kwargs: Any) -> list[CheckMessage]:
-    """One sentence in development; elsewhere a process does not start so."""
+    """In development, warn that the product connects as the owner. Elsewhere it does not start."""
     if not settings.DEBUG or settings.DATABASE_OWNER_URL or settings.ALLOW_DATABASE_OWNER:
         return []
     return [
@@ -27,7 +27,7 @@ def one_address(**_kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.database, deploy=True)
 def role_is_bound(*, databases: Any = None, **_kwargs: Any) -> list[CheckMessage]:
-    """`check --deploy --database default`: what the role lacks, or has too much."""
+    """`check --deploy --database default`: the rights that the role lacks, or has too much."""
     if not databases:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Steps of migrations that let the service go on while they run."""
+"""Steps of migrations that run while the service is in use."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from django.db.migrations import AddIndex
 class AddIndexOnline(AddIndexConcurrently):
     """Builds an index while rows are written. The migration needs `atomic = False`.
 
-    A build that was cut off leaves an index that is not valid, so the same name is dropped first
-    and the migration can be run again. Backwards the index is dropped at once, with a strong lock
-    for a moment: that works inside a transaction as well.
+    A build that was interrupted leaves an invalid index. So an index of this name is dropped first,
+    and the migration can be run again. In reverse, the index is dropped at once under a strong lock
+    for a moment, which also works inside a transaction.
     """
 
     def database_forwards(

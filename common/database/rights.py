@@ -1,7 +1,8 @@
-"""What the application's role may do with each table, derived from the models.
+"""The application role's rights on each table, derived from the models.
 
-A model's triggers say what nobody may do with its rows, so the role gets no right to it. A model
-says the rest itself: `app_rights: ClassVar = Rights(delete=True)` where rows are deleted.
+The triggers of a model say what nobody may do with its rows, so the role does not get that right. A
+model declares other rights itself: `app_rights: ClassVar = Rights(delete=True)` where rows are
+deleted.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from django.db import models
 
 
 class Rights(NamedTuple):
-    """What the role may do. Reading is always allowed.
+    """What the role may do. It may always read.
 
-    `update`: all columns, or the named ones; one column is enough to lock rows, even where a
+    `update` means all columns, or the named ones. One column is enough to lock rows, even if a
     trigger refuses each change.
     """
 
@@ -26,10 +27,11 @@ class Rights(NamedTuple):
     delete: bool = False
 
 
-# What runs with the owner's rights, the only way to do it: migrations of the ledger make them.
+# Functions that run with the owner's rights, because the role has none: migrations of the ledger
+# make them.
 FUNCTIONS = frozenset({"balance_change_pending", "balance_open", "balance_post"})
 READ_ONLY = Rights(insert=False, update=False)
-# Tables of packages, whose models cannot say it themselves, and of no model.
+# Tables of packages, whose models cannot declare rights, and tables without a model.
 _ELSEWHERE: Mapping[str, Rights] = {
     "django_migrations": READ_ONLY,
     "django_content_type": READ_ONLY,
@@ -55,7 +57,7 @@ def of_tables() -> dict[str, Rights]:
 
 
 def of_model(model: type[models.Model]) -> Rights:
-    """The rights that the model declares, or those that its triggers leave over."""
+    """The rights that the model declares, or those that its triggers leave."""
     if "app_rights" in vars(model):
         said: Rights = model.app_rights  # type: ignore[attr-defined]  # just looked for
         return said
@@ -68,7 +70,7 @@ def of_model(model: type[models.Model]) -> Rights:
 
 
 def _refuses(trigger: pgtrigger.Trigger, operation: Any) -> bool:
-    """Whether the trigger refuses every such statement, whatever the row holds."""
+    """Whether the trigger refuses every statement of this kind, whatever the row holds."""
     return (
         type(trigger) is pgtrigger.Protect
         and trigger.condition is None
@@ -80,7 +82,8 @@ def _refuses(trigger: pgtrigger.Trigger, operation: Any) -> bool:
 def _changing_columns(
     model: type[models.Model], triggers: Iterable[pgtrigger.Trigger]
 ) -> bool | tuple[str, ...]:
-    """All columns but those that a trigger freezes; the key lets rows be locked."""
+    """All columns but those that a trigger freezes. The key is included, so that rows can be
+    locked."""
     columns = {field.name: str(field.column) for field in model._meta.concrete_fields}
     frozen: set[str] = set()
     for trigger in triggers:

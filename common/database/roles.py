@@ -1,4 +1,5 @@
-"""The application's role: its grants, and what is missing or too much of them (decision 0114)."""
+"""The application's role: granting its rights, and checking which are missing or too much (decision
+0114)."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ SELECT relname FROM pg_class
 WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')
 ORDER BY relname
 """
-# What runs with its owner's rights is made for the application.
+# The functions that run with their owner's rights are made for the application.
 _FUNCTIONS = """
 SELECT oid::regprocedure::text FROM pg_proc
 WHERE pronamespace = 'public'::regnamespace AND prosecdef ORDER BY 1
@@ -51,7 +52,8 @@ WHERE pronamespace = 'public'::regnamespace AND prosecdef
     AND NOT has_function_privilege(oid, 'EXECUTE')
 ORDER BY 1
 """
-# What a role may set for its own next sessions, and what would then mean something else.
+# Settings that are stored for the next sessions of our role. A role may store them itself, and
+# those of _NEVER_SET would change what statements do.
 _SETTINGS = """
 SELECT split_part(setting, '=', 1), setting FROM pg_db_role_setting AS kept
 CROSS JOIN LATERAL unnest(kept.setconfig) AS setting
@@ -70,8 +72,8 @@ _NEVER_SET = frozenset(
         "search_path",
     }
 )
-# As which role we work, and whether it, or the login behind it, is bound by grants at all: a
-# superuser is not, nor is who owns tables, alone or as a member of their owner.
+# The role that we work as, and whether grants bind it and the login behind it: they do not bind a
+# superuser, nor a role that owns tables or is a member of their owner.
 WHO = """
 SELECT
     current_user,
@@ -98,18 +100,18 @@ class Granted(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Something wrong with the role we are connected as. `is_harmless`: it may do more than it
-    needs, so that nothing fails."""
+    """Something wrong with the role we are connected as. `is_harmless`: it has more rights than it
+    needs, so nothing fails."""
 
     words: str
     is_harmless: bool = False
 
 
 def grant(role: str, *, revoke: bool = True) -> Granted:
-    """Give `role` what the application needs and, with `revoke`, nothing else.
+    """Grant `role` what the application needs; with `revoke`, take everything else away.
 
-    For the owner of the tables. In one transaction: nobody meets a state in between. Raises
-    UnknownRole.
+    To be run as the owner of the tables. It is one transaction, so nobody sees a state in between.
+    Raises UnknownRole.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_EXISTS, [role])
@@ -157,14 +159,14 @@ def _privileges(allowed: Rights) -> sql.Composed:
 
 
 def unbound() -> str:
-    """Why no grant binds the role we are connected as; empty where grants do."""
+    """Why no grant binds the role we are connected as; empty if grants do."""
     with connection.cursor() as cursor:
         cursor.execute(WHO)
         return reason(*cursor.fetchone())
 
 
 def reason(role: str, is_superuser: bool, is_owner: bool, may_create: bool) -> str:
-    """The words for a row of WHO; empty for a role that grants bind."""
+    """Why no grant binds the role in a row of WHO; empty if grants do."""
     if is_superuser:
         return f"{role} is a superuser"
     if is_owner:
@@ -177,7 +179,7 @@ def reason(role: str, is_superuser: bool, is_owner: bool, may_create: bool) -> s
 def problems() -> list[Problem]:
     """What is wrong with the role we are connected as.
 
-    Nothing where settings allow a role that no grant binds, and there is one.
+    Nothing if settings allow a role that no grant binds, and it is one.
     """
     if words := unbound():
         return [] if settings.DEBUG or settings.ALLOW_DATABASE_OWNER else [Problem(words)]
@@ -187,7 +189,7 @@ def problems() -> list[Problem]:
 def refuse_to_start() -> None:
     """Connect once, so that a process with the wrong role ends before it serves.
 
-    A server that is away is no reason: whoever connects later looks again. Raises
+    Does nothing if the server is away: the check is repeated at the next connection. Raises
     ImproperlyConfigured.
     """
     with suppress(DatabaseProblem):
@@ -196,7 +198,7 @@ def refuse_to_start() -> None:
 
 
 def differences() -> list[Problem]:
-    """What our role may not do and should; then what it may do and should not."""
+    """The rights that our role lacks; then the rights that it has and should not."""
     with connection.cursor() as cursor:
         cursor.execute(_ACTUAL)
         actual = {name: given for name, *given in cursor.fetchall()}

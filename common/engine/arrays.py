@@ -1,6 +1,7 @@
 """Lists as PostgreSQL's array literals, for statements that take many rows at once.
 
-psycopg looks at each element in Python. The statement must cast, as in `%(ids)s::text::int[]`.
+They save psycopg's look at each element in Python. The statement must cast, as in
+`%(ids)s::text::int[]`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The cache in Valkey, with a stand-in for the time Valkey is down.
+"""The cache in Valkey, with a replacement for the time in which Valkey is down.
 
-What we keep there are the counters that slow guessers down at the sign-in. While Valkey does not
-answer, each process counts for itself: looser than agreed, but people can still sign in, and
-guessing is never unlimited.
+It holds the counters that slow down guessing at the sign-in. While Valkey does not answer, each
+process counts for itself. That allows more tries than agreed, but people can still sign in, and
+tries are never unlimited.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class JsonSerializer:
     """JSON instead of Django's pickle: whoever can write to Valkey must not run code here."""
 
     def dumps(self, value: Any) -> Any:
-        """Whole numbers stay plain, so that Valkey can count with them."""
+        """Integers stay plain, so that Valkey can count with them."""
         return value if type(value) is int else json.dumps(value)
 
     def loads(self, data: bytes) -> Any:
@@ -34,7 +34,7 @@ class JsonSerializer:
 
 
 class ResilientCache(RedisCache):
-    """Django's Redis cache; never raises because Redis is down."""
+    """Django's Redis cache, which does not raise when Valkey is down."""
 
     def __init__(self, server: Any, params: dict[str, Any]) -> None:
         super().__init__(server, params)

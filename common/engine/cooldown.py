@@ -1,4 +1,4 @@
-"""A pause after a failure, so that an outage of a helper costs one short wait, not one per call."""
+"""A pause after a failure, so that a server that is down costs one short wait, not one per call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import time
 
 
 class CoolDown:
-    """Per process, in memory. `begin()` after a failure; ask `is_over` before the next try."""
+    """Held in memory, per process. Call `begin()` after a failure, and ask `is_over` before the
+    next try."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds

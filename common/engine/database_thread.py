@@ -14,18 +14,19 @@ T = TypeVar("T")
 
 
 class DatabaseThread:
-    """Runs synchronous database work beside the loop."""
+    """Runs synchronous database work in a thread beside the event loop."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="webhooks-db")
 
     def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> asyncio.Future[T]:
-        """Begin `work` after what was begun before. The result, or what it raises."""
+        """Run `work` after what was passed before it. Returns a future of its result, or of what it
+        raises."""
         loop = asyncio.get_running_loop()
         return loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
 
     async def forget_connection(self) -> None:
-        """The next statement connects anew."""
+        """Close the connection; the next statement opens a new one."""
         await self.run(connections.close_all)
 
     async def close(self) -> None:

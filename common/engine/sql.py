@@ -1,9 +1,9 @@
 """Statements on hot paths: prepared by the server, values in binary, no cursor, no compiler.
 
-Django's compiler builds the same text anew for every call, and psycopg's cursor finds the same
-types anew; on hot requests those two cost more than PostgreSQL's own work. Same connection, same
-transaction, same exceptions as through the ORM. While somebody captures Django's queries, and where
-`DATABASE_FAST_PATH=False`, the statement goes through Django's cursor.
+Django's compiler builds the same text at every call, and psycopg's cursor finds out the same types;
+on hot requests both cost more than PostgreSQL's own work. These functions use the same connection
+and transaction as the ORM, and raise the same exceptions. While somebody captures Django's queries,
+and with `DATABASE_FAST_PATH=False`, the statement goes through Django's cursor.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from common.engine.postgresql.wrapper import Wrapper
 M = TypeVar("M", bound=Model)
 
 _NOTHING: Mapping[str, Any] = {}
-# Fields that would give back each value of their own type, after looking at it again.
+# Fields whose converters would return each value unchanged.
 _PLAIN = (BooleanField, CharField, DateField, IntegerField, TextField)
 
 
 def rows(statement: str, values: Values) -> list[Row]:
-    """Run `statement` and return what it gives. Raises what Django's cursor would raise.
+    """Run `statement` and return its rows. Raises what Django's cursor would raise.
 
-    PostgreSQL infers the types of its places; where it cannot, or would choose a smaller integer,
-    the statement says them: `%(amount)s::bigint`.
+    PostgreSQL infers the types of parameters. Where it cannot, or would choose too small an
+    integer, the statement has to say the type: `%(amount)s::bigint`.
     """
     return _database().rows(statement, values)
 
@@ -52,12 +52,13 @@ def first(statement: str, values: Values) -> Row | None:
 
 
 def columns(model: type[Model]) -> str:
-    """The columns that `instance` needs, in its order."""
+    """The columns that `instance` needs, in its order, for the select list."""
     return ", ".join(_quoted(str(field.column)) for field in model._meta.concrete_fields)
 
 
 def instance(model: type[M], row: Row) -> M:
-    """The object of a row of `columns`. Converters of fields, such as JSON's, do not run."""
+    """The object of a row that was read by `columns`. Converters of fields, such as JSON's, do not
+    run."""
     names = [field.attname for field in model._meta.concrete_fields]
     return model.from_db(DEFAULT_DB_ALIAS, names, row)
 
@@ -65,8 +66,9 @@ def instance(model: type[M], row: Row) -> M:
 def insert(*new: Model, then: str = "", values: Mapping[str, Any] = _NOTHING) -> list[Row]:
     """`save(force_insert=True)` of each row, in one statement and without signals.
 
-    `then` ends the statement: what would follow a `WITH`, with its values. It cannot see the rows.
-    For models with a primary key made in Python. Raises IntegrityError as `save` does.
+    `then` is the end of the statement (what would follow a `WITH`) and its values. It cannot see
+    the new rows. For models whose primary key is made in Python. Raises IntegrityError as `save`
+    does.
     """
     plan = _plan_of(then, *map(type, new))
     database = _database()
@@ -83,7 +85,7 @@ def insert(*new: Model, then: str = "", values: Mapping[str, Any] = _NOTHING) ->
 
 
 class _Column(NamedTuple):
-    """A column of a row to insert, with its place in the statement."""
+    """A column of a row to insert, with its parameter in the statement."""
 
     place: str
     attribute: str
@@ -130,9 +132,10 @@ _thread = _Thread()
 
 
 def _database() -> Wrapper:
-    """Django's of this thread, kept: its look-up costs as much as binding a statement's values.
+    """Django's connection of this thread. It is kept, because looking it up costs as much as
+    binding a statement's values.
 
-    In an event loop it is Django's look-up, which leads to its refusal to wait there.
+    In an event loop Django's look-up runs, which refuses to block the loop.
     """
     if _get_running_loop() is not None:
         return _looked_up()

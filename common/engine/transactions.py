@@ -15,10 +15,10 @@ T = TypeVar("T")
 
 
 def in_transaction(function: Callable[P, T]) -> Callable[P, T]:
-    """Run `function` in the caller's transaction, or in one of its own where there is none.
+    """Run `function` in the caller's transaction, or in one of its own if there is none.
 
-    Unlike `transaction.atomic` it costs no savepoint: what a refusal leaves behind is for the
-    caller to undo, as all that happened before it.
+    Unlike `transaction.atomic` it makes no savepoint. If it raises, the caller has to roll back
+    what it wrote, like everything before it.
     """
 
     @wraps(function)
@@ -32,7 +32,7 @@ def in_transaction(function: Callable[P, T]) -> Callable[P, T]:
 
 
 class _Deferred(NamedTuple):
-    """Calls for the end of a block, and how many savepoints were open when it began."""
+    """Calls for the end of a block, and how many savepoints were open when the block began."""
 
     acts: list[Callable[[], object]]
     savepoints: int
@@ -47,7 +47,7 @@ _current = _Current()
 
 @contextmanager
 def deferring() -> Iterator[None]:
-    """A block that makes the calls of `before_commit` at its end, right before the COMMIT."""
+    """A block that runs the calls passed to `before_commit` at its end, right before the COMMIT."""
     outer, mine = _current.block, _Deferred([], len(connection.savepoint_ids))
     _current.block = mine
     try:
@@ -60,7 +60,7 @@ def deferring() -> Iterator[None]:
 
 
 def before_commit(act: Callable[[], object]) -> None:
-    """Call `act` at the end of the `deferring` block around this, or now where there is none.
+    """Call `act` at the end of the surrounding `deferring` block, or now if there is none.
 
     Use it for rows that many transactions wait for, such as a busy balance: the row is then not
     locked while an answer is built. Inside a savepoint `act` is called now, because a rollback to

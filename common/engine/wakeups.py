@@ -1,4 +1,4 @@
-"""Waking a worker after commit. A lost wake-up costs a sweep's period, never the work."""
+"""Waking a worker after commit. A lost wake-up only means that the next sweep does the work."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 # (measured, kombu 5.7): too long inside a request, whose work is already committed.
 _IMPATIENT = {"socket_connect_timeout": 0.2, "socket_timeout": 0.2, "max_retries": 0}
 _POOL_WAIT_SECONDS = 0.2
-# A worker that comes back drops older ones: the sweep has long found their rows.
+# A worker that comes back drops wake-ups older than this: a sweep has found their rows by then.
 _WORTHLESS_AFTER_SECONDS = 60
 # A busy process sends its wake-ups in bundles; a quiet one sends each at once.
 _PAUSE_SECONDS = 0.05
@@ -35,19 +35,20 @@ _broker_down = CoolDown(seconds=1)
 def enqueue_on_commit(name: str, **arguments: object) -> None:
     """Send the task `name` once the current database transaction is committed.
 
-    Best effort: a broker that is down is logged and forgotten, because the sweep finds the row.
-    Nobody waits for the broker; a wake-up that is still to be sent stands for its repeats.
+    A broker that is down is logged and otherwise ignored, because the sweep finds the row. The
+    caller does not wait for the broker. While a wake-up is still to be sent, repeats of it are
+    dropped.
     """
     transaction.on_commit(partial(_send, name, arguments), robust=True)
 
 
 def flush(*, seconds: float = 1) -> bool:
-    """Wait until what was enqueued is sent or given up. Returns whether it is."""
+    """Wait until all wake-ups are sent or given up. Returns whether they are."""
     return _sender.flush(seconds)
 
 
 class _Sender:
-    """A thread of this process, started with its first wake-up."""
+    """A thread of this process, which starts with the first wake-up."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[Context, str, dict[str, object]]] = {}
@@ -92,7 +93,8 @@ _sender = _Sender()
 
 
 def _start_over() -> None:
-    """A forked child has none of the parent's threads, and none of its wake-ups to send."""
+    """Start over in a forked child: it has none of the parent's threads, and must send none of its
+    wake-ups."""
     global _sender
     _sender = _Sender()
 

@@ -1,4 +1,4 @@
-"""How a web process sends what Django answered."""
+"""How a web process sends Django's answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = structlog.get_logger(__name__)
 
 
 class Answer(wsgi.Response):  # type: ignore[misc]  # gunicorn ships no types
-    """gunicorn's answer, which gives up a client that does not read it."""
+    """gunicorn's answer, which gives up on a client that does not read it."""
 
     client_seconds = 10
 
@@ -29,7 +29,7 @@ class Answer(wsgi.Response):  # type: ignore[misc]  # gunicorn ships no types
 
     @contextmanager
     def _giving_up_in_time(self) -> Iterator[None]:
-        """Raises BrokenPipeError, which gunicorn takes for a client that left."""
+        """Raises BrokenPipeError, which gunicorn treats like a client that left."""
         try:
             yield
         except (BlockingIOError, TimeoutError) as error:
@@ -38,6 +38,6 @@ class Answer(wsgi.Response):  # type: ignore[misc]  # gunicorn ships no types
 
 
 def install(*, client_seconds: int) -> None:
-    """Make it what gunicorn answers with, because gunicorn has no setting for that."""
+    """Make gunicorn answer with `Answer`. gunicorn has no setting for that."""
     Answer.client_seconds = client_seconds
     wsgi.Response = Answer

@@ -1,4 +1,4 @@
-"""Connections of a web process, whose clients must send their requests in time."""
+"""Connections of a web process; clients must send their requests in time."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from gunicorn.workers.gthread import TConn
 
 
 def limit_silence(listener: socket, *, seconds: int) -> None:
-    """Bound each read and write of the connections that this listener will accept."""
+    """Bound each read and write of the connections that this listener accepts."""
     timeout = pack("ll", seconds, 0)
     listener.setsockopt(SOL_SOCKET, SO_RCVTIMEO, timeout)
     listener.setsockopt(SOL_SOCKET, SO_SNDTIMEO, timeout)
 
 
 class Connection(TConn):  # type: ignore[misc]  # gunicorn ships no types
-    """A connection whose requests must arrive within `client_seconds`, head and body together."""
+    """A connection whose requests must arrive within `client_seconds`, headers and body
+    together."""
 
     def __init__(self, *args: Any, client_seconds: int) -> None:
         super().__init__(*args)
         self.client_seconds = client_seconds
 
     def init(self) -> None:
-        """Start the time of the next request. gunicorn calls it before each one."""
+        """Start the time limit of the next request. gunicorn calls it before each request."""
         if not self.initialized:
             super().init()
             self.parser.unreader = _Reader(self.sock)
@@ -35,7 +36,8 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn ships no types
 
 
 class _Reader(SocketUnreader):  # type: ignore[misc]
-    """Reads from the client. One that is silent, or too slow, counts as one that broke off."""
+    """Reads from the client. A client that is silent or too slow is treated like one that
+    disconnected."""
 
     deadline = 0.0
 

@@ -25,9 +25,9 @@ _DRAINED_AT_ONCE = 65_536
 class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no types
     """Waits in the poller for the first byte of a connection, and for the client to close it.
 
-    gunicorn would wait for the first byte in a thread, and for the close in the one thread that
-    accepts. A request must be there in whole after `client_seconds`, and an answer move on within
-    them.
+    gunicorn would wait for the first byte in a thread, and for the close in the only thread that
+    accepts connections. A request must have arrived within `client_seconds`, and sending an answer
+    must make progress within them.
     """
 
     client_seconds = 10
@@ -60,15 +60,16 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn ships no ty
             self._park(conn, self._drain, seconds=_GOODBYE_SECONDS)
 
     def _park(self, conn: Any, call: Callable[[Any, socket], None], *, seconds: float) -> None:
-        """Have the poller call when the client sends something; `murder_pending` ends the wait."""
+        """Have the poller run `call` when the client sends something; `murder_pending` ends the
+        wait."""
         conn.sock.setblocking(False)
         conn.timeout = time.monotonic() + seconds
         self.pending_conns.append(conn)
         self.poller.register(conn.sock, EVENT_READ, partial(call, conn))
 
     def _drain(self, conn: Any, client: socket) -> None:
-        """Read what is left: closing over unread bytes would take the answer back (RFC 9112,
-        9.6)."""
+        """Read what is left. A close with unread bytes would make the client lose the answer (RFC
+        9112, 9.6)."""
         try:
             if client.recv(_DRAINED_AT_ONCE):
                 return

@@ -1,8 +1,8 @@
-"""Requests to servers of others, most of them named by our tenants: where they may go, and a client
-that keeps to it.
+"""Requests to other people's servers, most of which are named by our tenants: the rule where
+requests may go, and a client that obeys it.
 
 `addresses` says which addresses are public, `urls` which URLs may be used, `client` sends, and
-`trust` says whose certificates are believed.
+`trust` says which certificates are trusted.
 """
 
 from __future__ import annotations

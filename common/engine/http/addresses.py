@@ -63,7 +63,8 @@ def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 def unwrap(address: Address) -> Address:
-    """The IPv4 address inside an IPv4-mapped IPv6 one: that is what the kernel would dial."""
+    """The IPv4 address inside an IPv4-mapped IPv6 one, which is the one that the kernel would
+    connect to."""
     return getattr(address, "ipv4_mapped", None) or address
 
 
@@ -89,7 +90,7 @@ def is_loopback(address: Address) -> bool:
 
 
 def parse(text: str) -> Address | None:
-    """The address that `text` spells, None for a name."""
+    """The address that `text` spells; None for a name."""
     try:
         return ip_address(text)
     except ValueError:

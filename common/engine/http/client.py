@@ -1,7 +1,8 @@
-"""The client for requests to tenants' servers: bounded in time and bytes, and never led astray.
+"""The client for requests to tenants' servers, bounded in time and bytes.
 
-The address is checked when the socket is made, so neither DNS tricks nor literals get around it.
-No redirects, no cookies, no proxy from the environment, no decompression.
+The address is checked when the socket is made, so that neither DNS nor an address in the URL gets
+around the rule. It follows no redirects, keeps no cookies, takes no proxy from the environment and
+decompresses nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class Failure(enum.StrEnum):
-    """Why there is no answer. What a tenant may see: nothing about our network."""
+    """Why there is no answer, in words that a tenant may see: they tell nothing about our
+    network."""
 
     URL_NOT_ALLOWED = "url_not_allowed"
     ADDRESS_NOT_ALLOWED = "address_not_allowed"
@@ -120,7 +122,7 @@ class Client:
 
 
 def _request(target: Target, body: bytes, headers: Mapping[str, str]) -> bytes:
-    """Raises ValueError for a header that would be more than one line."""
+    """The bytes of the request. Raises ValueError for a header that would be more than one line."""
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     if not lines.count("\r") == lines.count("\n") == len(headers) or "\0" in lines:
         raise ValueError("a header holds the end of a line")
@@ -168,7 +170,7 @@ def post_once(
     allow_http: bool,
     total_seconds: float = TOTAL_SECONDS,
 ) -> Answer:
-    """One request from synchronous code. Blocks that long; hold no transaction."""
+    """Send one request from synchronous code. Blocks until it is answered; hold no transaction."""
 
     async def send() -> Answer:
         async with Client(policy, total_seconds=total_seconds) as client:

@@ -1,4 +1,5 @@
-"""Connections to tenants' servers: dialled where the policy permits, and kept for a while."""
+"""Connections to tenants' servers. They are opened only where the policy permits, and reused for a
+while."""
 
 from __future__ import annotations
 
@@ -14,18 +15,19 @@ from common.engine.http.names import AddressRefused, CheckedNames, NameNotResolv
 from common.engine.http.urls import Policy, Target
 
 _KEEP_ALIVE_SECONDS = 5.0
-# RFC 8305: after so long without a connection, the next address is tried beside the first.
+# RFC 8305: if an address has not connected after so many seconds, the next one is tried beside it.
 _NEXT_ADDRESS_SECONDS = 0.25
 
 _Origin = tuple[str, str, int]
 
 
 class ConnectionFailed(ConnectionError):
-    """No connection came about."""
+    """No connection could be made."""
 
 
 class Connections:
-    """Keeps connections, and gives one to a single request at a time, always of the same origin."""
+    """Keeps idle connections, and gives each to one request at a time, of the origin it was made
+    for."""
 
     def __init__(self, policy: Policy, *, tls: ssl.SSLContext, connect_seconds: float) -> None:
         self._policy = policy
@@ -48,7 +50,7 @@ class Connections:
         return response
 
     def close(self) -> None:
-        """Close what is idle; requests under way close theirs when they are cancelled."""
+        """Close the idle connections. Requests under way close theirs when they are canceled."""
         self._names.close()
         for kept in self._idle.values():
             for connection, expiry in kept.items():
@@ -88,7 +90,8 @@ class Connections:
             raise ConnectionFailed from error
 
     async def _connect(self, target: Target) -> Connection:
-        """Each address is checked when its socket is made, whatever the name service said."""
+        """Open a connection. Each address is checked when its socket is made, whatever the name
+        service said."""
         found = await self._names.resolve(target)
         connected = await start_connection(
             found,

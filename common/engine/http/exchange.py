@@ -1,4 +1,5 @@
-"""One HTTP/1.1 connection, one request at a time. llhttp reads the answer; here it is bounded."""
+"""One HTTP/1.1 connection, one request at a time. llhttp parses the answer; this module
+bounds it."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 ANSWER_BYTES_MAX = 16 * 1024
 _HEAD_BYTES_MAX = 32 * 1024
-# As much as a head and a whole body in chunks of one byte.
+# Room for the headers and a whole body in chunks of one byte.
 _BYTES_MAX = _HEAD_BYTES_MAX + 6 * ANSWER_BYTES_MAX
 _SWITCHING_PROTOCOLS = 101
 _FRAMED = {b"content-length", b"transfer-encoding"}
@@ -21,7 +22,7 @@ class Disconnected(ConnectionError):
 
 
 class InvalidResponse(Exception):
-    """What came is no HTTP, not the whole of an answer, or one that does not come to its end."""
+    """What came is not HTTP, not a whole answer, or longer than allowed."""
 
 
 class Response(NamedTuple):
@@ -33,7 +34,7 @@ class Response(NamedTuple):
 
 
 class Connection(asyncio.Protocol):
-    """`is_reusable`: the last exchange ended well and the receiver keeps the connection open."""
+    """`is_reusable`: the last exchange ended well, and the receiver keeps the connection open."""
 
     def __init__(self) -> None:
         self.is_reusable = False
@@ -45,7 +46,7 @@ class Connection(asyncio.Protocol):
     async def exchange(self, request: bytes) -> Response:
         """Send `request` and wait for its answer. Raises Disconnected, InvalidResponse, OSError.
 
-        A connection that cannot be used again is closed by then, cancelled or not.
+        Afterwards a connection that cannot be used again is closed, also if the call was canceled.
         """
         self.is_reusable = False
         self._begin_answer()
@@ -59,7 +60,7 @@ class Connection(asyncio.Protocol):
                 self.abort()
 
     def abort(self) -> None:
-        """Close at once, without a last word."""
+        """Close at once, without sending what is left."""
         self.is_reusable = False
         self._transport.abort()
 
@@ -129,7 +130,7 @@ class Connection(asyncio.Protocol):
         self._has_head = self._is_complete = self._keeps_alive = self._has_surplus = False
 
     def _is_framed(self) -> bool:
-        """Whether the head says where the body ends; otherwise the connection's end does."""
+        """Whether the headers say where the body ends. If not, it ends with the connection."""
         return self._status not in _WITHOUT_BODY and any(
             name.lower() in _FRAMED for name, _value in self._headers
         )

@@ -1,4 +1,4 @@
-"""Resolves names for the URL rule and for the client, with every answer checked."""
+"""Resolves names for the URL rule and for the client, and checks every address that it finds."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from common.engine.http.addresses import Address
 from common.engine.http.urls import Policy, Target
 
 _LOOKUP_SECONDS = 2.0
-# A lookup occupies a thread, and slow name servers belong to somebody: enough threads that one
-# tenant's do not hold up another's.
+# Each lookup occupies a thread, and a tenant can have slow name servers. There are enough threads
+# that one tenant does not hold up another.
 _LOOKUPS_AT_ONCE = 64
 _SECONDS_KEPT = 10.0
 
 
 class AddressRefused(OSError):
-    """An address that the policy does not permit was about to be dialled."""
+    """An address that the policy does not permit was about to be connected to."""
 
 
 class NameNotResolved(OSError):
@@ -30,7 +30,7 @@ class NameNotResolved(OSError):
 
 
 def check_now(target: Target, policy: Policy) -> None:
-    """Resolve the target's name and check what it has now. Raises UrlRefused.
+    """Resolve the target's name and check its present addresses. Raises UrlRefused.
 
     Takes at most 2 s; a name that does not resolve in that time has no addresses.
     """
@@ -55,9 +55,10 @@ def _lookup(host: str, port: int) -> list[Address]:
 
 
 class CheckedNames:
-    """Looks names up in threads, keeps each answer for 10 s, and checks it at each use.
+    """Looks up names in threads, keeps each answer for 10 s, and checks it at each use.
 
-    Refuses a name when any of its addresses is refused, so that mixed answers do not pass.
+    A name is refused if any of its addresses is, so that one good address does not let a bad one
+    pass.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -66,7 +67,7 @@ class CheckedNames:
         self._lookups: dict[tuple[str, int], asyncio.Future[list[AddrInfoType]]] = {}
 
     async def resolve(self, target: Target) -> list[AddrInfoType]:
-        """What may be dialled for `target`. Raises AddressRefused, NameNotResolved."""
+        """The addresses to connect to for `target`. Raises AddressRefused, NameNotResolved."""
         if target.address is None:
             found = await self._look_up(target.host, target.port)
         else:
@@ -113,7 +114,7 @@ def _info(address: Address, port: int) -> AddrInfoType:
 
 
 def check_dialled(policy: Policy, sockaddr: tuple[object, ...], *, exception_only: bool) -> None:
-    """Raises AddressRefused unless `sockaddr` (address, port, …) may be dialled."""
+    """Raises AddressRefused unless a connection to `sockaddr` (address, port, …) may be made."""
     address, port = ip_address(str(sockaddr[0])), int(str(sockaddr[1]))
     if not policy.permits(address, port, exception_only=exception_only):
         raise AddressRefused("this address is not permitted")

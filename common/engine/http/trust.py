@@ -10,10 +10,11 @@ _Version = tuple[int, int]
 
 
 def system() -> ssl.SSLContext:
-    """This process's one context: reading some hundred certificates takes 20 ms of CPU.
+    """This process's one context. It is shared, because reading some hundred certificates takes 20
+    ms of CPU.
 
-    Read anew where the bundle is another file or was written since. A client that is open, as the
-    dispatcher's is while it runs, keeps the context it began with.
+    It is read again if the bundle is another file or was written since. A client that is open, as
+    the dispatcher's is while it runs, keeps the context that it began with.
     """
     bundle = ssl.get_default_verify_paths()
     return _read(bundle, _version(bundle.cafile))
@@ -21,12 +22,12 @@ def system() -> ssl.SSLContext:
 
 @lru_cache(maxsize=1)
 def _read(bundle: ssl.DefaultVerifyPaths, version: _Version) -> ssl.SSLContext:
-    """A context of `bundle` as it is now, kept for as long as it is that version."""
+    """The context of this version of `bundle`, kept until another version is read."""
     return ssl.create_default_context()
 
 
 def _version(file: str | None) -> _Version:
-    """When `file` was written, in nanoseconds, and its bytes; zeros where there is none."""
+    """When `file` was written, in nanoseconds, and its size in bytes; zeros if there is no file."""
     try:
         found = Path(file).stat() if file else None
     except FileNotFoundError:  # it is being replaced just now

@@ -1,9 +1,10 @@
 """The rule for URLs that tenants give us (decision 0016).
 
-It is asked when a URL is registered, and again at every request, because settings and DNS change.
+It is applied when a URL is registered and again at every request, because settings and DNS change.
 
-A URL is refused for its text alone where it can be; its addresses are judged by `Policy.permits`,
-at registration for every address its name has, at a request for the address that is dialled.
+A URL is refused for its text alone if that is possible. Its addresses are judged by
+`Policy.permits`: at registration every address that its name has, at a request the address to
+connect to.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ _SPECIAL_USE = {
 }  # fmt: skip
 
 _A_LABEL = "[0-9A-Za-z_](?:[0-9A-Za-z_-]{0,61}[0-9A-Za-z_])?"
-# What the text rule below takes, as far as a regular expression can say it, for the API's document.
-# It refuses no URL that `Policy.check` takes.
+# The text rule below, as far as a regular expression can express it, for the OpenAPI document. It
+# refuses no URL that `Policy.check` accepts.
 PATTERN = (
     "^(?!.*%(?:[01][0-9A-Fa-f]|7[Ff]))[Hh][Tt][Tt][Pp][Ss]?://"
     rf"(?:\[[0-9A-Fa-f:]+\]|{_A_LABEL}(?:\.{_A_LABEL})*)(?::[0-9]{{1,5}})?"
@@ -47,16 +48,16 @@ PATTERN = (
 
 
 class UrlRefused(Exception):
-    """The URL, or the address behind it, is not one we send to. The text says why."""
+    """We do not send to the URL, or to the address behind it. The text says why."""
 
 
 @dataclass(frozen=True)
 class Target:
     """A URL that passed the text rule.
 
-    `authority` and `path` (with the query) are what a request says.
-    `address` is set when the host is a literal address. `needs_exception`: plain http, or a name
-    that is not public; only an address that the operator allowed will do.
+    `authority` and `path` (with the query) are what a request says. `address` is set if the host is
+    a literal address. `needs_exception`: it is plain http or a name that is not public, so only an
+    address that the operator allowed may be used.
     """
 
     scheme: str
@@ -70,11 +71,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Policy:
-    """Where requests may go: the public Internet over TLS, plus what the operator allows.
+    """Where requests may go: the public Internet over TLS, and what the operator allows.
 
     `allowed_networks` are the operator's exceptions to the address rule. Plain http goes only
-    there, never over the Internet. Loopback is for receivers on a developer's own machine: it
-    stays closed on the ports of system services and on our own port.
+    there, never over the Internet. Loopback is for receivers on a developer's own machine; the
+    ports of system services and our own port stay closed.
     """
 
     allowed_networks: tuple[Network, ...] = ()
@@ -84,7 +85,7 @@ class Policy:
     def permits(self, address: Address, port: int, *, exception_only: bool = False) -> bool:
         """Whether a connection to this address and port may be made.
 
-        `exception_only`: not even a public address will do, it must be an allowed one.
+        `exception_only`: a public address is not enough; the operator must have allowed it.
         """
         if addresses.is_within(address, self.allowed_networks):
             if addresses.is_loopback(address):
@@ -104,10 +105,10 @@ class Policy:
         return target
 
     def check_addresses(self, target: Target, found: Sequence[Address]) -> None:
-        """Raises UrlRefused unless every address that `target` has may be dialled.
+        """Raises UrlRefused unless a connection to every address in `found` may be made.
 
-        A public name without addresses passes: it may appear in DNS later, and every request
-        checks again. A name that needs an exception must prove that it is one.
+        A public name without addresses passes: it may appear in DNS later, and every request checks
+        again. A name that needs an exception must have addresses that show that it is one.
         """
         if target.needs_exception and not found:
             raise UrlRefused("The URL must use https and a public name.")
@@ -178,7 +179,7 @@ def _check_port(scheme: str, port: int) -> None:
 
 
 def _literal(host: str) -> Address | None:
-    """The address in `host`; None for a well-formed name. One spelling per address."""
+    """The address that `host` spells, in one spelling per address; None for a well-formed name."""
     if host.startswith("["):
         address = addresses.parse(host.strip("[]"))
         if not isinstance(address, IPv6Address) or host != f"[{address}]" or "%" in host:

@@ -1,3 +1,3 @@
-"""Django's PostgreSQL backend with a health check that costs no round trip."""
+"""Django's PostgreSQL backend, faster, and with a health check that needs no round trip."""
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""`transaction.atomic` that never ends in silence after its work was undone.
+"""`transaction.atomic` that never ends as if all were well after its work was rolled back.
 
-Django's rolls back and returns as if all were well when something inside marked the transaction as
-broken and the exception was passed over on its way out: a savepoint that could not be rolled back
-because the connection was gone, or a failed `save` whose error somebody caught. Whoever called
-would then tell a client of a success that nobody stored. Here every block, whoever wrote it, raises
-at its end what undid it. `transaction.set_rollback(True)` undoes work on purpose, and is believed.
-Decision 0110.
+Django's can do that if something inside marked the transaction as broken and the exception was
+caught on its way out: a savepoint could not be rolled back because the connection was gone, or a
+`save` failed and somebody caught its error. The caller would then tell a client of a success that
+was not stored. Here every block, whoever wrote it, raises at its end what undid it.
+`transaction.set_rollback(True)` undoes work on purpose, so the block then raises nothing. Decision
+0110.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ _djangos_exit = Atomic.__exit__
 
 
 class ConnectionLost(OperationalError):
-    """The connection ended in the middle of a transaction; the server undid what it held."""
+    """The connection ended in the middle of a transaction; the server rolled the
+    transaction back."""
 
 
 class RolledBack(TransactionManagementError):
-    """Something failed inside a transaction, was passed over, and undid it all: a bug of ours."""
+    """Something failed inside a transaction, was ignored, and rolled all of it back. That is a bug
+    of ours."""
 
 
 def install() -> None:
-    """Make it the end of every atomic block, also of those in packages; there is no setting."""
+    """Put the check at the end of every atomic block, also of those in packages. Django has no
+    setting for it."""
     Atomic.__exit__ = _exit  # type: ignore[method-assign]
 
 
 def is_lost(connection: Any) -> bool:
-    """Whether the connection of this wrapper was there and is gone."""
+    """Whether this wrapper had a connection that is lost now."""
     return connection.connection is None or bool(connection.connection.closed)
 
 
@@ -60,7 +63,8 @@ def _exit(
 
 
 def _why_undone(connection: Any) -> Exception | None:
-    """What to raise at the end of a block that seems to end well; None where it does."""
+    """What to raise at the end of a block that seems to end well; None if nothing was
+    rolled back."""
     lost = is_lost(connection)
     if not (lost or connection.needs_rollback) or connection.is_rollback_meant:
         return None

@@ -1,4 +1,5 @@
-"""Where Django looks for the `DatabaseWrapper` of the engine that `settings.DATABASES` names."""
+"""The module in which Django looks for the `DatabaseWrapper` of an engine in
+`settings.DATABASES`."""
 
 from __future__ import annotations
 

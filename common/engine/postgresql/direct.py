@@ -1,10 +1,11 @@
-"""Statements handed to libpq itself: no cursor, prepared once per connection, types known by then.
+"""Statements are given to libpq itself: there is no cursor, they are prepared once per connection,
+and their types are known from then on.
 
-psycopg's cursor finds out anew with every call what libpq needs to know, at three times the cost of
-libpq's own work (decision 0082). These calls wait in libpq, without the interpreter's lock: a
-signal's handler runs when the statement is over, which the timeouts of statement and lock bound.
+psycopg's cursor finds out at every call what libpq needs to know, at three times the cost of
+libpq's own work (decision 0082). These calls wait in libpq without the interpreter's lock. A signal
+handler runs only when the statement is over; the timeouts of statement and lock bound that.
 
-A prepared statement is named by a digest of its text: behind a pooler that hands one server
+A prepared statement is named by a digest of its text. Behind a pooler that gives one server
 connection to several clients, a name then means the same text for all of them (decision 0121).
 """
 
@@ -32,12 +33,12 @@ PREPARED_MAX = 200
 _LOOK = b"SELECT FROM pg_prepared_statements WHERE name = $1"
 _PLACE = re.compile(r"%(?:(%)|(?:\((\w+)\))?s)")
 _OUTDATED = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
-# psycopg's own silently drop what is too large for the smaller two.
+# psycopg's own dumpers for the smaller two silently cut off numbers that are too large.
 _INTEGERS = {"int2": struct.Struct("!h"), "int4": struct.Struct("!i"), "int8": struct.Struct("!q")}
 
 
 class Direct:
-    """What one connection has prepared, and its transaction's commands."""
+    """The prepared statements of one connection, and the commands of its transactions."""
 
     def __init__(self, connection: Connection[Any]) -> None:
         self._connection = connection
@@ -47,11 +48,11 @@ class Direct:
         self._stale: set[str] = set()  # whose plan the server may still keep, from before a change
 
     def rows(self, statement: str, values: Values) -> list[Row]:
-        """Run `statement`, in a transaction where autocommit is off. Raises psycopg's errors.
+        """Run `statement`, in a transaction if autocommit is off. Raises psycopg's errors.
 
         A statement whose table was changed, or that this server connection does not know, is
-        prepared again, as long as no transaction is open: PostgreSQL has ended one that was. One
-        that had only begun begins again.
+        prepared again unless a transaction is open, because the error has ended that. A transaction
+        that this call had just begun is begun again.
         """
         has_begun = self._begin()
         try:
@@ -68,21 +69,21 @@ class Direct:
             return self._prepare(statement).rows(values)
 
     def forget(self) -> None:
-        """Prepare every statement anew."""
+        """Forget the prepared statements, so that each is prepared again."""
         self._prepared.clear()
 
     def command(self, text: str) -> None:
-        """Run a command of the transaction, such as SAVEPOINT. What is prepared stays prepared."""
+        """Run a command of the transaction, such as SAVEPOINT. Statements stay prepared."""
         self._begin()
         _checked(self._pgconn.exec_(text.encode()))
 
     def end(self, command: bytes) -> None:
-        """COMMIT or ROLLBACK the transaction, if there is one. What is prepared stays prepared.
+        """COMMIT or ROLLBACK the transaction, if there is one. Statements stay prepared.
 
-        Raises InFailedSqlTransaction for a COMMIT that PostgreSQL took as a ROLLBACK, which it
-        does, without an error, after a statement failed and somebody passed over that; and for one
-        of a transaction that somebody had ended by a statement of their own: what came after that
-        is rolled back.
+        Raises InFailedSqlTransaction for a COMMIT that PostgreSQL turned into a ROLLBACK: it does
+        that without an error if a statement failed and somebody ignored it. Raises it, too, if
+        somebody had ended the transaction by a statement of their own; what came after that is
+        rolled back.
         """
         if self._has_ended_early:
             self._has_ended_early = False
@@ -96,8 +97,8 @@ class Direct:
             raise errors.InFailedSqlTransaction("COMMIT was a ROLLBACK: a statement had failed.")
 
     def note_end(self) -> None:
-        """A cursor has run a statement. Without autocommit that leaves a transaction open, unless
-        it was a COMMIT or a ROLLBACK that is none of ours."""
+        """Note what a cursor's statement did. Without autocommit it leaves a transaction open,
+        unless it was itself a COMMIT or a ROLLBACK, which did not come from `end`."""
         if (
             self._pgconn.transaction_status == TransactionStatus.IDLE
             and not self._connection.autocommit
@@ -105,7 +106,7 @@ class Direct:
             self._has_ended_early = True
 
     def _begin(self) -> bool:
-        """Whether a transaction began now."""
+        """Begin a transaction if one is needed; returns whether it did."""
         if self._connection.autocommit:
             return False
         if self._pgconn.transaction_status != TransactionStatus.IDLE:
@@ -124,7 +125,7 @@ class Direct:
 
 
 class _Prepared:
-    """A statement of one connection. PostgreSQL says which types it takes and gives."""
+    """A prepared statement of one connection. PostgreSQL says which types it takes and returns."""
 
     def __init__(self, connection: Connection[Any], statement: str, *, anew: bool) -> None:
         text, keys = _numbered(statement)
@@ -140,10 +141,11 @@ class _Prepared:
         self._loads.set_loader_types(columns, Format.BINARY)
 
     def _make(self, text: bytes, *, anew: bool) -> None:
-        """Give the name its text, unless another client of this server connection did; `anew`: in
-        place of one whose table was changed.
+        """Prepare `text` under the name, unless another client of this server connection did. With
+        `anew`, replace a statement whose table was changed.
 
-        It is looked for first, because a name that is taken would end an open transaction.
+        The name is looked for first: to prepare under a name that is taken would end an open
+        transaction.
         """
         if _checked(self._pgconn.exec_params(_LOOK, [self.name])).ntuples:
             if not anew:
@@ -152,7 +154,8 @@ class _Prepared:
         try:
             _checked(self._pgconn.prepare(self.name, text))
         except errors.DuplicatePreparedStatement:
-            # Not where it was looked for, but on another server connection; the text is the same.
+            # The pooler looked on one server connection and prepared on another. The text is the
+            # same.
             if self._pgconn.transaction_status != TransactionStatus.IDLE:
                 raise
 
@@ -175,16 +178,17 @@ class _Prepared:
 
 
 def name_of(text: bytes, kind: bytes = b"") -> bytes:
-    """The name of a statement for all who share a server connection. `kind`: what else decides
-    what it is, such as the types of its places."""
+    """The name of a statement for all clients of a server connection. `kind` is whatever else makes
+    statements differ, such as the types of their parameters."""
     return b"ballast_" + hashlib.sha256(text + b"\0" + kind).hexdigest()[:32].encode()
 
 
 class DigestNames(PrepareManager):
-    """psycopg's own prepared statements, numbered by each client alike, under names of ours."""
+    """Names psycopg's own prepared statements as ours are named. psycopg would number them, with
+    the same numbers in every client."""
 
     def get(self, query: PostgresQuery, prepare: bool | None = None) -> tuple[Prepare, bytes]:
-        """Whether to prepare it, and its name."""
+        """Whether to prepare the query, and under which name."""
         choice, name = super().get(query, prepare)
         if choice is Prepare.SHOULD:
             name = name_of(query.query, repr(query.types).encode())
@@ -192,7 +196,8 @@ class DigestNames(PrepareManager):
 
 
 def _numbered(statement: str) -> tuple[str, list[str | int]]:
-    """psycopg's places as PostgreSQL's, and the key of each one's value."""
+    """The statement with PostgreSQL's parameters in place of psycopg's, and the key of each one's
+    value."""
     keys: list[str | int] = []
 
     def place(match: re.Match[str]) -> str:
@@ -216,7 +221,7 @@ def _dump_of(oid: int, connection: Connection[Any]) -> Callable[[Any], Any]:
 
 
 def _checked(result: PGresult) -> PGresult:
-    """The result. Raises psycopg's error for a failure."""
+    """`result`, unless it is an error. Raises psycopg's error for it."""
     if result.status != ExecStatus.FATAL_ERROR:
         return result
     if result.error_field(DiagnosticField.SQLSTATE) is None:  # libpq's own: the connection is lost

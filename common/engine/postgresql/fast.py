@@ -1,4 +1,5 @@
-"""Hot statements, savepoints and ends of transactions past Django's cursor (decision 0082)."""
+"""Hot statements, savepoints and ends of transactions that bypass Django's cursor
+(decision 0082)."""
 
 from __future__ import annotations
 
@@ -14,12 +15,13 @@ from common.engine.postgresql.direct import DigestNames, Direct, Row, Values
 from common.engine.postgresql.wrapper import Wrapper
 
 _DIRECT = "_ballast_direct"
-# What makes psycopg send DEALLOCATE ALL.
+# The words at which psycopg sends DEALLOCATE ALL.
 _CLEARING = ("DROP", "ALTER", "ROLLBACK", "DISCARD", "DEALLOCATE")
 
 
 class Cursor(base.ServerBindingCursor, psycopg.Cursor[Any]):
-    """Django's, which knows when psycopg throws away what is prepared, ours with its own."""
+    """Django's cursor, which also notices when psycopg deallocates all prepared statements, ours
+    among them."""
 
     def execute(self, query: Any, *args: Any, **kwargs: Any) -> Self:
         super().execute(query, *args, **kwargs)
@@ -31,22 +33,24 @@ class Cursor(base.ServerBindingCursor, psycopg.Cursor[Any]):
 
 
 class PooledConnection(psycopg.Connection[Any]):
-    """One that psycopg's pool rolls back when it is handed back in the middle of a transaction."""
+    """A connection that psycopg's pool rolls back if it is returned in the middle of a
+    transaction."""
 
     def rollback(self) -> None:
-        """As we do it: psycopg's would throw away what is prepared."""
+        """Roll back by `Direct`, because psycopg's own rollback would forget what is prepared."""
         _direct_of(self).end(b"ROLLBACK")
 
 
 class FastWrapper(Wrapper):
-    """Sends hot statements and savepoints to libpq, and looks at a connection's health for free."""
+    """Sends hot statements and savepoints to libpq, and checks a connection's health without a
+    round trip."""
 
     _direct: Direct
 
     def rows(self, statement: str, values: Values) -> list[Row]:
         """Run `statement`, prepared. Checks and raises what Django's cursor would.
 
-        While somebody captures the queries it goes through Django's cursor, where they are seen.
+        While somebody captures the queries it goes through Django's cursor, so that they are seen.
         """
         if self.force_debug_cursor or self.execute_wrappers:
             return super().rows(statement, values)
@@ -74,7 +78,7 @@ class FastWrapper(Wrapper):
             options["connection_class"] = PooledConnection
         return super().pool
 
-    # After psycopg's `rollback`, or a cursor's, nothing would be prepared any more; and a cursor
+    # After psycopg's `rollback`, or a cursor's, nothing would be prepared any more. And a cursor
     # costs more than PostgreSQL's work on a savepoint.
 
     def _commit(self) -> None:
@@ -102,10 +106,10 @@ class FastWrapper(Wrapper):
             self._direct.command(text)
 
     def is_usable(self) -> bool:
-        """Whether a kept connection may be used again. It is asked only if something is odd.
+        """Whether a kept connection may be used again. A query is sent only if something looks odd.
 
-        PostgreSQL says goodbye before it closes a connection, and a broken one is at its end: both
-        make the socket readable, which an idle healthy one never is.
+        PostgreSQL sends a message before it closes a connection, and a broken connection is at its
+        end. Both make the socket readable, which that of an idle healthy connection never is.
         """
         connection = self.connection
         if connection is None or connection.closed:
@@ -115,7 +119,8 @@ class FastWrapper(Wrapper):
 
 
 def _direct_of(connection: psycopg.Connection[Any]) -> Direct:
-    """Kept with the connection, so that a pool hands out both together."""
+    """The `Direct` of a connection. It is stored with the connection, so that a pool hands out both
+    together."""
     kept = vars(connection)
     if _DIRECT not in kept:
         names = DigestNames()

@@ -1,6 +1,6 @@
-"""Django's PostgreSQL backend with what money needs, whichever way statements take.
+"""Django's PostgreSQL backend with the safety that money needs, on the fast path and off it.
 
-This is the whole backend where `DATABASE_FAST_PATH=False`: each statement goes through Django's own
+With `DATABASE_FAST_PATH=False` this is the whole backend: each statement goes through Django's own
 cursor. `fast` overrides what is slow.
 """
 
@@ -20,7 +20,8 @@ atomic.install()
 
 
 class Wrapper(base.DatabaseWrapper):
-    """Django's, which refuses unbound roles and never takes a lost transaction for a stored one."""
+    """Django's wrapper, which also refuses roles that grants do not bind, and never takes a lost
+    transaction for a stored one."""
 
     health_check_done: bool  # Django's, which its stubs leave out
     rollback_exc: BaseException | None  # likewise
@@ -28,14 +29,14 @@ class Wrapper(base.DatabaseWrapper):
     _is_role_known = False  # of the process: one look at it is enough
 
     def rows(self, statement: str, values: Values) -> list[Row]:
-        """Run `statement` and return what it gives. Raises Django's database errors."""
+        """Run `statement` and return its rows. Raises Django's database errors."""
         with self.cursor() as cursor:
             cursor.execute(statement, values)
             return [] if cursor.description is None else list(cursor.fetchall())
 
     @property
     def queries_logged(self) -> bool:
-        """Whether Django keeps the queries: while somebody captures them, not in all of DEBUG.
+        """Whether Django keeps the queries: while somebody captures them, but not because of DEBUG.
 
         With DEBUG alone Django would keep 9,000 statements of each connection, and `./run` would
         take another way through the database than production.
@@ -62,20 +63,22 @@ class Wrapper(base.DatabaseWrapper):
             )
 
     def set_rollback(self, rollback: bool) -> None:
-        """Django's, which remembers that somebody wants it (`atomic` says why)."""
+        """Django's, which also notes that somebody wants the rollback (`atomic` says why)."""
         super().set_rollback(rollback)
         self.is_rollback_meant = rollback
 
     def validate_no_broken_transaction(self) -> None:
-        """Django's, which calls a lost connection by its name: that is no bug of the caller."""
+        """Django's, which also says if the connection was lost, because that is no bug of the
+        caller."""
         if self.needs_rollback and atomic.is_lost(self):
             raise atomic.ConnectionLost("The connection was lost.") from self.rollback_exc
         super().validate_no_broken_transaction()
 
     def _commit(self) -> None:
-        """Django's, which does not take PostgreSQL's ROLLBACK of a failed transaction for a COMMIT.
+        """Django's, which also notices if PostgreSQL answered the COMMIT of a failed transaction by
+        a ROLLBACK.
 
-        Raises InternalError where a statement had failed and somebody passed over that.
+        Raises InternalError if a statement had failed and somebody ignored that.
         """
         if self.connection is None:
             return
