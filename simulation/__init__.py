@@ -1,10 +1,11 @@
-"""A deterministic simulation of the whole service: one seed, one history, and what was said in it.
+"""A deterministic simulation of the whole service: the same seed gives the same history.
 
 `processes` and `scheduler` run the product's own code on a real PostgreSQL, one step at a time and
-several transactions open at once; `seams` takes time, chance and database calls into one hand.
-`bank` and `receivers` play the world outside, `actors` the people and the beat; `plans` is what a
-seed decides, `history` lives through it; `oracles` and `promises` compare what was said with what
-is so. `shrinking` makes a failure smaller, `plants` are bugs to find (docs/simulation.md).
+with several transactions open at once. `seams` replaces time, chance and database calls. `bank` and
+`receivers` play the outside world, `actors` the people and the periodic tasks. `plans` is what a
+seed decides, `history` runs it. `oracles` and `promises` compare what clients and people were told
+with what is stored. `shrinking` makes a failure smaller, `plants` are bugs to find
+(docs/simulation.md).
 """
 
 from __future__ import annotations

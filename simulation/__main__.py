@@ -1,4 +1,4 @@
-"""`python -m simulation`: live through seeds, and say what was found (`./run simulate`)."""
+"""`python -m simulation`: run seeds and print what was found (`./run simulate`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What each kind of act does: as a client over HTTP, a person at the desk, a sweep of the beat."""
+"""What each kind of act does: as a client over HTTP, as a person at the desk, or as a periodic
+task."""
 
 from __future__ import annotations
 
@@ -56,18 +57,18 @@ def job_of(world: World, act: Act) -> Job:
 
 
 def sweep(number: int, name: str, arguments: dict[str, Any]) -> Job:
-    """A task of the worker."""
+    """A job that runs a task of the worker."""
     run = partial(current_app.tasks[name].run, **arguments)
     return Job(number, name, partial(_with_a_good_connection, run))
 
 
 def delivery(world: World, number: int) -> Job:
-    """A burst of the dispatcher."""
+    """A job that delivers webhooks in a burst."""
     return Job(number, DISPATCH, partial(dispatch, world.receivers))
 
 
 def _with_a_good_connection(act: Callable[[], object]) -> None:
-    """As Django does around a request, and Celery around a task."""
+    """Close bad connections around `act`, as Django does at requests, and Celery at tasks."""
     close_old_connections()
     try:
         act()
@@ -76,7 +77,7 @@ def _with_a_good_connection(act: Callable[[], object]) -> None:
 
 
 def ask_again(world: World, intent: Intent) -> Job:
-    """The same request with the same key, as a client does that got no answer."""
+    """Send the same request with the same key again, like a client that got no answer."""
     return _asking(world, intent, number=-1)
 
 
@@ -103,8 +104,8 @@ def _asking(world: World, intent: Intent, *, number: int) -> Job:
 
 
 def _chosen(world: World, customer: Customer, act: Act, prefix: str) -> str:
-    """One that can still be stopped, mostly that which ends first; now and then any of the latest.
-    Nothing that exists where there is none."""
+    """The id of something that can still be stopped, mostly the one that ends first; sometimes any
+    of the latest. If nothing was made yet, an id that does not exist."""
     tenant_id = customer.tenant.pk
     known = world.known(prefix, tenant_id)[-_RECENT:]
     if act.luck < _ANY:
@@ -168,7 +169,7 @@ _REQUESTS: dict[str, Request] = {
 def _adjust(
     world: World, customer: Customer, act: Act, *, kind: Literal["credit", "debit"]
 ) -> Deed:
-    """As operators do at the command line; the desk needs two people."""
+    """Adjust a balance like operators at the command line; at the desk it would take two people."""
     deed = Deed(kind, f"act {act.number}", customer.tenant.pk, False, act.amount)
     world.deeds.append(deed)
     ledger.adjust(
@@ -184,7 +185,7 @@ def _adjust(
 
 
 def _level(world: World, customer: Customer, act: Act) -> None:
-    """Somebody sees to it that the balance just covers an amount, or just not any more."""
+    """Adjust a balance so that it just covers an amount, or just does not."""
     with transaction.atomic():
         short = act.amount - ledger.lock_row(tenant_id=customer.tenant.pk).available
         kind: Literal["credit", "debit"] = "credit" if short > 0 else "debit"
@@ -212,7 +213,7 @@ def _with_hold(world: World, customer: Customer, act: Act, *, what: str, prefix:
 
 
 def _answer(world: World, customer: Customer, act: Act, *, what: str) -> None:
-    """An approver opens a link from the mail and answers."""
+    """Answer an approval, like an approver who opens a link from an e-mail."""
     now, tenant_id = utc_now(), customer.tenant.pk
     asked = selectors.open_approvals(tenant_id=tenant_id, now=now)
     if not asked:

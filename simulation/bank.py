@@ -1,7 +1,8 @@
-"""The bank of the simulation: it does what it is told, keeps its own record, and talks badly.
+"""The bank of the simulation. It does what it is told and keeps its own record, but communicates
+badly.
 
-Requests get lost or come late, answers get lost; messages are delayed, repeated, shuffled, and some
-have another amount. Its record is never wrong: it is what the product is judged by.
+Requests get lost or come late, and answers get lost. Messages are delayed, repeated and shuffled,
+and some have another amount. Its record is never wrong: the product is judged by it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from simulation.seams import Time
 from simulation.tally import Tally
 
 K = EventKind
-# What becomes of an instruction: how often, and what the bank says about it, in order.
+# What can become of an instruction: how likely each is, and what the bank says about it, in order.
 _FATES: dict[Method, list[tuple[int, tuple[EventKind, ...]]]] = {
     Method.ACH_DEBIT: [
         (55, (K.ACCEPTED, K.SETTLED)),
@@ -46,7 +47,7 @@ _FATES: dict[Method, list[tuple[int, tuple[EventKind, ...]]]] = {
     Method.RTP_CREDIT: [(75, (K.ACCEPTED, K.SETTLED)), (20, (K.REJECTED,)), (5, ())],
     Method.RTP_REQUEST: [(75, (K.ACCEPTED, K.SETTLED)), (20, (K.REJECTED,)), (5, ())],
 }
-# How the ids of messages with another amount end.
+# The end of the ids of messages with another amount.
 WRONG = "-x"
 _CODES = {K.RETURNED: "R01", K.REJECTED: "AM04"}
 _DELAY_MAX = timedelta(minutes=20)
@@ -76,14 +77,14 @@ class Entry:
     messages: list[Message] = field(default_factory=list)
 
     def kinds(self, *, by: datetime) -> list[EventKind]:
-        """What happened to it, as far as the bank has said so."""
+        """What happened to it, as far as the bank has said so by then."""
         told = [message for message in self.messages if message.is_genuine]
         return [message.event.kind for message in told if message.told_at <= by]
 
 
 class Bank:
-    """A PaymentNetwork. `is_calm`: nothing is lost or late any more. `returns`: so much of what it
-    gets, it returns at once whatever would have become of it."""
+    """A PaymentNetwork. `is_calm`: nothing is lost or late any more. `returns` is the share of
+    instructions that it returns at once, whatever else would have become of them."""
 
     name = NAME
     capabilities = CAPABILITIES
@@ -167,7 +168,7 @@ class Bank:
         raise NotImplementedError("no account of the simulation needs any")
 
     def arrive(self) -> None:
-        """Requests that were given up come in after all."""
+        """Take in requests that the product gave up waiting for."""
         due = [each for each in self._late if each[0] <= self._time.now]
         self._late = [each for each in self._late if each[0] > self._time.now]
         for _, instruction in due:
@@ -187,7 +188,7 @@ class Bank:
         return known
 
     def _script(self, entry: Entry) -> None:
-        """All that will happen to it is decided when it arrives."""
+        """Decide, when an instruction arrives, everything that will happen to it."""
         instruction = entry.instruction
         chance = Random(f"{self._seed}:{instruction.description}:{instruction.amount}")
         kinds, at_once = self._fate(Method(instruction.method), chance)
@@ -197,7 +198,7 @@ class Bank:
             moment += timedelta(0) if at_once else timedelta(hours=chance.choice([0, 1, 20, 50]))
             delay = _DELAY_MAX * chance.random() if chance.random() < 0.4 else timedelta(0)
             self._tally.fault("message delayed", times=bool(delay))
-            # A settlement and what follows it keep their order; acceptance may come last of all.
+            # A settlement and what follows it keep their order; the acceptance may come last.
             told_at = moment + delay if number <= 1 else max(told_at, moment + delay)
             event = self._event(entry, kind, number, moment)
             entry.messages.append(Message(event, told_at))
@@ -207,7 +208,8 @@ class Bank:
                 entry.messages.append(Message(wrong, told_at, is_genuine=False))
 
     def _fate(self, method: Method, chance: Random) -> tuple[tuple[EventKind, ...], bool]:
-        """What will happen to an instruction, and whether all of it at one moment."""
+        """Choose what will happen to an instruction, and whether all of it happens at one
+        moment."""
         weights, fates = zip(*_FATES[method], strict=True)
         (kinds,) = chance.choices(fates, weights)
         at_once = chance.random() < 0.4

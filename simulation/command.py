@@ -19,7 +19,8 @@ from simulation.shrinking import shrink
 from simulation.tally import Tally
 from simulation.themes import THEMES
 
-# Who may end connections and empty tables; the product itself connects as DATABASE_URL says.
+# The role that may end connections and empty tables. The product itself connects as DATABASE_URL
+# says.
 SUPERUSER_URL = "BALLAST_SIMULATION_SUPERUSER_URL"
 
 _SHOWN_FINDINGS, _SHOWN_LINES = 20, 60
@@ -27,7 +28,7 @@ _SHRINK_TRIES = 40
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Live through the seeds that were asked for. 0: all kept their word. 1: one did not."""
+    """Run the seeds that were asked for. Returns 0 if nothing was found, else 1."""
     options = parse(arguments)
     current_app.loader.import_default_modules()
     control = _control()
@@ -60,7 +61,7 @@ def _run(options: argparse.Namespace, control: Control) -> int:
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """What was asked for."""
+    """The parsed command line."""
     parser = argparse.ArgumentParser(prog="./run simulate")
     add = parser.add_argument
     add("--seeds", type=int, default=20, metavar="N", help="how many (20)")
@@ -87,7 +88,7 @@ def _places(text: str) -> set[tuple[int, int]]:
 
 
 def planned(seed: str, options: argparse.Namespace) -> Plan:
-    """What is asked for: all of the seed, or some of its acts and breaks."""
+    """The plan to run: all of the seed, or only some of its acts and breaks."""
     plan = _made(seed, options)
     if options.only is not None:
         plan = plan.only(options.only)
@@ -101,7 +102,8 @@ def _made(seed: str, options: argparse.Namespace) -> Plan:
 
 
 def _control() -> Control:
-    """On the product's database, which must be only the simulation's: every seed empties it."""
+    """A connection to the product's database. Nothing else may use that, because every seed empties
+    it."""
     control = Control(os.environ[SUPERUSER_URL])
     control.prepare()
     connection.close()
@@ -128,7 +130,7 @@ def _report(plan: Plan, outcome: Outcome, options: argparse.Namespace, control: 
 
 
 def _shrunk(plan: Plan, outcome: Outcome, control: Control) -> tuple[Plan, Outcome, int]:
-    """A smaller plan with a finding of the same kind, what came of it, and after how many tries."""
+    """A smaller plan with a finding of the same kind, its outcome, and the number of tries."""
     wanted = {finding.code for finding in outcome.findings}
     outcomes = {plan: outcome}
 
@@ -141,7 +143,7 @@ def _shrunk(plan: Plan, outcome: Outcome, control: Control) -> tuple[Plan, Outco
 
 
 def command_of(plan: Plan, options: argparse.Namespace) -> str:
-    """The command that lives through `plan` again."""
+    """The command that runs `plan` again."""
     command = f"./run simulate --seeds 1 --seed {plan.seed}"
     command += f" --days {options.days} --acts {options.acts}"
     if options.theme is not None:

@@ -1,4 +1,4 @@
-"""The simulation's own connection: it sees who waits for whom, and cuts connections."""
+"""The simulation's own connection. It sees which backend waits for which, and ends connections."""
 
 from __future__ import annotations
 
@@ -31,40 +31,43 @@ _KEPT = ["django_content_type", "auth_permission", "django_migrations"]
 
 
 class Control:
-    """Connected as a superuser: it ends other people's connections and empties every table."""
+    """A superuser's connection, which ends other connections and empties every table."""
 
     def __init__(self, address: str = "", **target: Any) -> None:
         self._connection = psycopg.connect(address, autocommit=True, **target)
         self._is_here = _is_postgres(self._connection.info.backend_pid)
 
     def waits(self, backends: Iterable[int]) -> Mapping[int, Sequence[int]]:
-        """Of each backend, those that it waits for."""
+        """For each of these backends, those that it waits for."""
         return dict(self._connection.execute(_WAITS, [list(backends)]).fetchall())
 
     def terminate(self, backend: int) -> None:
-        """Cut the connection; returns once its locks are free."""
+        """End the connection of a backend; returns once its locks are free."""
         self._connection.execute(_TERMINATE, [backend])
 
     def cancel(self, backend: int) -> None:
-        """End the statement that runs there."""
+        """Cancel the statement that a backend runs."""
         self._connection.execute(_CANCEL, [backend])
 
     def freeze(self, backend: int | None) -> None:
-        """A backend that waits goes on only when it is told to, even if its lock is free."""
+        """Stop a backend that waits for a lock, so that it goes on only when `thaw` lets it, even
+        if the lock is free."""
         self._signal(backend, signal.SIGSTOP)
 
     def thaw(self, backend: int | None) -> None:
         self._signal(backend, signal.SIGCONT)
 
     def _signal(self, backend: int | None, number: signal.Signals) -> None:
-        """On a server of another machine several that are freed at once race for what they want,
-        and a seed may not give the same history twice."""
+        """Send a signal to the backend's process. That works only on this machine. On another one,
+        several backends that are freed at once race, and a seed may not give the same history
+        twice."""
         if backend is not None and self._is_here:
             with suppress(ProcessLookupError):
                 os.kill(backend, number)
 
     def prepare(self) -> None:
-        """Leave deadlocks to the scheduler, which sees them at once, and keep plans as they are."""
+        """Leave the detection of deadlocks to the scheduler, which sees them at once, and keep
+        query plans fixed."""
         name = self._connection.info.dbname
         for setting in ("deadlock_timeout = '1h'", "jit = off", "synchronous_commit = off"):
             self._connection.execute(f'ALTER DATABASE "{name}" SET {setting}')
@@ -73,7 +76,8 @@ class Control:
 
     @contextmanager
     def changed(self, functions: Mapping[str, tuple[str, str]]) -> Iterator[None]:
-        """With other functions of the database: of each, one text and what takes its place."""
+        """In this block, replace text in the database's functions: for each function an old text
+        and a new one."""
         originals = {name: self._definition(name) for name in functions}
         try:
             for name, edit in functions.items():
@@ -88,7 +92,7 @@ class Control:
         return str(found[0]) if found else ""
 
     def forget_everything(self) -> None:
-        """Empty every table that holds something, and start its numbers again."""
+        """Empty every table that has rows, and restart its sequences."""
         filled = [name for (name,) in self._connection.execute(_FILLED, [_KEPT]).fetchall()]
         if not filled:
             return
@@ -102,7 +106,8 @@ class Control:
 
 
 def _is_postgres(backend: int) -> bool:
-    """Whether the process of this number is a PostgreSQL of this machine that obeys us."""
+    """Whether the process of this number is a PostgreSQL backend on this machine that we may
+    signal."""
     try:
         name = Path(f"/proc/{backend}/comm").read_text().strip()
         os.kill(backend, 0)

@@ -1,4 +1,4 @@
-"""What the product writes to its log as an error, noted with the job that did it."""
+"""Notes what the product logs as an error, together with the job that did it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from simulation.processes import current
 
-# Members of a log line that say what was found.
+# The fields of a log line that say what was found.
 _TELLING = ("code", "subject", "message", "reason")
 
 
 class Recorder(logging.Handler):
-    """Nothing is printed: a simulated day has many broken connections."""
+    """Notes log lines and prints nothing, because a simulated day has many broken connections."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.name == "asyncio":  # says it when garbage is collected, about another job

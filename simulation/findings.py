@@ -1,4 +1,4 @@
-"""What a simulated history may not contain."""
+"""What the simulation reports: something that must not happen in a history."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Finding(NamedTuple):
-    """`code` says what kind of thing, `subject` where, `message` the rest."""
+    """`code` says what kind of thing was found, `subject` where, `message` the rest."""
 
     code: str
     subject: str

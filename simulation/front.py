@@ -1,4 +1,4 @@
-"""Requests through the product's whole WSGI application, and what was told to who asked."""
+"""Sends requests through the product's whole WSGI application, and notes the answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IN_PROGRESS = "idempotency_in_progress"
 
 @dataclass(frozen=True)
 class Told:
-    """An answer: its status and what is in it."""
+    """An answer: its status and its content."""
 
     status: int
     body: dict[str, Any]
@@ -26,13 +26,13 @@ class Told:
 
     @property
     def is_definite(self) -> bool:
-        """Whether a client may stop asking: neither down nor busy."""
+        """Whether a client may stop asking: the service was neither down nor busy."""
         return self.status < 500 and self.body.get("code") != IN_PROGRESS
 
 
 @dataclass
 class Intent:
-    """What somebody wanted, and every answer they got; None is none at all."""
+    """What somebody wanted, and every answer they got; None stands for no answer."""
 
     number: int
     kind: str
@@ -44,23 +44,23 @@ class Intent:
 
     @property
     def told(self) -> Told | None:
-        """The first answer that a client would rely on."""
+        """The first answer that a client would rely on; None if there was none."""
         definite = (told for told in self.answers if told is not None and told.is_definite)
         return next(definite, None)
 
     @property
     def is_open(self) -> bool:
-        """Whether the client would ask again: with a key it may, until it knows."""
+        """Whether the client would ask again. With a key it may, until it has a definite answer."""
         return self.key is not None and self.told is None
 
     @property
     def success(self) -> dict[str, Any] | None:
-        """What the client was told was done."""
+        """What the client was told was done; None if it was not told so."""
         return self.told.body.get("data") if self.told and self.told.is_success else None
 
 
 class Front:
-    """The web application. Signals of a request's begin and end come as under gunicorn."""
+    """The web application. Like gunicorn, it sends the signals of a request's begin and end."""
 
     def __init__(self) -> None:
         self._application = WSGIHandler()

@@ -1,4 +1,5 @@
-"""One seed from beginning to end: days of work with faults, nights, and a calm end to be judged."""
+"""Runs one seed from beginning to end: days of work with faults, nights, and a calm end to be
+judged."""
 
 from __future__ import annotations
 
@@ -41,10 +42,10 @@ _LEAP, _LEAP_SECONDS = 0.004, (1, 90)
 _WAKE_UP_LOST, _WAKE_UP_TWICE = 0.2, 0.1
 _ASK_AGAIN = 0.3
 _EVENING = (timedelta(minutes=10), timedelta(minutes=15))
-# Longer than any lease, delay, retry of a webhook, approval or wait for money lasts.
+# Longer than any lease, delay, retry of a webhook, approval or wait for money.
 _END = [*[timedelta(minutes=12)] * 3, *[timedelta(hours=hours) for hours in (2, 7, 25, 25, 60, 90)]]
 _END_ROUNDS = 3
-# What is due by a fast clock is so by a slow one.
+# What is due by a fast clock is then also due by a slow one.
 _BETWEEN_ROUNDS = 3 * DRIFT_MAX
 _DAY = timedelta(days=1)
 _BEFORE_A_DEADLINE = timedelta(seconds=4)
@@ -52,7 +53,7 @@ _BEFORE_A_DEADLINE = timedelta(seconds=4)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a seed. Nothing found: the product has kept its word."""
+    """What came of a seed. Without findings, the product kept all its promises."""
 
     findings: list[Finding]
     digest: str
@@ -61,7 +62,7 @@ class Outcome:
 
 
 def live(plan: Plan, control: Control) -> Outcome:
-    """Live through `plan` on an emptied database and judge it."""
+    """Run `plan` on an emptied database and judge it."""
     control.forget_everything()
     history = _History(plan, control)
     with history.installed():
@@ -71,7 +72,8 @@ def live(plan: Plan, control: Control) -> Outcome:
 
 
 def _burst(of: World, **_options: object) -> None:
-    """What a sweep does where no dispatcher is alive."""
+    """Deliver webhooks in the sweep's own process, as the product does if no dispatcher
+    is alive."""
     dispatch(of.receivers)
 
 
@@ -141,14 +143,14 @@ class _History:
             pass
 
     def _evening(self) -> None:
-        """What the day began comes to rest, with faults still about."""
+        """Let what the day began come to an end, while faults still happen."""
         reads = self._theme.reads_at_night
         for leap in _EVENING:
             self._pass(leap)
             self._sweep_once([name for name in ESSENTIAL if reads or name not in READING])
 
     def _end(self) -> None:
-        """Nothing breaks any more: what was promised has to come."""
+        """Break nothing any more, so that everything that was promised has to happen."""
         self._is_calm = True
         self._world.bank.is_calm = self._world.receivers.is_calm = True
         for leap in _END:
@@ -163,7 +165,8 @@ class _History:
             self._work([])
 
     def _night(self, hours: int) -> None:
-        """Some hours, or until a moment before something ends, when it matters who is first."""
+        """Let some hours pass, or the time until just before something ends, when the order of
+        steps matters."""
         leap = timedelta(hours=hours)
         if hours == TO_A_DEADLINE:
             leap = self._until(world.next_deadline(after=self._time.now + _BEFORE_A_DEADLINE))
@@ -184,7 +187,7 @@ class _History:
         self._work([])
 
     def _step(self) -> bool:
-        """One process goes on, or begins its next job. False when all is done."""
+        """Let one process go on or begin its next job. Returns False when all is done."""
         self._hear_wake_ups()
         scheduler = self._scheduler
         idle = [p for p in scheduler.with_state(State.IDLE) if self._queues[self._roles[p.name]]]
@@ -224,7 +227,8 @@ class _History:
             self._break(process, kind)
 
     def _break(self, process: Process, kind: Breakage) -> None:
-        """A call of `process` meets its fate. Behind the call only if it did not have to wait."""
+        """Break one call of `process`. A break after the call happens only if the call did not have
+        to wait."""
         scheduler = self._scheduler
         if kind in {Breakage.CUT_AFTER, Breakage.LOST_ANSWER, Breakage.DEATH_AFTER}:
             scheduler.give(process, Order.GO_AND_PARK)
@@ -249,7 +253,8 @@ class _History:
         self._world.wake_ups.append((name, dict(arguments)))
 
     def _hear_wake_ups(self) -> None:
-        """Some are lost, some come twice; a sweep does the work of those that are."""
+        """Queue the jobs of wake-ups. Some are lost and some come twice; a sweep does the work of
+        lost ones."""
         heard, self._world.wake_ups = self._world.wake_ups, []
         if self._is_calm:
             return
@@ -265,7 +270,8 @@ class _History:
             self._ask_again()
 
     def _ask_again(self) -> None:
-        """Clients without an answer repeat themselves, also while the first one still runs."""
+        """Let clients without an answer repeat their requests, even while the first one
+        still runs."""
         waiting = [intent for intent in self._world.intents if intent.is_open]
         if waiting:
             intent = self._chance.choice(waiting)

@@ -1,6 +1,6 @@
-"""Judges a history by what it cannot argue with: what was told, the bank's record, the sums.
+"""Judges a history by what is certain: what was told, the bank's record, and the sums.
 
-Nothing here trusts what the product says about itself where somebody outside knows better.
+Nothing here trusts what the product says about itself if somebody outside knows better.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from webhooks.models import WebhookDelivery, WebhookEvent
 from webhooks.states import DeliveryStatus, EndpointStatus
 
 K = EventKind
-# What a row must say once the bank has said this much.
+# The statuses that a row may have once the bank has said this.
 _FUNDING_AFTER: dict[tuple[EventKind, ...], str] = {
     (): "pending",
     (K.ACCEPTED,): "in_transit",
@@ -46,7 +46,7 @@ _PAYMENT_AFTER: dict[tuple[EventKind, ...], str] = {
 
 
 def judge_job(world: World, job: Job, outcome: Any) -> None:
-    """While nothing is broken for it, a job neither fails nor writes an error to the log."""
+    """Check that a job for which nothing was broken neither failed nor logged an error."""
     if isinstance(outcome, ProcessDied):
         return
     if isinstance(outcome, Told) and outcome.status == 500:
@@ -61,12 +61,12 @@ def judge_job(world: World, job: Job, outcome: Any) -> None:
 
 
 def _is_rightly_in_review(text: str) -> bool:
-    """The audit says which message waits for a person: one of those with another amount."""
+    """Whether a message waits for a person for a good reason: it has another amount."""
     return f"{WRONG} waits for a person" in text
 
 
 def judge(world: World) -> list[Finding]:
-    """Everything that is wrong at the end of a history that has come to rest."""
+    """Everything that is wrong at the end of a history, when nothing is under way."""
     now = utc_now()
     checked = invariants.check(now=now, full=True).findings
     found = [Finding(code, "", message) for code, message in world.suspicions]
@@ -84,7 +84,8 @@ def judge(world: World) -> list[Finding]:
 
 
 def _bank_and_rows(world: World) -> Iterator[Finding]:
-    """Each row says what the bank says of it, and the bank has nothing that we gave up."""
+    """Find rows that do not say what the bank says, and instructions that the bank has although we
+    gave up."""
     now = world.time.now
     for subject in world.bank.conflicts:
         yield Finding("sent_with_other_terms", subject, "one id, two instructions")
@@ -124,7 +125,7 @@ def _words(kinds: tuple[EventKind, ...]) -> str:
 
 
 def _money(world: World) -> Iterator[Finding]:
-    """Available and locked are what staff gave and what the bank moved, to the cent."""
+    """Compare available and locked with what staff gave and what the bank moved, to the cent."""
     for customer in world.customers:
         tenant_id = customer.tenant.pk
         balance = Balance.objects.get(tenant_id=tenant_id)
@@ -147,7 +148,7 @@ def _entries_of(world: World, tenant_id: str) -> Iterator[Entry]:
 
 
 def _net(world: World, entry: Entry) -> int:
-    """What the bank moved into (or out of) the balance, by its own record."""
+    """How many cents the bank moved into (or out of) the balance, by its own record."""
     kinds = entry.kinds(by=world.time.now)
     is_there = K.SETTLED in kinds and K.RETURNED not in kinds
     sign = 1 if entry.instruction.id.startswith("ftx_") else -1
@@ -155,7 +156,7 @@ def _net(world: World, entry: Entry) -> int:
 
 
 def _unknown_adjustments(tenant_id: str, world: World) -> Iterator[Finding]:
-    """Each correction was somebody's, once."""
+    """Find corrections that nobody made, or that were made twice."""
     wanted = Counter(
         (deed.subject_id, deed.kind, deed.amount)
         for deed in world.deeds
@@ -169,7 +170,7 @@ def _unknown_adjustments(tenant_id: str, world: World) -> Iterator[Finding]:
 
 
 def _messages(world: World) -> Iterator[Finding]:
-    """What the bank said is applied; only what cannot be so waits for a person."""
+    """Find messages of the bank that are not applied, unless they cannot be right."""
     outcomes = dict(InboundEvent.objects.values_list("event_id", "outcome"))
     notes = dict(InboundEvent.objects.values_list("event_id", "note"))
     for entry in world.bank.entries.values():
@@ -187,13 +188,14 @@ def _messages(world: World) -> Iterator[Finding]:
 
 
 def _is_late(entry: Entry, event: NetworkEvent) -> bool:
-    """An acceptance that was told behind what follows it says nothing new."""
+    """Whether it is an acceptance that came after what follows it, so that it says nothing new."""
     told = {m.event.kind: m.told_at for m in entry.messages if m.is_genuine}
     return event.kind == K.ACCEPTED and told[K.ACCEPTED] > min(told.values())
 
 
 def _webhooks(world: World) -> Iterator[Finding]:
-    """Every event is taken by its receiver, with the bytes we keep, and none was made up."""
+    """Find events that no receiver accepted, that have other bytes than ours, or that were never
+    made."""
     bodies = {row.pk: bytes(row.body) for row in WebhookEvent.objects.all()}
     arrivals = world.receivers.arrivals
     for arrival in arrivals:

@@ -1,7 +1,7 @@
 """What a seed decides before anything happens: who does what on which day, and what breaks where.
 
-A plan is a value: without some of its acts and breaks it is a plan again, which is how a failure
-shrinks. What is not in it (who goes on next, what the bank does) follows from its `seed`.
+A plan without some of its acts and breaks is a plan again; that is how a failure is made smaller.
+What a plan does not say (which process goes on next, what the bank does) follows from its `seed`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _AMONG = 1_000
 
 @dataclass(frozen=True)
 class Act:
-    """One planned job. `pick` chooses among what there is by then, `amount` is cents."""
+    """One planned job. `pick` chooses among what exists by then, `amount` is cents."""
 
     number: int
     day: int
@@ -37,7 +37,7 @@ class Act:
 
 @dataclass(frozen=True)
 class Break:
-    """At its `call`-th call, act `act` meets `kind`."""
+    """The call number `call` of the act number `act` breaks in the way of `kind`."""
 
     act: int
     call: int
@@ -50,7 +50,8 @@ class Break:
 
 @dataclass(frozen=True)
 class Plan:
-    """`nights`: the hours that pass after each day, or up to which deadline. `theme`: a name."""
+    """`nights` are the hours that pass after each day, or the kind of deadline that it lasts to.
+    `theme` is a name."""
 
     seed: str
     acts: tuple[Act, ...]
@@ -59,7 +60,7 @@ class Plan:
     theme: str
 
     def only(self, acts: Collection[int]) -> Plan:
-        """Without the other acts, what breaks in them, and the days behind the last one."""
+        """The plan with only these acts, their breaks, and no days after the last of them."""
         kept = tuple(act for act in self.acts if act.number in acts)
         days = max((act.day for act in kept), default=0) + 1
         return replace(
@@ -70,11 +71,11 @@ class Plan:
         )
 
     def with_breaks(self, breaks: Collection[Break]) -> Plan:
-        """With these breaks alone."""
+        """The plan with only these breaks."""
         return replace(self, breaks=tuple(each for each in self.breaks if each in breaks))
 
     def words(self) -> list[str]:
-        """For people: each act, and what breaks in it."""
+        """The plan for people: each act, and what breaks in it."""
         breaks = {each.act: each for each in self.breaks}
         lines = []
         for act in self.acts:
@@ -90,7 +91,7 @@ class Plan:
 def make(
     seed: str, *, days: int = DAYS, acts_per_day: int = ACTS_PER_DAY, theme: str | None = None
 ) -> Plan:
-    """The plan of a seed, about what the seed says or about `theme`."""
+    """The plan of a seed. Its theme is `theme`, or the one that the seed has."""
     name = theme or themes.of_seed(seed)
     about = THEMES[name]
     acts_per_day *= about.times
@@ -98,7 +99,7 @@ def make(
     nights = [chance.choice(about.nights) for _ in range(days)]
     acts: list[Act] = []
     for day in range(days):
-        # The night before this day; half of the day is what it brings about.
+        # If the night before led to a deadline, half of the day is about that deadline.
         led_to = nights[day - 1] in {TO_A_DEADLINE, TO_THE_END_OF_A_WAIT}
         morning = acts_per_day // 2 if day and (led_to or about.every_morning) else 0
         for place in range(acts_per_day):
@@ -120,7 +121,7 @@ def _broken(chance: Random, about: Theme, acts: Sequence[Act]) -> int:
 
 
 def _early(chance: Random, about: Theme) -> int:
-    """A call of a job: earlier ones more often, because few jobs are long."""
+    """The number of a call in a job. Small numbers are more likely, because few jobs are long."""
     return min(chance.randint(1, about.calls), chance.randint(1, about.calls))
 
 
@@ -133,7 +134,7 @@ def _act(chance: Random, about: Theme, number: int, *, day: int, is_morning: boo
         day=day,
         kind=kind,
         role=role,
-        # One tenant is busy, so that there is somebody to wait for.
+        # One tenant is busy, so that processes have to wait for each other.
         tenant=0 if chance.random() < _BUSY else chance.randrange(TENANTS),
         pick=chance.randrange(_AMONG),
         amount=chance.choice(about.amounts),

@@ -1,5 +1,5 @@
-"""Bugs to plant, to see that the simulation finds them: the product's source, changed in memory,
-or a function of the simulation's own database.
+"""Bugs to plant, to see that the simulation finds them: the product's source, changed in memory, or
+a function of the simulation's own database.
 
 A process started with BALLAST_SIMULATION_PLANT=name imports the changed text instead of the file.
 """
@@ -19,9 +19,9 @@ VARIABLE = "BALLAST_SIMULATION_PLANT"
 
 @dataclass(frozen=True)
 class Plant:
-    """`edits`: per module, a text that stands in its source exactly once and what takes its place;
-    `functions`: the same of functions of the database. `seed`: one that finds it, if it is about
-    `theme` (empty: as it chooses)."""
+    """`edits` has, per module, a text that its source contains exactly once, and what replaces it;
+    `functions` has the same for functions of the database. `seed` is one that finds the bug with
+    the theme `theme` (empty: the seed's own)."""
 
     says: str
     seed: int
@@ -39,7 +39,7 @@ _LOCKED = """available = available + available_delta,
         locked = locked + locked_delta,
         pending = pending + pending_delta,
 """
-# What a statement reads beside the row that it changes is not read again when it has waited.
+# A statement that waited for a row reads that row again, but not what it reads beside it.
 _NOT_LOCKED = """(available, locked, pending) = (
             SELECT available + available_delta, locked + locked_delta, pending + pending_delta
             FROM balance WHERE tenant_id = tenant AND currency = 'USD'
@@ -151,13 +151,14 @@ PLANTS: dict[str, Plant] = {
 
 
 def install(name: str) -> None:
-    """Change what is imported from now on. Raises KeyError for a bug that nobody described."""
+    """Change the source of modules that are imported from now on. Raises KeyError for an unknown
+    bug."""
     if name:
         sys.meta_path.insert(0, _Finder(PLANTS[name]))
 
 
 def functions(name: str) -> Mapping[str, tuple[str, str]]:
-    """What the bug changes in the database."""
+    """What the bug changes in functions of the database."""
     return PLANTS[name].functions if name else {}
 
 
@@ -189,7 +190,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 def planted(text: str, old: str, new: str) -> str:
-    """The changed source. Raises ValueError where `old` is not there exactly once."""
+    """The changed source. Raises ValueError unless `old` is in it exactly once."""
     if text.count(old) != 1:
         raise ValueError(f"found {text.count(old)} times: {old!r}")
     return text.replace(old, new)

@@ -1,7 +1,7 @@
-"""A simulated process of the service: a thread that runs only while it holds the baton.
+"""A simulated process of the service: a thread that runs only when the scheduler lets it.
 
-It parks before each database call and each call of the network, and says where it is; the
-scheduler decides who goes on, and whether something breaks there.
+It stops before each database call and each call of the network, and says where it is. The scheduler
+decides which process goes on, and whether something breaks there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ON_THIS_THREAD = threading.local()
 
 
 class State(StrEnum):
-    """Where a process is. Only a `parked` or `idle` one can be told to go on."""
+    """The state of a process. Only a `parked` or `idle` one can be told to go on."""
 
     IDLE = "idle"
     PARKED = "parked"
@@ -44,7 +44,7 @@ class Order(StrEnum):
 
 
 class CallKind(NamedTuple):
-    """What a call may do to locks: wait for one, free some. It may do neither all the same."""
+    """What a call may do to locks: wait for one, or free some. It need not do so."""
 
     may_wait: bool
     may_free: bool
@@ -54,15 +54,16 @@ NOTHING = CallKind(may_wait=False, may_free=False)
 
 
 class ProcessDied(BaseException):
-    """Not an Exception: no handler of the product may catch the end of its own process."""
+    """Raised to end a process. It is no Exception, so that no handler in the product can
+    catch it."""
 
 
 @dataclass
 class Job:
-    """One thing a process does from beginning to end: a request, a sweep, a burst.
+    """One thing that a process does from beginning to end: a request, a sweep, a burst.
 
-    `act` does it, `done` is told what came of it: a result, an exception, or a ProcessDied.
-    `number` is its place in the plan. `is_faulted`: something was broken while it ran.
+    `act` does it; `done` is called with its result, an exception, or a ProcessDied. `number` is its
+    place in the plan. `is_faulted`: something was broken while it ran.
     """
 
     number: int
@@ -75,8 +76,8 @@ class Job:
 
 
 class Process:
-    """`drift`: how far its clock is from the world's. `chance` is its own, so that who runs first
-    decides nothing about what another one draws."""
+    """`drift` is how far its clock is from the world's. `chance` is its own random numbers, so that
+    they do not depend on which process runs first."""
 
     def __init__(
         self, name: str, *, drift: timedelta, chance: Random, arrivals: SimpleQueue[Arrival]
@@ -96,11 +97,11 @@ class Process:
         self._thread = threading.Thread(target=self._live, name=name, daemon=True)
 
     def begin(self) -> None:
-        """Start the thread; it arrives idle."""
+        """Start the thread. It arrives idle."""
         self._thread.start()
 
     def tell(self, order: Order | Job | None) -> None:
-        """Hand over the baton. None ends an idle process."""
+        """Let the process run. None ends an idle process."""
         self.state = State.RUNNING
         self._orders.put(order)
 
@@ -110,7 +111,7 @@ class Process:
     def call(
         self, connection: psycopg.Connection[Any], kind: CallKind, place: str, act: Callable[[], T]
     ) -> T:
-        """A database call of this process, between two places where it can be stopped."""
+        """Make a database call of this process. The process can be stopped before and after it."""
         if self.is_dead:
             raise ProcessDied
         self.backend = _backend_of(connection)
@@ -135,7 +136,7 @@ class Process:
         return result
 
     def pause(self, place: str) -> Order:
-        """Stop at a call that leaves for the world outside; what becomes of it."""
+        """Stop before a call to the outside world; returns what is to become of the call."""
         if self.is_dead:
             raise ProcessDied
         order = self._park(place)
@@ -144,7 +145,7 @@ class Process:
         return order
 
     def die(self) -> None:
-        """Nothing after this is done by the process. Raises ProcessDied."""
+        """End the process: it does nothing after this. Raises ProcessDied."""
         self.is_dead = True
         raise ProcessDied
 
@@ -158,7 +159,8 @@ class Process:
         return order
 
     def _wait(self, state: State, place: str) -> Order | Job | None:
-        """The scheduler alone writes down where we are, when it hears of it."""
+        """Report where the process is and wait for an order. Only the scheduler changes `state`,
+        when it reads the report."""
         self._arrivals.put((self, state, place))
         return self._orders.get()
 
@@ -178,16 +180,16 @@ class Process:
             outcome = job.act()
         except (Exception, ProcessDied) as error:
             outcome = error
-        # Whatever the product's code made of it on the way out.
+        # The death counts, whatever the product's code made of the exception on its way out.
         return ProcessDied() if self.is_dead else outcome
 
 
-# Who arrived, in which state, where.
+# Which process arrived, in which state, and where.
 Arrival = tuple[Process, State, str]
 
 
 def become(process: Process | None) -> None:
-    """Act for `process` on this thread from now on."""
+    """Make this thread act for `process` from now on."""
     _ON_THIS_THREAD.process = process
 
 
@@ -204,7 +206,8 @@ def _backend_of(connection: psycopg.Connection[Any]) -> int | None:
 
 
 def disconnect() -> None:
-    """Close what Django holds for this thread, however broken it is, and say so to nobody."""
+    """Close what Django holds for this thread, however broken it is, without telling the
+    scheduler."""
     for database in connections.all(initialized_only=True):
         if database.connection is not None:
             database.connection.close()

@@ -1,7 +1,7 @@
-"""What clients, staff and approvers were told, against what is stored at the end.
+"""Compares what clients, staff and approvers were told with what is stored at the end.
 
-A success that was told stays so; a request with a key has one effect, however often it was sent;
-one that was refused has none.
+A success that was told stays one. A request with a key has one effect, however often it was sent,
+and none if it was refused.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Rows = dict[str, list[Any]]
 _MADE_BY = {"top_up": FundingTransaction, "pay": Payment, "pay_or_wait": Payment}
 _CANCELED = {"cancel_payment": Payment, "cancel_funding": FundingTransaction}
 _UNSENT = {"waiting_for_funds", "created", "reserved", "awaiting_confirmation"}
-# A tenant may give up what staff hold: by canceling it, other settings, or an approver's no.
+# A tenant may end what staff hold: by canceling it, by other settings, or by an approver's no.
 _ENDED_BY_ITS_OWNER = {"canceled", "confirmation_superseded", "confirmation_declined"}
 
 
 def check(world: World) -> Iterator[Finding]:
-    """Everything that was told and is not so."""
+    """Find everything that was told and is not so."""
     rows = _rows_by_description()
     for intent in world.intents:
         if intent.kind in _MADE_BY:
@@ -80,7 +80,7 @@ def _check_canceled(intent: Intent) -> Iterator[Finding]:
 
 
 def _check_summary(intent: Intent) -> Iterator[Finding]:
-    """A balance that was shown was there at some moment."""
+    """Check that a balance that was shown was there at some moment."""
     if (seen := intent.success) is None:
         return
     pair = {"available_after": seen["availableBalance"], "locked_after": seen["lockedBalance"]}
@@ -124,7 +124,7 @@ def _check_decision(deed: Deed) -> Iterator[Finding]:
 
 
 def _check_holds(world: World) -> Iterator[Finding]:
-    """What staff were told is held stays where it is until they, or its owner, end that."""
+    """Check that what staff were told is held keeps its place until they or its owner end that."""
     for subject_id in _held_last(world.deeds):
         model: Any = Payment if subject_id.startswith("pay_") else FundingTransaction
         row = model._default_manager.get(pk=subject_id)
@@ -138,7 +138,8 @@ def _check_holds(world: World) -> Iterator[Finding]:
 
 
 def _held_last(deeds: Sequence[Deed]) -> Iterator[str]:
-    """What was held after every release of it had ended: of two at once, either may be the last."""
+    """What is still held after every release of it. Of two acts at the same time, either may be the
+    last."""
     holds = {deed.subject_id: deed for deed in deeds if deed.kind == "hold" and deed.was_told}
     for subject_id, hold in holds.items():
         others = [d for d in deeds if d.subject_id == subject_id and d.kind in {"release", "stop"}]
@@ -147,7 +148,7 @@ def _held_last(deeds: Sequence[Deed]) -> Iterator[str]:
 
 
 def _of_nobody(world: World, rows: Rows) -> Iterator[Finding]:
-    """Money moves because somebody asked, or because auto-funding was told to."""
+    """Find money that moved although nobody asked for it and auto-funding was not told to."""
     wanted = {f"act {intent.number}" for intent in world.intents} | {"Auto-funding"}
     for description, made in rows.items():
         if description not in wanted:

@@ -1,7 +1,7 @@
-"""The tenants' servers, and the dispatcher that delivers to them: the product's own loop.
+"""The tenants' servers, and the dispatcher that delivers to them by the product's own loop.
 
-The loop's database thread is one that holds the process's baton while the loop stands still, so a
-delivery can be stopped before each of its calls like everything else.
+The loop's database thread is replaced by one that belongs to the simulated process while the loop
+stands still. So a delivery can be stopped before each of its calls, like everything else.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REFUSED, _NEVER_ARRIVED, _ANSWER_LOST, _BUSY = 0.10, 0.08, 0.08, 0.04
 
 @dataclass(frozen=True)
 class Arrival:
-    """A request that came in. `was_told`: the dispatcher heard that it was taken."""
+    """A request that came in. `was_told`: the dispatcher got the answer that it was accepted."""
 
     event_id: str
     body: bytes
@@ -38,7 +38,7 @@ class Arrival:
 
 
 class Receivers:
-    """All endpoints of all tenants. `is_calm`: every request is taken and answered."""
+    """The endpoints of all tenants. `is_calm`: every request is accepted and answered."""
 
     def __init__(self, *, seed: str, time: Time, tally: Tally) -> None:
         self.arrivals: list[Arrival] = []
@@ -50,7 +50,7 @@ class Receivers:
     async def post(
         self, url: str, *, body: bytes, headers: Mapping[str, str], allow_http: bool
     ) -> Answer:
-        """As the product's HTTP client; the whole thread stands while a receiver thinks."""
+        """Answer like the product's HTTP client. The whole thread stands still meanwhile."""
         process = current()
         if process is not None:
             process.pause(f"receiver: {url}")
@@ -78,7 +78,7 @@ class Receivers:
 
 
 class _OneThread:
-    """As `common.engine.database_thread.DatabaseThread`, but the loop waits for it."""
+    """Like `common.engine.database_thread.DatabaseThread`, but the loop waits for it."""
 
     def __init__(self, process: Process | None) -> None:
         self._thread = ThreadPoolExecutor(1, initializer=become, initargs=(process,))
@@ -103,7 +103,7 @@ class _OneThread:
 
 
 def dispatch(receivers: Receivers) -> None:
-    """Deliver what is due, as a dispatcher that ends when it is idle."""
+    """Deliver what is due, by a dispatcher that ends when nothing is due."""
     database: Any = _OneThread(current())
     client: Any = receivers
     try:

@@ -1,7 +1,7 @@
-"""One baton for all processes: exactly one runs, and the seed says which.
+"""Lets exactly one process run at a time; the seed says which.
 
-A call that waits for a lock keeps its transaction open and gives the baton back, so several are
-open at once. What happens next depends on "arrived" or "waits", never on how long it took.
+A call that waits for a lock keeps its transaction open while others run, so several are open at
+once. What happens next depends on whether a process arrived or waits, never on how long that took.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from simulation.control import Control
 from simulation.processes import Arrival, CallKind, Job, Order, Process, State
 from simulation.trace import Trace
 
-# How long a call may take before we ask PostgreSQL whether it waits: one that may, and any other.
-# No decision depends on it.
+# After how long we ask PostgreSQL whether a call waits, for calls that may wait and for others. No
+# decision depends on these times.
 PATIENCE_SECONDS, LONG_PATIENCE_SECONDS = 0.004, 0.25
 _ANYTHING = CallKind(may_wait=True, may_free=True)
 _STUCK_AFTER = 15_000  # looks, a minute: something waits for what is none of ours
-# Of each backend, those that it waits for.
+# For each backend, those that it waits for.
 Waits = Mapping[int, Sequence[int]]
 
 DRIFT_MAX = timedelta(seconds=3)
 
 
 class Stuck(Exception):
-    """The simulation cannot go on: a bug of its own, or a lock that nobody will free."""
+    """The simulation cannot go on, because of a bug of its own or a lock that nobody will free."""
 
 
 @dataclass
 class Deadlock:
-    """Processes that waited for each other; `victim`'s call closed the cycle."""
+    """Processes that waited for each other. The call of `victim` closed the circle."""
 
     victim: str
     places: tuple[str, ...]
@@ -41,8 +41,8 @@ class Deadlock:
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast processes go on: each draws one of `weights` anew every so many `steps`, and has
-    so much of it (`slowness`) while it does one of the `slow` jobs."""
+    """How fast processes go on. Every `steps` steps each draws one of `weights` anew. While it does
+    one of the `slow` jobs, its weight is multiplied by `slowness`."""
 
     weights: tuple[float, ...] = (1.0, 1.0, 1.0, 4.0, 0.02)  # the last one hardly gets on
     steps: int = 30
@@ -50,12 +50,12 @@ class Pace:
     slowness: float = 1.0
 
     def share(self, weight: float, job: Job | None) -> float:
-        """What remains of a process's weight."""
+        """The weight of a process that does `job`."""
         return weight * self.slowness if job is not None and job.name in self.slow else weight
 
 
 class Scheduler:
-    """Owns the processes. `advance` moves the world's clock by a step's time."""
+    """Decides which process goes on. `advance` moves the world's clock by the time of a step."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Scheduler:
         self._weights: dict[str, float] = {}
 
     def start(self, name: str) -> Process:
-        """A new process; it waits for its first job."""
+        """Start a new process. It waits for its first job."""
         drift = timedelta(seconds=self._chance.uniform(-1, 1) * DRIFT_MAX.total_seconds())
         process = Process(
             name,
@@ -94,7 +94,8 @@ class Scheduler:
         return [process for process in self.processes if process.state in states]
 
     def choose(self, among: list[Process]) -> Process:
-        """Who goes on. Weights change now and then, so that some stand still for long."""
+        """Choose the process that goes on. Weights change now and then, so that some stand still
+        for long."""
         if self.steps % self._pace.steps == 0 or not self._weights:
             drawn = self._pace.weights
             self._weights = {p.name: self._chance.choice(drawn) for p in self.processes}
@@ -113,7 +114,7 @@ class Scheduler:
         self._settle(call)
 
     def cut(self, process: Process) -> None:
-        """The connection of `process` ends, with its transaction."""
+        """End the connection of `process`, and with it its transaction."""
         if process.job is not None:
             process.job.is_faulted = True
         if process.backend is not None:
@@ -136,9 +137,10 @@ class Scheduler:
         self.processes.clear()
 
     def _settle(self, call: CallKind = _ANYTHING) -> None:
-        """Until every process stands: at a place of its own, or behind a lock. `call`: what moves.
+        """Wait until every process has stopped: at a place of its own, or behind a lock. `call` is
+        what runs.
 
-        Those that a call has freed go on one after the other, so that they do not race.
+        Processes that the call has freed go on one after the other, so that they do not race.
         """
         self._until_nobody_runs(PATIENCE_SECONDS if call.may_wait else LONG_PATIENCE_SECONDS)
         while call.may_free and (freed := self._freed()):
@@ -156,7 +158,8 @@ class Scheduler:
         return self._control.waits([p.backend for p in processes if p.backend is not None])
 
     def _until_nobody_runs(self, patience: float) -> None:
-        """Who waits is frozen: what happens when it is freed is for us to say."""
+        """Wait until no process runs. Those that wait for a lock are frozen, so that the scheduler
+        decides when they go on."""
         for _ in range(_STUCK_AFTER):
             self._take_arrivals(patience)
             running = self.with_state(State.RUNNING)
@@ -183,8 +186,9 @@ class Scheduler:
             process.state, process.place = state, place
 
     def _break_deadlock(self, victim: Process, cycle: list[Process]) -> bool:
-        """PostgreSQL's own search for deadlocks is off: which one it ends is a matter of time.
-        Whether there was one; the call that closed it is ended."""
+        """Cancel the call that closed a circle of waiting processes, if there is one; returns
+        whether there was. PostgreSQL's own detection is off, because its victim would depend on
+        time."""
         if victim not in cycle or victim.backend is None:
             return False
         places = tuple(f"{process.name}: {process.place}" for process in cycle)
@@ -197,7 +201,7 @@ class Scheduler:
 
 
 def _cycle(waiting: list[Process], waits: Waits) -> list[Process]:
-    """Processes that wait for each other, if there are any."""
+    """Processes that wait for each other; empty if there are none."""
     of_backend = {process.backend: process for process in waiting}
     for start in sorted(waiting, key=lambda process: process.name):
         path: list[Process] = []

@@ -1,7 +1,7 @@
-"""Where the product meets time, chance, the database and the broker: all of it goes through here.
+"""Replaces time, chance, the database calls and the broker that the product uses.
 
-Installed at run time and taken away again; the product knows nothing of it. Outside of a simulated
-process everything behaves as always.
+The replacements are installed at run time and removed again; the product does not know of them.
+Outside of a simulated process everything behaves as always.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _SETUP = Random("the world before its first process")
 
 
 class Time:
-    """The world's clock, and what each process takes it for."""
+    """The world's clock, and what each process believes the time to be."""
 
     def __init__(self, now: datetime) -> None:
         self.now = now
@@ -65,7 +65,7 @@ class Time:
 def installed(
     world_time: Time, *, seed: str, wake_up: Callable[[str, dict[str, Any]], None]
 ) -> Iterator[None]:
-    """Everything of the product that asks for time, chance or a broker asks us."""
+    """In this block, the product gets its time, chance and broker from the simulation."""
     _SETUP.seed(seed)
     broker: list[Seam] = [
         (wakeups._sender, "add", wake_up),
@@ -92,7 +92,8 @@ def installed(
 
 
 def _in_order(real: Callable[..., list[str]]) -> Callable[..., list[str]]:
-    """What a query gives in no order comes in that of PostgreSQL's pages, which is no seed's."""
+    """Sort the result of a query without an order: PostgreSQL's own order does not follow from the
+    seed."""
 
     @wraps(real)
     def ordered(**given: Any) -> list[str]:
@@ -116,7 +117,8 @@ def _clocks(world_time: Time) -> Iterator[Seam]:
 
 
 def _beginnings(world_time: Time) -> Iterator[Seam]:
-    """The seals ask PostgreSQL since when a transaction runs; it would say so in our own time."""
+    """Answer in the world's time when a transaction began. The seals ask PostgreSQL, which would
+    answer in real time."""
     real = windows._running
 
     def running() -> dict[str, Any]:
@@ -153,7 +155,7 @@ def _database_calls(world_time: Time) -> Iterator[Seam]:
 def _stopping(
     real: Callable[..., Any], connection_of: Callable[[Any], Any], world_time: Time
 ) -> Callable[..., Any]:
-    """`real`, before and behind which a simulated process can be stopped."""
+    """`real`, with a place before and after it at which a simulated process can be stopped."""
 
     @wraps(real)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -174,7 +176,7 @@ def _stopping(
 
 
 def _set_clock(connection: psycopg.Connection[Any], world_time: Time) -> None:
-    """The database has the world's time: at the beginning of each transaction, as `now()` has."""
+    """Set the database to the world's time at the beginning of each transaction, as `now()` is."""
     if connection.pgconn.transaction_status == TransactionStatus.IDLE:
         moment = clock.text_of(world_time.now)
         _began[connection.info.backend_pid] = world_time.now
@@ -182,7 +184,7 @@ def _set_clock(connection: psycopg.Connection[Any], world_time: Time) -> None:
 
 
 def _kind(text: str, connection: psycopg.Connection[Any]) -> CallKind:
-    """What the statement may do to locks, judged generously."""
+    """What the statement may do to locks. When in doubt, it may."""
     is_alone = connection.pgconn.transaction_status == TransactionStatus.IDLE
     return CallKind(
         may_wait=_WRITES.search(text) is not None,
@@ -195,12 +197,12 @@ def _text(statement: Any) -> str:
 
 
 def _place(text: str) -> str:
-    """A call's name: the beginning of its statement, without what differs from run to run."""
+    """The name of a call: the beginning of its statement, without what differs from run to run."""
     return _SAVEPOINT.sub("…", " ".join(text.split())[:_PLACE_LENGTH])
 
 
 def _like(module: Any, **changed: Any) -> SimpleNamespace:
-    """`module` with some of its functions exchanged."""
+    """A copy of `module` with some of its functions replaced."""
     return SimpleNamespace(**{**vars(module), **changed})
 
 

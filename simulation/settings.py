@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("DEBUG", "True")
-# Nothing ends because a real second has passed: who waits too long, the scheduler decides.
+# Nothing may end because real seconds have passed: the scheduler decides who waited too long.
 for _name in ("STATEMENT", "LOCK", "IDLE_TRANSACTION"):
     os.environ[f"DATABASE_{_name}_TIMEOUT_MS"] = "0"
 

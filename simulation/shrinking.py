@@ -1,4 +1,5 @@
-"""Makes a failing plan smaller: fewer days, fewer breaks, fewer acts, as long as it fails alike."""
+"""Makes a failing plan smaller: fewer days, breaks and acts, as long as it fails in the
+same way."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ Fails = Callable[[Plan], bool]
 
 
 class _Spent(Exception):
-    """As many tries as were allowed."""
+    """The allowed number of tries is used up."""
 
 
 def shrink(plan: Plan, fails: Fails, *, tries: int) -> Plan:
-    """The smallest plan found that still fails. Each try lives through one."""
+    """The smallest plan found that still fails. Each try runs a plan."""
     smallest = [plan]
 
     def try_(candidate: Plan) -> bool:
@@ -34,7 +35,7 @@ def shrink(plan: Plan, fails: Fails, *, tries: int) -> Plan:
         _fewer_days(smallest, try_)
         try_(smallest[0].with_breaks(()))
         _fewer(smallest, try_, _numbers, lambda p, kept: p.only(set(kept)))
-        # Those in acts that are gone are gone with them, so they are not tried one by one.
+        # Breaks of acts that are gone are gone with them, so they need not be tried one by one.
         _fewer(smallest, try_, lambda p: p.breaks, lambda p, kept: p.with_breaks(kept))
     except _Spent:
         pass
@@ -59,7 +60,7 @@ def _fewer(
     parts_of: Callable[[Plan], Sequence[T]],
     with_only: Callable[[Plan, Sequence[T]], Plan],
 ) -> None:
-    """Leave parts out, half of them first, then less and less at a time."""
+    """Leave out parts: first half of them, then fewer and fewer at a time."""
     size = (len(parts_of(smallest[0])) + 1) // 2
     while size > 0:
         at = 0

@@ -1,4 +1,4 @@
-"""What was tried: figures of one seed, which add up over many."""
+"""Counts what was tried: figures of one seed, which can be added up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Tally:
         self.jobs += other.jobs
 
     def lines(self) -> list[str]:
-        """For people."""
+        """The figures as lines for people."""
         days = self.days / timedelta(days=1)
         return [
             f"{self.seeds} seeds, {days:,.1f} simulated days, {sum(self.jobs.values()):,} jobs,"

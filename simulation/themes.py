@@ -1,4 +1,4 @@
-"""What a simulated history is about: which acts, nights and breaks its seed draws mostly.
+"""What a simulated history is about: which acts, nights and breaks its seed mostly draws.
 
 A theme is a situation that services get into, and never one particular bug: many things end at
 once, the bank returns much, everybody moves one balance, processes die, connections are cut.
@@ -14,10 +14,10 @@ from config.beat import SCHEDULE
 from simulation.scheduler import Pace
 
 DISPATCH = "dispatch"
-# A night that ends just before the next deadline of all, or before that of a wait for money.
+# A night that ends just before the next deadline, or before the end of the next wait for money.
 TO_A_DEADLINE, TO_THE_END_OF_A_WAIT = 0, -1
 _HOURS = (4, 9, 20, 30)
-# Amounts near each other, so that a balance covers one thing and not two.
+# Amounts that are close to each other, so that a balance covers one thing and not two.
 _AMOUNTS = (100, 250, 400, 600, 900)
 
 
@@ -32,7 +32,7 @@ class Breakage(StrEnum):
 
 
 class Role(StrEnum):
-    """Which kind of process does it."""
+    """The kind of process that does an act."""
 
     WEB = "web"
     WORKER = "worker"
@@ -62,9 +62,9 @@ PEOPLE: Weights = {
     "summary": 3,
     "resend": 1,
 }
-# What reads the messages of the bank.
+# The tasks that read the messages of the bank.
 READING: Weights = {"funding.process_network_events": 9, "payments.process_network_events": 9}
-# What moves money along.
+# The tasks that move money along.
 ESSENTIAL: Weights = {
     "funding.submit_due": 7,
     "payments.submit_due": 7,
@@ -75,9 +75,9 @@ ESSENTIAL: Weights = {
     "payments.sweep_confirmations": 3,
     "funding.sweep_confirmations": 2,
 }
-# Every other job of the beat runs now and then.
+# Every other periodic task runs now and then.
 SWEEPS: Weights = {**dict.fromkeys([entry["task"] for entry in SCHEDULE.values()], 1), **ESSENTIAL}
-# What people and the beat do around a deadline.
+# What people and periodic tasks do around a deadline.
 _AROUND_A_DEADLINE = {
     "approve": 6,
     "decline": 2,
@@ -101,14 +101,15 @@ _SENDING = {"payments.submit_due": 3, "funding.submit_due": 2}
 
 @dataclass(frozen=True, kw_only=True)
 class Theme:
-    """`people` and `sweeps` are the acts of a day, `morning_people` and `morning_sweeps` those of
-    the first half of a day behind a night: one that led to a deadline, or each (`every_morning`).
-    `shares`: of the web, the workers, the dispatchers.
+    """`people` and `sweeps` are the acts of a day. `morning_people` and `morning_sweeps` are those
+    of its first half after a night that led to a deadline or, with `every_morning`, after each
+    night. `shares` is how the acts are divided among the web, the workers and the dispatchers.
 
-    `nights`: hours, or up to which deadline. `breaks` a day are of `breakages` and come at one of
-    the first `calls` of a job, mostly in one of the acts of `broken` if there are any.
-    `reads_at_night`: in the evening the bank's messages are read, and not only next morning.
-    `returns`: the share of what the bank gets and returns because the theme says so.
+    `nights` are hours, or the kind of deadline that a night lasts to. Each day has `breaks` breaks
+    of the kinds in `breakages`. They come at one of the first `calls` of a job, mostly in one of
+    the acts of `broken`, if there are any. `reads_at_night`: the bank's messages are read in the
+    evening, and not only next morning. `returns` is the share of instructions that the bank returns
+    because of the theme.
     """
 
     weight: int = 1
@@ -131,7 +132,7 @@ class Theme:
     pace: Pace = field(default_factory=Pace)
 
     def acts(self, role: Role, *, is_morning: bool) -> Weights:
-        """What a process of this role does then."""
+        """What a process of this role does at that time of the day."""
         if role is Role.DISPATCHER:
             return {DISPATCH: 1}
         if role is Role.WEB:
@@ -141,7 +142,7 @@ class Theme:
 
 THEMES: dict[str, Theme] = {
     "ordinary": Theme(weight=2, nights=(*_HOURS, *[TO_A_DEADLINE] * 4), every_morning=False),
-    # Many wait for money that does not come, and all of it ends within seconds.
+    # Many payments wait for money that does not come, and all of them end within seconds.
     "expiry": Theme(
         people={"pay_or_wait": 9, "debit": 3, "cancel_payment": 1, "hold_payment": 1, "approve": 1},
         sweeps={"payments.run_waiting": 1, "payments.expire_waiting": 1},
@@ -149,7 +150,7 @@ THEMES: dict[str, Theme] = {
         amounts=(400, 600, 900),
         nights=(TO_THE_END_OF_A_WAIT,),
     ),
-    # The bank returns much at once, and several workers read it in the morning.
+    # The bank returns much at once, and several workers read that in the morning.
     "returns": Theme(
         people=_MOST_PAY,
         sweeps=_SENDING,
@@ -173,7 +174,7 @@ THEMES: dict[str, Theme] = {
         times=2,
         pace=Pace(slow=frozenset({"pay"}), slowness=0.7),
     ),
-    # Workers die, most of them in the middle of the bank's messages.
+    # Workers die, most of them while they apply the bank's messages.
     "dying workers": Theme(
         people=_MOST_PAY,
         morning_people=PEOPLE,
@@ -195,6 +196,6 @@ THEMES: dict[str, Theme] = {
 
 
 def of_seed(seed: str) -> str:
-    """The name of the theme that a seed is about: all of them come in any few seeds in a row."""
+    """The name of the theme of a seed. A few seeds in a row have all themes."""
     names = [name for name, theme in THEMES.items() for _ in range(theme.weight)]
     return names[int(seed) % len(names)]

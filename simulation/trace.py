@@ -1,4 +1,5 @@
-"""What happened in one seed, step by step, and a digest of it: the same seed gives the same one."""
+"""What happened in one seed, step by step, and a digest of it. The same seed gives the
+same digest."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ KEPT_LINES = 400
 
 
 class Line(NamedTuple):
-    """`step`: who was where and was told what."""
+    """One step: which process was where, and what it was told."""
 
     step: int
     who: str
@@ -22,7 +23,7 @@ class Line(NamedTuple):
 
 
 class Trace:
-    """Keeps the last lines; the digest is of all of them."""
+    """Keeps the last lines. The digest covers all lines."""
 
     def __init__(self, *, keep: int = KEPT_LINES) -> None:
         self.lines: deque[Line] = deque(maxlen=keep)

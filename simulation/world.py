@@ -1,4 +1,4 @@
-"""What there is in one simulated history: tenants with their people, a bank, receivers, a clock."""
+"""What exists in one simulated history: tenants with their people, a bank, receivers, a clock."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FIRST_MONEY = 1_000
 
 @dataclass(frozen=True)
 class Customer:
-    """A tenant with what its programs know."""
+    """A tenant, and what its programs know."""
 
     tenant: Tenant
     api_key: str
@@ -49,8 +49,8 @@ class Customer:
 
 @dataclass
 class Deed:
-    """What a person at the desk or an approver did. `was_told`: they saw that it was done.
-    `begun`, `ended`: numbers that tell what came before what."""
+    """What a person at the desk or an approver did. `was_told`: they saw that it was done. `begun`
+    and `ended` are numbers that tell the order of things."""
 
     kind: str
     subject_id: str
@@ -63,7 +63,7 @@ class Deed:
 
 @dataclass
 class World:
-    """`intents` and `deeds` are what people asked for and what they were told."""
+    """`intents` and `deeds` are what people asked for, and what they were told."""
 
     time: Time
     bank: Bank
@@ -78,19 +78,19 @@ class World:
     moments: int = 0
 
     def moment(self) -> int:
-        """A number larger than all before it."""
+        """A number that is larger than all numbers before."""
         self.moments += 1
         return self.moments
 
     def known(self, prefix: str, tenant_id: str) -> list[str]:
-        """Ids of what the tenant's programs were told was made, oldest first."""
+        """The ids of what the tenant's programs were told was made, oldest first."""
         made = (i.success for i in self.intents if i.tenant_id == tenant_id)
         ids = [str(each["id"]) for each in made if each and "id" in each]
         return [each for each in dict.fromkeys(ids) if each.startswith(prefix)]
 
 
 def make(plan: Plan, *, time: Time, tally: Tally) -> World:
-    """A world on an empty database. Its clock and dice must be installed."""
+    """Make a world on an empty database. Its clock and its random numbers must be installed."""
     world = World(
         time=time,
         bank=Bank(seed=plan.seed, time=time, tally=tally, returns=THEMES[plan.theme].returns),
@@ -130,7 +130,8 @@ def _customer(number: int) -> Customer:
 
 
 def _money_of(tenant: Tenant, now: datetime) -> str:
-    """A bank account, auto-funding on it, a limit for approvals, and some money."""
+    """Give a tenant a bank account, auto-funding from it, a limit for approvals, and some money;
+    returns the id of the account."""
     draft = drafts.enter(
         mode=tenant.mode,
         account_number="000123456789",
@@ -164,7 +165,7 @@ def _money_of(tenant: Tenant, now: datetime) -> str:
 
 
 def next_deadline(*, after: datetime) -> datetime | None:
-    """When the next open approval or wait for money ends, if there is one."""
+    """When the next open approval or wait for money ends; None if there is none."""
     open_ones = [
         policy.approvals().filter(decision=ApprovalStatus.OPEN, expires_at__gt=after)
         for policy in policies.every()
@@ -177,7 +178,7 @@ def next_deadline(*, after: datetime) -> datetime | None:
 
 
 def next_end_of_a_wait(*, after: datetime) -> datetime | None:
-    """When the next payment has waited for money too long, if one waits."""
+    """When the next payment has waited for money too long; None if none waits."""
     waiting = Payment.objects.filter(
         status=PaymentStatus.WAITING_FOR_FUNDS, held_at=None, waits_until__gt=after
     )
@@ -185,7 +186,7 @@ def next_end_of_a_wait(*, after: datetime) -> datetime | None:
 
 
 def unsent(prefix: str, tenant_id: str) -> list[str]:
-    """What no bank has seen, that which ends first in front."""
+    """The ids of what no bank has seen, the one that ends first in front."""
     payments = Payment.objects.filter(tenant_id=tenant_id, status__in=_UNSENT_PAYMENTS)
     fundings = FundingTransaction.objects.filter(tenant_id=tenant_id, status__in=_UNSENT_FUNDINGS)
     rows: QuerySet[Any] = payments.order_by(
