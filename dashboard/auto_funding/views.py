@@ -17,7 +17,7 @@ from dashboard.auto_funding.decisions import decision_line
 from dashboard.auto_funding.form import FIELDS, AutoFundingForm
 from dashboard.auto_funding.preview import Preview, of_form, of_settings
 from dashboard.bank_accounts import authorization as bank_authorization
-from dashboard.funding.topup_form import method_choices
+from dashboard.funding.methods import method_choices
 from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page

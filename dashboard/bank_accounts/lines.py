@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.bank_accounts.names import account_name
-from dashboard.funding.lines import METHOD_LABELS
+from dashboard.funding.methods import TEXTS
 from dashboard.shell.badges import Badge
 from funding.models import FundingSource
 from funding.states import SourceStatus
@@ -45,7 +45,7 @@ def bank_account_line(row: FundingSource) -> BankAccountLine:
         name=account_name(row),
         holder=row.account_holder_name,
         kind=f"{row.get_account_type_display()}, {row.get_type_display().lower()}",
-        methods=", ".join(METHOD_LABELS.get(name, name) for name in row.supported_methods),
+        methods=", ".join(map(TEXTS.title, row.supported_methods)),
         badge=_source_badge(row),
         is_default=row.is_default,
         may_be_default=row.status == SourceStatus.ACTIVE and not row.is_default,

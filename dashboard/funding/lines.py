@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from dashboard.bank_accounts.names import account_name
+from dashboard.funding.methods import TEXTS
 from dashboard.shell.badges import Badge
-from funding.models import FundingMethod, FundingTransaction, Trigger
+from funding.models import FundingTransaction, Trigger
 from funding.services.topups import CANCELED_CODE
 from funding.states import FundingStatus
 
@@ -20,12 +21,6 @@ _FUNDING_BADGES = {
     FundingStatus.FAILED: Badge("Failed", "bad"),
 }
 
-METHOD_LABELS: dict[str, str] = {
-    FundingMethod.ACH_DEBIT: "ACH debit",
-    FundingMethod.RTP: "Request for payment",
-}
-# When the money is there, where that is no matter of days.
-SOON: dict[str, str] = {FundingMethod.RTP: "within seconds of the approval at the bank"}
 _TRIGGER_LABELS = {
     Trigger.TOPUP: "Top-up",
     Trigger.AUTO_FUNDING: "Auto-funding",
@@ -54,14 +49,14 @@ def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> Fu
     """`stopped` says that operators have stopped sending funding of this tenant."""
     status = FundingStatus(row.status)
     kept_back = stopped is not None and status == FundingStatus.RESERVED
-    soon = SOON.get(row.method, "")
+    soon = TEXTS.soon(row.method)
     is_going = row.is_going and not kept_back
     return FundingLine(
         id=row.pk,
         amount=row.amount,
         badge=stopped if stopped and kept_back else _funding_badge(row),
         source=account_name(row.source),
-        how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {METHOD_LABELS.get(row.method, row.method)}",
+        how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {TEXTS.title(row.method)}",
         what_for="" if row.trigger == Trigger.AUTO_FUNDING else row.description,
         note=_note(row),
         expected_on=row.expected_availability_date if is_going and not soon else None,

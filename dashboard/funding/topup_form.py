@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -11,36 +10,12 @@ from django import forms
 from common import ids
 from dashboard.bank_accounts import authorization as bank_authorization
 from dashboard.bank_accounts.names import account_name
-from dashboard.funding.lines import METHOD_LABELS, SOON
 from dashboard.shell import form_tokens
 from dashboard.shell.fields import DollarsField
 from dashboard.shell.method_choice import MethodChoice
-from funding.methods import METHODS
 from funding.models import FundingMethod, FundingSource
-from funding.services.limits import Limits
 
 _PURPOSE = "topup"
-
-_MEANINGS: dict[str, str] = {
-    FundingMethod.ACH_DEBIT: "We collect it from the account. The bank can still send it back.",
-    FundingMethod.RTP: "We send a request that you approve at your bank. It can be refused.",
-}
-
-
-def method_choices(limits: Limits, *, mode: str, now: datetime) -> list[tuple[str, MethodChoice]]:
-    return [
-        (
-            method.name,
-            MethodChoice(
-                title=METHOD_LABELS.get(method.name, method.words),
-                meaning=_MEANINGS.get(method.name, ""),
-                most=limits.per_transaction[method.name],
-                expected_on=method.terms(mode).expected_on(now),
-                soon=SOON.get(method.name, ""),
-            ),
-        )
-        for method in METHODS.shown_to(mode)
-    ]
 
 
 class TopUpForm(forms.Form):

@@ -11,7 +11,8 @@ from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.auto_funding.state import people
 from dashboard.bank_accounts import authorization as bank_authorization
-from dashboard.funding.topup_form import TopUpForm, funding_id_of, method_choices, new_token
+from dashboard.funding.methods import TEXTS, method_choices
+from dashboard.funding.topup_form import TopUpForm, funding_id_of, new_token
 from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
 from funding import quotes, selectors
@@ -48,11 +49,7 @@ def check(request: PageRequest) -> HttpResponse:
     """What the amount, as far as it is typed, means: the part that follows the typing."""
     form = _form(request)
     form.is_valid()
-    values = {
-        "quote": _quote(request, form),
-        "typed": form.data.get("amount", "").strip(),
-        "stop": _stop(request),
-    }
+    values = {**_advice(request, form), "typed": form.data.get("amount", "").strip()}
     return render(request, "dashboard/funding/_topup_advice.html", values)
 
 
@@ -64,6 +61,12 @@ def _review(request: PageRequest, form: TopUpForm) -> HttpResponse:
     asked = {"asked": people(quote.approvers), "stop": _stop(request)}
     values = {"form": form, "quote": quote, **asked, **_chosen(form)}
     return render(request, "dashboard/funding/topup_review.html", values)
+
+
+def _advice(request: PageRequest, form: TopUpForm) -> dict[str, object]:
+    """What the amount means, for the part that follows the typing."""
+    quote = _quote(request, form)
+    return {"quote": quote, "soon": TEXTS.soon(quote.method), "stop": _stop(request)}
 
 
 def _quote(request: PageRequest, form: TopUpForm) -> Quote:
@@ -104,8 +107,7 @@ def _chosen(form: TopUpForm) -> dict[str, object]:
 
 def _ask(request: PageRequest, form: TopUpForm, *, status: int = 200) -> HttpResponse:
     unauthorized = bank_authorization.notice(form.account, then="topup")
-    values = {"form": form, "quote": _quote(request, form), "unauthorized": unauthorized}
-    values["stop"] = _stop(request)
+    values = {**_advice(request, form), "form": form, "unauthorized": unauthorized}
     return render(request, "dashboard/funding/topup.html", values, status=status)
 
 

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
 
 from common.money import format_cents
-from dashboard.payments.lines import BADGES, METHOD_LABELS, NEEDS_APPROVAL, SOON
+from dashboard.payments.lines import BADGES, NEEDS_APPROVAL
 from dashboard.recipients.choices import RecipientChoices
 from dashboard.shell.fields import DollarsField
 from dashboard.shell.filter_forms import DaysFilter, between, either
 from dashboard.shell.form_tokens import OnceForm
 from dashboard.shell.method_choice import MethodChoice
 from payments import selectors
-from payments.methods import METHODS
 from payments.models import (
     DESCRIPTION_LENGTH_MAX,
     PaymentMethod,
 )
 from payments.states import PaymentStatus
 
-_MEANINGS: dict[str, str] = {
-    PaymentMethod.ACH_CREDIT: "Between banks, on banking days. The bank can still send it back.",
-    PaymentMethod.RTP: "Sent at once, at any hour. It cannot be taken back.",
-}
 _APPROVAL = "approval"
 SHORT_OF_MONEY = "short"
-
-
-def method_choices(*, mode: str, now: datetime) -> list[tuple[str, MethodChoice]]:
-    return [
-        (
-            method.name,
-            MethodChoice(
-                title=METHOD_LABELS.get(method.name, method.words),
-                meaning=_MEANINGS.get(method.name, ""),
-                most=method.amount_max(mode),
-                expected_on=method.terms(mode).expected_on(now),
-                soon=SOON.get(method.name, ""),
-            ),
-        )
-        for method in METHODS.shown_to(mode)
-    ]
 
 
 class PayForm(OnceForm):

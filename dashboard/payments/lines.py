@@ -6,17 +6,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from dashboard.bank_accounts.names import account_name
+from dashboard.payments.methods import TEXTS
 from dashboard.shell import stops
 from dashboard.shell.badges import Badge
-from payments.models import Payment, PaymentMethod
+from payments.models import Payment
 from payments.states import PaymentStatus
 
-METHOD_LABELS: dict[str, str] = {
-    PaymentMethod.ACH_CREDIT: "ACH transfer",
-    PaymentMethod.RTP: "Instant payment",
-}
-# When the money is there, where that is no matter of days.
-SOON: dict[str, str] = {PaymentMethod.RTP: "within seconds of sending"}
 BADGES = {
     PaymentStatus.WAITING_FOR_FUNDS: Badge("Waiting for money", "warn"),
     PaymentStatus.CREATED: Badge("Ready to send"),
@@ -51,14 +46,14 @@ def payment_line(row: Payment, *, is_stopped: bool = False) -> PaymentLine:
     """`is_stopped`: operators have stopped sending payments of this tenant."""
     kept_back = is_stopped and row.status == PaymentStatus.CREATED
     is_going = row.is_going and not kept_back
-    soon = SOON.get(row.method, "")
+    soon = TEXTS.soon(row.method)
     return PaymentLine(
         id=row.pk,
         amount=row.amount,
         badge=_badge(row, kept_back=kept_back),
         to=row.recipient.display_name,
         account=account_name(row.recipient),
-        how=METHOD_LABELS.get(row.method, row.method),
+        how=TEXTS.title(row.method),
         note=_note(row),
         expected_on=row.expected_arrival_date if is_going and not soon else None,
         soon=soon if is_going else "",

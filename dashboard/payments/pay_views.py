@@ -12,7 +12,8 @@ from common import ids
 from common.clock import utc_now
 from common.errors import DomainError
 from common.money import format_cents
-from dashboard.payments.forms import PayForm, method_choices
+from dashboard.payments.forms import PayForm
+from dashboard.payments.methods import method_choices
 from dashboard.recipients.choices import recipient_choices
 from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form

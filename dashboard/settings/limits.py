@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboard.funding.lines import METHOD_LABELS
+from dashboard.funding.methods import TEXTS
 from funding.services.limits import Limits, Usage
 
 
@@ -25,7 +25,7 @@ class LimitLine:
 
 def limit_lines(limits: Limits, usage: Usage) -> list[LimitLine]:
     each = [
-        LimitLine(f"{METHOD_LABELS.get(method, method)}, each", most, None)
+        LimitLine(f"{TEXTS.title(method)}, each", most, None)
         for method, most in limits.per_transaction.items()
     ]
     return [

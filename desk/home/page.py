@@ -28,7 +28,6 @@ from desk.ledger.checks import CheckLine, check_line
 from desk.ledger.seals import seal_line
 from desk.queues.lines import QueueLine, queue_lines
 from desk.return_rates import Meter, TenantMeters
-from desk.templatetags.desk import words
 from funding import figures as funding
 from funding.states import IN_FLIGHT, FundingStatus
 from networks import return_codes
@@ -147,7 +146,7 @@ def failure_line(total: FailureTotal) -> FailureLine:
     known = return_codes.ALL.get(total.code)
     return FailureLine(
         code=total.code,
-        title=known.title if known else words(total.code),
+        title=known.title if known else total.code.replace("_", " ").capitalize(),
         meaning=f"{known.meaning} {known.advice}" if known else total.message,
         count=total.count,
         cents=total.cents,

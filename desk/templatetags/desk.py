@@ -18,10 +18,3 @@ def duration(seconds: int) -> str:
         if count:
             parts.append(f"{count} {unit}")
     return " ".join(parts[:2]) or "0 s"
-
-
-@register.filter
-def words(code: str) -> str:
-    """`ach_credit` → `ACH credit`."""
-    text = code.replace("_", " ").capitalize()
-    return text.replace("Ach ", "ACH ").replace("Rtp", "RTP")

@@ -90,7 +90,7 @@ class TestTopUps:
         ask(api, make_source(acme), "fednow")
         browser = browser_of(make_member(acme, email="ann@example.com", role=Role.OWNER))
 
-        assert "fednow" in browser.get(reverse("dashboard:funding")).content.decode()
+        assert ", FedNow request" in browser.get(reverse("dashboard:funding")).content.decode()
         assert "FedNow request" in browser.get(reverse("dashboard:topup")).content.decode()
 
 

@@ -130,6 +130,16 @@ class TestCheck:
             dana_browser, acme, source, amount="", method="rtp"
         )
 
+    def test_says_that_no_date_is_needed_where_money_comes_at_once(
+        self, acme, source, dana_browser
+    ):
+        said = self.said(dana_browser, acme, source, amount="250", method="rtp")
+
+        assert (
+            "$250.00 is there <strong>within seconds of the approval at the bank</strong>." in said
+        )
+        assert "a banking day" not in said
+
     def test_says_who_will_be_asked(self, acme, source, dana_browser):
         make_auto_funding(
             acme,

@@ -1,0 +1,27 @@
+"""What people read about the ways to pay."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from dashboard.shell.method_choice import MethodChoice, MethodText, MethodTexts
+from payments.methods import METHODS
+from payments.models import PaymentMethod
+
+TEXTS = MethodTexts(
+    METHODS,
+    {
+        PaymentMethod.ACH_CREDIT: MethodText(
+            "Between banks, on banking days. The bank can still send it back."
+        ),
+        PaymentMethod.RTP: MethodText(
+            "Sent at once, at any hour. It cannot be taken back.",
+            soon="within seconds of sending",
+        ),
+    },
+)
+
+
+def method_choices(*, mode: str, now: datetime) -> list[tuple[str, MethodChoice]]:
+    """For a form of a tenant of `mode`."""
+    return TEXTS.choices(mode=mode, most=lambda method: method.amount_max(mode), now=now)
