@@ -10,7 +10,7 @@ from api.fields import CentsField, MetadataField, MethodField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
 from approvals.api import ApprovalOut
 from funding.methods import METHODS
-from funding.models import FundingMethod, Trigger
+from funding.models import DESCRIPTION_LENGTH_MAX, FundingMethod, Trigger
 from funding.services.lifecycle import TopUp
 from funding.states import FundingStatus
 
@@ -24,7 +24,7 @@ class TopUpIn(StrictSerializer):
         source="method",
         default=FundingMethod.ACH_DEBIT,
     )
-    description = TextField(max_length=140, default="", allow_blank=True)
+    description = TextField(max_length=DESCRIPTION_LENGTH_MAX, default="", allow_blank=True)
     metadata = MetadataField(default=dict)
 
     def to_internal_value(self, data: Any) -> TopUp:

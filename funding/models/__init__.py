@@ -14,9 +14,16 @@ from funding.models.sources import (
     SourceVerification,
     VerificationMethod,
 )
-from funding.models.transactions import SOURCE_TYPE, FundingEvent, FundingTransaction, Trigger
+from funding.models.transactions import (
+    DESCRIPTION_LENGTH_MAX,
+    SOURCE_TYPE,
+    FundingEvent,
+    FundingTransaction,
+    Trigger,
+)
 
 __all__ = [
+    "DESCRIPTION_LENGTH_MAX",
     "SOURCE_TYPE",
     "AccountBackOff",
     "AutoFundingConfig",

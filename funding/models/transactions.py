@@ -19,6 +19,7 @@ from transfers.rows import TransferRow, has_a_reason, held_first
 
 # The ledger's name for a funding transaction as the source of a posting.
 SOURCE_TYPE = "funding_transaction"
+DESCRIPTION_LENGTH_MAX = 140
 
 
 class Trigger(models.TextChoices):
@@ -52,7 +53,7 @@ class FundingTransaction(TransferRow):
     trigger = models.CharField(max_length=12, choices=Trigger)
     created_by_type = models.CharField(max_length=8, choices=ActorType)
     created_by_id = models.CharField(max_length=254, blank=True)
-    description = models.CharField(max_length=140, blank=True)
+    description = models.CharField(max_length=DESCRIPTION_LENGTH_MAX, blank=True)
     metadata = models.JSONField(default=dict)
     requires_confirmation = models.BooleanField(default=False)
     confirmation_expires_at = models.DateTimeField(null=True, blank=True)
