@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from api.management.commands.openapi import explain
 from common.errors import DomainError
 from tests import document
 from tests.builders import ApiClient
@@ -42,6 +43,16 @@ def closed(schema):
 def test_it_is_valid_openapi_31():
     assert load()["openapi"].startswith("3.1")
     assert [error.message for error in OpenAPIV31SpecValidator(load()).iter_errors()] == []
+
+
+def test_a_warning_about_a_choice_says_which_components_have_it_and_where_to_name_it():
+    warning = 'Warning: naming collision for "status". It was resolved with "WebhookStatus".'
+
+    assert explain(warning, load()).splitlines()[:2] == [
+        warning,
+        "WebhookStatus is used by RemovedWebhook.status, Webhook.status, WebhookWithSecret.status",
+    ]
+    assert "ENUM_NAME_OVERRIDES (config/settings.py)" in explain(warning, load())
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
