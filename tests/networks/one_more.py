@@ -1,4 +1,7 @@
-"""A second network, as an operator would connect one: instant, with one method of its own."""
+"""A second network, as an operator would connect one: instant, with one method of its own.
+
+No product method will ever be called so.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,15 @@ from networks.base import (
 )
 from transfers.methods import TransferMethod
 
-NAME = "fednow"
-REQUEST = "fednow_request"
+NAME = "one_more"
+REQUEST = "one_more_request"
 TERMS = MethodTerms(amount_max=500_000, expected_on=calendar.instant_availability)
 METHOD = TransferMethod(
-    name="fednow", network_method=REQUEST, words="FedNow request", usual_terms=TERMS
+    name="one_more", network_method=REQUEST, words="one more request", usual_terms=TERMS
 )
 
 
-class FedNow:
+class OneMore:
     """Every account holder says yes at once."""
 
     name = NAME
@@ -44,10 +47,10 @@ class FedNow:
             self.taken[instruction.id] = instruction
             for kind in (EventKind.ACCEPTED, EventKind.SETTLED):
                 self._waiting.append(self._event(instruction, kind, now))
-        return Accepted(reference=f"fn-{instruction.id}")
+        return Accepted(reference=f"om-{instruction.id}")
 
     def find(self, instruction_id: str) -> Accepted | None:
-        return Accepted(reference=f"fn-{instruction_id}") if instruction_id in self.taken else None
+        return Accepted(reference=f"om-{instruction_id}") if instruction_id in self.taken else None
 
     def records(self, instruction_ids: Sequence[str]) -> Sequence[BankRecord]:
         return [
@@ -55,7 +58,7 @@ class FedNow:
                 instruction_id=each.id,
                 amount=each.amount,
                 currency=each.currency,
-                reference=f"fn-{each.id}",
+                reference=f"om-{each.id}",
                 is_settled=True,
                 is_returned=False,
             )
@@ -85,7 +88,7 @@ class FedNow:
         *,
         now: datetime,
     ) -> Accepted:
-        raise NetworkUnavailable("FedNow moves no micro-deposits")
+        raise NetworkUnavailable("One more moves no micro-deposits")
 
     def say(self, kind: EventKind, *, about: FundingTransaction) -> None:
         """Report on a funding, whether it was handed over to us or not."""
@@ -106,6 +109,6 @@ class FedNow:
             kind=kind,
             amount=instruction.amount,
             currency=instruction.currency,
-            reference=f"fn-{instruction.id}",
+            reference=f"om-{instruction.id}",
             occurred_at=now,
         )

@@ -5,6 +5,7 @@ import pytest
 from networks import registry
 from networks.base import Method
 from networks.sandbox.bank import SandboxBank
+from tests.networks.one_more import OneMore
 
 
 @pytest.mark.parametrize("method", Method)
@@ -24,8 +25,13 @@ def test_networks_are_found_by_name():
         registry.get("nacha")
 
 
-def test_all_networks_are_polled():
-    assert [network.name for network in registry.active()] == ["sandbox"]
+def test_all_networks_are_polled(connect):
+    before = registry.active()
+
+    added = connect(OneMore())
+
+    assert registry.get("sandbox") in before
+    assert registry.active() == [*before, added]
 
 
 def test_the_first_connected_serves_a_method_that_two_have(connect):

@@ -21,19 +21,20 @@ from tenants.services import switches
 from tenants.switches import SwitchKind
 from tests.builders import browser_of, make_key, make_member, make_source, make_tenant
 from tests.funding.builders import run_due
-from tests.networks import fednow
-from tests.networks.fednow import FedNow
+from tests.networks import one_more
+from tests.networks.one_more import OneMore
 from transfers.inbox.models import InboundEvent
 
 TOPUP = "/api/v1/balance/topup"
 LIMITS = "/api/v1/balance/limits"
 LIST = "/api/v1/funding/transactions"
+USUAL = list(METHODS)
 
 
 @pytest.fixture
 def network(connect):
-    remove = METHODS.add(fednow.METHOD)
-    yield connect(FedNow())
+    remove = METHODS.add(one_more.METHOD)
+    yield connect(OneMore())
     remove()
 
 
@@ -56,49 +57,49 @@ class TestTopUps:
     def test_go_over_the_network_of_their_method_to_completion(self, acme, api, network):
         source = make_source(acme)
 
-        instant = ask(api, source, "fednow", 20_000).json()["data"]
+        instant = ask(api, source, "one_more", 20_000).json()["data"]
         pulled = ask(api, source, "ach_debit", 10_000).json()["data"]
         run_due(now=utc_now())
 
-        assert source.supported_methods == ["ach_debit", "rtp", "fednow"]
-        assert [each.method for each in network.taken.values()] == [fednow.REQUEST]
+        assert source.supported_methods == [*USUAL, "one_more"]
+        assert [each.method for each in network.taken.values()] == [one_more.REQUEST]
         assert [each.external_id for each in SandboxInstruction.objects.all()] == [pulled["id"]]
         rows = FundingTransaction.objects.in_bulk([instant["id"], pulled["id"]])
         done = rows[instant["id"]]
-        assert (done.status, done.network, done.method) == ("completed", "fednow", "fednow")
+        assert (done.status, done.network, done.method) == ("completed", "one_more", "one_more")
         assert done.pending_at is not None
-        assert done.expected_availability_date == fednow.TERMS.expected_on(done.pending_at)
+        assert done.expected_availability_date == one_more.TERMS.expected_on(done.pending_at)
         assert rows[pulled["id"]].network == "sandbox"
         assert ledger.summary(acme.pk).available >= 20_000
 
     def test_leave_books_in_which_the_audit_finds_nothing(self, acme, api, network):
-        ask(api, make_source(acme), "fednow")
+        ask(api, make_source(acme), "one_more")
         run_due(now=utc_now())
 
         assert invariants.check(now=utc_now(), full=True).findings == []
 
     def test_are_listed_by_their_method(self, acme, api, network):
         source = make_source(acme)
-        found = ask(api, source, "fednow").json()["data"]["id"]
+        found = ask(api, source, "one_more").json()["data"]["id"]
         ask(api, source, "ach_debit")
 
-        listed = api.get(LIST, {"fundingMethod": "fednow"}).json()["data"]
+        listed = api.get(LIST, {"fundingMethod": "one_more"}).json()["data"]
 
         assert [row["id"] for row in listed] == [found]
 
     def test_are_shown_to_people_and_offered_in_the_form(self, acme, api, network):
-        ask(api, make_source(acme), "fednow")
+        ask(api, make_source(acme), "one_more")
         browser = browser_of(make_member(acme, email="ann@example.com", role=Role.OWNER))
 
-        assert ", FedNow request" in browser.get(reverse("dashboard:funding")).content.decode()
-        assert "FedNow request" in browser.get(reverse("dashboard:topup")).content.decode()
+        assert ", One more request" in browser.get(reverse("dashboard:funding")).content.decode()
+        assert "One more request" in browser.get(reverse("dashboard:topup")).content.decode()
 
 
 class TestLimits:
     def test_are_those_of_the_network(self, acme, api, network):
-        refused = ask(api, make_source(acme), "fednow", 500_001)
+        refused = ask(api, make_source(acme), "one_more", 500_001)
 
-        assert per_transaction(api)["fednow"] == 500_000
+        assert per_transaction(api)["one_more"] == 500_000
         assert refused.status_code == 422
         assert refused.json()["code"] == "amount_above_limit"
 
@@ -106,16 +107,16 @@ class TestLimits:
         live = make_tenant(name="Globex", mode=Mode.LIVE)
         api = Client(headers={"Authorization": f"Bearer {make_key(live)}"})
 
-        assert list(per_transaction(api)) == ["ach_debit", "rtp"]
+        assert list(per_transaction(api)) == USUAL
 
 
 class TestSwitches:
     def test_stop_one_of_the_networks_and_not_the_other(self, acme, api, network):
         source, now = make_source(acme), utc_now()
         switches.engage(
-            kind=SwitchKind.FUNDING, network="fednow", reason="down", actor=SYSTEM, now=now
+            kind=SwitchKind.FUNDING, network="one_more", reason="down", actor=SYSTEM, now=now
         )
-        stopped = ask(api, source, "fednow").json()["data"]["id"]
+        stopped = ask(api, source, "one_more").json()["data"]["id"]
         sent = ask(api, source, "ach_debit").json()["data"]["id"]
 
         run_due(now=utc_now())
@@ -134,17 +135,17 @@ class TestMessages:
         network.say(EventKind.RETURNED, about=before)
         run_due(now=utc_now())
 
-        told = InboundEvent.objects.get(network="fednow")
+        told = InboundEvent.objects.get(network="one_more")
         assert (told.outcome, told.note) == ("review", "another network's funding")
         assert not FundingTransaction.objects.get(pk=pulled).returned
 
 
 def test_an_account_that_was_added_before_does_not_support_it(acme, api, connect):
     source = make_source(acme)
-    connect(FedNow())
-    remove = METHODS.add(fednow.METHOD)
+    connect(OneMore())
+    remove = METHODS.add(one_more.METHOD)
     try:
-        refused = ask(api, source, "fednow")
+        refused = ask(api, source, "one_more")
     finally:
         remove()
 
@@ -152,10 +153,10 @@ def test_an_account_that_was_added_before_does_not_support_it(acme, api, connect
 
 
 def test_nobody_can_ask_for_a_method_that_is_not_in_the_table(acme, api, connect):
-    connect(FedNow())
+    connect(OneMore())
 
-    assert ask(api, make_source(acme), "fednow").status_code in (400, 422)
-    assert list(per_transaction(api)) == ["ach_debit", "rtp"]
+    assert ask(api, make_source(acme), "one_more").status_code in (400, 422)
+    assert list(per_transaction(api)) == USUAL
 
 
 def test_a_method_that_was_replaced_is_back_once_that_is_undone():
