@@ -106,7 +106,8 @@ def note(
 def flush() -> int:
     """Write what is held; returns how many rows. Without a database all are held again. If the
     database refuses the rows, halving them finds the bad ones, and only those are dropped."""
-    written, waiting = 0, [_taken()]
+    held = [_held.popleft() for _ in range(len(_held))]
+    written, waiting = 0, [held]
     while waiting:
         batch = waiting.pop()
         try:
@@ -119,10 +120,6 @@ def flush() -> int:
             _hold_again(unwritten)
             break
     return written
-
-
-def _taken() -> list[Entry]:
-    return [_held.popleft() for _ in range(len(_held))]
 
 
 def _copy(batch: Sequence[Entry]) -> int:

@@ -77,7 +77,7 @@ def statement(*, tenant_id: str, first: date, now: datetime) -> Statement:
 
     Reads the month's lines once, however many came before and after.
     """
-    if not _has_begun(tenant_id, first, now):
+    if first not in _starts(tenant_id, now):
         raise NotFound("There is no statement of this month.")
     end = min(days.start_of(days.next_month(first)), now + _A_MOMENT)
     opening, closing = closings(tenant_id=tenant_id, moments=[days.start_of(first), end])
@@ -99,10 +99,6 @@ def _starts(tenant_id: str, now: datetime) -> Iterator[date]:
     while month <= days.day_of(now):
         yield month
         month = days.next_month(month)
-
-
-def _has_begun(tenant_id: str, first: date, now: datetime) -> bool:
-    return first in _starts(tenant_id, now)
 
 
 def _lines(tenant_id: str, month: Month) -> QuerySet[BalanceTransaction]:

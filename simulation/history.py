@@ -109,7 +109,12 @@ class _History:
 
     def live(self) -> None:
         try:
-            for role, count in self._processes().items():
+            processes = {
+                Role.WEB: self._theme.web_processes,
+                Role.WORKER: _WORKERS,
+                Role.DISPATCHER: _DISPATCHERS,
+            }
+            for role, count in processes.items():
                 for _ in range(count):
                     self._start(role)
             for day, night in enumerate(self.plan.nights):
@@ -121,13 +126,6 @@ class _History:
             self._scheduler.stop()
             self.tally.steps += self._scheduler.steps
             self.tally.days += self._time.now - BEGINNING
-
-    def _processes(self) -> dict[Role, int]:
-        return {
-            Role.WEB: self._theme.web_processes,
-            Role.WORKER: _WORKERS,
-            Role.DISPATCHER: _DISPATCHERS,
-        }
 
     def findings(self) -> list[Finding]:
         locks = [

@@ -98,18 +98,13 @@ def _bank_and_rows(world: World) -> Iterator[Finding]:
                 continue
             said = tuple(entry.kinds(by=now))
             if row.status != after[said]:
-                yield Finding(
-                    "bank_disagrees", row.pk, f"is {row.status}, the bank says {_words(said)}"
-                )
+                words = ", ".join(said) or "nothing yet"
+                yield Finding("bank_disagrees", row.pk, f"is {row.status}, the bank says {words}")
             if row.amount != entry.instruction.amount:
                 yield Finding("bank_amount", row.pk, f"{row.amount}, {entry.instruction.amount}")
-    known = {pk for model in (FundingTransaction, Payment) for pk in _ids(model)}
+    known = {row.pk for model in (FundingTransaction, Payment) for row in model.objects.only("pk")}
     for subject in world.bank.entries.keys() - known:
         yield Finding("bank_has_more", subject, "the bank moves money for no row of ours")
-
-
-def _ids(model: Any) -> set[str]:
-    return set(model._default_manager.values_list("pk", flat=True))
 
 
 def _never_sent(row: Any) -> Iterator[Finding]:
@@ -118,10 +113,6 @@ def _never_sent(row: Any) -> Iterator[Finding]:
     is_ready = row.status in {"reserved", "created"} and row.held_at is None
     if is_ready and row.next_attempt_at is not None and row.next_attempt_at <= utc_now():
         yield Finding("never_sent", row.pk, f"is {row.status} and due, and nobody sends it")
-
-
-def _words(kinds: tuple[EventKind, ...]) -> str:
-    return ", ".join(kinds) or "nothing yet"
 
 
 def _money(world: World) -> Iterator[Finding]:

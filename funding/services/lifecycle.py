@@ -116,7 +116,7 @@ def move(
     the machine has no such move.
     """
     source = FundingStatus(funding.status)
-    event = _event_of(target, changes)
+    event = "payment.returned" if changes.get("returned") else _EVENT_OF.get(target)
     FUNDING_STATES.advance(
         funding,
         target,
@@ -145,10 +145,6 @@ def _entry(funding: FundingTransaction, target: FundingStatus, now: datetime) ->
         expected_on = METHODS[funding.method].expected_on(funding.network, now)
         return {"expected_availability_date": expected_on}
     return {}
-
-
-def _event_of(target: FundingStatus, changes: dict[str, Any]) -> str | None:
-    return "payment.returned" if changes.get("returned") else _EVENT_OF.get(target)
 
 
 def _history(

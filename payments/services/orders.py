@@ -56,6 +56,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     network = _network_for(mode, order)
     recipient = recipients.for_payment(tenant_id=tenant_id, given=order.recipient, now=now)
     must_wait = order.wait_for_funds and _must_wait(tenant_id, order.amount, now)
+    end_of_wait = now + timedelta(days=settings.PAYMENT_WAIT_DAYS)
     terms = NewPayment(
         recipient=recipient,
         amount=order.amount,
@@ -63,7 +64,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
         network=network.name,
         description=order.description,
         metadata=order.metadata,
-        waits_until=_end_of_wait(now) if order.wait_for_funds else None,
+        waits_until=end_of_wait if order.wait_for_funds else None,
         confirm_until=approvals.deadline(tenant_id=tenant_id, amount=order.amount, now=now),
         id=order.id,
     )
@@ -150,7 +151,3 @@ def _must_wait(tenant_id: str, amount: int, now: datetime) -> bool:
     the balance row's lock."""
     funds = ledger.lock_row(tenant_id=tenant_id)
     return funds.available < amount or waiting.runnable(tenant_id, now=now).exists()
-
-
-def _end_of_wait(now: datetime) -> datetime:
-    return now + timedelta(days=settings.PAYMENT_WAIT_DAYS)
