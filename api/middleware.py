@@ -56,7 +56,7 @@ class RequestLineMiddleware(RequestMiddleware):
     """
 
     def prepare(self, request: HttpRequest) -> None:
-        """Nothing is left to do."""
+        """Do nothing: RequestIdMiddleware has bound what the original would bind here."""
 
     @staticmethod
     def bind_user_id(request: HttpRequest) -> None:

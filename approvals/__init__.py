@@ -1,2 +1,2 @@
-"""Approvals: a person says yes before money moves. What `funding` and `payments` share of it
+"""Approvals: a person says yes before money moves. This is what `funding` and `payments` share
 (decision 0055)."""

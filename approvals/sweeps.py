@@ -1,4 +1,4 @@
-"""What time does to open approvals: a reminder, then they expire."""
+"""The periodic work on open approvals: a reminder, then they expire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines on the terminal: progress, prefixed logs, colours where somebody can see them."""
+"""Lines on the terminal: progress, prefixed logs, colors where somebody can see them."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def _wait_visibly(process: subprocess.Popen[bytes]) -> int:
 
 
 def prefixed(name: str, line: str) -> str:
-    """A log line with the coloured name of who wrote it."""
-    if not _has_colours():
+    """A log line with the colored name of who wrote it."""
+    if not _has_colors():
         return f"{name:>8} | {line}"
     return f"\x1b[{PALETTE.get(name, GREY)}m{name:>8}\x1b[0m {line}"
 
@@ -92,5 +92,5 @@ def write_line(line: str) -> None:
         sys.stdout.flush()
 
 
-def _has_colours() -> bool:
+def _has_colors() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

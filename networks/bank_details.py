@@ -15,12 +15,13 @@ from networks.errors import InvalidBankDetails
 
 HOLDER_NAME_MAX = 120
 BANK_NAME_MAX = 120
-# Not \w or \d, which also match other scripts. 17 is what fits into an ACH entry.
+# Not \w or \d, which also match other scripts. An ACH entry has room for 17 characters.
 _ACCOUNT_NUMBER = re.compile(r"[0-9A-Za-z-]{4,17}")
 _NOTHING_BUT_ZEROS = re.compile(r"[0-]*")
 _CARD_NUMBER = re.compile(r"4[0-9]{15}|5[1-5][0-9]{14}|3[47][0-9]{13}")
 _LATIN = re.compile(r"[0-9A-Za-z]")
-# In no legal name, not in every network's alphabet, and at home in markup and formulas.
+# These are in no legal name and not in every network's alphabet, and they have a meaning in markup
+# and formulas.
 _NOT_IN_NAMES = re.compile(r"[<>{}\[\]=|\\^~`]")
 
 
@@ -35,7 +36,7 @@ class BankDetails(TypedDict):
 
 
 def bank_account(details: BankDetails) -> BankAccount:
-    """The account that was typed. Raises InvalidBankDetails."""
+    """The account that was typed, checked. Raises InvalidBankDetails."""
     return BankAccount(
         routing_number=checked_routing_number(details["routing_number"]),
         account_number=checked_account_number(details["account_number"]),
@@ -46,7 +47,7 @@ def bank_account(details: BankDetails) -> BankAccount:
 
 
 def checked_account_number(text: str) -> str:
-    """The number without spaces; leading zeros and hyphens belong to it.
+    """The number without spaces. Leading zeros and hyphens belong to it.
 
     Raises InvalidBankDetails, also for a payment card's number, which must not be kept here.
     """
@@ -65,7 +66,7 @@ def checked_account_number(text: str) -> str:
 
 
 def checked_routing_number(text: str) -> str:
-    """The ABA number as it is. Raises InvalidBankDetails."""
+    """The ABA number, unchanged. Raises InvalidBankDetails."""
     if not routing.validate(text):
         raise InvalidBankDetails(
             "This is not an ABA routing number: nine digits with a checksum.",
@@ -75,10 +76,10 @@ def checked_routing_number(text: str) -> str:
 
 
 def checked_holder_name(text: str) -> str:
-    """The name as it is, accents included. Raises InvalidBankDetails.
+    """The name, unchanged, accents included. Raises InvalidBankDetails.
 
-    An ACH file holds plain Latin characters only, so something must be left once accents are
-    taken off: a blank name is refused by the network (R26).
+    An ACH file holds plain Latin characters only, so something must be left once accents are taken
+    off: a blank name is refused by the network (R26).
     """
     if _NOT_IN_NAMES.search(text):
         raise InvalidBankDetails(
@@ -94,12 +95,12 @@ def checked_holder_name(text: str) -> str:
 
 
 def can_be_debited(routing_number: str, account_number: str) -> bool:
-    """Whether numbers that came from a link provider fit into an entry."""
+    """Whether numbers that came from a link provider fit into an ACH entry."""
     return routing.validate(routing_number) and _is_account_number(account_number)
 
 
 def last4(number: str) -> str:
-    """The end of the number that people recognise; never the whole of a short one."""
+    """The end of the number, by which people recognize it; never the whole of a short number."""
     return number[-4:] if len(number) > 4 else number[-2:]
 
 

@@ -1,9 +1,9 @@
 """What every payment network looks like to the rest of the service.
 
-The protocol is shaped by the slowest and by the fastest network alike: ACH batches leave at
-cut-offs and come back as files with returns days later; a request for payment over RTP is
-answered in seconds, refused, or never answered at all. So submitting only ever means "taken
-over", and everything that happens afterwards arrives as an event that is polled for.
+The protocol fits slow and fast networks alike: ACH batches leave at cut-offs and come back as files
+with returns days later; a request for payment over RTP is answered in seconds, refused, or never
+answered at all. So the answer to a submission only says that the network has taken the instruction
+over. Everything that happens afterwards arrives as an event that is polled for.
 
 Amounts are integer cents; instants are aware UTC datetimes.
 """
@@ -51,7 +51,8 @@ class AccountType(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class BankAccount:
-    """The other side of an instruction. Its number and holder stay out of `repr`, hence of logs."""
+    """The account at the other side of an instruction. Its number and holder are left out of
+    `repr`, and so of logs."""
 
     routing_number: str
     account_number: str = field(repr=False)
@@ -62,7 +63,7 @@ class BankAccount:
 
 @dataclass(frozen=True, kw_only=True)
 class Instruction:
-    """One movement of money, identified for ever by our own id."""
+    """One transfer of money, identified for ever by our own id."""
 
     id: str
     method: str  # a `Method`, or one of the network's own
@@ -89,10 +90,10 @@ class Accepted:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkEvent:
-    """One message of a network, to be stored first and applied second.
+    """One message of a network, which is stored first and applied second.
 
-    `(network, id)` is unique. `instruction_id` is empty when the message matches nothing we
-    sent. `amount` and `currency` are the network's own: whoever applies the event compares them.
+    `(network, id)` is unique. `instruction_id` is empty when the message matches nothing we sent.
+    `amount` and `currency` are the network's own: whoever applies the event compares them.
     """
 
     id: str
@@ -130,7 +131,7 @@ class MethodTerms:
 
     @property
     def is_instant(self) -> bool:
-        """Whether it moves money at any hour, within seconds."""
+        """Whether money arrives at any hour, within seconds."""
         return not self.cutoffs
 
 
@@ -148,11 +149,12 @@ class NetworkError(Exception):
 
 
 class NetworkUnavailable(NetworkError):
-    """No answer. The instruction may or may not be there: submit it again under the same id."""
+    """No answer came. The network may or may not have the instruction: submit it again under the
+    same id."""
 
 
 class InstructionRefused(NetworkError):
-    """A final no. Nothing moved and nothing will."""
+    """A final refusal: no money moved, and none will."""
 
     def __init__(self, *, code: str, reason: str) -> None:
         super().__init__(f"{code}: {reason}")
@@ -161,15 +163,16 @@ class InstructionRefused(NetworkError):
 
 
 class InstructionConflict(NetworkError):
-    """The id was used before with other terms. The first instruction stands untouched.
+    """The id was used before with other terms. The first instruction is not changed.
 
-    Not an `InstructionRefused` on purpose: money may well be moving under this id, so the
-    caller must not conclude that nothing happened.
+    This is not an `InstructionRefused`, because money may be moving under this id. The caller must
+    not conclude that nothing happened.
     """
 
 
 class PaymentNetwork(Protocol):
-    """An adapter. Its calls leave the process: never make one inside a database transaction."""
+    """A payment network. Its calls leave the process: never make one inside a database
+    transaction."""
 
     @property
     def name(self) -> str: ...
@@ -185,29 +188,30 @@ class PaymentNetwork(Protocol):
         ...
 
     def find(self, instruction_id: str) -> Accepted | None:
-        """The receipt of an instruction the network holds, or None when it has never seen it.
+        """The receipt of an instruction that the network has, or None if it has never seen it.
 
-        Asks only: whatever the answer, nothing moves because of it. Raises NetworkUnavailable.
+        It only asks: no money moves because of it. Raises NetworkUnavailable.
         """
         ...
 
     def records(self, instruction_ids: Sequence[str]) -> Sequence[BankRecord] | None:
-        """What its books say about those of these instructions that it has taken over.
+        """What the network's books say about those of these instructions that it has taken over.
 
-        None: its books cannot be asked. Asks only. Raises NetworkUnavailable.
+        None: its books cannot be read. It only asks. Raises NetworkUnavailable.
         """
         ...
 
     def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> Sequence[NetworkEvent]:
-        """Events not yet acknowledged, oldest first and in order for each instruction.
+        """Events that are not acknowledged yet, oldest first, and in order for each instruction.
 
-        They come again on every call until they are acknowledged. `id_prefix` keeps to the
-        instructions whose id starts so, because several apps share a network.
+        They are returned again at every call until they are acknowledged. Only events about
+        instructions whose id starts with `id_prefix` are returned, because several apps share a
+        network.
         """
         ...
 
     def acknowledge(self, event_ids: Iterable[str]) -> None:
-        """Say that these events are stored on our side. Repeats and unknown ids are harmless."""
+        """Say that these events are stored on our side. Repeats and unknown ids do no harm."""
         ...
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:
@@ -215,9 +219,9 @@ class PaymentNetwork(Protocol):
         ...
 
     def choose_micro_deposits(self) -> tuple[int, int]:
-        """Two different amounts, 1 to 49 cents, for one verification.
+        """Choose two different amounts, 1 to 49 cents, for one verification.
 
-        Chosen apart from sending, so that the caller stores them before any money moves.
+        This is separate from sending, so that the caller stores the amounts before any money moves.
         """
         ...
 
@@ -229,8 +233,9 @@ class PaymentNetwork(Protocol):
         *,
         now: datetime,
     ) -> Accepted:
-        """Credit the account twice; idempotent by id. Its events carry the sum of both.
+        """Credit the account twice. A repeat under the same id changes nothing. The events about it
+        have the sum of both amounts.
 
-        A RETURNED event says that the account cannot be used. Raises as `submit` does.
+        A RETURNED event says that the account cannot be used. Raises what `submit` does.
         """
         ...

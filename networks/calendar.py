@@ -1,10 +1,10 @@
 """The banking calendar: Federal Reserve holidays, ACH windows and the dates that follow.
 
-A banking day is a day on which the Federal Reserve Banks are open. Everything here is judged in
-Eastern time, whatever the zone of the instants that come in; instants go out in UTC.
+A banking day is a day on which the Federal Reserve Banks are open. Every instant is judged in
+Eastern time, whatever its own zone; instants that are returned are in UTC.
 
-Sources: the Federal Reserve's K.8 holiday list, the FedACH processing schedule, and the return
-time frames of the Nacha Operating Rules.
+Sources: the Federal Reserve's K.8 holiday list, the FedACH processing schedule, and the return time
+frames of the Nacha Operating Rules.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from zoneinfo import ZoneInfo
 
 EASTERN = ZoneInfo("America/New_York")
 
-# Our bank takes files until 15 minutes before each FedACH deadline. After the last one an
-# instruction belongs to the next banking day.
+# Our bank takes files until 15 minutes before each FedACH deadline. An instruction after the last
+# one belongs to the next banking day.
 ACH_CUTOFFS = (time(10, 15), time(14, 30), time(16, 30), time(19, 45), time(22, 30))
 OPENING_OF_BUSINESS = time(8, 30)
 
-# An ordinary return is in our hands when the second banking day after settlement opens. A
-# consumer may call a debit unauthorized for 60 calendar days.
+# We have every ordinary return when the second banking day after settlement opens. A consumer may
+# call a debit unauthorized for 60 calendar days.
 RETURN_WINDOW_BANKING_DAYS = 2
 UNAUTHORIZED_WINDOW_CALENDAR_DAYS = 60
 
@@ -36,10 +36,10 @@ def is_banking_day(day: date) -> bool:
 
 @cache
 def holidays(year: int) -> frozenset[date]:
-    """The days closed for a holiday in `year`; the list is that of 2022 and later.
+    """The days of `year` that are closed for a holiday, by the list of 2022 and later.
 
-    A holiday on a Sunday closes the Monday after it. One on a Saturday closes nothing: the
-    Reserve Banks are open on the Friday before, which common holiday libraries get wrong.
+    A holiday on a Sunday closes the Monday after it. One on a Saturday closes nothing: the Reserve
+    Banks are open on the Friday before, which common holiday libraries get wrong.
     """
     fixed = [
         date(year, 1, 1),  # New Year's Day
@@ -72,7 +72,8 @@ def banking_day_from(day: date) -> date:
 
 
 def add_banking_days(day: date, days: int) -> date:
-    """The `days`-th banking day after `day`; `day` need not be one. Zero gives `day` back."""
+    """The `days`-th banking day after `day`, which need not be a banking day. With zero it is
+    `day`."""
     if days < 0:
         raise ValueError("counts forward only")
     for _ in range(days):
@@ -81,7 +82,7 @@ def add_banking_days(day: date, days: int) -> date:
 
 
 def next_ach_window(now: datetime) -> datetime:
-    """When the next ACH file leaves. At a cut-off to the second, it has left."""
+    """When the next ACH file leaves. At the second of a cut-off, that file has left."""
     return _instant(*_next_cutoff(now))
 
 
@@ -97,12 +98,12 @@ def settlement_date(now: datetime) -> date:
 
 
 def return_due_date(settled: date) -> date:
-    """By when an ordinary return is in, at opening of business: two banking days on."""
+    """The date by whose opening of business an ordinary return has arrived: two banking days on."""
     return add_banking_days(settled, RETURN_WINDOW_BANKING_DAYS)
 
 
 def unauthorized_return_due_date(settled: date) -> date:
-    """By when a consumer's "not authorized" return is in, at opening of business."""
+    """The date by whose opening of business a consumer's "not authorized" return has arrived."""
     return next_banking_day(settled + timedelta(days=UNAUTHORIZED_WINDOW_CALENDAR_DAYS))
 
 
@@ -111,18 +112,19 @@ def opening_of_business(day: date) -> datetime:
 
 
 def debit_availability(now: datetime) -> date:
-    """When money that an ACH debit pulls can be counted on: the ordinary return window is over."""
+    """The date from which money of an ACH debit can be relied on: the ordinary return window is
+    over."""
     return return_due_date(settlement_date(now))
 
 
 def instant_availability(now: datetime) -> date:
-    """Instant payments move around the clock, but their date is a banking day like every date we
-    promise, so a weekend's request says Monday."""
+    """The date that an instant payment made now has. Money moves around the clock, but every date
+    that we promise is a banking day, so a weekend's request says Monday."""
     return banking_day_from(_eastern(now).date())
 
 
 def _next_cutoff(now: datetime) -> tuple[date, time]:
-    """In Eastern time."""
+    """The banking day and time of the next cut-off, Eastern."""
     local = _eastern(now)
     if is_banking_day(local.date()):
         for cutoff in ACH_CUTOFFS:

@@ -1,4 +1,4 @@
-"""Refusals about bank accounts, which money in and money out share."""
+"""Refusals about bank accounts that money in and money out share."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which networks are connected, for tenants of which mode, and which of them serves a method.
+"""Which networks are connected for tenants of which mode, and which of them serves a method.
 
-The wall between test and real money stands here: a network is connected for a mode, and nobody else
-gets it. Several may serve one mode; a method goes to the one that was connected first of those that
-have it. Adapters connect themselves when their app is ready.
+This separates test money from real money: a network is connected for a mode, and tenants of the
+other mode never get it. Several may serve one mode; a method goes to the one that was connected
+first of those that have it. Adapters connect themselves when their app is ready.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _connections: dict[str, _Connection] = {}
 
 
 def connect(network: PaymentNetwork, *, modes: Collection[str]) -> Callable[[], None]:
-    """Let `network` serve tenants of these modes, in place of another one of its name.
+    """Let `network` serve tenants of these modes; it replaces one of the same name.
 
-    Returns what undoes it.
+    Returns a function that undoes it.
     """
     before = dict(_connections)
     _connections[network.name] = _Connection(network, frozenset(modes))
@@ -38,7 +38,7 @@ def connect(network: PaymentNetwork, *, modes: Collection[str]) -> Callable[[], 
 
 
 def for_method(mode: str, method: str) -> PaymentNetwork | None:
-    """The network that moves money by `method` (its own word) for tenants of `mode`, if any."""
+    """The network that moves money by `method` (a network's word) for tenants of `mode`, if any."""
     serving = (network for network in of_mode(mode) if method in network.capabilities.methods)
     return next(serving, None)
 
@@ -56,7 +56,7 @@ def modes_served_by(names: Collection[str], method: str) -> list[str]:
 
 
 def get(name: str) -> PaymentNetwork:
-    """The network an instruction went to. Raises KeyError for one that does not exist."""
+    """The network of this name. Raises KeyError if it is not connected."""
     return _connections[name].network
 
 

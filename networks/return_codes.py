@@ -1,8 +1,8 @@
-"""What the codes of the networks mean, for people and for the rules that act on them.
+"""What the networks' codes mean, for people and for the rules that act on them.
 
 ACH: every return reason of the Nacha Operating Rules (R48, R49, R54-R60, R63-R66, R78, R79 and
-R86-R89 are unassigned). RTP: the ISO 20022 rejection reasons this service meets. A code that is
-not here is still a final answer: `lookup` gives a row that asks a person to look.
+R86-R89 are unassigned). RTP: the ISO 20022 rejection reasons that this service meets. A code that
+is not here is a final answer as well: `lookup` gives a row that asks a person to look.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ReturnCode:
-    """One code. Both flags mean: no further automatic debit until a person has acted."""
+    """One code. Each of the two flags means: no further automatic debit until a person
+    has acted."""
 
     code: str
     title: str
@@ -136,14 +137,14 @@ _TABLE = (
     ),
     _code(
         "R21",
-        "Company not recognised",
+        "Company not recognized",
         "The bank does not accept our company identification on this account.",
         "Ask the bank to allow debits from us, then try again.",
     ),
     _code(
         "R22",
         "Invalid individual identification",
-        "The account holder does not recognise the identification in the entry.",
+        "The account holder does not recognize the identification in the entry.",
         "Check the account holder's details with them, then try again.",
     ),
     _code(
@@ -295,7 +296,7 @@ def is_ach_return(code: str) -> bool:
 
 
 def lookup(code: str) -> ReturnCode:
-    """The row of `code`; for one nobody knows, a row that stops automatic debits."""
+    """The row of `code`; for an unknown code, a row that stops automatic debits."""
     return ALL.get(code) or ReturnCode(
         code=code,
         title="Unknown code",

@@ -1,4 +1,4 @@
-"""ABA routing numbers: are they possible, and whose are they."""
+"""ABA routing numbers: whether they are possible, and whose they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NINE_DIGITS = re.compile(r"[0-9]{9}")
 WEIGHTS = (3, 7, 1) * 3
 
 # Federal Reserve districts, thrifts, electronic transactions. Left out: 00 (the government) and
-# 80 (traveller's cheques), from which no customer account can be funded.
+# 80 (traveler's checks), from which no customer account can be funded.
 PREFIXES = frozenset([*range(1, 13), *range(21, 33), *range(61, 73)])
 
 SANDBOX_BANKS = MappingProxyType(
@@ -21,8 +21,8 @@ SANDBOX_BANKS = MappingProxyType(
     }
 )
 
-# Main numbers of well-known banks, so that a person sees a name while typing. Not a directory:
-# that needs an agreement with the Federal Reserve, and absence from here means nothing.
+# Main numbers of well-known banks, so that a person sees a name while typing. It is no directory,
+# which would need an agreement with the Federal Reserve; a bank that is not here may well exist.
 _NAMES = MappingProxyType(
     {
         "011500120": "Citizens Bank",

@@ -1,4 +1,4 @@
-"""The terms that come with the schemes themselves, whichever network gives access to them.
+"""The terms of the schemes themselves, whichever network gives access to them.
 
 The amount field of an ACH entry has ten digits; RTP and FedNow stop at ten million dollars.
 """

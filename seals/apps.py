@@ -8,7 +8,7 @@ class SealsConfig(AppConfig):
     verbose_name = "Seals"
 
     def ready(self) -> None:
-        """Join the ledger's audit."""
+        """Register the seal's checks with the ledger's audit."""
         from common import audits
         from seals import ahead, checks
 

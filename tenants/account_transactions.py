@@ -59,8 +59,8 @@ def _wrap(part: URLPattern | URLResolver) -> None:
 
 
 def _keep(session: SessionBase) -> None:
-    """Save the session in the transaction too: otherwise a form that was done, and never answered,
-    could be done again."""
+    """Save the session in the transaction too. Otherwise a form that was processed but not answered
+    could be processed again."""
     if session.modified and not session.is_empty():
         session.save()
 

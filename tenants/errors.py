@@ -55,7 +55,7 @@ class TooManyInvitations(TeamRefusal):
 
 
 class InvitationClosed(TeamRefusal):
-    """The invitation was accepted, revoked, replaced, never made, or it expired."""
+    """The invitation was accepted, revoked or replaced, has expired, or never existed."""
 
 
 class InvitedSomebodyElse(TeamRefusal):

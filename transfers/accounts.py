@@ -90,5 +90,5 @@ def unsound(account: StoredAccount, *, is_typed: bool) -> str:
         account.fingerprint, crypto.fingerprint(text, purpose=account.encrypted_as)
     )
     if not is_same or account.last4 != last4(number):
-        return "its number is not the one that it is recognised by"
+        return "its number is not the one that it is recognized by"
     return ""

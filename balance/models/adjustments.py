@@ -16,7 +16,7 @@ from tenants.models import ActorType
 
 @pgtrigger.register(APPEND_ONLY, NEVER_TRUNCATED)
 class Adjustment(models.Model):
-    """A correction made by staff: the source of its balance transaction."""
+    """A correction made by staff. It is the source of its balance transaction."""
 
     id = PrefixedIdField("adj")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")

@@ -10,7 +10,7 @@ from networks.base import AccountType, HolderType
 
 @dataclass(frozen=True, kw_only=True)
 class LinkedAccount:
-    """An account as the provider knows it. The number stays out of `repr`, hence of logs."""
+    """An account as the provider knows it. The number is left out of `repr`, and so of logs."""
 
     account_id: str  # the provider's own id of the account
     routing_number: str
@@ -18,8 +18,8 @@ class LinkedAccount:
     account_type: AccountType
     holder_type: HolderType
     bank_name: str
-    # Where the bank gives out a number of its own making ("tokenized") at every linking: the
-    # digits that people know the account by, and what stays the same from one to the next.
+    # Some banks make a new ("tokenized") number at every linking. These are the digits by which
+    # people know the account, and an id that stays the same at every linking.
     shown_as: str = ""
     lasting_id: str = field(default="", repr=False)
 
@@ -33,11 +33,11 @@ class InvalidLinkToken(LinkError):
 
 
 class LinkAccountMismatch(LinkError):
-    """The token is good but does not open this account."""
+    """The token is valid but does not open this account."""
 
 
 class LinkAccountUnusable(LinkError):
-    """The account is none that money can be asked from."""
+    """The account is of a kind that cannot be debited."""
 
 
 class LinkNeedsRepair(LinkError):
@@ -49,13 +49,14 @@ class LinkUnavailable(LinkError):
 
 
 class LinkProvider(Protocol):
-    """An adapter. Its calls leave the process: never make one inside a database transaction."""
+    """A bank-linking provider. Its calls leave the process: never make one inside a database
+    transaction."""
 
     @property
     def name(self) -> str: ...
 
     def exchange(self, token: str, account_id: str) -> LinkedAccount:
-        """The numbers behind `token`, for the one account it names.
+        """The numbers of the one account that `token` names.
 
         Raises InvalidLinkToken, LinkAccountMismatch, LinkAccountUnusable, LinkNeedsRepair,
         LinkUnavailable.
@@ -65,7 +66,7 @@ class LinkProvider(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LinkModule:
-    """The provider's own script for a page of ours, and the addresses that page must allow."""
+    """The provider's own script for a page of ours, and the addresses that the page must allow."""
 
     script_url: str
     frame_source: str
@@ -73,24 +74,24 @@ class LinkModule:
 
 
 class HostedLinks(LinkProvider, Protocol):
-    """A provider that people meet through its own module, on a page of ours.
+    """A provider that people use through its own module, on a page of ours.
 
-    The module hands over a `public_token`, good for one `accept` within minutes. What comes back is
-    the customer's consent: the secret that opens the account until it is revoked.
+    The module hands over a `public_token`, which is good for one `accept` within minutes. `accept`
+    returns the customer's consent: the secret that opens the account until it is revoked.
     """
 
     @property
     def module(self) -> LinkModule: ...
 
     def start(self, *, person: str, return_url: str | None) -> str:
-        """A token that opens the module, for one person. Raises LinkUnavailable.
+        """A token that opens the module for one person. Raises LinkUnavailable.
 
-        `person` tells people apart and says nothing about them.
+        `person` is an id that tells people apart and says nothing about them.
         """
         ...
 
     def accept(self, public_token: str) -> str:
-        """The consent behind `public_token`. Raises InvalidLinkToken, LinkUnavailable."""
+        """The consent that `public_token` stands for. Raises InvalidLinkToken, LinkUnavailable."""
         ...
 
     def open(self, consent: str, account_id: str) -> LinkedAccount:
@@ -98,5 +99,5 @@ class HostedLinks(LinkProvider, Protocol):
         ...
 
     def revoke(self, consent: str) -> None:
-        """End a consent; repeatable. Raises LinkUnavailable when it is not known to have ended."""
+        """End a consent. Repeatable. Raises LinkUnavailable if it may not have ended."""
         ...

@@ -31,21 +31,22 @@ from networks.links.plaid_answers import Malformed
 API_VERSION = "2020-09-14"
 # A page waits for two calls at most, and a web process gives a request 30 seconds.
 TOTAL_SECONDS = 10.0
-# Of the few threads of a web process: the others go on while Plaid is slow.
+# A page may take so many threads of a web process; the others go on while Plaid is slow.
 _CALLS_AT_ONCE = threading.BoundedSemaphore(2)
 _TURN_SECONDS = 1.0
-# What people read in Plaid's window: whom they let in.
+# The name that people read in Plaid's window: to whom they give access.
 CLIENT_NAME = "Ballast"
 _TOKEN = re.compile(r"(?P<kind>processor|public)-(?P<environment>[a-z]+)-[\w-]{1,160}", re.ASCII)
 _KINDS_OF_ACCOUNT = sorted(plaid_answers.ACCOUNT_TYPES)
-# The operator named the host, so any address it has will do, a gateway's in a private network too.
+# The operator named the host, so any address it has is allowed, also that of a gateway in a private
+# network.
 _ANYWHERE = parse_networks(("0.0.0.0/0", "::/0"))
 
 Meaning = TypeVar("Meaning")
 
 
 class PlaidLinks:
-    """An adapter; it holds the secret and has no repr that shows it."""
+    """Plaid as a provider. It holds the secret and has no repr that shows it."""
 
     name = "plaid"
 
@@ -111,7 +112,8 @@ class PlaidLinks:
             return  # it has ended: by us, whose answer was lost, or by the customer at the bank
 
     def _require(self, kind: str, token: str) -> None:
-        """Raises InvalidLinkToken for what is no token of this kind and environment, unasked."""
+        """Raises InvalidLinkToken for text that is not a token of this kind and environment,
+        without asking Plaid."""
         match = _TOKEN.fullmatch(token)
         if match is None or (match["kind"], match["environment"]) != (kind, self._environment):
             raise InvalidLinkToken(f"not a {kind} token of this environment")
@@ -144,7 +146,7 @@ class PlaidLinks:
 
 
 def _object(answer: Answer) -> Mapping[str, Any] | None:
-    """The JSON object in an answer; None for anything else, and for one that was cut off."""
+    """The JSON object in an answer; None for anything else, and for an answer that was cut off."""
     if len(answer.body) >= ANSWER_BYTES_MAX:
         return None
     try:

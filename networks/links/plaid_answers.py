@@ -1,4 +1,4 @@
-"""What Plaid's answers must hold, and what they mean here. Unknown members are no error."""
+"""What Plaid's answers must contain, and what they mean here. Unknown members are allowed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ ACCOUNT_TYPES = MappingProxyType(
         "savings": AccountType.SAVINGS,
     }
 )
-# Absent where the bank itself gave the numbers. The others wait for deposits, have failed, or
-# compare what the person typed with a database, which does not prove whose account it is.
+# The field is absent if the bank itself gave the numbers. Its other values wait for deposits, have
+# failed, or compare what the person typed with a database, which does not prove whose account it
+# is.
 _PROVEN = (None, "automatically_verified", "manually_verified")
 _TEXT_MAX = 200
 _TOKEN = re.compile(r"[!-~]{1,200}")
@@ -28,7 +29,8 @@ _MASK = re.compile(r"[0-9A-Za-z]{2,4}")
 
 
 class Malformed(Exception):
-    """An answer that is not what the reference says. The text names the member, never a value."""
+    """The answer does not have the form of the reference. The text names the member,
+    never a value."""
 
 
 def token(found: Mapping[str, Any], name: str) -> str:
@@ -85,13 +87,14 @@ def _linked(
 
 
 def _holder_type(account: Mapping[str, Any]) -> HolderType:
-    """Plaid does not know for every bank; whom we serve are businesses."""
+    """Whether a person or a business holds the account. Plaid does not know it for every bank; our
+    customers are businesses."""
     is_personal = account.get("holder_category") == "personal"
     return HolderType.INDIVIDUAL if is_personal else HolderType.BUSINESS
 
 
 def _lasting_id(account: Mapping[str, Any]) -> str:
-    """Given by the banks whose numbers change at every linking, and by no others."""
+    """An id that stays the same at every linking. Only banks whose numbers change give one."""
     found = account.get("persistent_account_id")
     return f"plaid:{found}" if isinstance(found, str) and _TOKEN.fullmatch(found) else ""
 

@@ -1,4 +1,5 @@
-"""Plaid's errors in our words. Decided by code, never by message, which may change."""
+"""Plaid's errors in our words. They are told apart by code, never by message, because messages may
+change."""
 
 from __future__ import annotations
 
@@ -65,10 +66,10 @@ _REQUEST_ID = re.compile(r"[0-9A-Za-z]{1,64}")
 
 
 def refusal(path: str, status: int, found: Mapping[str, Any] | None) -> LinkError:
-    """What an answer that is no success means. A code we do not know: try again later.
+    """The error for an answer that is no success. For an unknown code it says: try again later.
 
-    The log keeps the code and Plaid's id of the request, which is what its support asks for. Only
-    what is not the customer's is a warning: our keys, our limits, a bank or Plaid being down.
+    The log has the code and Plaid's id of the request, which its support asks for. It is a warning
+    only if it is not the customer's doing: our keys, our limits, or a bank or Plaid being down.
     """
     told = found or {}
     code = _shaped(_CODE, told.get("error_code"))
@@ -80,7 +81,7 @@ def refusal(path: str, status: int, found: Mapping[str, Any] | None) -> LinkErro
 
 
 def no_answer(path: str, reason: str) -> LinkUnavailable:
-    """Plaid did not answer, or not in its own words."""
+    """The error if Plaid did not answer, or what came was not in its own words."""
     log.warning("plaid_unavailable", path=path, reason=reason)
     return LinkUnavailable(reason)
 

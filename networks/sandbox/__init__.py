@@ -1,5 +1,5 @@
-"""The sandbox bank: a whole outside world that does what a test account number says.
+"""The sandbox bank: it plays the outside world, and does what a test account number says.
 
-Its tables are that world's memory, written by nobody else, so that killing our side never makes
-the bank forget. Nothing in them tells an account number.
+Its tables are the memory of that world, and nothing else writes them. So the bank forgets nothing
+when our side is killed. They contain no account number.
 """

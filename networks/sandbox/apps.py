@@ -13,7 +13,7 @@ class SandboxBankConfig(AppConfig):
     verbose_name = "Sandbox bank"
 
     def ready(self) -> None:
-        """Be the bank of sandbox tenants, and of nobody else."""
+        """Connect the bank for sandbox tenants, and for nobody else."""
         from networks import registry
         from networks.sandbox.bank import SandboxBank
 

@@ -46,10 +46,7 @@ CAPABILITIES = Capabilities(
 
 
 class SandboxBank:
-    """Deterministic: the account number alone decides what happens, SANDBOX_PACE how fast.
-
-    A subclass with another `name` is another bank: it knows only what was handed to it.
-    """
+    """The account number alone decides what happens; SANDBOX_PACE decides how fast."""
 
     name: str = NAME
     capabilities = CAPABILITIES

@@ -1,8 +1,8 @@
 """Moves one instruction of the sandbox bank by hand, for the sandbox helpers.
 
 `complete`, `fail` and `return_entry` replace whatever the account number would still have done.
-What happened stays, and what no bank could do is refused. Each answers with the events that
-happened; they reach the apps by polling, like all others.
+What happened stays, and what no bank could do is refused. Each returns the events that happened;
+the apps get them by polling, like all others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ DEFAULT_REJECTION_CODES = MappingProxyType(
     }
 )
 
-# From the last thing that happened (None: taken over, no more) to an end, by way of what.
+# The kinds of events that lead to an end, by the last thing that happened (None: it was only taken
+# over).
 _WAYS = MappingProxyType(
     {
         (None, EventKind.SETTLED): (EventKind.ACCEPTED, EventKind.SETTLED),
@@ -53,7 +54,7 @@ class UnknownInstruction(ControlRefused):
 
 @transaction.atomic
 def advance(instruction_id: str, *, now: datetime) -> list[NetworkEvent]:
-    """Make the next thing happen now; an instruction that would wait for ever moves on too."""
+    """Make the next thing happen now. An instruction that would wait for ever moves on, too."""
     row = _locked(instruction_id)
     upcoming = _upcoming(row, now=now).order_by("sequence").first()
     if upcoming is None:
@@ -108,7 +109,8 @@ def _locked(instruction_id: str) -> SandboxInstruction:
 
 
 def _has_happened(now: datetime) -> Q:
-    """Due, or acknowledged already by somebody whose clock is ahead of ours."""
+    """A filter for events that are due, or that somebody whose clock is ahead of ours has
+    acknowledged."""
     return Q(due_at__lte=now) | Q(acknowledged=True)
 
 
@@ -117,7 +119,7 @@ def _upcoming(row: SandboxInstruction, *, now: datetime) -> QuerySet[SandboxEven
 
 
 def _way(row: SandboxInstruction, end: EventKind, *, now: datetime) -> tuple[EventKind, ...]:
-    """What has to happen to reach `end`. Raises ControlRefused."""
+    """The events that have to happen to reach `end`. Raises ControlRefused."""
     last = row.events.filter(_has_happened(now)).order_by("sequence").last()
     way = _WAYS.get((EventKind(last.kind) if last else None, end))
     if way is None:

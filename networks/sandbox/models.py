@@ -1,4 +1,4 @@
-"""The sandbox bank's own books: what it was told to do, and what it has to say about it."""
+"""The sandbox bank's own books: what it was told to do, and what it will say about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How fast the sandbox bank moves: the due time of every step, fixed when it takes over."""
+"""How fast the sandbox bank moves: the time of every step is fixed when an instruction is taken
+over."""
 
 from __future__ import annotations
 
@@ -52,9 +53,9 @@ def _ach_times(steps: Sequence[Step], *, now: datetime) -> list[datetime]:
 
 
 def _reported_on(kind: EventKind, *, settled: date, is_late: bool) -> date:
-    """The banking day whose opening brings the news.
+    """The banking day at whose opening the news arrives.
 
-    A late return takes all the time the rules allow: the worst case for money already spent.
+    A late return takes all the time that the rules allow: the worst case for money already spent.
     """
     if kind is EventKind.SETTLED:
         return calendar.return_due_date(settled)

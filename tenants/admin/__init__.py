@@ -1,4 +1,4 @@
-"""The staff desk's view of tenants and access, one module per family."""
+"""The pages of Django's admin about tenants and access, one module per group of models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How deliveries went, as a bar of coloured segments and in words."""
+"""How deliveries went, as a bar of colored segments and in words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Segment:
-    """Neighbouring deliveries with the same outcome: from `start`, `length` of them."""
+    """Neighboring deliveries with the same outcome: from `start`, `length` of them."""
 
     start: int
     length: int
