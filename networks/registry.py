@@ -39,8 +39,10 @@ def connect(network: PaymentNetwork, *, modes: Collection[str]) -> Callable[[], 
 
 def for_method(mode: str, method: str) -> PaymentNetwork | None:
     """The network that moves money by `method` (a network's word) for tenants of `mode`, if any."""
-    serving = (network for network in of_mode(mode) if method in network.capabilities.methods)
-    return next(serving, None)
+    for each in _connections.values():
+        if mode in each.modes and method in each.network.capabilities.methods:
+            return each.network
+    return None
 
 
 def of_mode(mode: str) -> list[PaymentNetwork]:
@@ -53,6 +55,12 @@ def modes_served_by(names: Collection[str], method: str) -> list[str]:
     modes = {mode for each in _connections.values() for mode in each.modes}
     served = {mode: for_method(mode, method) for mode in sorted(modes)}
     return [mode for mode, network in served.items() if network and network.name in names]
+
+
+def find(name: str) -> PaymentNetwork | None:
+    """The network of this name; None where none is connected."""
+    found = _connections.get(name)
+    return found.network if found else None
 
 
 def get(name: str) -> PaymentNetwork:

@@ -5,7 +5,7 @@ A new method needs one entry in the table of an app, and an adapter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -42,8 +42,7 @@ class TransferMethod:
 
     def expected_on(self, network: str, now: datetime) -> date:
         """The banking day on which money that is handed to this network now has arrived."""
-        connected = {each.name: each for each in registry.active()}
-        return self._terms_of(connected.get(network)).expected_on(now)
+        return self._terms_of(registry.find(network)).expected_on(now)
 
     def amount_max(self, mode: str, *, own: int | None = None) -> int:
         """The most that a tenant of `mode` can move at once, cents: its own limit or else the
@@ -56,30 +55,21 @@ class TransferMethod:
         return known.get(self.network_method, self.usual_terms)
 
 
-class Methods(Mapping[str, TransferMethod]):
+class Methods(dict[str, TransferMethod]):
     """The table of one direction, by the names that tenants use."""
 
     def __init__(self, *methods: TransferMethod) -> None:
-        self._by_name = {method.name: method for method in methods}
-
-    def __getitem__(self, name: str) -> TransferMethod:
-        return self._by_name[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_name)
-
-    def __len__(self) -> int:
-        return len(self._by_name)
+        super().__init__({method.name: method for method in methods})
 
     def add(self, method: TransferMethod) -> Callable[[], None]:
         """Add a method whose adapter is not part of this product; it replaces one of the same name.
         Returns a function that undoes it."""
-        before = dict(self._by_name)
-        self._by_name[method.name] = method
+        before = dict(self)
+        self[method.name] = method
 
         def undo() -> None:
-            self._by_name.clear()
-            self._by_name.update(before)
+            self.clear()
+            self.update(before)
 
         return undo
 

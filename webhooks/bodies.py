@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from common import clock
 from common.money import CURRENCY
@@ -114,8 +114,7 @@ NOTICES: dict[str, type[Notice]] = {
 }
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """A field and its name in JSON."""
 
     attribute: str
@@ -139,15 +138,18 @@ MEMBERS = {data: _members_of(data) for data in (PaymentData, PingData, *NOTICES.
 def bytes_of(*, event_id: str, type: str, data: Data, now: datetime) -> bytes:
     """The bytes every receiver gets: compact, and ASCII so that no charset can spoil them."""
     told = {
-        member.name: value
-        for member in MEMBERS[data.__class__]
-        if (value := getattr(data, member.attribute)) is not None or not member.is_optional
+        name: value
+        for attribute, name, is_optional in MEMBERS[data.__class__]
+        if (value := getattr(data, attribute)) is not None or not is_optional
     }
     payload = {"id": event_id, "type": type, "data": told, "timestamp": clock.text_of(now)}
-    return json.dumps(payload, separators=(",", ":"), default=_text_of).encode("ascii")
+    return _JSON.encode(payload).encode("ascii")
 
 
 def _text_of(value: object) -> str:
     if not isinstance(value, datetime):
         raise TypeError(f"{value!r} cannot be told in JSON")
     return clock.text_of(value)
+
+
+_JSON = json.JSONEncoder(separators=(",", ":"), default=_text_of)
