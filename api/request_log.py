@@ -11,7 +11,6 @@ import atexit
 import json
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -39,7 +38,7 @@ from tenants.selectors import KeyHolder
 log = structlog.get_logger(__name__)
 
 # How many requests a process holds at most while the database is away; the oldest are dropped.
-_HELD_MAX = 10_000
+HELD_MAX = 10_000
 _FORGOTTEN_AT_ONCE = 5_000
 # Errors of a row, not of the database. COPY reports some of them in the driver's words.
 _REFUSED = (
@@ -75,7 +74,42 @@ class Entry(NamedTuple):
     created_at: datetime
 
 
-_held: deque[Entry] = deque(maxlen=_HELD_MAX)
+class Held:
+    """The requests that a process has not written yet, at most `most` of them."""
+
+    def __init__(self, *, most: int = HELD_MAX) -> None:
+        self._most = most
+        self._entries: deque[Entry] = deque(maxlen=most)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, entry: Entry) -> None:
+        self._entries.append(entry)
+
+    def flush(self) -> int:
+        """Write what is held; returns how many rows. Without a database all are held again. If the
+        database refuses the rows, halving them finds the bad ones, and only those are dropped."""
+        held = [self._entries.popleft() for _ in range(len(self._entries))]
+        written, waiting = 0, [held]
+        while waiting:
+            batch = waiting.pop()
+            try:
+                written += _copy(batch)
+            except _REFUSED as error:
+                waiting += reversed(_halves(batch, error))
+            except (DatabaseProblem, DriverProblem) as error:
+                rest = [*batch, *(entry for later in reversed(waiting) for entry in later)]
+                log.warning("request_log_not_written", error=type(error).__name__, count=len(rest))
+                self._hold_again(rest)
+                break
+        return written
+
+    def _hold_again(self, batch: Sequence[Entry]) -> None:
+        """Hold the newest of `batch` again, as far as there is room."""
+        for entry in reversed(batch):
+            if len(self._entries) < self._most:
+                self._entries.appendleft(entry)
 
 
 def note(
@@ -99,27 +133,13 @@ def note(
         duration_us=duration_us,
         created_at=utc_now(),
     )
-    _held.append(entry)
+    _held.add(entry)
     _writer.start_once()
 
 
 def flush() -> int:
-    """Write what is held; returns how many rows. Without a database all are held again. If the
-    database refuses the rows, halving them finds the bad ones, and only those are dropped."""
-    held = [_held.popleft() for _ in range(len(_held))]
-    written, waiting = 0, [held]
-    while waiting:
-        batch = waiting.pop()
-        try:
-            written += _copy(batch)
-        except _REFUSED as error:
-            waiting += reversed(_halves(batch, error))
-        except (DatabaseProblem, DriverProblem) as error:
-            unwritten = [*batch, *(entry for later in reversed(waiting) for entry in later)]
-            log.warning("request_log_not_written", error=type(error).__name__, count=len(unwritten))
-            _hold_again(unwritten)
-            break
-    return written
+    """Write what this process holds; returns how many rows."""
+    return _held.flush()
 
 
 def _copy(batch: Sequence[Entry]) -> int:
@@ -145,13 +165,6 @@ def _halves(batch: list[Entry], error: Exception) -> list[list[Entry]]:
         dropped_status=batch[0].status,
     )
     return []
-
-
-def _hold_again(batch: Sequence[Entry]) -> None:
-    """Hold the newest of `batch` again, as far as there is room."""
-    for entry in reversed(batch):
-        if len(_held) < _HELD_MAX:
-            _held.appendleft(entry)
 
 
 def requests(*, tenant_id: str) -> QuerySet[ApiRequest]:
@@ -222,12 +235,14 @@ def _storable(text: str, length: int) -> str:
     return text[:length].encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
-class _Writer:
-    """The thread that writes. One per process; the first request starts it."""
+class Writer:
+    """The thread that writes what is held. One per process; the first request starts it."""
 
-    def __init__(self) -> None:
+    def __init__(self, held: Held) -> None:
+        self._held = held
         self._pid = 0
         self._lock = threading.Lock()
+        self._ends = threading.Event()
 
     def start_once(self) -> None:
         if self._pid == os.getpid():
@@ -236,20 +251,25 @@ class _Writer:
             if self._pid != os.getpid():
                 self._pid = os.getpid()
                 threading.Thread(target=self._run, name="request-log", daemon=True).start()
-                atexit.register(self._write)
+                atexit.register(self.end)
+
+    def end(self) -> None:
+        """Write what is left, and no more after that."""
+        self._ends.set()
+        self._write()
 
     def _run(self) -> None:
-        while True:
-            time.sleep(settings.REQUEST_LOG_SECONDS)
+        while not self._ends.wait(settings.REQUEST_LOG_SECONDS):
             self._write()
 
     def _write(self) -> None:
         try:
-            flush()
+            self._held.flush()
         except Exception:  # the next second is another chance, and nobody else would be told
             log.exception("request_log_failed")
         finally:
             connection.close()  # back to the pool: an idle process holds none
 
 
-_writer = _Writer()
+_held = Held()
+_writer = Writer(_held)

@@ -3,38 +3,61 @@
 from __future__ import annotations
 
 import json
-import os
 from datetime import timedelta
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 
 from api import request_log
 from api.models import ApiRequest
+from api.request_log import Entry, Held, Writer
 from common.clock import utc_now
 from tenants.models import ApiKey
 from tests.builders import NOW, ApiClient, make_key
 from tests.database import owner
+from tests.scenarios.product import wait_until
 
 pytestmark = pytest.mark.django_db
 
 SUMMARY = "/api/v1/balance/summary"
-ROUTING = "000000001"
+A_DAY = 86_400
 
 
 @pytest.fixture(autouse=True)
-def switched_on(settings, monkeypatch):
-    """Without its thread: tests write by hand."""
-    settings.REQUEST_LOG_SECONDS = 60
-    monkeypatch.setattr(request_log._writer, "_pid", os.getpid())
-    request_log._held.clear()
+def switched_on(db, settings):
+    """Tests write by hand: the thread of the process waits longer than they take."""
+    settings.REQUEST_LOG_SECONDS = A_DAY
     yield
-    request_log._held.clear()
+    request_log.flush()  # what a test left, into its own transaction
 
 
 def written():
     request_log.flush()
     return ApiRequest.objects.get()
+
+
+def entry(tenant, number=0, **odd):
+    """A request as it is noted."""
+    usual = {
+        "tenant_id": tenant.pk,
+        "key_id": "key_1",
+        "request_id": f"r{number}",
+        "method": "GET",
+        "path": SUMMARY,
+        "query": "",
+        "status": 200,
+        "body": b"",
+        "idempotency_key": "",
+        "address": "127.0.0.1",
+        "duration_us": 7,
+        "created_at": utc_now(),
+    }
+    return Entry(**usual | odd)
+
+
+def kept():
+    """The requests that were written, by their ids."""
+    return list(ApiRequest.objects.order_by("request_id").values_list("request_id", flat=True))
 
 
 class TestWhatIsKept:
@@ -135,39 +158,87 @@ class TestCost:
             assert request_log.flush() == 20
         assert ApiRequest.objects.count() == 20
 
-    def test_memory_has_a_bound(self, acme_api, monkeypatch):
-        monkeypatch.setattr(request_log, "_held", type(request_log._held)(maxlen=3))
+    def test_memory_has_a_bound(self, acme):
+        held = Held(most=3)
         for number in range(5):
-            acme_api.get(SUMMARY, headers={"X-Request-Id": f"r{number}"})
+            held.add(entry(acme, number))
 
-        request_log.flush()
+        held.flush()
 
-        kept = ApiRequest.objects.order_by("request_id").values_list("request_id", flat=True)
-        assert list(kept) == ["r2", "r3", "r4"]
+        assert kept() == ["r2", "r3", "r4"]
+
+
+def run_as_superuser(*statements):
+    with owner.as_superuser(), connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+
+
+def sessions_beside_ours():
+    with owner.as_superuser(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+        return cursor.fetchone()[0]
 
 
 @pytest.mark.django_db(transaction=True)
 class TestDatabaseAway:
     def test_holds_what_could_not_be_written(self, acme_api):
         acme_api.get(SUMMARY)
-        with owner.as_owner(), connection.cursor() as cursor:
-            cursor.execute("ALTER TABLE api_apirequest RENAME TO elsewhere")
+        run_as_superuser("ALTER TABLE api_apirequest RENAME TO elsewhere")
         try:
             assert request_log.flush() == 0
         finally:
-            with owner.as_owner(), connection.cursor() as cursor:
-                cursor.execute("ALTER TABLE elsewhere RENAME TO api_apirequest")
+            run_as_superuser("ALTER TABLE elsewhere RENAME TO api_apirequest")
 
         assert request_log.flush() == 1
 
-    def test_the_thread_writes_and_gives_its_connection_back(self, acme_api, settings, monkeypatch):
-        settings.REQUEST_LOG_SECONDS = 1
-        acme_api.get(SUMMARY)
+    def test_holds_the_newest_as_far_as_there_is_room(self, acme):
+        held = Held(most=2)
+        for number in range(2):
+            held.add(entry(acme, number))
+        run_as_superuser("ALTER TABLE api_apirequest RENAME TO elsewhere")
+        try:
+            assert held.flush() == 0
+        finally:
+            run_as_superuser("ALTER TABLE elsewhere RENAME TO api_apirequest")
+        held.add(entry(acme, 2))
 
-        request_log._writer._write()
+        assert held.flush() == 2
+        assert kept() == ["r1", "r2"]
 
-        assert connections["default"].connection is None
-        assert ApiRequest.objects.count() == 1
+
+@pytest.mark.django_db(transaction=True)
+class TestThread:
+    @pytest.fixture
+    def held(self):
+        return Held()
+
+    @pytest.fixture
+    def writer(self, held):
+        writer = Writer(held)
+        yield writer
+        writer.end()
+
+    def test_writes_by_itself_and_gives_its_connection_back(self, acme, settings, held, writer):
+        settings.REQUEST_LOG_SECONDS = 0.05
+        held.add(entry(acme))
+
+        writer.start_once()
+
+        wait_until(lambda: kept() == ["r0"], seconds=30)
+        settings.REQUEST_LOG_SECONDS = A_DAY  # it lives on, and waits
+        wait_until(lambda: sessions_beside_ours() == 0, seconds=30)
+
+    def test_writes_what_is_left_when_it_ends(self, acme, held, writer):
+        writer.start_once()
+        held.add(entry(acme))
+
+        writer.end()
+
+        assert kept() == ["r0"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -181,39 +252,49 @@ class TestRefusedRow:
         "too large": {"status": 99_999},
     }
 
-    @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
-    def test_is_dropped_and_told_alone(self, acme_api, odd, log):
-        for number in range(5):
-            acme_api.get(SUMMARY, headers={"X-Request-Id": f"r{number}"})
-        request_log._held[3] = request_log._held[3]._replace(**odd)
+    @pytest.fixture
+    def session_that_ends(self):
+        """PostgreSQL ends the session that writes a request of the id `fatal`."""
+        run_as_superuser(
+            "CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS"
+            " 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END'",
+            "CREATE TRIGGER end_session BEFORE INSERT ON api_apirequest FOR EACH ROW"
+            " WHEN (NEW.request_id = 'fatal') EXECUTE FUNCTION end_session()",
+        )
+        yield
+        connection.close()
+        run_as_superuser("DROP FUNCTION end_session CASCADE")
 
-        assert request_log.flush() == 4
+    @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+    def test_is_dropped_and_told_alone(self, acme, odd, log):
+        held = Held()
+        for number in range(5):
+            held.add(entry(acme, number, **odd if number == 3 else {}))
+
+        assert held.flush() == 4
 
         assert len(log.of("request_log_row_dropped")) == 1
         assert log.of("request_log_not_written") == []
-        kept = ApiRequest.objects.order_by("request_id").values_list("request_id", flat=True)
-        assert list(kept) == ["r0", "r1", "r2", "r4"]
-        assert not request_log._held
+        assert kept() == ["r0", "r1", "r2", "r4"]
+        assert held.flush() == 0
 
-    def test_costs_those_that_wait_nothing_when_the_database_goes(self, acme_api, monkeypatch):
+    def test_costs_those_that_wait_nothing_when_the_database_goes(
+        self, acme, session_that_ends, log
+    ):
         """The first half is written, then the connection is lost: the rest waits, once."""
-        for number in range(4):
-            acme_api.get(SUMMARY, headers={"X-Request-Id": f"r{number}"})
-        request_log._held[1] = request_log._held[1]._replace(status=99_999)
-        copy, tries = request_log._copy, []
+        held = Held()
+        held.add(entry(acme, 0))
+        held.add(entry(acme, 1, status=99_999))
+        held.add(entry(acme, request_id="fatal"))
+        held.add(entry(acme, 3))
 
-        def once_lost(batch):
-            tries.append(len(batch))
-            if len(tries) == 5:
-                connection.close()
-                monkeypatch.setattr(request_log, "_COPY", "COPY nowhere FROM STDIN")
-            return copy(batch)
+        assert held.flush() == 1
 
-        monkeypatch.setattr(request_log, "_copy", once_lost)
-        assert request_log.flush() == 1
-
-        assert tries == [4, 2, 1, 1, 2]
-        assert [entry.request_id for entry in request_log._held] == ["r2", "r3"]
+        connection.close()  # as the thread does after each write
+        assert kept() == ["r0"]
+        assert [line["dropped_request_id"] for line in log.of("request_log_row_dropped")] == ["r1"]
+        assert [line["count"] for line in log.of("request_log_not_written")] == [2]
+        assert len(held) == 2
 
 
 class TestStrangers:
