@@ -17,7 +17,7 @@ from webhooks.dispatcher.claims import (
     ORDER_WAIT,
     RETRY_FROM_FAILURES,
 )
-from webhooks.dispatcher.results import PAUSE_SECONDS_MAX
+from webhooks.dispatcher.results import PAUSE_SECONDS_MAX, RESPONSE_BYTES_KEPT
 from webhooks.models import WebhookAttempt, WebhookDelivery, WebhookEndpoint
 
 MINUTE = timedelta(minutes=1)
@@ -167,6 +167,8 @@ def add_attempt(result):
         defaults={
             "status_code": answer.status,
             "error": answer.failure or "",
+            "response": answer.body.decode()[:RESPONSE_BYTES_KEPT],
+            "response_headers": [list(pair) for pair in answer.headers],
             "duration_ms": answer.duration_ms,
             "started_at": result.started_at,
         },

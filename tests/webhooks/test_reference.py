@@ -11,7 +11,7 @@ from django.db import transaction
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from common.engine.http.client import Answer
+from common.engine.http.client import Answer, Failure
 from tenants.switches import Switch
 from tests.builders import NOW, make_endpoint, make_tenant
 from tests.webhooks import reference
@@ -86,8 +86,8 @@ def queues(*states):
     )
 
 
-QUEUES = queues(ANYTHING, FRESH, FRESH, RETRY)
-TRIED = queues(ANYTHING, IN_FLIGHT, IN_FLIGHT, RETRY, PARKED)
+QUEUES = queues(ANYTHING, FRESH, RETRY)
+TRIED = queues(ANYTHING, IN_FLIGHT, RETRY, PARKED)
 ENABLED = {
     "status": "enabled",
     "consecutive_failures": 0,
@@ -167,13 +167,20 @@ def _delivery(endpoint, fields, sequence):
     )
 
 
+ATTEMPT_COLUMNS = (
+    "delivery_id", "number", "status_code", "error", "response", "response_headers",
+    "duration_ms", "started_at",
+)  # fmt: skip
+
+
 def stored():
     """What a claim or a recording may change, by model."""
-    attempts = ("delivery_id", "number", "status_code", "error", "duration_ms", "started_at")
     return {
         "endpoints": {row["id"]: row for row in WebhookEndpoint.objects.values()},
         "deliveries": {row["id"]: row for row in WebhookDelivery.objects.values()},
-        "attempts": sorted(WebhookAttempt.objects.values_list(*attempts)),
+        "attempts": list(
+            WebhookAttempt.objects.order_by("delivery_id", "number").values(*ATTEMPT_COLUMNS)
+        ),
     }
 
 
@@ -283,9 +290,13 @@ def test_a_claim_hands_out_what_the_simple_version_would(
         assert found == expected
 
 
+OK = Answer(status=200, body=b"thanks", headers=(("Server", "nginx"),), duration_ms=31)
+BROKEN = Answer(status=500, body=b"oops", duration_ms=2_000)
+BUSY = Answer(status=503, headers=(("Retry-After", "7"), ("Via", "1.1 a")), retry_after="7")
+SILENT = Answer(failure=Failure.TIMEOUT, duration_ms=10_000)
 ANSWERS = st.lists(
     st.tuples(
-        st.sampled_from([200, 200, 500, 503]),
+        st.sampled_from([OK, OK, OK, BROKEN, BUSY, SILENT]),
         st.sampled_from([1, 1, 1, 0, 2]),  # the version that the result knows; 1 is in force
         st.integers(-5, 0),
         MAY_BE,  # whether the try was written down before
@@ -295,32 +306,63 @@ ANSWERS = st.lists(
 )
 
 
-@settings(max_examples=50)  # of twice the rows, each of them recorded one by one
+def tries(*answers, deliveries=None, **endpoint):
+    """An example with one endpoint: what came of the try of each delivery, in their order."""
+    return example(
+        endpoints=[ENABLED | endpoint],
+        deliveries=list(deliveries or [FLYING] * len(answers)),
+        order=list(range(1, 41)),
+        answers=list(answers),
+    )
+
+
+def came(answer, *, version=1, started=0):
+    return (answer, version, started, False)
+
+
+RETRY_OF_A = row(payment="a", due=NOW + 300 * SECOND)
+PARKED_OF_A = RETRY_OF_A | {"is_parked": True}
+OPEN = BREAKER_FAILURES - 1
+
+
+# The end of an event lets go of what is parked behind it, and hurries no retry; a failure that is
+# tried again ends nothing. What is being sent, or ended in this very batch, is left alone.
+@tries(
+    *[came(OK)] * 4,
+    deliveries=[
+        FLYING | {"payment": "a"},
+        RETRY_OF_A | {"failures": 1},
+        PARKED_OF_A,
+        PARKED_OF_A | {"payment": "b"},
+    ],
+)
+@tries(*[came(BROKEN)] * 2, deliveries=[FLYING | {"payment": "a"}, PARKED_OF_A])
+@tries(
+    came(OK),
+    came(OK),
+    came(OK, version=0),
+    deliveries=[FLYING | {"payment": "a"}, *[PARKED_OF_A | {"leased_until": NOW + SECOND}] * 2],
+)
+@tries(came(OK), deliveries=[FLYING | {"payment": "a"}, PARKED_OF_A | {"due": SOONER}])
+# An endpoint fails since its first failure, or since the first one after its last success.
+@tries(*[came(BROKEN, started=at) for at in (-2, -4, -3)])
+@tries(came(SILENT, started=-5), came(OK), *[came(BUSY, started=at) for at in (-1, -3, -2)])
+@tries(came(OK), came(BROKEN), deliveries=[FLYING, FLYING | {"failures": 10}])  # and given up
+# From the fifth failure on it pauses, for a minute at most.
+@tries(came(BROKEN), consecutive_failures=OPEN - 1)
+@tries(came(BROKEN), consecutive_failures=OPEN)
+@tries(came(BROKEN), consecutive_failures=OPEN + 6)
+# One that goes on succeeding is noted once a minute, one that succeeds again at once.
+@tries(came(OK), consecutive_failures=1, last_success_at=LATER)
+@tries(came(OK), last_success_at=NOW - 60 * SECOND)
+@tries(came(OK), last_success_at=NOW - 61 * SECOND)
+@tries(came(OK), last_success_at=NOW - 45 * SECOND)
+@settings(max_examples=30)  # each row of them is recorded one by one
 @given(
     endpoints=ENDPOINTS,
     deliveries=TRIED,
     order=st.permutations(range(1, 41)),
     answers=ANSWERS,
-)
-@example(  # the end of an event lets go of what is parked behind it, and hurries no retry
-    endpoints=[ENABLED],
-    deliveries=[
-        row(payment="a", leased_until=NOW + SECOND),
-        row(payment="a", failures=1, due=NOW + 300 * SECOND),
-        row(payment="a", due=NOW + 300 * SECOND, is_parked=True),
-        row(payment="b", due=NOW + 300 * SECOND, is_parked=True),
-    ],
-    order=[1, 2, 3, 4],
-    answers=[(200, 1, 0, False)] * 4,
-)
-@example(  # a failure that is tried again ends nothing
-    endpoints=[ENABLED],
-    deliveries=[
-        row(payment="a", leased_until=NOW + SECOND),
-        row(payment="a", due=NOW + 300 * SECOND, is_parked=True),
-    ],
-    order=[1, 2],
-    answers=[(500, 1, 0, False)] * 2,
 )
 def test_a_recording_leaves_what_the_simple_version_would(endpoints, deliveries, order, answers):
     with rolled_back():
@@ -329,10 +371,10 @@ def test_a_recording_leaves_what_the_simple_version_would(endpoints, deliveries,
         batch = [
             result_of(
                 Job.of(item)._replace(lease_version=version, attempt=version),
-                Answer(status=status),
+                answer,
                 now=NOW + started * SECOND,
             )
-            for item, (status, version, started, _) in zip(found, answers, strict=False)
+            for item, (answer, version, started, _) in zip(found, answers, strict=False)
         ]
         known = [item for item, (*_, is_known) in zip(found, answers, strict=False) if is_known]
         WebhookAttempt.objects.bulk_create(
