@@ -61,10 +61,10 @@ def run(arguments: Sequence[str]) -> int:
     return run_phases()
 
 
-def run_phases(variables: Mapping[str, str] | None = None) -> int:
+def run_phases(variables: Mapping[str, str] | None = None, phases: Sequence[Phase] = PHASES) -> int:
     """Run every phase, then repeat pytest's closing line of each, so that the end tells all."""
     first_failure, closing_lines = 0, []
-    for phase in PHASES:
+    for phase in phases:
         console.write_line(f"\n── {phase.title} ──")
         code, last_line = _run_shown(phase.command, {**(variables or {}), **phase.variables})
         closing_lines.append(last_line)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.conf import settings
 from django.db import connection
 from hypothesis import HealthCheck
@@ -17,6 +18,7 @@ from pytest_django.fixtures import Settings
 
 from balance import causes
 from common import audits, database_clock
+from common.engine import wakeups
 from networks import registry
 from tenants.models import Tenant
 from tests import servers
@@ -117,6 +119,22 @@ def log() -> Iterator[WrittenLog]:
 def raw_log() -> Iterator[RawLog]:
     with RawLog().recording() as raw:
         yield raw
+
+
+@pytest.fixture
+def woken(monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[tuple[str, dict[str, Any]]]]:
+    """Ask it what went to the broker by now: each task's name and arguments."""
+    tasks: list[tuple[str, dict[str, Any]]] = []
+    assert wakeups.flush(seconds=30)  # what earlier tests left
+    monkeypatch.setattr(
+        current_app, "send_task", lambda name, **options: tasks.append((name, options["kwargs"]))
+    )
+
+    def sent() -> list[tuple[str, dict[str, Any]]]:
+        assert wakeups.flush(seconds=30)
+        return list(tasks)
+
+    return sent
 
 
 @pytest.fixture

@@ -111,22 +111,15 @@ class TestSeals:
 
 
 class TestRunNow:
-    @pytest.fixture
-    def sent(self, monkeypatch):
-        """What would go to the broker, which other tests may have found down."""
-        tasks = []
-        monkeypatch.setattr("common.engine.wakeups._send", lambda *task: tasks.append(task))
-        return tasks
-
     @pytest.mark.parametrize(("kind", "full"), [("new", False), ("full", True)])
     def test_wakes_a_worker_on_the_record(
-        self, desk, sam, sent, kind, full, django_capture_on_commit_callbacks
+        self, desk, sam, woken, kind, full, django_capture_on_commit_callbacks
     ):
         with django_capture_on_commit_callbacks(execute=True):
             response = desk.post("/admin/desk/ledger/check/", {"kind": kind})
 
         assert response["Location"] == "/admin/desk/ledger/"
-        assert sent == [("balance.check_ledger", {"full": full})]
+        assert woken() == [("balance.check_ledger", {"full": full})]
         event = AuditEvent.objects.get(action="ledger_check.requested")
         assert (event.actor_id, event.details) == (sam.pk, {"full": full})
 

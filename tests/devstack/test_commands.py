@@ -58,30 +58,25 @@ class TestCoverageByPackage:
 
 class TestPhases:
     def test_repeat_the_closing_line_of_each_and_fail_if_one_failed(
-        self, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, capfd: pytest.CaptureFixture[str]
     ):
         script = "print('dots'); print('1 {} in 0.1s'); raise SystemExit({})"
-        monkeypatch.setattr(
-            suite,
-            "PHASES",
-            (
-                suite.Phase("first", [sys.executable, "-c", script.format("failed", 1)]),
-                suite.Phase("second", [sys.executable, "-c", script.format("passed", 0)]),
-            ),
+        phases = (
+            suite.Phase("first", [sys.executable, "-c", script.format("failed", 1)]),
+            suite.Phase("second", [sys.executable, "-c", script.format("passed", 0)]),
         )
 
-        assert suite.run_phases() == 1
+        assert suite.run_phases(phases=phases) == 1
 
         assert capfd.readouterr().out.endswith("\n1 failed in 0.1s\n1 passed in 0.1s\n")
 
     def test_have_the_variables_of_their_own_beside_those_of_the_run(
-        self, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self, capfd: pytest.CaptureFixture[str]
     ):
         script = "import os; print(os.environ['OF_THE_RUN'], os.environ.get('OWN'))"
         command = [sys.executable, "-c", script]
         phases = (suite.Phase("first", command, {"OWN": "1"}), suite.Phase("second", command))
-        monkeypatch.setattr(suite, "PHASES", phases)
 
-        assert suite.run_phases({"OF_THE_RUN": "2"}) == 0
+        assert suite.run_phases({"OF_THE_RUN": "2"}, phases) == 0
 
         assert capfd.readouterr().out.endswith("\n2 1\n2 None\n")

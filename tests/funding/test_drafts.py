@@ -13,10 +13,10 @@ from funding.errors import (
     LinkProviderUnavailable,
 )
 from funding.services import drafts
-from networks import links
 from networks.base import AccountType, HolderType
 from networks.links import base as providers
 from networks.links.base import LinkedAccount
+from tests.plaid import ACCOUNT_ID, PROCESSOR_TOKEN
 
 LINKED = LinkedAccount(
     account_id="acc_1",
@@ -28,31 +28,12 @@ LINKED = LinkedAccount(
 )
 
 
-class Provider:
-    """Answers every token with the same account, or fails in the same way."""
-
-    name = "fake"
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def exchange(self, token, account_id):
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+def draft_of(linked):
+    return drafts.of_linked(linked, mode="live", account_id="acc_1", holder_name="Jo Doe")
 
 
-@pytest.fixture
-def exchange(monkeypatch):
-    def ask(answer):
-        monkeypatch.setattr(links, "for_mode", lambda _mode: Provider(answer))
-        return drafts.exchange(mode="live", token="token", account_id="acc_1", holder_name="Jo Doe")
-
-    return ask
-
-
-def test_takes_over_what_the_provider_knows(exchange):
-    draft = exchange(LINKED)
+def test_takes_over_what_the_provider_knows():
+    draft = draft_of(LINKED)
 
     assert draft.is_verified
     assert (draft.bank_name, draft.linked) == ("JPMorgan Chase", LINKED)
@@ -70,16 +51,29 @@ def test_takes_over_what_the_provider_knows(exchange):
         (providers.LinkUnavailable("secret"), LinkProviderUnavailable),
     ],
 )
-def test_tells_failures_in_our_own_words(exchange, failure, refusal):
-    with pytest.raises(refusal) as told:
-        exchange(failure)
+def test_tells_failures_in_our_own_words(failure, refusal):
+    with pytest.raises(refusal) as told, drafts.refusals():
+        raise failure
 
     assert "secret" not in told.value.detail
 
 
-def test_refuses_another_account_than_the_one_named(exchange):
+@pytest.mark.parametrize(
+    ("code", "refusal"),
+    [("ITEM_LOGIN_REQUIRED", LinkNeedsRepair), ("INSTITUTION_DOWN", LinkProviderUnavailable)],
+)
+def test_tells_failures_of_a_provider_that_is_asked_in_our_own_words(plaid, code, refusal):
+    plaid.refuses("/processor/auth/get", code)
+
+    with pytest.raises(refusal):
+        drafts.exchange(
+            mode="live", token=PROCESSOR_TOKEN, account_id=ACCOUNT_ID, holder_name="Jo Doe"
+        )
+
+
+def test_refuses_another_account_than_the_one_named():
     with pytest.raises(LinkAccountMismatch):
-        exchange(replace(LINKED, account_id="acc_2"))
+        draft_of(replace(LINKED, account_id="acc_2"))
 
 
 @pytest.mark.parametrize(
@@ -90,8 +84,8 @@ def test_refuses_another_account_than_the_one_named(exchange):
         {"routing_number": "123456789"},
     ],
 )
-def test_refuses_an_account_that_fits_into_no_entry(exchange, numbers):
+def test_refuses_an_account_that_fits_into_no_entry(numbers):
     with pytest.raises(InvalidLinkToken) as refusal:
-        exchange(replace(LINKED, **numbers))
+        draft_of(replace(LINKED, **numbers))
 
     assert "123456789" not in str(refusal.value)

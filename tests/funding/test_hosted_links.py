@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import DatabaseError
 
 from common import crypto, rotation
 from funding.errors import (
@@ -14,13 +15,14 @@ from funding.errors import (
     LinkProviderUnavailable,
 )
 from funding.models import FundingSource, LinkConsent
-from funding.services import consents, hosted_links, linking, sources
+from funding.services import consents, hosted_links, sources
 from funding.tasks.consents import revoke_consents
 from networks.errors import InvalidBankDetails
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Mode
 from tests import plaid as played
 from tests.builders import NOW, make_tenant
+from tests.database.refusals import refusing
 from tests.plaid import ACCESS_TOKEN, ACCOUNT_ID, NUMBER, PUBLIC_TOKEN, Reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -138,10 +140,11 @@ class TestFinish:
         assert LinkConsent.objects.get(source=None).next_attempt_at == NOW
         assert LinkConsent.objects.get(source=first).next_attempt_at is None
 
-    def test_ends_a_consent_by_and_by_that_a_crash_left(self, plaid, tenant, monkeypatch):
-        monkeypatch.setattr(linking, "add", lambda **_call: 1 / 0)
-
-        with pytest.raises(ZeroDivisionError):
+    def test_ends_a_consent_by_and_by_that_a_crash_left(self, plaid, tenant):
+        with (
+            refusing("funding_fundingsource", on="INSERT"),
+            pytest.raises(DatabaseError, match="refused by a test"),
+        ):
             finish(tenant)
 
         assert consents.revoke_due(now=NOW + timedelta(minutes=14)) == 0

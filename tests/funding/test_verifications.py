@@ -19,6 +19,7 @@ from funding.services import deposits, sources, topup_terms, verifications
 from tenants.actors import api_key
 from tenants.models import AuditEvent, Mode
 from tests.builders import NOW, make_linked_source, make_source, make_tenant, notices_of
+from tests.database.refusals import refusing
 from tests.funding.live_network import connected, make_early_source
 
 ACTOR = api_key("key_1")
@@ -210,19 +211,13 @@ class TestExpireDue:
 
         assert status_of(source) == "pending_verification"
 
-    def test_one_that_breaks_holds_up_no_other(self, acme, rival, monkeypatch):
+    def test_one_that_breaks_holds_up_no_other(self, acme, rival):
         pair = [make_source(tenant, account_number="50001") for tenant in (acme, rival)]
         deposits.send_due(now=NOW)
-        real_fail = verifications.fail
+        first = f"NEW.id = '{pair[0].pk}'"
 
-        def fail(*, source_id, now):
-            if source_id == pair[0].pk:
-                raise RuntimeError("a bug")
-            return real_fail(source_id=source_id, now=now)
-
-        monkeypatch.setattr(verifications, "fail", fail)
-
-        assert verifications.expire_due(now=NOW + verifications.VALID_FOR) == 1
+        with refusing("funding_fundingsource", on="UPDATE", when=first):
+            assert verifications.expire_due(now=NOW + verifications.VALID_FOR) == 1
 
         assert list(map(status_of, pair)) == ["pending_verification", "verification_failed"]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from balance import invariants
 from balance.models import Balance
@@ -37,6 +39,12 @@ from transfers.submission import LEASE, RETRY_AFTER
 
 MINUTE = timedelta(minutes=1)
 LATER = NOW + MINUTE
+LOCK_ROW_OF_BALANCE = "FROM balance WHERE"
+
+
+def said(queries):
+    """All statements as one text."""
+    return "; ".join(" ".join(query["sql"].split()) for query in queries)
 
 
 @pytest.fixture(autouse=True)
@@ -122,14 +130,14 @@ class TestWhileAvailableIsNegative:
             False,
         ]
 
-    def test_a_held_back_payment_costs_no_sweep_anything(self, overdrawn, monkeypatch):
-        submission.submit_due(PAYMENTS, now=LATER)
-        asked = []
-        monkeypatch.setattr("balance.services.lock_row", lambda **_: asked.append(1))
+    def test_a_held_back_payment_costs_no_sweep_anything(self, overdrawn):
+        with CaptureQueriesContext(connection) as one_due:
+            submission.submit_due(PAYMENTS, now=LATER)
+        with CaptureQueriesContext(connection) as none_due:
+            assert submission.submit_due(PAYMENTS, now=LATER + MINUTE) == 0
 
-        assert submission.submit_due(PAYMENTS, now=LATER + MINUTE) == 0
-
-        assert asked == []
+        assert LOCK_ROW_OF_BALANCE in said(one_due)
+        assert LOCK_ROW_OF_BALANCE not in said(none_due)
         assert not Payment.objects.filter(Payment.QUEUED).exists()
 
     def test_an_approval_is_no_way_around_the_shortage(self, rule, payment):
@@ -150,16 +158,12 @@ class TestRelease:
         return overdrawn
 
     def test_the_credit_that_covers_it_wakes_it_after_its_commit(
-        self, acme, held_back, django_capture_on_commit_callbacks, monkeypatch
+        self, acme, held_back, django_capture_on_commit_callbacks, woken
     ):
-        woken = []
-        monkeypatch.setattr(
-            "common.engine.wakeups._send", lambda name, arguments: woken.append(name)
-        )
         with django_capture_on_commit_callbacks(execute=True):
             fund(acme, 15_000)
-            assert woken == []
-        assert woken == ["payments.run_waiting"]
+            assert woken() == []
+        assert [name for name, _ in woken()] == ["payments.run_waiting"]
 
         tasks.run_waiting(tenant_id=acme.pk)
         run_due(now=read(held_back).next_attempt_at)

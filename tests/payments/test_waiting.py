@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 
 from balance import invariants
-from balance import selectors as ledger
 from balance.errors import InsufficientBalance
 from balance.models import Balance
 from common.clock import utc_now
@@ -29,9 +30,17 @@ from tests.payments.builders import (
     status_of,
     take,
 )
+from tests.races.together import wait_for_a_lock
 from transfers import holds
 
 MINUTE = timedelta(minutes=1)
+
+
+def start_oldest_and_leave(tenant):
+    try:
+        return waiting.start_oldest(tenant_id=tenant.pk, now=NOW)
+    finally:
+        connection.close()
 
 
 @pytest.fixture(autouse=True)
@@ -132,18 +141,13 @@ class TestRunning:
         assert waiting.run(tenant_id=acme.pk, now=NOW) == 0
 
     def test_the_credit_wakes_the_queue_after_its_commit(
-        self, acme, queue, django_capture_on_commit_callbacks, monkeypatch
+        self, acme, queue, django_capture_on_commit_callbacks, woken
     ):
-        sent = []
-        monkeypatch.setattr(
-            "common.engine.wakeups._send", lambda name, arguments: sent.append(name)
-        )
-
         with django_capture_on_commit_callbacks(execute=True):
             fund(acme, 500)
-            assert sent == []
+            assert woken() == []
 
-        assert sent == ["payments.run_waiting"]
+        assert [name for name, _ in woken()] == ["payments.run_waiting"]
 
     def test_the_sweep_finds_what_a_lost_wake_up_left(self, acme, rival):
         payments = [pay(tenant, 70, wait=True, now=utc_now()) for tenant in (acme, rival)]
@@ -165,11 +169,17 @@ class TestRunning:
         assert statuses([first, second]) == ["canceled", "created"]
         assert funds_of(acme) == (100, 400)
 
-    def test_somebody_faster_takes_nothing_away_but_the_money(self, acme, queue, monkeypatch):
-        stale = ledger.Funds(available=10_000)
-        monkeypatch.setattr("balance.selectors.summary", lambda _tenant_id: stale)
+    @pytest.mark.django_db(transaction=True)
+    def test_somebody_faster_takes_nothing_away_but_the_money(self, acme, queue):
+        """It has looked, and waits to post, when a debit of the same money commits."""
+        fund(acme, 500)
 
-        assert not waiting.start_oldest(tenant_id=acme.pk, now=NOW)
+        with ThreadPoolExecutor(1) as pool:
+            with transaction.atomic():
+                take(acme, 500)
+                slower = pool.submit(start_oldest_and_leave, acme)
+                wait_for_a_lock()
+            assert not slower.result()
 
         assert history_of(queue[0]) == ["waiting_for_funds"]
         assert events_of(queue[0]) == ["payment.created"]

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.db.models import BigAutoField, DateTimeField, IntegerField
 
 from balance import invariants, proofs
-from common import sealed
+from common import database_clock, sealed
 from common.clock import utc_now
 from seals import checks
 from seals.models import SealRound
@@ -289,8 +289,7 @@ class TestRetention:
 
 
 class TestSlices:
-    def test_each_round_has_its_turn_once_a_day(self, monkeypatch):
-        monkeypatch.setattr("balance.figures.last_verdict", lambda: None)
+    def test_each_round_has_its_turn_once_a_day(self, db):
         midnight = utc_now().replace(hour=0, minute=0, second=0, microsecond=0)
         for last in (1, 7, 96, 2_000):
             seen = set()
@@ -302,32 +301,29 @@ class TestSlices:
             assert seen == set(range(1, last + 1))
             assert most <= last / 24 + 2
 
-    def test_an_old_round_is_proven_in_its_turn(self, sealed_past, monkeypatch):
+    def test_an_old_round_is_proven_in_its_turn(self, sealed_past):
         for hour in range(2, 14):
             seal(ahead=timedelta(hours=hour))
         assert SealRound.objects.count() > checks.NEWEST + 1
         tamper("UPDATE tenants_auditevent SET action = 'x'")
-        midnight = utc_now().replace(hour=0, minute=5, second=0)
-        monkeypatch.setattr(checks, "capped", lambda now: now)
+        midnight = utc_now().replace(hour=0, minute=5, second=0) - timedelta(days=1)
 
-        monkeypatch.setattr(checks, "utc_now", lambda: midnight + timedelta(hours=12))
-        at_noon = codes()
-        monkeypatch.setattr(checks, "utc_now", lambda: midnight)
-        after_midnight = codes()
+        with database_clock.at(midnight + timedelta(hours=12)):
+            at_noon = codes()
+        with database_clock.at(midnight):
+            after_midnight = codes()
 
         assert (at_noon, after_midnight) == (set(), {"seal_rows"})
 
-    def test_what_was_found_is_found_again_until_it_is_gone(self, sealed_past, monkeypatch):
+    def test_what_was_found_is_found_again_until_it_is_gone(self, sealed_past):
         for hour in range(2, 14):
             seal(ahead=timedelta(hours=hour))
         tamper("UPDATE tenants_auditevent SET action = action || 'x'")
-        noon = utc_now().replace(hour=12, minute=5)
-        monkeypatch.setattr(checks, "utc_now", lambda: noon)
-        monkeypatch.setattr(checks, "capped", lambda now: now)
-        assert codes() == set()
+        with database_clock.at(utc_now().replace(hour=12, minute=5) - timedelta(days=1)):
+            assert codes() == set()
 
-        invariants.check(now=utc_now(), full=True)
+            invariants.check(now=utc_now(), full=True)
 
-        assert codes() == {"seal_rows"}
-        tamper("UPDATE tenants_auditevent SET action = left(action, -1)")
-        assert codes() == set()
+            assert codes() == {"seal_rows"}
+            tamper("UPDATE tenants_auditevent SET action = left(action, -1)")
+            assert codes() == set()

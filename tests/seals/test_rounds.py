@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pgtrigger
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from balance import services as ledger
 from common import sealed
@@ -20,6 +20,7 @@ from tenants.actors import SYSTEM
 from tenants.services import audit
 from tests.corruption import tamper
 from tests.database import owner
+from tests.database.refusals import refusing
 from tests.races.together import together
 from tests.seals.conftest import found, query, seal
 
@@ -281,14 +282,12 @@ class TestRaces:
             other.close()
         assert seal() == SealRound.objects.count() == 1
 
-    def test_killed_in_the_middle_it_leaves_nothing(self, past, monkeypatch):
-        def die(*_args, **_kwargs):
-            raise KeyboardInterrupt
-
-        with monkeypatch.context() as patched:
-            patched.setattr(Seal.objects, "bulk_create", die)
-            with pytest.raises(KeyboardInterrupt):
-                seal()
+    def test_broken_off_in_the_middle_it_leaves_nothing(self, past):
+        with (
+            refusing("seals_seal", on="INSERT"),
+            pytest.raises(DatabaseError, match="refused by a test"),
+        ):
+            seal()
         assert not SealRound.objects.exists()
 
         seal()

@@ -35,11 +35,10 @@ def mailbox(settings):
 
 
 @pytest.fixture
-def builders(monkeypatch):
-    """The registered context builders, forgotten after the test."""
-    registered: dict[str, emails.ContextBuilder] = {}
-    monkeypatch.setattr(emails, "_builders", registered)
-    return registered
+def builds():
+    """Registers a context builder for `TEMPLATE`, which has none of its own."""
+    yield emails.builds_context(TEMPLATE)
+    emails.builds_context(TEMPLATE)(lambda email, now: email.context)  # what none would do
 
 
 def queue(to="dana@acme.example", **options):
@@ -190,8 +189,8 @@ class TestBroken:
 
 
 class TestBuilder:
-    def test_completes_the_context_at_the_last_moment(self, mailbox, builders):
-        @emails.builds_context(TEMPLATE)
+    def test_completes_the_context_at_the_last_moment(self, mailbox, builds):
+        @builds
         def build(email, now):
             assert now == NOW
             return {**email.context, "reason": "Built for this try."}
@@ -204,8 +203,8 @@ class TestBuilder:
         message.refresh_from_db()
         assert message.context == CONTEXT
 
-    def test_drops_a_message_whose_reason_is_gone(self, mailbox, builders):
-        emails.builds_context(TEMPLATE)(lambda email, now: None)
+    def test_drops_a_message_whose_reason_is_gone(self, mailbox, builds):
+        builds(lambda email, now: None)
         message = queue()
 
         emails.send_due(now=NOW)
@@ -215,16 +214,16 @@ class TestBuilder:
         assert (message.next_attempt_at, message.last_error) == (None, "no longer needed")
         assert mailbox.messages == []
 
-    def test_whose_reason_is_gone_is_no_damage(self, mailbox, builders):
-        emails.builds_context(TEMPLATE)(lambda email, now: None)
+    def test_whose_reason_is_gone_is_no_damage(self, mailbox, builds):
+        builds(lambda email, now: None)
         queue()
 
         emails.send_due(now=NOW)
 
         assert list(invariants.check(Scope(full=True))) == []
 
-    def test_that_fails_is_tried_again(self, mailbox, builders):
-        @emails.builds_context(TEMPLATE)
+    def test_that_fails_is_tried_again(self, mailbox, builds):
+        @builds
         def build(email, now):
             raise ZeroDivisionError
 
