@@ -1,7 +1,7 @@
-"""What holds for every operation of the reference: errors, idempotency, headers.
+"""What holds for every operation of the API reference: errors, idempotency, headers.
 
-Written into the generated OpenAPI document in one place instead of at every view. A view names
-only the refusals of its own, with `api.schema.refuses`.
+It is written into the generated OpenAPI document in one place instead of at every view. A view
+names only its own refusals, with `api.schema.refuses`.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _describe(path: str, method: str, operation: Document, components: Document)
 
 
 def _form(method: str, operation: Document) -> str:
-    """The errors that follow from what a request consists of."""
+    """The errors that follow from the parts that a request has."""
     queries = {item["name"] for item in operation.get("parameters", []) if item["in"] == "query"}
     if "requestBody" in operation:
         return "Body"

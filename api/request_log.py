@@ -1,8 +1,9 @@
 """The tenants' request log: what their keys asked for and how we answered, without any body.
 
 A request costs one append to a list in memory. A thread of each web process writes the list to the
-database once a second with one COPY, so that reads need no commit. A process that is killed loses
-its last second; the log helps people look for a mistake and is not a record of anything.
+database once a second with one COPY, so that a read request needs no commit. A process that is
+killed loses its last second; the log helps people look for a mistake and is not a record of
+anything.
 """
 
 from __future__ import annotations

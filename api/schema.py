@@ -98,7 +98,7 @@ class BearerKey(OpenApiAuthenticationExtension):
 
 
 class _OwnField(OpenApiSerializerFieldExtension):
-    """Describes a field that knows more of its form than its class says."""
+    """Describes a field that knows more of its format than its class says."""
 
     match_subclasses = True
 

@@ -36,7 +36,8 @@ class ApiViewSet(ViewSet):
     ]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Who, how fast, then what: a key over its limit learns nothing else.
+        """Check who asks first, how fast second, and what for third: a key over its limit learns
+        nothing else.
 
         Raises UnknownParameter: whoever asks for `?at=yesterday` must not be given today's answer.
         """

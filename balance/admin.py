@@ -158,7 +158,7 @@ class LedgerCheckAdmin(ReadOnlyAdmin):
 
     @admin.display(description="findings")
     def what(self, row: LedgerCheck) -> str:
-        """One line per finding, worded as `manage.py check_ledger` does."""
+        """One line per finding, in the words of `manage.py check_ledger`."""
         lines = ((str(Finding(**finding)),) for finding in row.findings)
         return format_html_join(mark_safe("<br>"), "{}", lines) or "None"
 

@@ -19,11 +19,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return False
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        """Queue it in our outbox, which works while the mail server is down."""
+        """Queue the e-mail in our outbox, which works while the mail server is down."""
         queue_password_reset(user=user, now=utc_now())
 
     def send_notification_mail(self, template_prefix: str, user: User, **_rest: Any) -> None:
-        """Tell the person, through the outbox, that their way of signing in changed."""
+        """Tell the person by e-mail, through the outbox, that their way of signing in changed."""
         queue_account_notice(
             user=user,
             change=template_prefix.rpartition("/")[2],

@@ -1,4 +1,4 @@
-"""Writes what django-allauth reports about signing in into the audit log."""
+"""Writes what django-allauth reports about sign-ins into the audit log."""
 
 from __future__ import annotations
 

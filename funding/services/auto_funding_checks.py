@@ -1,7 +1,8 @@
-"""What may keep auto-funding from adding money: `GUARDS`, in the order in which they are asked.
+"""What can keep auto-funding from adding money: the `GUARDS`, in the order in which they are
+checked.
 
-`permit` asks those of a firing, under the balance row's lock, and waits for no other row;
-`obstacle_of` asks those of somebody who only looks.
+`permit` checks the guards of a firing, under the balance row's lock, and must not wait for another
+row. `obstacle_of` checks those that apply to somebody who only looks.
 """
 
 from __future__ import annotations
@@ -59,10 +60,11 @@ class Reason(StrEnum):
 
 
 class Declined(Exception):
-    """Why no money is added. `is_news`: the tenant hears of it here and nowhere else.
+    """Why no money is added. `is_news`: the tenant is told of it here, because nothing else tells
+    it.
 
-    `pauses`: a firing that meets it pauses auto-funding for this reason, until `paused_until` or,
-    without it, until a person acts.
+    `pauses`: a firing that meets this reason pauses auto-funding until `paused_until` or, without
+    it, until a person acts.
     """
 
     def __init__(
@@ -103,7 +105,7 @@ class Situation:
 
 @dataclass(kw_only=True)
 class Attempt:
-    """Adding `amount` cents at `now`. The guards fill in `source` and `network` on their way."""
+    """An attempt to add `amount` cents at `now`. The guards fill in `source` and `network`."""
 
     config: AutoFundingConfig
     amount: int
@@ -113,7 +115,7 @@ class Attempt:
 
 
 class Purpose(Enum):
-    """What a guard is asked for: to add money now, or to tell somebody what is in the way."""
+    """Why the guards are checked: to add money now, or to tell somebody what is in the way."""
 
     FIRING = "firing"
     LOOKING = "looking"
@@ -121,8 +123,8 @@ class Purpose(Enum):
 
 class Guard(NamedTuple):
     """One thing that may be in the way. `check` raises Declined or a DomainError with one of
-    `reasons`; without any it can only raise Undecidable. `only`: asked for this purpose alone.
-    """
+    `reasons`. A guard without `reasons` can only raise Undecidable. With `only`, the guard is
+    checked for that purpose alone."""
 
     check: Callable[[Attempt], None]
     reasons: tuple[str, ...]
@@ -151,9 +153,10 @@ def idle_until(*, tenant_id: str, now: datetime) -> datetime | None:
 
 
 def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:
-    """Where the money would come from; the source stays unremoved until the transaction ends.
+    """The account and the network that the money would come from. The source cannot be removed
+    before the transaction ends.
 
-    Raises Declined, after it paused auto-funding if the reason says so, and Undecidable.
+    Raises Declined, after pausing auto-funding if the reason demands it, and Undecidable.
     """
     config, now = situation.config, situation.now
     attempt = Attempt(config=config, amount=situation.amount, now=now)
@@ -172,11 +175,11 @@ def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:
 
 
 def obstacle_of(config: AutoFundingConfig, *, now: datetime) -> Declined | None:
-    """What would keep `config` from adding money now, low or not; None if nothing does, and where
-    it is switched off.
+    """What would keep `config` from adding money now, whether or not the balance is low. None if
+    nothing does, and where auto-funding is switched off.
 
-    For people and programs that read: it decides, locks and writes nothing, and one funding on its
-    way is no obstacle.
+    For pages and API answers: it takes no lock and writes nothing, and a funding on its way is no
+    obstacle.
     """
     if not config.enabled:
         return None
@@ -204,7 +207,8 @@ def _tenant_is_active(attempt: Attempt) -> None:
 
 
 def _nothing_is_in_flight(attempt: Attempt) -> None:
-    """The unique index would say it too, but by failing the transaction of whoever posts."""
+    """Raises Declined while an automatic funding is on its way. The unique index would refuse a
+    second one as well, but that would fail the transaction of the posting."""
     if in_flight().filter(tenant_id=attempt.config.tenant_id).exists():
         detail = "An automatic funding is on its way."
         raise Declined(Reason.ALREADY_IN_FLIGHT, detail, is_news=False)
@@ -216,7 +220,8 @@ def _is_not_paused(attempt: Attempt) -> None:
 
 
 def _lock_source(attempt: Attempt) -> None:
-    """Raises Undecidable, too."""
+    """Lock the source that auto-funding draws on. Raises Undecidable while it is being removed, and
+    Declined."""
     config = attempt.config
     source_id = selectors.auto_funding_source_id(config)
     if source_id is None:
@@ -244,7 +249,8 @@ def _source_can_be_debited(attempt: Attempt) -> None:
 
 
 def _source_is_not_left_alone(attempt: Attempt) -> None:
-    """An account that the settings did not use when it failed is left alone all the same."""
+    """Raises Declined while this account is left alone after failures. They may come from a time at
+    which the settings named another account."""
     until = pauses.left_alone_until(attempt.source, now=attempt.now)
     if until is not None:
         detail = "A debit of this account failed a short while ago."
@@ -262,7 +268,8 @@ def _network_is_connected(attempt: Attempt) -> None:
 
 
 def _limits_allow_it(attempt: Attempt) -> None:
-    """A firing holds the balance row, so that nobody else's amount slips in."""
+    """Check the limits. For a firing the caller holds the balance row, so that no other amount is
+    added meanwhile."""
     tenant_id = attempt.config.tenant_id
     limits.check_unlocked(
         limits.of(tenant_id),
@@ -274,7 +281,7 @@ def _limits_allow_it(attempt: Attempt) -> None:
 
 
 def _settings_allow_it(attempt: Attempt) -> None:
-    """The monthly limit of the settings."""
+    """Check the monthly limit of the settings."""
     config = attempt.config
     try:
         auto_funding_month.check(
@@ -288,21 +295,22 @@ def _settings_allow_it(attempt: Attempt) -> None:
 
 
 def _does_not_run_away(attempt: Attempt) -> None:
-    """Three firings within ten minutes, since somebody resumed it: nothing more until a person
-    acts."""
+    """Raises Declined after three firings within ten minutes since somebody resumed it, until a
+    person acts."""
     config, now = attempt.config, attempt.now
     since = max(now - RUNAWAY_WITHIN, config.resumed_at or now - RUNAWAY_WITHIN)
     firings = selectors.decisions(tenant_id=config.tenant_id).filter(
         outcome=DecisionOutcome.FIRED, created_at__gt=since
     )
-    # What a change of the terms withdrew never asked a bank for money.
+    # A funding that was withdrawn because its terms changed never asked a bank for money.
     if firings.exclude(funding__failure_code=SUPERSEDED).count() >= RUNAWAY_FIRINGS:
         detail = "It fired three times within ten minutes."
         raise Declined(notices.RUNAWAY, detail, is_news=False, pauses=True)
 
 
 def _sending_is_not_stopped(attempt: Attempt) -> None:
-    """A firing is not kept from happening: it waits until sending goes on."""
+    """Raises Declined while an operator switch stops sending. It is for those who look: a firing
+    happens all the same, and waits until sending goes on."""
     stop = switches.stop_of(
         SwitchKind.FUNDING, tenant_id=attempt.config.tenant_id, network=attempt.network.name
     )

@@ -110,11 +110,11 @@ class SandboxBank:
         return self._take_over(credit, amounts=amounts, steps=steps, now=now)
 
     def _held(self) -> QuerySet[SandboxInstruction]:
-        """What this bank has taken over."""
+        """The instructions that this bank has taken over."""
         return SandboxInstruction.objects.filter(network=self.name, accepted_at__isnull=False)
 
     def _told(self) -> QuerySet[SandboxEvent]:
-        """What this bank says, sooner or later."""
+        """The events of this bank, those in the future included."""
         return SandboxEvent.objects.filter(instruction__network=self.name)
 
     def _take_over(
@@ -125,9 +125,10 @@ class SandboxBank:
         steps: tuple[Step, ...],
         now: datetime,
     ) -> Accepted:
-        """Record an arrival and, once the network is up, accept: all or nothing, whoever dies.
+        """Record the arrival of an instruction and, once the network is up, accept it. Either both
+        happen or neither, whenever a process dies.
 
-        `durable` because this is another world: a caller's rollback must not make it forget.
+        `durable`, because this is another world: a caller's rollback must not make it forget.
         """
         digest = _digest(instruction, amounts)
         outages = scripts.outages(instruction.account.account_number)
@@ -142,7 +143,7 @@ class SandboxBank:
 
 
 def network_event(row: SandboxEvent) -> NetworkEvent:
-    """What the bank says, in the words of the protocol."""
+    """What the bank says, as an event of the protocol."""
     return NetworkEvent(
         id=row.id,
         network=row.instruction.network,
@@ -177,7 +178,7 @@ def _record_arrival(
 ) -> SandboxInstruction:
     """The one row of this id, locked until the end of the transaction.
 
-    Raises InstructionConflict where other terms, or another bank, have the id.
+    Raises InstructionConflict if the id has other terms, or belongs to another bank.
     """
     first = SandboxInstruction(
         network=network,
@@ -207,7 +208,7 @@ def _accept(row: SandboxInstruction, steps: tuple[Step, ...], *, now: datetime) 
 
 
 def _digest(instruction: Instruction, amounts: tuple[int, ...]) -> str:
-    """Tells equal terms from other ones without keeping the account number."""
+    """A digest that tells equal terms from others without keeping the account number."""
     account = instruction.account
     terms = (
         instruction.method,
@@ -221,7 +222,8 @@ def _digest(instruction: Instruction, amounts: tuple[int, ...]) -> str:
 
 
 def _record(row: Any) -> BankRecord:
-    """`row` also has how often it was settled and returned."""
+    """What the bank's books say of an instruction. `row` also has how often it was settled and
+    returned."""
     return BankRecord(
         instruction_id=row.external_id,
         amount=row.amount,
