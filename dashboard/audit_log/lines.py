@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 
 from common import clock
 from dashboard.audit_log.sentences import AREAS, sentence
+from dashboard.shell import timeline
 from dashboard.shell.filter_forms import DaysFilter, between, either
 from tenants import selectors
 from tenants.models import ActorType, AuditEvent
@@ -30,11 +31,6 @@ CSV_HEADER = (
 )
 _PAGES = {"ftx": "funding_detail", "pay": "payment_detail"}
 _KNOWN_IN_API = {"adj", "fs", "rcp", "wh"}
-_ACTORS = {
-    ActorType.STAFF: "Ballast support",
-    ActorType.NETWORK: "Bank network",
-    ActorType.SYSTEM: "Ballast",
-}
 
 
 @dataclass(frozen=True)
@@ -86,7 +82,7 @@ def lines(rows: Iterable[AuditEvent]) -> list[AuditLine]:
     return [
         AuditLine(
             id=row.pk,
-            who=_who(row, names),
+            who=timeline.who(row.actor_type, row.actor_id, names),
             what=sentence(row.action, row.details, names.get(row.subject_id, row.subject_id)),
             address=row.address,
             at=row.created_at,
@@ -122,11 +118,6 @@ def csv_rows(rows: Iterable[AuditEvent]) -> Iterator[tuple[str, ...]]:
 def _names(rows: list[AuditEvent]) -> dict[str, str]:
     ids = {row.actor_id for row in rows} | {row.subject_id for row in rows}
     return selectors.people_and_keys(ids)
-
-
-def _who(row: AuditEvent, names: dict[str, str]) -> str:
-    """Name the actor; our own staff appear as staff, never by name."""
-    return _ACTORS.get(ActorType(row.actor_type)) or names.get(row.actor_id, row.actor_id)
 
 
 def _any(conditions: Iterable[Q]) -> Q:

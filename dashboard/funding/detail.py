@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from dashboard.approvals.lines import ApprovalFact, approval_fact
 from dashboard.funding.lines import FundingLine, funding_line
-from dashboard.shell import stops
+from dashboard.shell import stops, timeline
+from dashboard.shell.timeline import BankAnswer, Step
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import topups
 from funding.states import IN_FLIGHT, FundingStatus
-from networks import return_codes
-from tenants.models import ActorType
 
 _STEPS = {
     FundingStatus.RESERVED: "Reserved",
@@ -23,31 +21,6 @@ _STEPS = {
     FundingStatus.COMPLETED: "Completed: the money is available",
     FundingStatus.FAILED: "Failed",
 }
-_ACTORS = {
-    ActorType.STAFF: "Ballast staff",
-    ActorType.NETWORK: "The payment network",
-    ActorType.SYSTEM: "Ballast",
-}
-
-
-@dataclass(frozen=True)
-class Step:
-    """One change of status: what, who, when, why."""
-
-    what: str
-    who: str
-    why: str
-    at: datetime
-
-
-@dataclass(frozen=True)
-class BankAnswer:
-    """Why the bank or the network sent the money back, and what to do about it."""
-
-    code: str
-    title: str
-    meaning: str
-    advice: str
 
 
 @dataclass(frozen=True)
@@ -99,12 +72,10 @@ def _approval_id(row: FundingTransaction) -> str:
 
 
 def _step(row: FundingTransaction, event: FundingEvent, names: Mapping[str, str]) -> Step:
-    kind = ActorType(event.actor_type)
-    known = names.get(event.actor_id, event.actor_id)
     is_canceled = event.reason == topups.CANCELED_CODE
     return Step(
         what="Canceled: nothing was sent" if is_canceled else _what(row, event),
-        who=_ACTORS.get(kind) or known,
+        who=timeline.who(event.actor_type, event.actor_id, names),
         why="" if is_canceled else event.reason,
         at=event.created_at,
     )
@@ -118,8 +89,7 @@ def _what(row: FundingTransaction, event: FundingEvent) -> str:
 
 
 def _answer(row: FundingTransaction) -> BankAnswer | None:
-    code = row.return_code or row.failure_code
-    if not row.returned and code not in return_codes.ALL:
+    found = timeline.bank_code(row)
+    if found is None:
         return None
-    found = return_codes.lookup(code)
     return BankAnswer(found.code, found.title, found.meaning, found.advice)

@@ -9,12 +9,11 @@ from datetime import datetime
 from approvals.models import ApprovalStatus
 from dashboard.approvals.lines import ApprovalFact, approval_fact
 from dashboard.auto_funding.state import people
-from dashboard.funding.detail import BankAnswer, Step
 from dashboard.payments.lines import PaymentLine, payment_line
-from networks import return_codes
+from dashboard.shell import timeline
+from dashboard.shell.timeline import BankAnswer, Step
 from payments.models import Payment, PaymentConfirmation, PaymentEvent
 from payments.states import PaymentStatus
-from tenants.models import ActorType
 
 _STEPS = {
     PaymentStatus.WAITING_FOR_FUNDS: "Ordered: waits until the balance covers it",
@@ -24,11 +23,6 @@ _STEPS = {
     PaymentStatus.FAILED: "Failed",
     PaymentStatus.RETURNED: "Sent back: the money is available again",
     PaymentStatus.CANCELED: "Canceled: nothing was sent",
-}
-_ACTORS = {
-    ActorType.STAFF: "Ballast staff",
-    ActorType.NETWORK: "The payment network",
-    ActorType.SYSTEM: "Ballast",
 }
 _OTHER_DETAILS = (
     "Ask the recipient for current account details, add them as a new recipient and pay again."
@@ -98,7 +92,7 @@ def detail(
 def _step(event: PaymentEvent, names: Mapping[str, str]) -> Step:
     return Step(
         what=_STEPS[PaymentStatus(event.to_status)],
-        who=_who(event.actor_type, event.actor_id, names),
+        who=timeline.who(event.actor_type, event.actor_id, names),
         why=event.reason,
         at=event.created_at,
     )
@@ -116,15 +110,10 @@ def _approvals(
         yield Step("Approved", approval.decided_by, "", approval.decided_at)
 
 
-def _who(kind: str, actor_id: str, names: Mapping[str, str]) -> str:
-    return _ACTORS.get(ActorType(kind)) or names.get(actor_id, actor_id)
-
-
 def _answer(row: Payment) -> BankAnswer | None:
     """Why the bank or the network gave the money back, and what to do about it."""
-    code = row.return_code or row.failure_code
-    if not row.returned and code not in return_codes.ALL:
+    found = timeline.bank_code(row)
+    if found is None:
         return None
-    found = return_codes.lookup(code)
     advice = _OTHER_DETAILS if found.ends_account else _ASK
     return BankAnswer(found.code, found.title, found.meaning, advice)
