@@ -105,15 +105,7 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
         # index.
         found = found.filter(Q(decided_at=None) | Q(decided_at__gt=scope.since))
         unasked = unasked.filter(status__in=IN_FLIGHT)
-    if scope.tenant_ids is not None:
-        found = found.filter(tenant_id__in=scope.tenant_ids)
-        unasked = unasked.filter(tenant_id__in=scope.tenant_ids)
-    for approval in found.select_related("funding"):
-        yield _finding(
-            approval.funding, f"is {approval.funding.status}, {approval.pk} is {approval.decision}"
-        )
-    for funding in unasked:
-        yield _finding(funding, "required confirmation, but nobody was asked")
+    yield from networks.with_approvals("funding", found, unasked, scope)
 
 
 def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:
@@ -130,10 +122,6 @@ def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
     )
 
 
-def _is_typed(source: FundingSource) -> bool:
-    return source.type == SourceType.MANUAL
-
-
 ACCOUNTS = audits.rows_of_tenants("funding accounts", FundingSource, judge_accounts)
 
 
@@ -147,13 +135,4 @@ def check_messages(scope: Scope) -> Iterator[Finding]:
     rows = FundingTransaction.objects.filter(status__in=IN_FLIGHT)
     return networks.with_messages(
         "funding_message_in_review", rows, scope, id_prefix=FUNDING.id_prefix
-    )
-
-
-def _finding(funding: FundingTransaction, message: str) -> Finding:
-    return Finding(
-        code="funding_confirmation",
-        tenant_id=funding.tenant_id,
-        subject=funding.pk,
-        message=message,
     )

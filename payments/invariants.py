@@ -80,15 +80,7 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
     if not scope.full:
         found = found.filter(is_open | Q(decided_at__gt=scope.since))
         unasked = unasked.filter(status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN))
-    if scope.tenant_ids is not None:
-        found = found.filter(tenant_id__in=scope.tenant_ids)
-        unasked = unasked.filter(tenant_id__in=scope.tenant_ids)
-    for approval in found.select_related("payment"):
-        yield _finding(
-            approval.payment, f"is {approval.payment.status}, {approval.pk} is {approval.decision}"
-        )
-    for payment in unasked:
-        yield _finding(payment, "requires confirmation, but nobody was asked")
+    yield from networks.with_approvals("payment", found, unasked, scope)
 
 
 def check_answers(scope: Scope) -> Iterator[Finding]:
@@ -117,12 +109,3 @@ def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
 
 
 ACCOUNTS = audits.rows_of_tenants("payment accounts", Recipient, judge_accounts)
-
-
-def _finding(payment: Payment, message: str) -> Finding:
-    return Finding(
-        code="payment_confirmation",
-        tenant_id=payment.tenant_id,
-        subject=payment.pk,
-        message=message,
-    )

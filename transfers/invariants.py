@@ -39,6 +39,23 @@ def with_messages(
         yield _finding(code, row, f"is {row.status}, and {said}")
 
 
+def with_approvals(
+    name: str, at_odds: QuerySet[Any], unasked: QuerySet[Any], scope: Scope
+) -> Iterator[Finding]:
+    """Report approvals `at_odds` with the transfer they are about, their column `name`, and
+    transfers that require an approval and have none."""
+    if scope.tenant_ids is not None:
+        at_odds = at_odds.filter(tenant_id__in=scope.tenant_ids)
+        unasked = unasked.filter(tenant_id__in=scope.tenant_ids)
+    code = f"{name}_confirmation"
+    for approval in at_odds.select_related(name):
+        transfer = getattr(approval, name)
+        said = f"is {transfer.status}, {approval.pk} is {approval.decision}"
+        yield _finding(code, transfer, said)
+    for transfer in unasked:
+        yield _finding(code, transfer, "requires confirmation, but nobody was asked")
+
+
 def with_accounts(
     code: str, accounts: Iterable[Any], *, is_typed: Callable[[Any], bool]
 ) -> Iterator[Finding]:
