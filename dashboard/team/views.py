@@ -58,7 +58,7 @@ def invite(request: PageRequest) -> HttpResponse:
 @tenant_form(Role.OWNER)
 def resend(request: PageRequest, invitation_id: str) -> HttpResponse:
     try:
-        sent = invitations.resend(
+        asked, is_new = invitations.resend(
             tenant_id=request.access.tenant.pk,
             invitation_id=invitation_id,
             actor=actors.user(request.user.pk),
@@ -67,7 +67,11 @@ def resend(request: PageRequest, invitation_id: str) -> HttpResponse:
     except TooManyInvitations as refusal:
         messages.error(request, refusal.detail)
     else:
-        messages.success(request, f"{sent.email} gets a new link. The older one no longer works.")
+        if is_new:
+            said = f"{asked.email} gets a new link. The older one no longer works."
+        else:
+            said = f"{asked.email} was sent a link within the last minute, so no new one was sent."
+        messages.success(request, said)
     return redirect("dashboard:team")
 
 

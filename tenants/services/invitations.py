@@ -73,14 +73,16 @@ def invite(*, tenant_id: str, email: str, role: Role, actor: Actor, now: datetim
 
 
 @transaction.atomic
-def resend(*, tenant_id: str, invitation_id: str, actor: Actor, now: datetime) -> Invitation:
-    """E-mail a new link, good for seven days; the older one ends. Raises NotFound,
-    TooManyInvitations."""
+def resend(
+    *, tenant_id: str, invitation_id: str, actor: Actor, now: datetime
+) -> tuple[Invitation, bool]:
+    """E-mail a new link, good for seven days; the older one ends. True if it did: a link of the
+    last minute stays as it is. Raises NotFound, TooManyInvitations."""
     _lock_tenant(tenant_id)
     invitation = _one(tenant_id, invitation_id)
     if _is_fresh(invitation, now):
-        return invitation
-    return _send(invitation, "invitation.resent", actor, now)
+        return invitation, False
+    return _send(invitation, "invitation.resent", actor, now), True
 
 
 @transaction.atomic

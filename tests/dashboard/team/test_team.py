@@ -100,6 +100,19 @@ class TestInviting:
         assert {name for name in new if new[name] != old[name]} == {"expires_at"}
         assert [mail.to for mail in OutgoingEmail.objects.all()] == ["nell@acme.example"] * 2
 
+    def test_that_was_sent_within_a_minute_is_not_sent_again_and_the_page_says_so(
+        self, acme, dana_browser, asked
+    ):
+        before = Invitation.objects.values().get()
+
+        page = post(dana_browser, acme, f"/invitations/{asked.pk}/resend").content.decode()
+
+        said = "nell@acme.example was sent a link within the last minute, so no new one was sent."
+        assert said in page
+        assert "gets a new link" not in page
+        assert Invitation.objects.values().get() == before
+        assert OutgoingEmail.objects.count() == 1
+
     def test_is_sent_a_limited_number_of_times_a_day(self, acme, dana_browser, asked):
         mailed = OutgoingEmail.objects.get()
         OutgoingEmail.objects.bulk_create(
