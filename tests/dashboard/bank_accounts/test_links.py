@@ -10,9 +10,9 @@ from django.test import Client
 
 from common.clock import utc_now
 from funding.models import FundingSource, LinkConsent
-from tenants.models import Mode, Role, Tenant, TenantStatus
+from tenants.models import Mode, Role, Tenant, TenantStatus, User
 from tests import plaid as played
-from tests.builders import make_member, make_tenant
+from tests.builders import browser_of, make_member, make_tenant
 from tests.database import owner
 from tests.plaid import ACCESS_TOKEN, ACCOUNT_ID, NUMBER, PUBLIC_TOKEN
 
@@ -342,6 +342,41 @@ class TestWayBack:
         page = dana_browser.get(PAGE, {"oauth_state_id": "9d5feadd"}).content.decode()
 
         assert 'data-token="link-sandbox-2"' in page
+
+
+class TestStaffWhoLook:
+    """As the tenant, they see the page and open nothing at the provider."""
+
+    @pytest.fixture
+    def desk(self, acme):
+        browser = browser_of(User.objects.create_superuser(email="sam@ballast.example"))
+        address = f"/admin/desk/tenants/{acme.pk}/view-as/"
+        assert browser.post(address, {"reason": "Ticket 4711"}).status_code == 302
+        return browser
+
+    def test_begin_no_session(self, plaid, desk):
+        page = desk.get(PAGE).content.decode()
+
+        assert "Nothing can be linked now" in page
+        assert "data-token" not in page
+        assert plaid.paths() == []
+
+    def test_come_back_to_none(self, plaid, acme, desk):
+        session = desk.session
+        session["bank_link"] = {"tenant": acme.pk, "token": "link-sandbox-1"}
+        session.save()
+
+        page = desk.get(PAGE, {"oauth_state_id": "9d5feadd"}).content.decode()
+
+        assert "Nothing can be linked now" in page
+        assert "link-sandbox-1" not in page
+
+    def test_hand_over_no_account(self, plaid, desk, sent):
+        fields = sent()
+
+        assert desk.post(PAGE, fields).status_code == 403
+        assert not FundingSource.objects.exists()
+        assert plaid.paths() == ["/link/token/create"]
 
 
 def test_removing_the_account_ends_the_consent(plaid, acme, dana_browser, sent):
