@@ -10,6 +10,7 @@ from common.clock import utc_now
 from desk.access import actor_of, desk_page, desk_render
 from desk.account_numbers.kinds import kind_of
 from desk.forms import ReasonForm
+from transfers import disclosure
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -21,8 +22,14 @@ def reveal(request: HttpRequest, account_id: str) -> HttpResponse:
         raise PermissionDenied
     account, form, number = kind.find(account_id), ReasonForm(request.POST or None), None
     if form.is_valid():
-        reason = form.cleaned_data["reason"]
-        number = kind.reveal(account_id, reason, actor_of(request), utc_now())
+        number = disclosure.account_number(
+            account,
+            tenant_id=account.tenant_id,
+            action=kind.action,
+            reason=form.cleaned_data["reason"],
+            actor=actor_of(request),
+            now=utc_now(),
+        )
     return desk_render(
         request,
         "desk/account_numbers/reveal.html",
