@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from common import staff_actions
-from common.admin import ReadOnlyAdmin
+from common.admin import ReadOnlyAdmin, ReadOnlyInline
 from common.clock import utc_now
 from tenants import actors
 from transfers import holds
@@ -43,6 +43,20 @@ _ACTS = MappingProxyType[str, tuple[Callable[..., None], str, str, str]](
         ),
     }
 )
+
+
+class HistoryInline(ReadOnlyInline):
+    """The changes of status of one transfer."""
+
+    fields: tuple[str, ...] = (
+        "sequence",
+        "to_status",
+        "actor_type",
+        "actor_id",
+        "reason",
+        "created_at",
+    )
+    ordering = ("sequence",)
 
 
 class TransferAdmin(ReadOnlyAdmin):

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from common.admin import ReadOnlyInline, dollars, whether
+from common.admin import dollars, whether
 from funding.models import FundingEvent, FundingTransaction
 from funding.transfer import FUNDING
-from transfers.hold_admin import TransferAdmin
+from transfers.hold_admin import HistoryInline, TransferAdmin
 
 
-class HistoryInline(ReadOnlyInline):
+class FundingHistory(HistoryInline):
     model = FundingEvent
-    fields = (
-        "sequence",
-        "to_status",
-        "actor_type",
-        "actor_id",
-        "reason",
-        "network_reference",
-        "created_at",
-    )
-    readonly_fields = fields
-    ordering = ("sequence",)
+    fields = (*HistoryInline.fields, "network_reference")
 
 
 @admin.register(FundingTransaction)
@@ -48,5 +38,5 @@ class FundingTransactionAdmin(TransferAdmin):
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact", "source__id__exact", "trace_number__exact")
     search_help_text = "The id of the funding, its tenant or its bank account, or the trace number"
-    inlines = (HistoryInline,)
+    inlines = (FundingHistory,)
     transfer = FUNDING

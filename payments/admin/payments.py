@@ -6,24 +6,14 @@ from __future__ import annotations
 from django.contrib import admin
 from django.utils.text import capfirst
 
-from common.admin import AccountNumberAdmin, ReadOnlyInline, dollars, whether
+from common.admin import AccountNumberAdmin, dollars, whether
 from payments.models import Payment, PaymentEvent, Recipient
 from payments.transfer import PAYMENTS
-from transfers.hold_admin import TransferAdmin
+from transfers.hold_admin import HistoryInline, TransferAdmin
 
 
-class HistoryInline(ReadOnlyInline):
+class PaymentHistory(HistoryInline):
     model = PaymentEvent
-    fields = (
-        "sequence",
-        "to_status",
-        "actor_type",
-        "actor_id",
-        "reason",
-        "created_at",
-    )
-    readonly_fields = fields
-    ordering = ("sequence",)
 
 
 @admin.register(Payment)
@@ -44,7 +34,7 @@ class PaymentAdmin(TransferAdmin):
         "trace_number__exact",
     )
     search_help_text = "The id of the payment, its tenant or its recipient, or the trace number"
-    inlines = (HistoryInline,)
+    inlines = (PaymentHistory,)
     transfer = PAYMENTS
 
     @admin.display(description="status")
