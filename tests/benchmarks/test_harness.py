@@ -79,14 +79,14 @@ def test_a_table_shows_spread_aims_and_verdicts():
     ]
 
 
-def test_a_section_is_replaced_and_others_stay(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "FILE", tmp_path / "RESULTS.md")
+def test_a_section_is_replaced_and_others_stay(tmp_path):
+    file = tmp_path / "RESULTS.md"
 
-    results.write_section("One", "old")
-    results.write_section("Two", "kept")
-    results.write_section("One", r"new \1")
+    results.write_section("One", "old", file=file)
+    results.write_section("Two", "kept", file=file)
+    results.write_section("One", r"new \1", file=file)
 
-    text = results.FILE.read_text()
+    text = file.read_text()
     assert text.endswith("\n\n## One\n\nnew \\1\n\n## Two\n\nkept\n")
     assert text.startswith("# Measured\n")
 

@@ -108,8 +108,8 @@ def test_a_batch_recorded_by_8_at_once_counts_once():
 def test_events_of_a_payment_are_never_overtaken(monkeypatch):
     """Half of the tries fail and wait 50 ms, so that much is parked and let go under way."""
     monkeypatch.setattr(outcomes, "SCHEDULE", (timedelta(milliseconds=50),) * 100)
-    for module in (claims, results):
-        monkeypatch.setattr(module, "BREAKER_FAILURES", 10_000)
+    monkeypatch.setattr(claims, "BREAKER_FAILURES", 10_000)
+    monkeypatch.setattr(results, "BREAKER_FAILURES", 10_000)
     tenant = make_tenant()
     make_endpoint(tenant)
     make_endpoint(tenant)
