@@ -80,19 +80,20 @@ def _is_patch(called: ast.expr) -> bool:
 
 
 def target(owner: str, module: ModuleType) -> Any:
-    """The object that a test names; None for what only exists while it runs."""
-    for start in (module, None):
-        names = owner.split(".")
-        try:
-            found: Any = start or importlib.import_module(names.pop(0))
-            for name in names:
-                if not hasattr(found, name) and isinstance(found, ModuleType):
-                    importlib.import_module(f"{found.__name__}.{name}")
-                found = getattr(found, name)
-        except (ImportError, AttributeError, ValueError):
-            continue
-        return found
-    return None
+    """The object that a test names; None for what only exists while it runs. A dotted path that the
+    test gave as text begins with a package."""
+    first, _, rest = owner.partition(".")
+    found: Any = getattr(module, first, None)
+    try:
+        if found is None and rest:
+            found = importlib.import_module(first)
+        for name in rest.split(".") if rest else ():
+            if not hasattr(found, name) and isinstance(found, ModuleType):
+                importlib.import_module(f"{found.__name__}.{name}")
+            found = getattr(found, name)
+    except (ImportError, AttributeError):
+        return None
+    return found
 
 
 def is_ours(found: Any) -> bool:
