@@ -21,8 +21,18 @@ PYTEST = [sys.executable, "-m", "pytest"]
 # One more than there are processors: tests wait for PostgreSQL. Each costs 5 s of CPU to start.
 WORKERS = min(1 + (os.cpu_count() or 2), 8)
 SHARED_OUT = ["-n", str(WORKERS), "--dist=worksteal"]
-CRASHES = "tests/crashes"  # hundreds of short tests, which measure nothing and start no processes
+# Slow by their number or their work: they measure no time and start no processes, so that several
+# may run at once.
+SHARED_SLOW = [
+    "tests/crashes",
+    "tests/demo",
+    "tests/invariants",
+    "tests/seals/test_attacks.py",
+    "tests/seals/test_publication.py",
+]
+ALONE = [f"--ignore={path}" for path in SHARED_SLOW]
 QUICK = "not slow and not browser"
+SLOW = "slow and not browser"
 # What moves money, to be proven on Django's own way through the database as well (decision 0133).
 MONEY = [f"tests/{name}" for name in ("balance", "funding", "payments", "invariants", "races")]
 
@@ -42,8 +52,8 @@ PHASES = (
         [*PYTEST, *MONEY, "-m", QUICK, *SHARED_OUT],
         {"DATABASE_FAST_PATH": "False"},
     ),
-    Phase("crash tests", [*PYTEST, CRASHES, "-m", "slow", *SHARED_OUT]),
-    Phase("slow tests", [*PYTEST, "-m", "slow and not browser", f"--ignore={CRASHES}"]),
+    Phase("crashes, seals and histories", [*PYTEST, *SHARED_SLOW, "-m", SLOW, *SHARED_OUT]),
+    Phase("slow tests", [*PYTEST, *ALONE, "-m", SLOW]),
     # By themselves: Playwright leaves an event loop running in the thread of the tests after it.
     Phase("browser tests", [*PYTEST, "-m", "browser"]),
 )

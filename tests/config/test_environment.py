@@ -96,6 +96,7 @@ class TestExample:
             for path in (ROOT / package).rglob("*.py"):
                 assert not re.search(r"os\.environ|getenv", path.read_text()), path
 
+    @pytest.mark.slow
     def test_its_values_are_the_defaults(self):
         pairs = re.findall(r"^([A-Z_]+)=(.+)$", EXAMPLE.read_text(), re.MULTILINE)
         code = (

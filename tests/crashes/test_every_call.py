@@ -1,8 +1,8 @@
 """Whatever dies at whichever database call: nobody is told what is not so.
 
 Every operation that changes something has a story; the first tests complain about one that has
-none. The quick suite tries some points of a few operations, `-m slow` each eighth of all, from
-another first one in each, and `./run test --nightly tests/crashes` every point of all.
+none. `-m slow` tries each eighth point of all, from another first one in each, and more points of a
+few operations; `./run test --nightly tests/crashes` tries every point of all.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ class TestEverythingThatChangesSomethingHasAStory:
         assert set(work_stories.BEGINNINGS) == work_stories.tasks()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_few_points(name, bomb, stored):
     tally = explored(ALL[name], bomb, stored, every=SAMPLE[name])

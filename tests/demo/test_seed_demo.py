@@ -22,6 +22,7 @@ def seed():
     return json.loads(out.getvalue())
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 class TestSeedDemo:
     @pytest.fixture(autouse=True)
@@ -63,7 +64,6 @@ class TestSeedDemo:
             (400, "invalid_request"),
         ]
 
-    @pytest.mark.slow
     def test_has_lived_for_thirty_days(self):
         seed()
 

@@ -35,6 +35,7 @@ class TestRequirementLines:
 
 
 class TestWithoutANetwork:
+    @pytest.mark.slow
     @pytest.mark.parametrize("retries", ["0", "1"])
     def test_one_sentence_says_what_is_missing_and_what_to_do(
         self, tmp_path, monkeypatch, capfd, unanswered_port, retries

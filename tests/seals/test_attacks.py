@@ -19,6 +19,8 @@ from tests.database import owner
 from tests.seals.conftest import found, seal
 from webhooks.services import retention
 
+pytestmark = pytest.mark.slow  # each of them seals a whole past
+
 KINDS = {**sealed.dated(), "ledger": sealed.lines()}
 COLUMNS = [(name, column) for name, kind in KINDS.items() for column in kind.layouts[-1].split()]
 
@@ -90,7 +92,6 @@ def sealed_past(past):
 
 
 class TestRows:
-    @pytest.mark.slow
     def test_any_changed_column_is_found(self, sealed_past):
         for name, column in COLUMNS:
             kind = KINDS[name]
@@ -240,7 +241,7 @@ CASES = {
 class TestAudit:
     """The rows of the 38 corruptions that only a key can find, by the usual check and the full."""
 
-    @pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("full", [False, True])
     def test_finds_what_only_a_key_can_find(self, sealed_past, full):
         invariants.check(now=utc_now())
         assert codes(full=full) == codes(full=full, tenant_id=sealed_past.pk) == set()

@@ -20,6 +20,8 @@ from tests.receivers import Receiver
 from tests.seals.conftest import found, query, seal
 from webhooks import signing
 
+pytestmark = pytest.mark.slow  # each of them seals a whole past
+
 SECRET = "whsec_" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
 
 
