@@ -61,15 +61,15 @@ REFUSED = {
 
 
 class TestMalformed:
-    @pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED.keys())
-    def test_is_refused_and_nothing_is_written(self, acme_api, body):
+    def test_is_refused_and_nothing_is_written(self, acme_api):
         before = AuditEvent.objects.count()
 
-        response = send(acme_api, body)
+        for name, body in REFUSED.items():
+            response = send(acme_api, body)
 
-        assert response.status_code == 400
-        assert response["Content-Type"] == "application/problem+json"
-        assert response.json()["code"] == "malformed_json"
+            assert response.status_code == 400, name
+            assert response["Content-Type"] == "application/problem+json", name
+            assert response.json()["code"] == "malformed_json", name
         assert AuditEvent.objects.count() == before
 
     def test_says_what_is_wrong(self, acme_api):

@@ -117,16 +117,15 @@ class TestWalking:
 
 
 class TestLimit:
-    @pytest.mark.parametrize(
-        "limit",
-        ["0", "-1", "101", "1000000", "abc", "", "1_0", "+1", "1.0", "1e1", "%D9%A1%D9%A0",
-         "%EF%BC%91", "%C2%B2", "1%00", "1%0A", "9" * 400],
-    )  # fmt: skip
     @pytest.mark.parametrize("path", [NOTES, f"{NOTES}-plain"])
-    def test_outside_1_to_100_is_refused_never_clamped(self, acme_api, path, limit):
-        body = problem(acme_api.get(f"{path}?limit={limit}"), 400, "invalid_request")
+    def test_outside_1_to_100_is_refused_never_clamped(self, acme_api, path):
+        for limit in (
+            "0", "-1", "101", "1000000", "abc", "", "1_0", "+1", "1.0", "1e1", "%D9%A1%D9%A0",
+            "%EF%BC%91", "%C2%B2", "1%00", "1%0A", "9" * 400,
+        ):  # fmt: skip
+            body = problem(acme_api.get(f"{path}?limit={limit}"), 400, "invalid_request")
 
-        assert [error["field"] for error in body["errors"]] == ["limit"]
+            assert [error["field"] for error in body["errors"]] == ["limit"], limit
 
     @pytest.mark.parametrize("path", [NOTES, f"{NOTES}-plain"])
     @pytest.mark.parametrize("query", ["limit=1&limit=2", "cursor=a&cursor=b"])
@@ -232,17 +231,16 @@ class TestCursor:
                 continue
             problem(acme_api.get(f"{NOTES}?cursor={quote(changed)}"), 400, "invalid_cursor")
 
-    @pytest.mark.parametrize(
-        "cursor",
-        ["", "abc", "%FF%FE", "eyJpZCI6MH0=", "0", "null", "a:b:c", "%00", "%F0%9F%91%8D",
-         "A" * 3000, "gASVBAAAAAAAAABLAS4=", "..", ":", "::"],
-    )  # fmt: skip
     @pytest.mark.parametrize("path", [NOTES, f"{NOTES}-plain"])
-    def test_that_we_never_gave_is_refused(self, acme_api, path, cursor):
-        response = acme_api.get(f"{path}?cursor={cursor}")
+    def test_that_we_never_gave_is_refused(self, acme_api, path):
+        for cursor in (
+            "", "abc", "%FF%FE", "eyJpZCI6MH0=", "0", "null", "a:b:c", "%00", "%F0%9F%91%8D",
+            "A" * 3000, "gASVBAAAAAAAAABLAS4=", "..", ":", "::",
+        ):  # fmt: skip
+            response = acme_api.get(f"{path}?cursor={cursor}")
 
-        assert response.status_code == 400
-        assert response.json()["code"] in {"invalid_cursor", "invalid_request"}
+            assert response.status_code == 400, cursor
+            assert response.json()["code"] in {"invalid_cursor", "invalid_request"}, cursor
 
     def test_signed_for_another_purpose_is_refused(self, acme_api):
         foreign = signing.dumps(["binding", [{"at": "2026-01-01T00:00:00"}, "x"]], salt="other")

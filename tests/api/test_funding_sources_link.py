@@ -135,12 +135,13 @@ class TestLink:
 
 class TestBody:
     @pytest.mark.parametrize("field", sorted(BODY))
-    @pytest.mark.parametrize("value", [None, 123, 1.5, True, "", " ", [], {}, ["x"], "x" * 10_000])
-    def test_takes_only_text_of_sensible_length(self, acme_api, field, value):
-        response = acme_api.post_json(PATH, BODY | {field: value})
+    def test_takes_only_text_of_sensible_length(self, acme_api, field):
+        for value in (None, 123, 1.5, True, "", " ", [], {}, ["x"], "x" * 10_000):
+            response = acme_api.post_json(PATH, BODY | {field: value})
 
-        assert (response.status_code, response.json()["code"]) == (400, "invalid_request")
-        assert [error["field"] for error in response.json()["errors"]] == [field]
+            said = response.json()
+            assert (response.status_code, said["code"]) == (400, "invalid_request"), value
+            assert [error["field"] for error in said["errors"]] == [field], value
         assert not FundingSource.objects.exists()
 
     @pytest.mark.parametrize("field", sorted(BODY))

@@ -119,12 +119,12 @@ class TestEnter:
 
 class TestBody:
     @pytest.mark.parametrize("field", sorted(BODY))
-    @pytest.mark.parametrize("value", [None, 123456789, 1.5, True, "", [], {}, ["x"], "x" * 10_000])
-    def test_takes_only_text_of_sensible_length(self, acme_api, field, value):
-        response = acme_api.post_json(PATH, BODY | {field: value})
+    def test_takes_only_text_of_sensible_length(self, acme_api, field):
+        for value in (None, 123456789, 1.5, True, "", [], {}, ["x"], "x" * 10_000):
+            response = acme_api.post_json(PATH, BODY | {field: value})
 
-        assert response.status_code == 400
-        assert [error["field"] for error in response.json()["errors"]] == [field]
+            assert response.status_code == 400, value
+            assert [error["field"] for error in response.json()["errors"]] == [field], value
         assert not FundingSource.objects.exists()
 
     @pytest.mark.parametrize(
