@@ -26,7 +26,8 @@ SHARED_OUT = ["-n", str(WORKERS), "--dist=worksteal"]
 SHARED_SLOW = [
     "tests/crashes",
     "tests/demo",
-    "tests/invariants",
+    "tests/invariants/test_ledger.py",
+    "tests/invariants/test_money.py",
     "tests/seals/test_attacks.py",
     "tests/seals/test_publication.py",
 ]
