@@ -48,24 +48,14 @@ def _run_due(now: datetime) -> int:
     )
 
 
-def _transitions(tenant_id: str, since: datetime) -> Iterator[Transition]:
-    steps = FundingEvent.objects.filter(funding__tenant_id=tenant_id, created_at__gte=since)
-    for row in steps.order_by("created_at", "sequence"):
-        yield Transition(
-            id=row.funding_id,
-            from_status=row.from_status,
-            to_status=row.to_status,
-            at=row.created_at,
-        )
-
-
 def _watch(tenant_id: str, now: datetime) -> Callable[[], Iterator[Transition]]:
     """Prepare to report what moved. Fundings have a history; for sources, the status before and
     after is compared."""
+    history = FundingEvent.objects.filter(funding__tenant_id=tenant_id)
     before = _source_statuses(tenant_id)
 
     def moves() -> Iterator[Transition]:
-        yield from _transitions(tenant_id, now)
+        yield from due.transitions(history, of="funding_id", since=now)
         for source_id, status in _source_statuses(tenant_id).items():
             if before.get(source_id, status) != status:
                 yield Transition(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 
@@ -31,15 +31,10 @@ def _run_due(now: datetime) -> int:
     return queue + submission.submit_due(PAYMENTS, now=now) + messages.process(PAYMENTS, now=now)
 
 
-def _transitions(tenant_id: str, since: datetime) -> Iterator[Transition]:
-    steps_made = PaymentEvent.objects.filter(payment__tenant_id=tenant_id, created_at__gte=since)
-    for row in steps_made.order_by("created_at", "sequence"):
-        yield Transition(
-            id=row.payment_id,
-            from_status=row.from_status,
-            to_status=row.to_status,
-            at=row.created_at,
-        )
+def _watch(tenant_id: str, now: datetime) -> Callable[[], Iterator[Transition]]:
+    """Prepare to report what moved."""
+    history = PaymentEvent.objects.filter(payment__tenant_id=tenant_id)
+    return partial(due.transitions, history, of="payment_id", since=now)
 
 
-PART = due.Part(run=_run_due, watch=lambda tenant_id, now: partial(_transitions, tenant_id, now))
+PART = due.Part(run=_run_due, watch=_watch)

@@ -3,9 +3,12 @@ they moved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
 
 _ROUNDS_MAX = 20
 
@@ -28,6 +31,17 @@ class Part:
 
     run: Callable[[datetime], int]
     watch: Callable[[str, datetime], Callable[[], Iterable[Transition]]]
+
+
+def transitions(history: QuerySet[Any], *, of: str, since: datetime) -> Iterator[Transition]:
+    """What a history of statuses says of the time since then; `of` is its column of the subject."""
+    for row in history.filter(created_at__gte=since).order_by("created_at", "sequence"):
+        yield Transition(
+            id=getattr(row, of),
+            from_status=row.from_status,
+            to_status=row.to_status,
+            at=row.created_at,
+        )
 
 
 _parts: list[Part] = []
