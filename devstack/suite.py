@@ -31,8 +31,8 @@ SHARED_SLOW = [
     "tests/seals/test_attacks.py",
     "tests/seals/test_publication.py",
 ]
-# A fifth of the quick tests and a third of their time: an edit below the pages need not wait.
-PAGES = ["tests/dashboard", "tests/desk"]
+# A fifth of the quick tests and almost half of their time: most edits need not wait for them.
+PAGES_AND_RACES = ["tests/dashboard", "tests/desk", "tests/races", "tests/seals"]
 QUICK = "not slow and not browser"
 SLOW = "slow and not browser"
 # What moves money, to be proven on Django's own way through the database as well (decision 0133).
@@ -52,8 +52,11 @@ class Phase(NamedTuple):
 
 
 PHASES = (
-    Phase("quick tests", [*PYTEST, *_without(PAGES), "-m", QUICK, *SHARED_OUT]),
-    Phase("quick tests of pages", [*PYTEST, *PAGES, "-m", QUICK, *SHARED_OUT]),
+    Phase("quick tests", [*PYTEST, *_without(PAGES_AND_RACES), "-m", QUICK, *SHARED_OUT]),
+    Phase(
+        "quick tests of pages, races and seals",
+        [*PYTEST, *PAGES_AND_RACES, "-m", QUICK, *SHARED_OUT],
+    ),
     Phase(
         "money tests through Django's own cursor",
         [*PYTEST, *MONEY, "-m", QUICK, *SHARED_OUT],

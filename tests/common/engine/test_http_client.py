@@ -131,7 +131,7 @@ class TestHostileReceiver:
 
         assert (got.status, got.failure) == (None, Failure.TIMEOUT)
         assert time.monotonic() - started < 3  # the receiver takes a minute, or for ever
-        assert 400 <= got.duration_ms < 3_000
+        assert 390 <= got.duration_ms < 3_000  # timers round to milliseconds
 
     def test_cannot_make_us_read_for_ever(self, receiver):
         got = post(receiver.url("/endless-body"))
