@@ -1,6 +1,7 @@
-"""The one statement that moves money. It calls `balance_post` (migrations/sql/posting.sql), which
-locks and updates the balance row and inserts the numbered row that explains the change, in a single
-round trip; the application's role can move money in no other way (decision 0114).
+"""The statement that posts one movement. It calls `balance_post` (migrations/sql/posting_in_sets),
+which locks and updates the balance row and inserts the numbered row that explains the change, in a
+single round trip. The application's role can move money only so, or many movements at once
+(`balance.sets`; decisions 0114 and 0138).
 
 Correct inside a transaction and outside of one: it never fails on a repeat, so it never breaks the
 transaction around it. Row locks are taken in this order everywhere: rows of funding or payments
@@ -12,7 +13,6 @@ Needs READ COMMITTED, PostgreSQL's default: a posting that waited must see what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -59,8 +59,8 @@ _REPEATED = (
 )
 
 
-# The parameters of POST.
-Order = Mapping[str, Any]
+# What is to be posted: the parameters of POST but `now`, with the deltas that its type makes.
+Order = dict[str, Any]
 
 
 class Posting(NamedTuple):
@@ -103,38 +103,53 @@ def post(
     a lock that available does not cover, PostingConflict for a repeat with another amount,
     BalanceOutOfRange; ValueError for an amount below 1.
     """
+    order = order_of(
+        kind, ids.new("btx"), tenant_id, amount, source_type, source_id, description, pending_delta
+    )
+    order["now"] = now
+    return _post(order)
+
+
+def order_of(
+    kind: PostingType,
+    id: str,
+    tenant_id: str,
+    amount: int,
+    source_type: str,
+    source_id: str,
+    description: str,
+    pending_delta: int,
+) -> Order:
+    """What is to be posted as line `id`. Raises ValueError for an amount that is none."""
     if type(amount) is not int or not 1 <= amount <= AMOUNT_MAX:
         raise ValueError(f"{amount!r} is not an amount of 1 to {AMOUNT_MAX} cents")
     available_delta, locked_delta = kinds.deltas(kind, amount)
-    return _post(
-        {
-            "id": ids.new("btx"),
-            "tenant_id": tenant_id,
-            "type": kind,
-            "amount": amount,
-            "available_delta": available_delta,
-            "locked_delta": locked_delta,
-            "pending_delta": pending_delta,
-            "source_type": source_type,
-            "source_id": source_id,
-            "description": description,
-            "now": now,
-        }
-    )
+    return {
+        "id": id,
+        "tenant_id": tenant_id,
+        "type": kind,
+        "amount": amount,
+        "available_delta": available_delta,
+        "locked_delta": locked_delta,
+        "pending_delta": pending_delta,
+        "source_type": source_type,
+        "source_id": source_id,
+        "description": description,
+    }
 
 
 def _post(order: Order) -> Posting:
     for _ in range(ATTEMPTS):
         ((sequence, *balance),) = sql.rows(POST, order)
         if sequence is not None:
-            return _posting(order, sequence, *balance)
-        if repeated := _repeat(order):
+            return posting_of(order, sequence, *balance)
+        if repeated := repeat_of(order):
             return repeated
         _prepare(order)
-    raise IntegrityError(f"The number after the balance's sequence is taken: {order['tenant_id']}")
+    raise number_taken(order)
 
 
-def _posting(
+def posting_of(
     order: Order,
     sequence: int,
     available: int,
@@ -144,7 +159,7 @@ def _posting(
     notify_below: int | None,
     notify_rise: bool,
 ) -> Posting:
-    """What POST made of `order`; the rest is what it returned, the balance as it left it."""
+    """What was made of `order`; the rest is the balance as the line left it."""
     available_delta = order["available_delta"]
     return Posting(
         order["id"],
@@ -167,7 +182,7 @@ def create_row(*, tenant_id: str) -> None:
     sql.rows(CREATE_ROW, {"id": ids.new("bal"), "tenant_id": tenant_id})
 
 
-def _repeat(order: Order) -> Posting | None:
+def repeat_of(order: Order) -> Posting | None:
     """The posting that an earlier call made of this order. Raises PostingConflict."""
     row = (
         BalanceTransaction.objects.filter(
@@ -200,21 +215,35 @@ def _prepare(order: Order) -> None:
     balance = balances.values("available", "locked", "pending").first()
     if balance is None:
         create_row(tenant_id=order["tenant_id"])
-    elif balance["locked"] < -order["locked_delta"]:
-        raise IntegrityError(
-            f"{order['type']} of {order['source_id']}: {order['amount']} cents are not locked"
-        )
-    elif balance["pending"] < -order["pending_delta"]:
-        raise IntegrityError(
-            f"{order['type']} of {order['source_id']}: {order['amount']} cents are not on their way"
-        )
-    elif order["type"] is PostingType.LOCK and balance["available"] < order["amount"]:
-        available = balance["available"]
-        shortfall = order["amount"] - available
-        raise InsufficientBalance(
-            f"{format_cents(order['amount'])} is {format_cents(shortfall)} more than is available.",
+    elif refusal := refusal_of(order, **balance):
+        raise refusal
+
+
+def refusal_of(order: Order, available: int, locked: int, pending: int) -> Exception | None:
+    """Why a balance of these cents does not take the order, if it does not: InsufficientBalance,
+    BalanceOutOfRange, or IntegrityError for what is not locked or not on its way."""
+    name, amount = f"{order['type']} of {order['source_id']}", order["amount"]
+    if locked < -order["locked_delta"]:
+        return IntegrityError(f"{name}: {amount} cents are not locked")
+    if pending < -order["pending_delta"]:
+        return IntegrityError(f"{name}: {amount} cents are not on their way")
+    if order["type"] is PostingType.LOCK and available < amount:
+        shortfall = amount - available
+        return InsufficientBalance(
+            f"{format_cents(amount)} is {format_cents(shortfall)} more than is available.",
             available_balance=available,
             shortfall=shortfall,
         )
-    elif abs(balance["available"] + order["available_delta"]) > AMOUNT_MAX:
-        raise BalanceOutOfRange("The balance would leave its range.")
+    after = (
+        abs(available + order["available_delta"]),
+        locked + order["locked_delta"],
+        pending + order["pending_delta"],
+    )
+    return (
+        BalanceOutOfRange("The balance would leave its range.") if max(after) > AMOUNT_MAX else None
+    )
+
+
+def number_taken(order: Order) -> IntegrityError:
+    """A line follows no balance: nothing can be posted for this tenant until somebody looked."""
+    return IntegrityError(f"The number after the balance's sequence is taken: {order['tenant_id']}")

@@ -8,19 +8,20 @@ raises PostingConflict.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
 
 from django.db import IntegrityError, connection, transaction
 from django.db.transaction import TransactionManagementError
-from django.dispatch import Signal
 
-from balance import posting
+from balance import posting, sets
 from balance.errors import BalanceOutOfRange, InvalidAdjustment
 from balance.kinds import PostingType
 from balance.models import DESCRIPTION_LENGTH_MAX, Adjustment
 from balance.posting import Posting
 from balance.selectors import Funds
+from balance.sets import Entry, Refused
 from balance.signals import available_balance_fell, available_balance_rose
 from common import ids
 from common.database.constraints import violated
@@ -111,6 +112,26 @@ def unlock(**arguments: Unpack[PostingArguments]) -> Posting:
 def settle(**arguments: Unpack[PostingArguments]) -> Posting:
     """Locked money has left: locked falls."""
     return _post(PostingType.SETTLEMENT, arguments)
+
+
+def post_many(entries: Sequence[Entry], *, now: datetime) -> list[Posting | Refused]:
+    """Post many movements of several tenants at once; what became of each, in their order.
+
+    Each is posted as it would be alone after those before it. A repeat is the first posting, with
+    `already_posted`; what cannot be posted is Refused with the error that it would raise alone, and
+    keeps none of the others back. A posting is announced once all are made, with the balance that
+    it left itself.
+
+    Rows of fundings and payments are locked before, the balances here in the order of their
+    tenants; so make one set in a transaction, as late as it can be, and post what fell out alone
+    once it is committed. Sets of 50 to 200 cost the least per posting; a tenant's balance is locked
+    while the whole set is posted.
+    """
+    outcomes = sets.post(entries, now=now)
+    for entry, outcome in zip(entries, outcomes, strict=True):
+        if isinstance(outcome, Posting) and (outcome.is_low or outcome.is_rise):
+            _announce(outcome, entry.tenant_id, entry.source_type, now)
+    return outcomes
 
 
 def change_pending(*, tenant_id: str, delta: int) -> Funds:
@@ -212,21 +233,22 @@ def adjust(
 
 def _post(kind: PostingType, arguments: PostingArguments) -> Posting:
     posted = posting.post(kind, **arguments)
-    if posted.is_low:
-        _announce(available_balance_fell, posted, arguments)
-    if posted.is_rise:
-        _announce(available_balance_rose, posted, arguments)
+    if posted.is_low or posted.is_rise:
+        _announce(posted, arguments["tenant_id"], arguments["source_type"], arguments["now"])
     return posted
 
 
-def _announce(news: Signal, posted: Posting, arguments: PostingArguments) -> None:
-    news.send(
-        sender=None,
-        tenant_id=arguments["tenant_id"],
-        available=posted.available_after,
-        source_type=arguments["source_type"],
-        now=arguments["now"],
-    )
+def _announce(posted: Posting, tenant_id: str, source_type: str, now: datetime) -> None:
+    news = {
+        "tenant_id": tenant_id,
+        "available": posted.available_after,
+        "source_type": source_type,
+        "now": now,
+    }
+    if posted.is_low:
+        available_balance_fell.send(sender=None, **news)
+    if posted.is_rise:
+        available_balance_rose.send(sender=None, **news)
 
 
 def _on_balance_row(statement: str, tenant_id: str, **values: int | datetime | None) -> Funds:

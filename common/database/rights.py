@@ -29,7 +29,9 @@ class Rights(NamedTuple):
 
 # Functions that run with the owner's rights, because the role has none: migrations of the ledger
 # make them.
-FUNCTIONS = frozenset({"balance_change_pending", "balance_open", "balance_post"})
+FUNCTIONS = frozenset(
+    {"balance_change_pending", "balance_open", "balance_post", "balance_post_many"}
+)
 READ_ONLY = Rights(insert=False, update=False)
 # Tables of packages, whose models cannot declare rights, and tables without a model.
 _ELSEWHERE: Mapping[str, Rights] = {

@@ -94,7 +94,7 @@ TABLES = {
     "webhooks_webhookendpoint": "IU",
     "webhooks_webhookevent": "IU(id)D",
 }
-FUNCTIONS = ["balance_change_pending", "balance_open", "balance_post"]
+FUNCTIONS = ["balance_change_pending", "balance_open", "balance_post", "balance_post_many"]
 NEVER_TRUNCATED = [
     "balance",
     "balance_adjustment",

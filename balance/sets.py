@@ -1,0 +1,150 @@
+"""Posts many movements of several tenants at once, in one round trip and one statement: it calls
+`balance_post_many` (migrations/sql/posting_in_sets.sql; decision 0138).
+
+What `balance.posting` says of one movement holds for each of a set, as if they were posted one
+after the other in the order given. One that cannot be posted keeps none of the others back.
+
+The balance rows are locked in the order of their tenants' ids before anything is written. Sets
+therefore do not wait for each other in a circle, nor for single postings, as long as a transaction
+makes one set and posts nothing before it: what fell out of a set is posted alone after the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import IntegrityError
+
+from balance import posting
+from balance.errors import PostingConflict
+from balance.kinds import PostingType
+from balance.models import DESCRIPTION_LENGTH_MAX, Balance
+from balance.posting import Order, Posting
+from common import ids
+from common.engine import arrays, sql
+from common.money import AMOUNT_MAX, CURRENCY
+from tenants.models import Tenant
+
+POST_MANY = """
+SELECT sequence, available, locked, pending, posted_at, notify_below, notify_rise
+FROM balance_post_many(
+    %(ids)s::text::text[], %(tenant_ids)s::text::text[], %(types)s::text::text[],
+    %(amounts)s::text::bigint[], %(pending_deltas)s::text::bigint[],
+    %(source_types)s::text::text[], %(source_ids)s::text::text[],
+    %(descriptions)s::text::text[], %(now)s
+)
+"""
+
+
+class Entry(NamedTuple):
+    """One movement of a set, in cents: the arguments of a posting but its time.
+
+    `pending_delta` moves the pending balance in the same statement.
+    """
+
+    kind: PostingType
+    tenant_id: str
+    amount: int
+    source_type: str
+    source_id: str
+    description: str
+    pending_delta: int = 0
+
+
+class Refused(NamedTuple):
+    """An entry that was not posted. `error` is what the same posting alone would raise:
+    InsufficientBalance, BalanceOutOfRange, PostingConflict, IntegrityError or ValueError."""
+
+    error: Exception
+
+
+def post(entries: Sequence[Entry], *, now: datetime) -> list[Posting | Refused]:
+    """Post what can be posted; what became of each entry, in their order.
+
+    A repeat is the first posting, with `already_posted`. One round trip; two more for each entry
+    that was not posted.
+    """
+    new = ids.several("btx", len(entries))
+    looked_at = [_order_of(entry, id) for entry, id in zip(entries, new, strict=True)]
+    outcomes = iter(_post([order for order in looked_at if isinstance(order, dict)], now))
+    return [next(outcomes) if isinstance(order, dict) else order for order in looked_at]
+
+
+def _order_of(entry: Entry, id: str) -> Order | Refused:
+    """What is to be posted. An entry that PostgreSQL cannot take would end the whole set."""
+    kind, tenant_id, amount, source_type, source_id, description, pending_delta = entry
+    try:
+        if abs(pending_delta) > AMOUNT_MAX or len(description) > DESCRIPTION_LENGTH_MAX:
+            raise ValueError(f"{source_id}: the change of pending or the description is too long")
+        return posting.order_of(
+            kind, id, tenant_id, amount, source_type, source_id, description, pending_delta
+        )
+    except ValueError as error:
+        return Refused(error)
+
+
+def _post(orders: Sequence[Order], now: datetime) -> list[Posting | Refused]:
+    if not orders:
+        return []
+    rows = _rows(orders, now)
+    if not rows:
+        unknown = _open_balances({order["tenant_id"] for order in orders})
+        if unknown:
+            return _without(unknown, orders, now)
+        rows = _rows(orders, now)
+    return [
+        _not_posted(order, *row[1:4]) if row[0] is None else posting.posting_of(order, *row)
+        for order, row in zip(orders, rows, strict=True)
+    ]
+
+
+def _rows(orders: Sequence[Order], now: datetime) -> list[tuple[Any, ...]]:
+    """A row per order; none if a tenant has no balance row yet, and then nothing was posted."""
+    values = {
+        "ids": arrays.texts([order["id"] for order in orders]),
+        "tenant_ids": arrays.texts([order["tenant_id"] for order in orders]),
+        "types": arrays.texts([order["type"] for order in orders]),
+        "amounts": arrays.plain([order["amount"] for order in orders]),
+        "pending_deltas": arrays.plain([order["pending_delta"] for order in orders]),
+        "source_types": arrays.texts([order["source_type"] for order in orders]),
+        "source_ids": arrays.texts([order["source_id"] for order in orders]),
+        "descriptions": arrays.texts([order["description"] for order in orders]),
+        "now": now,
+    }
+    return sql.rows(POST_MANY, values)
+
+
+def _open_balances(tenant_ids: Collection[str]) -> set[str]:
+    """Give each tenant a balance row, in the order in which a set locks them, while none is
+    locked; the tenants that do not exist."""
+    has_balance = Balance.objects.filter(tenant_id__in=tenant_ids, currency=CURRENCY)
+    missing = set(tenant_ids) - set(has_balance.values_list("tenant_id", flat=True))
+    known = set(Tenant.objects.filter(pk__in=missing).values_list("pk", flat=True))
+    for tenant_id in sorted(known):
+        posting.create_row(tenant_id=tenant_id)
+    return missing - known
+
+
+def _without(
+    unknown: Collection[str], orders: Sequence[Order], now: datetime
+) -> list[Posting | Refused]:
+    others = iter(_post([order for order in orders if order["tenant_id"] not in unknown], now))
+    return [
+        Refused(IntegrityError(f"There is no tenant {order['tenant_id']}"))
+        if order["tenant_id"] in unknown
+        else next(others)
+        for order in orders
+    ]
+
+
+def _not_posted(order: Order, available: int, locked: int, pending: int) -> Posting | Refused:
+    """The earlier posting of a repeat, or why the balance that the order met did not take it."""
+    try:
+        if repeated := posting.repeat_of(order):
+            return repeated
+    except PostingConflict as error:
+        return Refused(error)
+    refusal = posting.refusal_of(order, available, locked, pending)
+    return Refused(refusal or posting.number_taken(order))
