@@ -13,17 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import IntegrityError
 
 from balance import posting
 from balance.errors import PostingConflict
 from balance.kinds import PostingType
-from balance.models import DESCRIPTION_LENGTH_MAX, Balance
+from balance.models import DESCRIPTION_LENGTH_MAX, SOURCE_LENGTH_MAX, Balance
 from balance.posting import Order, Posting
 from common import ids
 from common.engine import arrays, sql
+from common.engine.postgresql.direct import Row
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.models import Tenant
 
@@ -76,13 +77,22 @@ def _order_of(entry: Entry, id: str) -> Order | Refused:
     """What is to be posted. An entry that PostgreSQL cannot take would end the whole set."""
     kind, tenant_id, amount, source_type, source_id, description, pending_delta = entry
     try:
-        if abs(pending_delta) > AMOUNT_MAX or len(description) > DESCRIPTION_LENGTH_MAX:
-            raise ValueError(f"{source_id}: the change of pending or the description is too long")
-        return posting.order_of(
+        order = posting.order_of(
             kind, id, tenant_id, amount, source_type, source_id, description, pending_delta
         )
+        if abs(pending_delta) > AMOUNT_MAX:
+            raise ValueError(f"{pending_delta!r} is more than pending can change by")
+        _require_storable(description, DESCRIPTION_LENGTH_MAX)
+        _require_storable(source_type, SOURCE_LENGTH_MAX)
+        _require_storable(source_id, SOURCE_LENGTH_MAX)
     except ValueError as error:
         return Refused(error)
+    return order
+
+
+def _require_storable(text: str, length_max: int) -> None:
+    if len(text) > length_max or "\0" in text:
+        raise ValueError(f"{text!r} is longer than {length_max} characters, or has a NUL")
 
 
 def _post(orders: Sequence[Order], now: datetime) -> list[Posting | Refused]:
@@ -94,13 +104,31 @@ def _post(orders: Sequence[Order], now: datetime) -> list[Posting | Refused]:
         if unknown:
             return _without(unknown, orders, now)
         rows = _rows(orders, now)
+    if all(row[0] is not None for row in rows):
+        return [posting.posting_of(order, *row) for order, row in zip(orders, rows, strict=True)]
+    return _outcomes(orders, rows)
+
+
+def _outcomes(orders: Sequence[Order], rows: Sequence[Row]) -> list[Posting | Refused]:
+    posted = {
+        _cause_of(order): place
+        for place, (order, row) in enumerate(zip(orders, rows, strict=True))
+        if row[0] is not None
+    }
     return [
-        _not_posted(order, *row[1:4]) if row[0] is None else posting.posting_of(order, *row)
-        for order, row in zip(orders, rows, strict=True)
+        _not_posted(order, *row[1:4], is_first=posted.get(_cause_of(order), -1) > place)
+        if row[0] is None
+        else posting.posting_of(order, *row)
+        for place, (order, row) in enumerate(zip(orders, rows, strict=True))
     ]
 
 
-def _rows(orders: Sequence[Order], now: datetime) -> list[tuple[Any, ...]]:
+def _cause_of(order: Order) -> tuple[str, ...]:
+    """What the database knows a movement by."""
+    return order["tenant_id"], order["source_type"], order["source_id"], order["type"]
+
+
+def _rows(orders: Sequence[Order], now: datetime) -> list[Row]:
     """A row per order; none if a tenant has no balance row yet, and then nothing was posted."""
     values = {
         "ids": arrays.texts([order["id"] for order in orders]),
@@ -139,10 +167,15 @@ def _without(
     ]
 
 
-def _not_posted(order: Order, available: int, locked: int, pending: int) -> Posting | Refused:
-    """The earlier posting of a repeat, or why the balance that the order met did not take it."""
+def _not_posted(
+    order: Order, available: int, locked: int, pending: int, *, is_first: bool
+) -> Posting | Refused:
+    """The earlier posting of a repeat, or why the balance that the order met did not take it.
+
+    `is_first`: the same movement was posted by a later entry of the set, so it is no repeat.
+    """
     try:
-        if repeated := posting.repeat_of(order):
+        if not is_first and (repeated := posting.repeat_of(order)):
             return repeated
     except PostingConflict as error:
         return Refused(error)

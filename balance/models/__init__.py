@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from balance.models.adjustments import Adjustment, AdjustmentProposal, ProposalDecision
 from balance.models.checks import LedgerCheck, LedgerCheckpoint, LedgerFullProof
-from balance.models.ledger import DESCRIPTION_LENGTH_MAX, Balance, BalanceTransaction, JournalLeg
+from balance.models.ledger import (
+    DESCRIPTION_LENGTH_MAX,
+    SOURCE_LENGTH_MAX,
+    Balance,
+    BalanceTransaction,
+    JournalLeg,
+)
 
 __all__ = [
     "DESCRIPTION_LENGTH_MAX",
+    "SOURCE_LENGTH_MAX",
     "Adjustment",
     "AdjustmentProposal",
     "Balance",

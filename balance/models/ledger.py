@@ -13,6 +13,7 @@ from common.fields import PrefixedIdField
 from common.money import CURRENCY
 
 DESCRIPTION_LENGTH_MAX = 200
+SOURCE_LENGTH_MAX = 32
 
 
 @pgtrigger.register(NEVER_TRUNCATED)
@@ -50,7 +51,7 @@ class Balance(models.Model):
     )
 
     # Money moves only through `balance_post` and the functions beside it
-    # (migrations/sql/posting.sql).
+    # (migrations/sql/posting.sql, posting_in_sets.sql).
     app_rights = Rights(
         insert=False, update=("notify_below", "notify_rise", "is_low", "low_noted_until")
     )
@@ -107,8 +108,8 @@ class BalanceTransaction(models.Model):
     locked_delta = models.BigIntegerField()
     available_after = models.BigIntegerField()
     locked_after = models.BigIntegerField()
-    source_type = models.CharField(max_length=32)
-    source_id = models.CharField(max_length=32, db_collation="C")
+    source_type = models.CharField(max_length=SOURCE_LENGTH_MAX)
+    source_id = models.CharField(max_length=SOURCE_LENGTH_MAX, db_collation="C")
     description = models.CharField(max_length=DESCRIPTION_LENGTH_MAX)
     created_at = models.DateTimeField()
 
