@@ -19,9 +19,9 @@ from benchmarks.errors import CannotMeasure
 from benchmarks.options import Options
 
 # In this order: the long history that `paging` makes is what `audit` and `memory` read.
-# Seconds each may take; the whole stays below 12 minutes, unless it runs in full.
+# Seconds each may take; the whole stays below 13 minutes, unless it runs in full.
 PARTS = {
-    "posting": 150,
+    "posting": 210,
     "api": 75,
     "server": 90,
     "webhooks": 110,
@@ -33,7 +33,7 @@ PARTS = {
     "sweeps": 60,
     "start": 90,
 }
-WHOLE_SECONDS = 11 * 60
+WHOLE_SECONDS = 12 * 60
 FULL_PART_SECONDS = 3600
 MET, MISSED, NOT_MEASURED = 0, 1, 2
 

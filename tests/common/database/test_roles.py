@@ -95,6 +95,12 @@ TABLES = {
     "webhooks_webhookevent": "IU(id)D",
 }
 FUNCTIONS = ["balance_change_pending", "balance_open", "balance_post", "balance_post_many"]
+# Both ways to post, with a tenant, a kind and cents.
+POSTING_FUNCTIONS = [
+    "SELECT balance_post('btx_x', %s, %s, %s, 0, 'adjustment', 'adj_x', 'x', now())",
+    "SELECT balance_post_many(ARRAY['btx_x'], ARRAY[%s], ARRAY[%s], ARRAY[%s], ARRAY[0],"
+    " ARRAY['adjustment'], ARRAY['adj_x'], ARRAY['x'], now())",
+]
 NEVER_TRUNCATED = [
     "balance",
     "balance_adjustment",
@@ -233,24 +239,22 @@ class TestMoney:
 
         assert balance_of(acme) == (0, 0, 0)
 
+    @pytest.mark.parametrize("function", POSTING_FUNCTIONS)
     @pytest.mark.parametrize("kind", ["gift", ""])
-    def test_the_function_takes_no_other_kind(self, acme, kind):
+    def test_the_function_takes_no_other_kind(self, acme, kind, function):
         fund(acme, 100)
 
         with (
             pytest.raises(DatabaseError, match="balance_transaction_is_sound"),
             transaction.atomic(),
         ):
-            rows(
-                "SELECT balance_post('btx_x', %s, %s, 5, 0, 'adjustment', 'adj_x', 'x', now())",
-                acme.pk,
-                kind,
-            )
+            rows(function, acme.pk, kind, 5)
         assert balance_of(acme) == (100, 0, 0)
 
+    @pytest.mark.parametrize("function", POSTING_FUNCTIONS)
     @pytest.mark.parametrize("kind", ["credit", "debit", "lock", "unlock", "settlement"])
     @pytest.mark.parametrize("cents", [0, -5])
-    def test_the_function_takes_no_amount_below_one(self, acme, kind, cents):
+    def test_the_function_takes_no_amount_below_one(self, acme, kind, cents, function):
         fund(acme, 100)
         ledger.lock(
             tenant_id=acme.pk,
@@ -265,13 +269,33 @@ class TestMoney:
             pytest.raises(DatabaseError, match="balance_transaction_is_sound"),
             transaction.atomic(),
         ):
-            rows(
-                "SELECT balance_post('btx_x', %s, %s, %s, 0, 'adjustment', 'adj_x', 'x', now())",
-                acme.pk,
-                kind,
-                cents,
-            )
+            rows(function, acme.pk, kind, cents)
         assert balance_of(acme) == (50, 0, 50)
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            "ARRAY['btx_x'], ARRAY[%(tenant)s], ARRAY['credit'], ARRAY[5, 6], ARRAY[0, 0]",
+            "ARRAY['btx_x', 'btx_y'], ARRAY[%(tenant)s, %(tenant)s], ARRAY['credit'],"
+            " ARRAY[5, 6], ARRAY[0, 0]",
+            "ARRAY['btx_x', 'btx_y'], ARRAY[%(tenant)s, %(tenant)s], ARRAY['credit', 'credit'],"
+            " ARRAY[5], ARRAY[0, 0]",
+            "ARRAY['btx_x', 'btx_y'], ARRAY[%(tenant)s, %(tenant)s], ARRAY['credit', NULL],"
+            " ARRAY[5, 6], ARRAY[0, 0]",
+        ],
+    )
+    def test_the_function_of_sets_posts_no_half_of_an_entry(self, acme, wrong):
+        fund(acme, 100)
+
+        with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT balance_post_many({wrong}, ARRAY['adjustment', 'adjustment'],"
+                " ARRAY['adj_x', 'adj_y'], ARRAY['x', 'y'], now())",
+                {"tenant": acme.pk},
+            )
+
+        assert balance_of(acme) == (100, 0, 0)
+        assert len(statement_of(acme)) == 1
 
 
 class TestTruncate:
