@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from django.db import transaction
 
-from balance import invariants
+from balance import invariants, posting, sets
 from balance import services as ledger
 from balance.errors import InsufficientBalance
 from balance.kinds import PostingType
@@ -150,3 +150,20 @@ def test_a_set_with_a_repeat_holds_all_its_balances_while_it_goes_line_by_line(a
     assert together(post, workers=6) == [None] * 6
     assert {each.available for each in Balance.objects.all()} == {185}
     require_sound_books()
+
+
+def test_a_set_that_has_to_open_a_balance_holds_no_other_meanwhile(acme, rival):
+    """Else two sets that open the same balances could wait for each other in a circle."""
+    fund(rival, 1)
+    given = [
+        posting.order_of(CREDIT, "btx_1", each.pk, 1, "payment", "pay_1", "Test", 0)
+        for each in (rival, acme)
+    ]
+
+    def look(_):
+        with transaction.atomic():
+            return Balance.objects.select_for_update(nowait=True).get(tenant=rival).available
+
+    with transaction.atomic():
+        assert sets._rows(given, NOW) == []
+        assert together(look, workers=1) == [1]
