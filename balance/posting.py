@@ -1,6 +1,6 @@
-"""The statement that posts one movement. It calls `balance_post` (migrations/sql/posting_in_sets),
+"""The statement that makes one posting. It calls `balance_post` (migrations/sql/posting_in_sets),
 which locks and updates the balance row and inserts the numbered row that explains the change, in a
-single round trip. The application's role can move money only so, or many movements at once
+single round trip. The application's role can move money only so, or by many postings at once
 (`balance.sets`; decisions 0114 and 0138).
 
 Correct inside a transaction and outside of one: it never fails on a repeat, so it never breaks the

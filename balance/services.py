@@ -115,7 +115,7 @@ def settle(**arguments: Unpack[PostingArguments]) -> Posting:
 
 
 def post_many(entries: Sequence[Entry], *, now: datetime) -> list[Posting | Refused]:
-    """Post many movements of several tenants at once; what became of each, in their order.
+    """Make many postings of several tenants at once; what became of each entry, in their order.
 
     Each is posted as it would be alone after those before it. A repeat is the first posting, with
     `already_posted`; what cannot be posted is Refused with the error that it would raise alone, and

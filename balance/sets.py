@@ -1,12 +1,12 @@
-"""Posts many movements of several tenants at once, in one round trip and one statement: it calls
+"""Makes many postings of several tenants at once, in one round trip and one statement: it calls
 `balance_post_many` (migrations/sql/posting_in_sets.sql; decision 0138).
 
-What `balance.posting` says of one movement holds for each of a set, as if they were posted one
-after the other in the order given. One that cannot be posted keeps none of the others back.
+What `balance.posting` says of one posting holds for each of a set, as if they were made one after
+the other in the order given. An entry that cannot be posted keeps none of the others back.
 
-The balance rows are locked in the order of their tenants' ids before anything is written. Sets
-therefore do not wait for each other in a circle, nor for single postings, as long as a transaction
-makes one set and posts nothing before it: what fell out of a set is posted alone after the commit.
+A set locks its balance rows in the order of their tenants' ids before it writes anything. Sets
+then do not wait in a circle, neither for each other nor for single postings, provided that a
+transaction makes one set and no posting before it: what fell out is posted alone after the commit.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FROM balance_post_many(
 
 
 class Entry(NamedTuple):
-    """One movement of a set, in cents: the arguments of a posting but its time.
+    """One posting of a set, in cents: the arguments of a single one, but its time.
 
     `pending_delta` moves the pending balance in the same statement.
     """
@@ -124,7 +124,7 @@ def _outcomes(orders: Sequence[Order], rows: Sequence[Row]) -> list[Posting | Re
 
 
 def _cause_of(order: Order) -> tuple[str, ...]:
-    """What the database knows a movement by."""
+    """What a posting is known by."""
     return order["tenant_id"], order["source_type"], order["source_id"], order["type"]
 
 
@@ -172,7 +172,7 @@ def _not_posted(
 ) -> Posting | Refused:
     """The earlier posting of a repeat, or why the balance that the order met did not take it.
 
-    `is_first`: the same movement was posted by a later entry of the set, so it is no repeat.
+    `is_first`: a later entry of the set is the same and was posted, so this one is no repeat.
     """
     try:
         if not is_first and (repeated := posting.repeat_of(order)):
