@@ -16,8 +16,7 @@ from balance.kinds import PostingType
 from balance.models import Balance, BalanceTransaction
 from balance.posting import Posting
 from balance.sets import Refused
-from tests.balance.builders import balance_of, fund, movement, statement_of
-from tests.balance.test_sets import entry
+from tests.balance.builders import balance_of, entry, fund, movement, statement_of
 from tests.builders import NOW, make_tenant
 from tests.races.together import rounds, together
 
