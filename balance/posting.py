@@ -1,7 +1,7 @@
-"""The statement that makes one posting. It calls `balance_post`, which locks and updates the balance
-row and inserts the numbered row that explains the change, in a single round trip
-(migrations/sql/posting_in_sets.sql). The application's role can move money only so, or by many
-postings at once (`balance.sets`; decisions 0114 and 0138).
+"""The statement that makes one posting. It calls `balance_post` (posting_in_sets.sql of the
+migrations), which locks and updates the balance row and inserts the numbered row that explains the
+change, in a single round trip. The application's role can move money only so, or by many postings
+at once (`balance.sets`; decisions 0114 and 0138).
 
 Correct inside a transaction and outside of one: it never fails on a repeat, so it never breaks the
 transaction around it. Row locks are taken in this order everywhere: rows of funding or payments
