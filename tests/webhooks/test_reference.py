@@ -251,6 +251,7 @@ SOONER, LATER = NOW - 30 * SECOND, NOW - SECOND
 # It waits for an hour; what has no payment waits for nothing.
 @queue(row(payment="a", due=LATER), row(payment="a", queued=-3600))
 @queue(row(due=LATER), row())
+@settings(max_examples=60)
 @given(
     endpoints=ENDPOINTS,
     deliveries=QUEUES,
@@ -357,7 +358,7 @@ OPEN = BREAKER_FAILURES - 1
 @tries(came(OK), last_success_at=NOW - 60 * SECOND)
 @tries(came(OK), last_success_at=NOW - 61 * SECOND)
 @tries(came(OK), last_success_at=NOW - 45 * SECOND)
-@settings(max_examples=30)  # each row of them is recorded one by one
+@settings(max_examples=20)  # each row of them is recorded one by one
 @given(
     endpoints=ENDPOINTS,
     deliveries=TRIED,
