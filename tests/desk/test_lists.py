@@ -12,15 +12,12 @@ from django.test.utils import CaptureQueriesContext
 from balance.models import BalanceTransaction
 from common.admin import EstimatedPaginator
 from common.ids import new
-from funding.models import FundingTransaction
-from funding.states import FundingStatus
 from tenants.models import AuditEvent
 from tests.balance.builders import fund
 from tests.builders import (
     NOW,
     make_auto_funding,
     make_endpoint,
-    make_funding,
     make_key,
     make_member,
     make_source,
@@ -247,21 +244,6 @@ class TestQueries:
         grown = {name for name in one if 0 < rows_of_one[name] < rows_of_two[name]}
         assert {name: two[name] for name in grown} == {name: one[name] for name in grown}
         assert set(one) - grown == UNTOUCHED
-
-    def test_of_many_fundings_are_as_few_as_of_one(self, desk, acme):
-        def queries():
-            with CaptureQueriesContext(connection) as captured:
-                desk.get("/admin/funding/fundingtransaction/")
-            return len(captured)
-
-        source = make_source(acme)
-        make_funding(acme, source, status=FundingStatus.COMPLETED)
-        one = queries()
-        for _ in range(20):
-            make_funding(acme, source, status=FundingStatus.COMPLETED)
-
-        assert queries() == one
-        assert FundingTransaction.objects.count() == 21
 
 
 @pytest.mark.parametrize("model", [m for m in EVERY if label(m) not in WRITTEN_BY_STAFF], ids=label)

@@ -123,14 +123,6 @@ class TestSweep:
 
         assert automatic(acme).count() == 1
 
-    def test_finds_them_with_one_query(self, acme, rival, django_assert_num_queries):
-        for tenant in (acme, rival):
-            make_auto_funding(tenant)
-            fund(tenant, 10_000)
-
-        with django_assert_num_queries(3):  # the time, recoveries, then who is due
-            auto_funding.sweep(now=NOW)
-
 
 class TestConfirmationDeadline:
     def deadline(self, tenant, amount):

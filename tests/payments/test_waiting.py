@@ -195,17 +195,6 @@ class TestRunning:
         assert statuses(payments) == ["waiting_for_funds", "created"]
         in_the_way()
 
-    def test_the_sweep_looks_only_where_the_oldest_is_covered(
-        self, acme, rival, django_assert_num_queries
-    ):
-        for tenant in (acme, rival):
-            pay(tenant, 500, wait=True)
-            pay(tenant, 100, wait=True, now=NOW + MINUTE)
-            fund(tenant, 400)
-
-        with django_assert_num_queries(2):  # the time, then who is covered
-            assert waiting.run_due(now=NOW + 2 * MINUTE) == 0
-
     def test_listens_as_long_as_somebody_waits(self, acme, queue):
         fund(acme, 800)
         waiting.run(tenant_id=acme.pk, now=NOW)

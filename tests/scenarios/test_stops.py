@@ -10,7 +10,6 @@ from balance import invariants
 from funding.models import FundingTransaction, SourceVerification
 from funding.services import deposits
 from networks.sandbox.models import SandboxInstruction
-from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tenants.services import switches
 from tenants.switches import SwitchKind
@@ -19,7 +18,6 @@ from tests.funding.builders import run_due as run_funding
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay
 from tests.payments.builders import run_due as run_payments
-from transfers import submission
 from webhooks.dispatcher import claims
 from webhooks.errors import WebhooksStopped
 from webhooks.models import WebhookDelivery
@@ -93,16 +91,6 @@ def test_a_switch_stops_nothing_else(acme, rival):
     run_funding()
 
     assert status_of(funding) == "completed"
-
-
-def test_stopped_rows_cost_no_look_at_each(acme, django_assert_num_queries):
-    top_up(acme)
-    engage(SwitchKind.PAYMENTS)
-    fund(acme, 100)
-    pay(acme, 100)
-
-    with django_assert_num_queries(5):  # the time, what is due; begin, claim nothing, end
-        assert submission.submit_due(PAYMENTS, now=NOW) == 0
 
 
 class TestWebhooks:
