@@ -25,7 +25,7 @@ from balance.sets import Entry, Refused
 from balance.signals import available_balance_fell, available_balance_rose
 from common import ids
 from common.database.constraints import violated
-from common.engine import sql
+from common.engine import arrays, sql
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.actors import Actor
 from tenants.services import audit
@@ -70,7 +70,7 @@ RETURNING available, pending, locked, currency, notify_below
 END_OF_WAIT = """
 UPDATE balance
 SET low_noted_until = %(now)s
-WHERE tenant_id = %(tenant_id)s AND low_noted_until > %(now)s
+WHERE tenant_id = ANY(%(tenant_ids)s::text::text[]) AND low_noted_until > %(now)s
 """
 
 
@@ -134,6 +134,17 @@ def post_many(entries: Sequence[Entry], *, now: datetime) -> list[Posting | Refu
     return outcomes
 
 
+def post_all(entries: Sequence[Entry], *, now: datetime) -> list[Posting]:
+    """`post_many` where one is not to be without the others: raises the error of the first that is
+    refused, in a transaction that the caller must undo then."""
+    postings = []
+    for outcome in post_many(entries, now=now):
+        if isinstance(outcome, Refused):
+            raise outcome.error
+        postings.append(outcome)
+    return postings
+
+
 def change_pending(*, tenant_id: str, delta: int) -> Funds:
     """Change the pending balance: funding set out (`delta` > 0), or ended without a posting
     (`delta` < 0).
@@ -175,9 +186,10 @@ def note_low(*, tenant_id: str, until: datetime | None) -> None:
     _on_balance_row(NOTE_LOW, tenant_id, until=until)
 
 
-def look_at_low_again(*, tenant_id: str, now: datetime) -> None:
-    """End the wait that `note_low` began, because its reason is over."""
-    sql.rows(END_OF_WAIT, {"tenant_id": tenant_id, "now": now})
+def look_at_low_again(*tenant_ids: str, now: datetime) -> None:
+    """End the waits that `note_low` began, because their reason is over. For several tenants the
+    caller holds the balance rows."""
+    sql.rows(END_OF_WAIT, {"tenant_ids": arrays.texts(tenant_ids), "now": now})
 
 
 @transaction.atomic

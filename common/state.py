@@ -5,12 +5,13 @@ The same table drives the code, a database trigger, the tests and the diagrams.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pgtrigger
 from django.db import models
 
+from common.engine import many
 from common.errors import Conflict
 
 
@@ -19,6 +20,14 @@ class IllegalTransition(Conflict):
     is_public = False
     title = "Not possible in this status"
     advice = "Read the object again: its status has changed, or never allowed this."
+
+
+class Step(NamedTuple):
+    """A move of one row, and what else changes with it."""
+
+    row: Any
+    target: str
+    changes: Mapping[str, Any]
 
 
 class StateTable:
@@ -50,10 +59,33 @@ class StateTable:
         moved = self.allows(source, target) and manager.filter(pk=row.pk, status=source).update(
             status=target, **changes
         )
+        step = Step(row, target, changes)
         if not moved:
-            raise IllegalTransition(f"{row.pk} cannot go from {source} to {target}.")
-        for name, value in {"status": target, **changes}.items():
-            setattr(row, name, value)
+            raise _refusal(step)
+        _write_down(step)
+
+    def advance_many(self, steps: Sequence[Step]) -> None:
+        """`advance` for rows of one model, each at most once: one statement for those of `steps`
+        that change the same columns.
+
+        The caller holds the rows' locks, or two workers may wait for each other's. Raises
+        IllegalTransition as `advance` does, in a transaction that the caller must undo then.
+        """
+        alike: dict[tuple[str, ...], list[Step]] = {}
+        for step in steps:
+            if not self.allows(step.row.status, step.target):
+                raise _refusal(step)
+            alike.setdefault(tuple(step.changes), []).append(step)
+        for group in alike.values():
+            moved = many.swap(
+                type(group[0].row),
+                column="status",
+                swaps=[many.Swap(s.row.pk, s.row.status, s.target, s.changes) for s in group],
+            )
+            if late := [step for step in group if step.row.pk not in moved]:
+                raise _refusal(late[0])
+        for step in steps:
+            _write_down(step)
 
     def trigger(self, name: str) -> pgtrigger.Trigger:
         """The table as a database trigger: any other change of `status` is refused."""
@@ -72,6 +104,16 @@ class StateTable:
             func="RAISE EXCEPTION 'status cannot go from % to %', OLD.status, NEW.status"
             " USING ERRCODE = 'check_violation';",
         )
+
+
+def _refusal(step: Step) -> IllegalTransition:
+    return IllegalTransition(f"{step.row.pk} cannot go from {step.row.status} to {step.target}.")
+
+
+def _write_down(step: Step) -> None:
+    """What the database now says, on the object as well."""
+    for name, value in {"status": step.target, **step.changes}.items():
+        setattr(step.row, name, value)
 
 
 def _reachable(initial: frozenset[str], moves: Mapping[str, frozenset[str]]) -> set[str]:

@@ -23,4 +23,4 @@ def on_available_balance_fell(
 
 def on_tenant_released(*, tenant_id: str, now: datetime, **_more: object) -> None:
     """Let the next sweep look at this balance. It left the tenant alone while it was suspended."""
-    ledger.look_at_low_again(tenant_id=tenant_id, now=now)
+    ledger.look_at_low_again(tenant_id, now=now)

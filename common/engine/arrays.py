@@ -20,5 +20,10 @@ def plain(values: Iterable[int | datetime | None]) -> str:
     return "{" + ",".join(["NULL" if v is None else f'"{v}"' for v in values]) + "}"
 
 
+def mixed(values: Iterable[object]) -> str:
+    """An array of any one type whose values `str` puts into words that PostgreSQL reads."""
+    return "{" + ",".join(["NULL" if v is None else f'"{_escaped(str(v))}"' for v in values]) + "}"
+
+
 def _escaped(text: str) -> str:
     return text.replace("\\", r"\\").replace('"', r"\"")

@@ -6,20 +6,21 @@ posting, event to the tenant. Lock order: the funding row first, the balance row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Model
 
 from balance import services as ledger
+from balance.kinds import PostingType
+from balance.sets import Entry
 from common import ids
-from common.engine import sql
 from common.engine.transactions import before_commit
 from common.engine.wakeups import enqueue_on_commit
+from common.state import Step
 from funding.methods import METHODS
 from funding.models import (
     SOURCE_TYPE,
@@ -40,6 +41,36 @@ _EVENT_OF = {
     FundingStatus.COMPLETED: "payment.completed",
     FundingStatus.FAILED: "payment.failed",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """A funding as it was read, and where it goes. `changes`: columns besides those that every
+    move to `target` fills."""
+
+    funding: FundingTransaction
+    target: FundingStatus
+    actor: Actor
+    reason: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def event(self) -> str | None:
+        """What the tenant is told."""
+        return "payment.returned" if self.changes.get("returned") else _EVENT_OF.get(self.target)
+
+    def step(self, now: datetime) -> Step:
+        """All that changes in its row."""
+        funding = self.funding
+        columns = {
+            "history_length": funding.history_length + 1,
+            "event_sequence": funding.event_sequence + (self.event is not None),
+            "updated_at": now,
+            f"{self.target}_at": now,
+            **_entry(funding, self.target, now),
+            **self.changes,
+        }
+        return Step(funding, self.target, columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,14 +124,16 @@ def start(
         **{f"{status}_at": now},
     )
     history = _history(funding, from_status="", actor=actor, reason="", now=now)
-    _publish(funding, "payment.created", now, rows=(funding, history))
+    told = _told(funding, "payment.created")
+    events.publish_payment(
+        tenant_id=tenant_id, type=told.type, data=told.data, now=now, rows=(funding, history)
+    )
     before_commit(partial(ledger.change_pending, tenant_id=funding.tenant_id, delta=funding.amount))
     if not waits:
         enqueue_on_commit("funding.submit_due")
     return funding
 
 
-@transaction.atomic
 def move(
     *,
     funding: FundingTransaction,
@@ -115,25 +148,31 @@ def move(
     Raises IllegalTransition, and changes nothing, when its status is no longer what was read or
     the machine has no such move.
     """
-    source = FundingStatus(funding.status)
-    event = "payment.returned" if changes.get("returned") else _EVENT_OF.get(target)
-    FUNDING_STATES.advance(
-        funding,
-        target,
-        history_length=funding.history_length + 1,
-        event_sequence=funding.event_sequence + (event is not None),
-        updated_at=now,
-        **{f"{target}_at": now},
-        **_entry(funding, target, now),
-        **changes,
+    step = Move(funding=funding, target=target, actor=actor, reason=reason, changes=changes)
+    move_many([step], now=now)
+
+
+@transaction.atomic
+def move_many(moves: Sequence[Move], *, now: datetime) -> None:
+    """`move` for many fundings, each at most once: all or none.
+
+    Where there are several the caller holds their rows' locks, taken in the order of their ids.
+    """
+    sources = [FundingStatus(each.funding.status) for each in moves]
+    FUNDING_STATES.advance_many([each.step(now) for each in moves])
+    happened = [_told(each.funding, each.event) for each in moves if each.event is not None]
+    events.publish_payments(
+        happened,
+        now=now,
+        rows=[
+            _history(
+                each.funding, from_status=source, actor=each.actor, reason=each.reason, now=now
+            )
+            for each, source in zip(moves, sources, strict=True)
+        ],
     )
-    history = _history(funding, from_status=source, actor=actor, reason=reason, now=now)
-    if event is None:
-        sql.insert(history)
-    else:
-        _publish(funding, event, now, rows=(history,))
-    messages.look_again(funding.pk, now=now)
-    _post(funding, source=source, now=now)
+    messages.look_again([each.funding.pk for each in moves], now=now)
+    _post([(each.funding, source) for each, source in zip(moves, sources, strict=True)], now=now)
 
 
 def _entry(funding: FundingTransaction, target: FundingStatus, now: datetime) -> dict[str, Any]:
@@ -164,45 +203,51 @@ def _history(
     )
 
 
-def _publish(
-    funding: FundingTransaction, event: str, now: datetime, *, rows: Sequence[Model]
-) -> None:
-    events.publish_payment(
-        tenant_id=funding.tenant_id,
-        type=event,
-        data=PaymentData(
-            payment_id=funding.pk,
-            amount=funding.amount,
-            status=funding.status,
-            currency=funding.currency,
-            direction="in",
-            sequence=funding.event_sequence,
-            failure_code=funding.failure_code or None,
-            return_code=funding.return_code or None,
-        ),
-        now=now,
-        rows=rows,
+def _told(funding: FundingTransaction, event: str) -> events.PaymentEvent:
+    data = PaymentData(
+        payment_id=funding.pk,
+        amount=funding.amount,
+        status=funding.status,
+        currency=funding.currency,
+        direction="in",
+        sequence=funding.event_sequence,
+        failure_code=funding.failure_code or None,
+        return_code=funding.return_code or None,
     )
+    return events.PaymentEvent(tenant_id=funding.tenant_id, type=event, data=data)
 
 
-def _post(funding: FundingTransaction, *, source: FundingStatus, now: datetime) -> None:
-    """Change the balance as the move demands. Last in the transaction, because many wait for the
-    balance row."""
-    posting: ledger.PostingArguments = {
-        "tenant_id": funding.tenant_id,
-        "amount": funding.amount,
-        "source_type": SOURCE_TYPE,
-        "source_id": funding.pk,
-        "description": "Funding completed",
-        "now": now,
-    }
-    if funding.status == FundingStatus.COMPLETED:
-        posting["pending_delta"] = -funding.amount
-        ledger.credit(**posting)
-    elif source == FundingStatus.COMPLETED:
-        posting["description"] = f"Funding returned {funding.return_code}"
-        ledger.debit(**posting)
-    elif funding.status == FundingStatus.FAILED and source in IN_FLIGHT:
+def _post(moved: Sequence[tuple[FundingTransaction, FundingStatus]], *, now: datetime) -> None:
+    """Change the balances as the moves from these statuses demand. Last in the transaction, because
+    many wait for the balance rows. Raises ValueError for a set that would lock them in two rounds.
+    """
+    entries = [entry for each in moved for entry in _entries(*each)]
+    given_up = [
+        funding
+        for funding, source in moved
+        if funding.status == FundingStatus.FAILED and source in IN_FLIGHT
+    ]
+    if entries and given_up:
+        raise ValueError("what gives up and what posts are two sets, or two workers may deadlock")
+    ledger.post_all(entries, now=now)
+    for funding in sorted(given_up, key=lambda funding: funding.tenant_id):
         ledger.change_pending(tenant_id=funding.tenant_id, delta=-funding.amount)
-    if funding.trigger == Trigger.AUTO_FUNDING and funding.status not in IN_FLIGHT:
-        ledger.look_at_low_again(tenant_id=funding.tenant_id, now=now)
+    automatic = {
+        funding.tenant_id
+        for funding, _ in moved
+        if funding.trigger == Trigger.AUTO_FUNDING and funding.status not in IN_FLIGHT
+    }
+    if automatic:
+        ledger.look_at_low_again(*automatic, now=now)
+
+
+def _entries(funding: FundingTransaction, source: FundingStatus) -> list[Entry]:
+    """The posting that the move from `source` makes, if any."""
+    if funding.status == FundingStatus.COMPLETED:
+        kind, description, pending = PostingType.CREDIT, "Funding completed", -funding.amount
+    elif source == FundingStatus.COMPLETED:
+        kind, description, pending = PostingType.DEBIT, f"Funding returned {funding.return_code}", 0
+    else:
+        return []
+    tenant_id, amount = funding.tenant_id, funding.amount
+    return [Entry(kind, tenant_id, amount, SOURCE_TYPE, funding.pk, description, pending)]

@@ -93,7 +93,7 @@ def resume(*, tenant_id: str, actor: Actor, now: datetime) -> bool:
         now=now,
     )
     paused.update(paused_reason="", paused_until=None, failures_in_a_row=0, resumed_at=now)
-    ledger.look_at_low_again(tenant_id=tenant_id, now=now)
+    ledger.look_at_low_again(tenant_id, now=now)
     return True
 
 

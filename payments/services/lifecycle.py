@@ -6,7 +6,7 @@ posting. Lock order: the payment row first, the balance row last.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -16,9 +16,11 @@ from typing import Any
 from django.db import transaction
 
 from balance import services as ledger
-from balance.posting import Posting
+from balance.kinds import PostingType
+from balance.sets import Entry
 from common import ids
 from common.engine.wakeups import enqueue_on_commit
+from common.state import Step
 from payments.methods import METHODS
 from payments.models import SOURCE_TYPE, Payment, PaymentEvent, Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
@@ -37,6 +39,35 @@ _EVENT_OF = MappingProxyType[str, str](
         PaymentStatus.CANCELED: "payment.failed",
     }
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """A payment as it was read, and where it goes. `changes`: columns besides those that every
+    move to `target` fills, or in their place."""
+
+    payment: Payment
+    target: PaymentStatus
+    actor: Actor
+    reason: str = ""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def event(self) -> str | None:
+        """What the tenant is told."""
+        return "payment.returned" if self.changes.get("returned") else _EVENT_OF.get(self.target)
+
+    def step(self, now: datetime) -> Step:
+        """All that changes in its row."""
+        payment, is_due = self.payment, not self.payment.awaits_confirmation
+        columns = {
+            "history_length": payment.history_length + 1,
+            "event_sequence": payment.event_sequence + (self.event is not None),
+            "updated_at": now,
+            **_entry(self.target, payment.method, payment.network, now, is_due=is_due),
+            **self.changes,
+        }
+        return Step(payment, self.target, columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,13 +113,12 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
         updated_at=now,
         **_entry(status, terms.method, terms.network, now, is_due=not needs_people),
     )
-    _write_history(payment, from_status="", actor=actor, reason="", now=now)
-    _publish(payment, "payment.created", now)
-    _follow_up(payment, source=None, now=now)
+    history = _history(payment, from_status="", actor=actor, reason="", now=now)
+    events.publish_payments([_told(payment, "payment.created")], now=now, rows=[history])
+    _follow_up([(payment, None)], now)
     return payment
 
 
-@transaction.atomic
 def move(
     *,
     payment: Payment,
@@ -104,25 +134,30 @@ def move(
     machine has no such move. Raises InsufficientBalance when available does not cover a waiting
     one.
     """
-    source = PaymentStatus(payment.status)
-    waits_for_people = payment.awaits_confirmation
-    event = "payment.returned" if changes.get("returned") else _EVENT_OF.get(target)
-    PAYMENT_STATES.advance(
-        payment,
-        target,
-        history_length=payment.history_length + 1,
-        event_sequence=payment.event_sequence + (event is not None),
-        updated_at=now,
-        **{
-            **_entry(target, payment.method, payment.network, now, is_due=not waits_for_people),
-            **changes,
-        },
+    step = Move(payment=payment, target=target, actor=actor, reason=reason, changes=changes)
+    move_many([step], now=now)
+
+
+@transaction.atomic
+def move_many(moves: Sequence[Move], *, now: datetime) -> None:
+    """`move` for many payments, each at most once: all or none.
+
+    Where there are several the caller holds their rows' locks, taken in the order of their ids.
+    """
+    sources = [PaymentStatus(each.payment.status) for each in moves]
+    PAYMENT_STATES.advance_many([each.step(now) for each in moves])
+    events.publish_payments(
+        [_told(each.payment, each.event) for each in moves if each.event is not None],
+        now=now,
+        rows=[
+            _history(
+                each.payment, from_status=source, actor=each.actor, reason=each.reason, now=now
+            )
+            for each, source in zip(moves, sources, strict=True)
+        ],
     )
-    _write_history(payment, from_status=source, actor=actor, reason=reason, now=now)
-    if event is not None:
-        _publish(payment, event, now)
-    messages.look_again(payment.pk, now=now)
-    _follow_up(payment, source=source, now=now)
+    messages.look_again([each.payment.pk for each in moves], now=now)
+    _follow_up([(each.payment, source) for each, source in zip(moves, sources, strict=True)], now)
 
 
 def confirm(*, payment: Payment, now: datetime) -> None:
@@ -161,11 +196,11 @@ def sending(method: str, network: str, now: datetime) -> dict[str, Any]:
     }
 
 
-def _write_history(
+def _history(
     payment: Payment, *, from_status: str, actor: Actor, reason: str, now: datetime
-) -> None:
-    PaymentEvent.objects.create(
-        payment=payment,
+) -> PaymentEvent:
+    return PaymentEvent(
+        payment_id=payment.pk,
         sequence=payment.history_length,
         from_status=from_status,
         to_status=payment.status,
@@ -178,48 +213,48 @@ def _write_history(
     )
 
 
-def _publish(payment: Payment, event: str, now: datetime) -> None:
-    events.publish_payment(
-        tenant_id=payment.tenant_id,
-        type=event,
-        data=PaymentData(
-            payment_id=payment.pk,
-            amount=payment.amount,
-            status=payment.status,
-            currency=payment.currency,
-            direction="out",
-            sequence=payment.event_sequence,
-            failure_code=payment.failure_code or None,
-            return_code=payment.return_code or None,
-        ),
-        now=now,
-    )
-
-
-def _follow_up(payment: Payment, *, source: PaymentStatus | None, now: datetime) -> None:
-    """Change the balance as the move demands. Last in the transaction, because many wait for the
-    balance row."""
-    match payment.status:
-        case PaymentStatus.WAITING_FOR_FUNDS:
-            ledger.set_notify_rise(tenant_id=payment.tenant_id, wanted=True)
-        case PaymentStatus.CREATED:
-            enqueue_on_commit("payments.submit_due")
-            _post(payment, ledger.lock, "Payment", now)
-        case PaymentStatus.COMPLETED:
-            _post(payment, ledger.settle, "Payment completed", now)
-        case PaymentStatus.RETURNED:
-            _post(payment, ledger.credit, f"Payment returned {payment.return_code}", now)
-        case PaymentStatus.FAILED | PaymentStatus.CANCELED if source in OPEN:
-            _post(payment, ledger.unlock, f"Payment {payment.status}", now)
-
-
-def _post(payment: Payment, post: Callable[..., Posting], description: str, now: datetime) -> None:
-    posting = post(
-        tenant_id=payment.tenant_id,
+def _told(payment: Payment, event: str) -> events.PaymentEvent:
+    data = PaymentData(
+        payment_id=payment.pk,
         amount=payment.amount,
-        source_type=SOURCE_TYPE,
-        source_id=payment.pk,
-        description=description,
-        now=now,
+        status=payment.status,
+        currency=payment.currency,
+        direction="out",
+        sequence=payment.event_sequence,
+        failure_code=payment.failure_code or None,
+        return_code=payment.return_code or None,
     )
-    payment.new_posting_ids = [*payment.new_posting_ids, posting.id]
+    return events.PaymentEvent(tenant_id=payment.tenant_id, type=event, data=data)
+
+
+def _follow_up(moved: Sequence[tuple[Payment, PaymentStatus | None]], now: datetime) -> None:
+    """Change the balances as the moves from these statuses demand. Last in the transaction, because
+    many wait for the balance rows."""
+    payments = [payment for payment, _ in moved]
+    for tenant_id in sorted(
+        {p.tenant_id for p in payments if p.status == PaymentStatus.WAITING_FOR_FUNDS}
+    ):
+        ledger.set_notify_rise(tenant_id=tenant_id, wanted=True)
+    if any(payment.status == PaymentStatus.CREATED for payment in payments):
+        enqueue_on_commit("payments.submit_due")
+    made = [(payment, entry) for payment, source in moved for entry in _entries(payment, source)]
+    postings = ledger.post_all([entry for _, entry in made], now=now)
+    for (payment, _), posting in zip(made, postings, strict=True):
+        payment.new_posting_ids = [*payment.new_posting_ids, posting.id]
+
+
+def _entries(payment: Payment, source: PaymentStatus | None) -> list[Entry]:
+    """The posting that the move from `source` makes, if any."""
+    match payment.status:
+        case PaymentStatus.CREATED:
+            kind, description = PostingType.LOCK, "Payment"
+        case PaymentStatus.COMPLETED:
+            kind, description = PostingType.SETTLEMENT, "Payment completed"
+        case PaymentStatus.RETURNED:
+            kind, description = PostingType.CREDIT, f"Payment returned {payment.return_code}"
+        case PaymentStatus.FAILED | PaymentStatus.CANCELED if source in OPEN:
+            kind, description = PostingType.UNLOCK, f"Payment {payment.status}"
+        case _:
+            return []
+    tenant_id, amount = payment.tenant_id, payment.amount
+    return [Entry(kind, tenant_id, amount, SOURCE_TYPE, payment.pk, description)]

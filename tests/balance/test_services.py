@@ -103,14 +103,14 @@ class TestLowBalances:
     def test_are_due_again_when_the_wait_is_over_early(self, low):
         ledger.note_low(tenant_id=low, until=NOW + SECOND)
 
-        ledger.look_at_low_again(tenant_id=low, now=NOW)
+        ledger.look_at_low_again(low, now=NOW)
 
         assert selectors.low_tenants(now=NOW) == [low]
 
     def test_the_end_of_no_wait_changes_nothing(self, acme):
         fund(acme, 1)
 
-        ledger.look_at_low_again(tenant_id=acme.pk, now=NOW)
+        ledger.look_at_low_again(acme.pk, now=NOW)
 
         assert Balance.objects.get().low_noted_until is None
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from django.db import IntegrityError, transaction
 
-from common.state import IllegalTransition, StateTable
+from common.state import IllegalTransition, StateTable, Step
 from tenants.models import Tenant
 from tests.database import owner
 
@@ -62,6 +62,40 @@ class TestAdvance:
 
         assert Tenant.objects.get(pk=acme.pk).name == "Acme"
         assert (acme.status, acme.name) == ("active", "Acme")
+
+
+@pytest.mark.django_db
+class TestAdvanceMany:
+    def test_moves_rows_that_change_different_columns(self, acme, rival):
+        Tenant.objects.filter(pk=rival.pk).update(status="suspended")
+        rival.refresh_from_db()
+
+        table().advance_many(
+            [Step(acme, "suspended", {"name": "closed"}), Step(rival, "active", {})]
+        )
+
+        assert [(row.status, row.name) for row in (acme, rival)] == [
+            ("suspended", "closed"),
+            ("active", "Rival"),
+        ]
+        kept = Tenant.objects.in_bulk([acme.pk, rival.pk])
+        assert (kept[acme.pk].status, kept[acme.pk].name) == ("suspended", "closed")
+        assert (kept[rival.pk].status, kept[rival.pk].name) == ("active", "Rival")
+
+    def test_refuses_all_where_another_worker_was_first_with_one(self, acme, rival):
+        Tenant.objects.filter(pk=rival.pk).update(status="suspended")
+
+        with pytest.raises(IllegalTransition) as refusal, transaction.atomic():
+            table().advance_many([Step(row, "suspended", {}) for row in (acme, rival)])
+
+        assert refusal.value.detail == f"{rival.pk} cannot go from active to suspended."
+        assert (acme.status, Tenant.objects.get(pk=acme.pk).status) == ("active", "active")
+
+    def test_asks_the_table_before_it_changes_anything(self, acme, rival):
+        with pytest.raises(IllegalTransition):
+            table().advance_many([Step(acme, "suspended", {}), Step(rival, "active", {})])
+
+        assert Tenant.objects.get(pk=acme.pk).status == "active"
 
 
 def install(states):

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from redis import Redis
 
 from common import ids
-from tests.builders import NOW, make_endpoint, publish, publish_notice
+from tenants.models import Mode, Tenant, TenantStatus
+from tests.builders import NOW, make_endpoint, make_tenant, publish, publish_notice
 from tests.database import owner
 from webhooks import bodies, wake
 from webhooks.models import DisabledReason, WebhookDelivery, WebhookEvent
@@ -112,6 +114,88 @@ class TestPaymentEvent:
         assert not WebhookEvent.objects.exists()
         assert not WebhookDelivery.objects.exists()
         assert wake_ups() == 0
+
+
+class TestPaymentEventsOfMany:
+    def test_are_each_what_it_would_be_alone(self, acme, rival, django_assert_num_queries):
+        quiet = make_tenant(name="Quiet")
+        off = {"status": EndpointStatus.DISABLED, "disabled_reason": DisabledReason.TENANT}
+        for tenant, choices in (
+            (acme, [{"events": ["*"]}, {"events": ["payment.failed"]}, {"events": ["*"], **off}]),
+            (rival, [{"events": ["payment.failed", "balance.low"]}, {"events": ["balance.low"]}]),
+        ):
+            for chosen in choices:
+                make_endpoint(tenant, **chosen)
+        make_endpoint(acme, status=EndpointStatus.REMOVED, removed_at=NOW)
+        happened = [
+            events.PaymentEvent(
+                tenant_id=tenant.pk, type=type, data=payment_data(sequence=number, failure_code=odd)
+            )
+            for number, (tenant, type, odd) in enumerate(
+                itertools.product(
+                    (acme, rival, quiet), ("payment.completed", "payment.failed"), (None, 'é"\\,{')
+                )
+            )
+        ]
+        for event in happened:
+            events.publish_payment(
+                tenant_id=event.tenant_id, type=event.type, data=event.data, now=NOW
+            )
+        alone = stored_events()
+
+        with owner.as_owner(), connection.cursor() as cursor:
+            cursor.execute(
+                "DELETE FROM webhooks_webhookdelivery; DELETE FROM webhooks_webhookevent"
+            )
+        with django_assert_num_queries(1):
+            events.publish_payments(happened, now=NOW, rows=[a_row()])
+
+        assert stored_events() == alone
+        assert all(ids.is_id(row.pk, "dlv") for row in WebhookDelivery.objects.all())
+        assert all(ids.is_id(row.pk, "evt") for row in WebhookEvent.objects.all())
+
+    def test_may_be_none_for_the_rows_they_come_with(self, db):
+        row = a_row()
+
+        events.publish_payments([], now=NOW, rows=[row])
+
+        assert Tenant.objects.get().pk == row.pk
+
+    def test_refuse_a_name_that_is_not_in_the_contract(self, acme):
+        paid = events.PaymentEvent(tenant_id=acme.pk, type="payment.paid", data=payment_data())
+
+        with pytest.raises(ValueError, match=r"payment\.paid"):
+            events.publish_payments([paid], now=NOW, rows=[a_row()])
+
+
+def payment_data(**fields):
+    values = {
+        "payment_id": ids.new("ftx"),
+        "amount": 25_000,
+        "status": "completed",
+        "direction": "in",
+        "sequence": 1,
+        "failure_code": None,
+        "return_code": None,
+    }
+    return bodies.PaymentData(**(values | fields))
+
+
+def a_row():
+    return Tenant(name="Row", mode=Mode.SANDBOX, status=TenantStatus.ACTIVE, created_at=NOW)
+
+
+def stored_events():
+    """All that is stored of events and their deliveries, but for their own ids."""
+    found = []
+    for event in WebhookEvent.objects.order_by("payment_id", "sequence"):
+        columns = ("endpoint_id", "tenant_id", "payment_id", "sequence", "status")
+        times = ("next_attempt_at", "queued_at", "created_at", "attempts", "is_manual")
+        deliveries = event.deliveries.order_by("endpoint_id").values_list(*columns, *times)
+        body = json.loads(bytes(event.body)) | {"id": ""}
+        terms = (event.tenant_id, event.type, event.payment_id, event.sequence, event.created_at)
+        found.append((*terms, event.receivers, body, list(deliveries)))
+    return found
 
 
 class TestNotice:

@@ -10,6 +10,7 @@ what they do to them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -80,10 +81,10 @@ def apply(handler: MessageHandler[Subject], *, event_id: int, now: datetime) -> 
     return _judge(handler, row, event, now)
 
 
-def look_again(row_id: str, *, now: datetime) -> int:
-    """Judge again what was put aside because of the row's status, after the row has moved; returns
-    how many messages that were."""
-    refused = InboundEvent.objects.filter(instruction_id=row_id, outcome=InboundOutcome.REVIEW)
+def look_again(row_ids: Sequence[str], *, now: datetime) -> int:
+    """Judge again what was put aside because of the rows' statuses, after the rows have moved;
+    returns how many messages that were."""
+    refused = InboundEvent.objects.filter(instruction_id__in=row_ids, outcome=InboundOutcome.REVIEW)
     return refused.exclude(refused_in="").update(
         outcome=InboundOutcome.NEW, next_attempt_at=now, decided_at=None
     )

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 from django.db import connection
@@ -31,6 +31,19 @@ class TestArrays:
     )
     def test_plain_values_and_nothing(self, values, kind):
         assert read(arrays.plain(values), kind) == values
+
+    @pytest.mark.parametrize(
+        ("values", "kind"),
+        [
+            ([1, None, -3], "int"),
+            ([True, False, None], "bool"),
+            ([datetime(2026, 11, 21, 12, 0, 0, 1, tzinfo=UTC), None], "timestamptz"),
+            ([date(2026, 11, 21), None], "date"),
+            (["", None, "NULL", 'say "\\"'], "text"),
+        ],
+    )
+    def test_values_of_any_one_type(self, values, kind):
+        assert read(arrays.mixed(values), kind) == values
 
     def test_may_be_empty(self):
         assert read(arrays.texts([]), "text") == []
