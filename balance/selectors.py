@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from django.db.models.expressions import Combinable
 
 from balance.models import Balance, BalanceTransaction
 from common import ids
-from common.engine import sql
+from common.engine import arrays, sql
 from common.errors import NotFound
 from common.money import CURRENCY
 
@@ -36,6 +36,12 @@ SUMMARY = """
 SELECT available, pending, locked, currency, notify_below
 FROM balance
 WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
+"""
+
+SUMMARIES = """
+SELECT tenant_id, available, pending, locked, currency, notify_below
+FROM balance
+WHERE tenant_id = ANY(%(tenant_ids)s::text::text[]) AND currency = %(currency)s
 """
 
 _PAGE = f"""
@@ -88,11 +94,22 @@ class Funds:
     currency: str = CURRENCY
     notify_below: int | None = None
 
+    def is_below(self, threshold: int) -> bool:
+        """Whether what is available and what is on its way are together less than that."""
+        return self.available + self.pending < threshold
+
 
 def summary(tenant_id: str) -> Funds:
     """The tenant's balance; zeros before its first line. One query."""
     row = sql.first(SUMMARY, {"tenant_id": tenant_id, "currency": CURRENCY})
     return Funds(*row) if row else Funds()
+
+
+def summaries(tenant_ids: Collection[str]) -> dict[str, Funds]:
+    """`summary` of several tenants, by their ids. One query."""
+    values = {"tenant_ids": arrays.texts(tenant_ids), "currency": CURRENCY}
+    found = {tenant_id: Funds(*row) for tenant_id, *row in sql.rows(SUMMARIES, values)}
+    return {tenant_id: found.get(tenant_id, Funds()) for tenant_id in tenant_ids}
 
 
 def postings_of(

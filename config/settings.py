@@ -366,6 +366,8 @@ SEAL_MAIL_TO = text("SEAL_MAIL_TO", default="")
 
 # How fast the sandbox bank moves: instant, seconds or banking_days.
 SANDBOX_PACE = text("SANDBOX_PACE", default="seconds")
+# Messages of networks that are applied in one transaction where they are plain; 1: each alone.
+NETWORK_MESSAGES_PER_SET = count("NETWORK_MESSAGES_PER_SET", default=200, minimum=1)
 # Cents per funding transaction.
 ACH_AMOUNT_MAX = count("ACH_AMOUNT_MAX", default=100_000_000, minimum=1)
 RTP_AMOUNT_MAX = count("RTP_AMOUNT_MAX", default=1_000_000_000, minimum=1)

@@ -14,7 +14,7 @@ def on_available_balance_fell(
 ) -> None:
     """Evaluate auto-funding in the transaction of the posting that crossed the mark.
 
-    Does nothing for the return of a funding: `auto_funding.after_outcome` runs after that posting,
+    Does nothing for the return of a funding: `auto_funding.after_outcomes` runs after that posting,
     and has to look at the return code first.
     """
     if source_type != SOURCE_TYPE:

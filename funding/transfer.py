@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -24,7 +24,7 @@ from tenants import actors
 from tenants.actors import Actor
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, submittable
-from transfers.contract import Rule, Transfer
+from transfers.contract import Effect, Rule, Transfer
 from transfers.inbox import messages
 from transfers.inbox.models import InboundEvent
 from transfers.submission import RETRY_AFTER
@@ -108,44 +108,49 @@ class FundingTransfer(Transfer[FundingTransaction]):
             failure_code=refusal.code,
             failure_message=refusal.reason[:300],
         )
-        auto_funding.after_outcome(funding=row, now=now)
+        auto_funding.after_outcomes([row], now=now)
 
     # --- The network reports on it
 
-    def imply(
-        self, row: FundingTransaction, target: str, event: InboundEvent, now: datetime
-    ) -> None:
-        """Make the step that no message reported, because a later message implies it."""
-        lifecycle.move(
-            funding=row,
-            target=S(target),
-            actor=messages.actor_of(event),
-            now=now,
-            reason=f"implied by {event.kind}",
-        )
+    def imply(self, effects: Sequence[Effect], now: datetime) -> None:
+        """Make the steps that no message reported, because later messages imply them."""
+        moves = [
+            lifecycle.Move(
+                funding=row,
+                target=S(target),
+                actor=messages.actor_of(event),
+                reason=f"implied by {event.kind}",
+            )
+            for row, target, event in effects
+        ]
+        lifecycle.move_many(moves, now=now)
 
-    def apply(
-        self, row: FundingTransaction, target: str, event: InboundEvent, now: datetime
-    ) -> None:
-        """Move to in transit, completed, failed or returned, as the message says."""
-        # Before the move, which takes the balance row: a removal locks the source first, then the
+    def apply(self, effects: Sequence[Effect], now: datetime) -> None:
+        """Move to in transit, completed, failed or returned, as the messages say."""
+        # Before the moves, which take the balance rows: a removal locks the source first, then the
         # balance.
-        if event.kind == EventKind.RETURNED:
-            sources.note_return(source=row.source, return_code=event.code, now=now)
-        elif event.kind == EventKind.REJECTED:
-            sources.note_rejection(source=row.source, code=event.code, now=now)
-        lifecycle.move(
-            funding=row,
-            target=S(target),
-            actor=messages.actor_of(event),
-            now=now,
-            reason=event.reason,
-            **messages.failure_columns(event, now=now),
-        )
-        if row.returned:
-            notices.returned(funding=row, now=now)
-        if row.status in {S.COMPLETED, S.FAILED}:
-            auto_funding.after_outcome(funding=row, now=now)
+        for row, _, event in effects:
+            if event.kind == EventKind.RETURNED:
+                sources.note_return(source=row.source, return_code=event.code, now=now)
+            elif event.kind == EventKind.REJECTED:
+                sources.note_rejection(source=row.source, code=event.code, now=now)
+        moves = [
+            lifecycle.Move(
+                funding=row,
+                target=S(target),
+                actor=messages.actor_of(event),
+                reason=event.reason,
+                changes=messages.failure_columns(event, now=now),
+            )
+            for row, target, event in effects
+        ]
+        lifecycle.move_many(moves, now=now)
+        rows = [row for row, _, _ in effects]
+        for row in rows:
+            if row.returned:
+                notices.returned(funding=row, now=now)
+        over = [row for row in rows if row.status in {S.COMPLETED, S.FAILED}]
+        auto_funding.after_outcomes(over, now=now)
 
     def knows(self, row: FundingTransaction, kind: EventKind) -> bool:
         return kind == EventKind.ACCEPTED and row.in_transit_at is not None
@@ -185,7 +190,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
             failure_message=message,
             next_attempt_at=None,
         )
-        auto_funding.after_outcome(funding=row, now=now)
+        auto_funding.after_outcomes([row], now=now)
 
     def on_release(self, row: FundingTransaction, now: datetime) -> Mapping[str, Any]:
         if row.status != S.RESERVED:

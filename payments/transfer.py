@@ -6,7 +6,7 @@ after it arrived.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -23,9 +23,8 @@ from tenants import actors
 from tenants.actors import Actor
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, submittable
-from transfers.contract import Rule, Transfer
+from transfers.contract import Effect, Rule, Transfer
 from transfers.inbox import messages
-from transfers.inbox.models import InboundEvent
 
 S = PaymentStatus
 
@@ -92,16 +91,19 @@ class PaymentTransfer(Transfer[Payment]):
 
     # --- The network reports on it
 
-    def apply(self, row: Payment, target: str, event: InboundEvent, now: datetime) -> None:
-        """Move to completed, failed or returned, as the message says."""
-        lifecycle.move(
-            payment=row,
-            target=S(target),
-            actor=messages.actor_of(event),
-            now=now,
-            reason=event.reason,
-            **messages.failure_columns(event, now=now),
-        )
+    def apply(self, effects: Sequence[Effect], now: datetime) -> None:
+        """Move to completed, failed or returned, as the messages say."""
+        moves = [
+            lifecycle.Move(
+                payment=row,
+                target=S(target),
+                actor=messages.actor_of(event),
+                reason=event.reason,
+                changes=messages.failure_columns(event, now=now),
+            )
+            for row, target, event in effects
+        ]
+        lifecycle.move_many(moves, now=now)
 
     def knows(self, row: Payment, kind: EventKind) -> bool:
         return kind == EventKind.ACCEPTED and row.completed_at is not None

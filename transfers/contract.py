@@ -7,10 +7,10 @@ network, the network reports, and staff may hold it before it is sent.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 
 from django.db import models
 from django.db.models import QuerySet
@@ -44,6 +44,14 @@ class Rule:
         return status in self.moves or status in self.implies
 
 
+class Effect(NamedTuple):
+    """What a message does: it takes its row to `target`."""
+
+    row: Any
+    target: str
+    event: InboundEvent
+
+
 class MessageHandler(ABC, Generic[Subject]):
     """The rows of one app that networks send messages about: those whose id starts with
     `id_prefix`.
@@ -55,18 +63,26 @@ class MessageHandler(ABC, Generic[Subject]):
     id_prefix: ClassVar[str]
     noun: ClassVar[str]
     rules: ClassVar[Mapping[EventKind, Rule]]
+    # What may be applied together with messages about other rows; the rest is applied alone.
+    in_sets: ClassVar[frozenset[EventKind]] = frozenset()
 
     @abstractmethod
     def lock(self, row_id: str) -> Subject | None:
         """The row, locked until the end of the transaction; None if it does not exist."""
 
-    def imply(self, row: Subject, target: str, event: InboundEvent, now: datetime) -> None:
-        """Make the step that the message implies, as `implies` of its rule says."""
-        raise NotImplementedError(f"{event.kind} implies nothing about {row.pk}")
+    def lock_many(self, row_ids: Sequence[str]) -> Mapping[str, Subject]:
+        """Those of the rows that nobody else has locked, by id, locked in the order of their ids.
+        Asked where there is anything `in_sets`."""
+        raise NotImplementedError(f"messages about a {self.noun} are applied one by one")
+
+    def imply(self, effects: Sequence[Effect], now: datetime) -> None:
+        """Make the steps that messages about different rows imply, by `implies` of the rule."""
+        raise NotImplementedError(f"nothing is implied about a {self.noun}")
 
     @abstractmethod
-    def apply(self, row: Subject, target: str, event: InboundEvent, now: datetime) -> None:
-        """Move the locked row to `target`, as the message says and its rule allows."""
+    def apply(self, effects: Sequence[Effect], now: datetime) -> None:
+        """Move locked rows, as the messages say and their rules allow. Several at once are about
+        different rows and of the kinds `in_sets`."""
 
     def knows(self, row: Subject, kind: EventKind) -> bool:
         """Whether an earlier move implied what such a message says, so that it changes nothing."""
@@ -88,6 +104,8 @@ class Transfer(MessageHandler[Row]):
     direction: ClassVar[Literal["in", "out"]]
     methods: ClassVar[Methods]
     account_field: ClassVar[str]  # the column of the tenant's or the recipient's bank account
+    # A rejection or a return also ends accounts, whose rows are locked before any balance.
+    in_sets = frozenset({EventKind.ACCEPTED, EventKind.SETTLED})
 
     # --- It is due, and is handed to its network
 
@@ -139,6 +157,12 @@ class Transfer(MessageHandler[Row]):
         rows = self.model._default_manager.select_for_update(no_key=True, of=("self",))
         row = rows.select_related(self.account_field).filter(pk=row_id).first()
         return cast("Row | None", row)
+
+    def lock_many(self, row_ids: Sequence[str]) -> Mapping[str, Row]:
+        """Without their bank accounts, which few of them need."""
+        rows = self.model._default_manager.filter(pk__in=row_ids).order_by("pk")
+        free = rows.select_for_update(no_key=True, skip_locked=True)
+        return {row.pk: cast("Row", row) for row in free}
 
     # --- Staff hold it before it leaves
 

@@ -6,6 +6,7 @@ Whoever holds that lock must not wait for another row.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -77,16 +78,34 @@ def evaluate_safely(*, tenant_id: str, now: datetime) -> bool:
     return decision is not None and decision.outcome == DecisionOutcome.FIRED
 
 
-def after_outcome(*, funding: FundingTransaction, now: datetime) -> None:
-    """React to a funding that just completed or failed, in the transaction of that move.
+def after_outcomes(fundings: Sequence[FundingTransaction], *, now: datetime) -> None:
+    """React to fundings that just completed or failed, in the transaction of those moves.
 
-    The caller holds the funding's row and, through the move, the balance row.
+    The caller holds their rows and, through the moves, the balance rows. A tenant is looked at
+    once, when all that became of its fundings is noted: what completes leaves the sum of available
+    and pending as it was.
     """
-    if funding.status == FundingStatus.COMPLETED:
-        pauses.note_success(funding=funding)
-    else:
+    completed = [each for each in fundings if each.status == FundingStatus.COMPLETED]
+    failed = [each for each in fundings if each.status != FundingStatus.COMPLETED]
+    pauses.note_successes(completed)
+    for funding in failed:
         pauses.note_failure(funding=funding, now=now)
-    evaluate_safely(tenant_id=funding.tenant_id, now=now)
+    concerned = _perhaps_low({each.tenant_id for each in completed})
+    for tenant_id in sorted(concerned | {each.tenant_id for each in failed}):
+        evaluate_safely(tenant_id=tenant_id, now=now)
+
+
+def _perhaps_low(tenant_ids: Collection[str]) -> set[str]:
+    """Those of the tenants for whom `evaluate` would do anything: the balance is low, or was and
+    nobody has noted that it recovered."""
+    configs = AutoFundingConfig.objects.filter(tenant_id__in=tenant_ids, enabled=True)
+    rows = list(configs.values_list("tenant_id", "low_balance_threshold", "low_since"))
+    funds = balances.summaries([tenant_id for tenant_id, _, _ in rows]) if rows else {}
+    return {
+        tenant_id
+        for tenant_id, threshold, low_since in rows
+        if low_since is not None or (threshold is not None and funds[tenant_id].is_below(threshold))
+    }
 
 
 @judged

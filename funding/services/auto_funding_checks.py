@@ -100,7 +100,7 @@ class Situation:
 
     @property
     def is_low(self) -> bool:
-        return self.funds.available + self.funds.pending < self.threshold
+        return self.funds.is_below(self.threshold)
 
 
 @dataclass(kw_only=True)

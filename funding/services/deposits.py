@@ -7,6 +7,7 @@ network recognizes a repeat, so a crash in between sends nothing twice.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
@@ -30,9 +31,8 @@ from networks.base import (
 )
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, stopped_networks, submittable
-from transfers.contract import MessageHandler, Rule
+from transfers.contract import Effect, MessageHandler, Rule
 from transfers.inbox import messages
-from transfers.inbox.models import InboundEvent
 
 log = structlog.get_logger(__name__)
 
@@ -167,10 +167,9 @@ class Deposits(MessageHandler[SourceVerification]):
             return None
         return SourceVerification.objects.select_related("source").get(source=source)
 
-    def apply(
-        self, row: SourceVerification, target: str, event: InboundEvent, now: datetime
-    ) -> None:
-        sources.note_return(source=row.source, return_code=event.code, now=now)
+    def apply(self, effects: Sequence[Effect], now: datetime) -> None:
+        for row, _, event in effects:
+            sources.note_return(source=row.source, return_code=event.code, now=now)
 
 
 DEPOSITS = Deposits()

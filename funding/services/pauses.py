@@ -6,6 +6,7 @@ rows of funding or sources that the caller holds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -143,6 +144,21 @@ def left_alone_until(source: FundingSource, *, now: datetime) -> datetime | None
         tenant_id=source.tenant_id, fingerprint=source.fingerprint, until__gt=now
     )
     return rows.values_list("until", flat=True).first()
+
+
+def note_successes(fundings: Sequence[FundingTransaction]) -> None:
+    """Fundings have completed, whatever started them: of their accounts the next failure starts
+    from 1 h again, and what waited for them goes on. The caller holds the balance rows."""
+    tenant_ids = {funding.tenant_id for funding in fundings}
+    back_offs = AccountBackOff.objects.filter(tenant_id__in=tenant_ids)
+    waiting = AutoFundingConfig.objects.filter(tenant_id__in=tenant_ids).exclude(
+        paused_reason="", failures_in_a_row=0
+    )
+    known = back_offs.values_list("tenant_id").union(waiting.values_list("tenant_id"))
+    concerned = {tenant_id for (tenant_id,) in known}
+    for funding in fundings:
+        if funding.tenant_id in concerned:
+            note_success(funding=funding)
 
 
 @transaction.atomic

@@ -95,7 +95,7 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
         failure_message="Canceled before it was handed to the bank.",
         next_attempt_at=None,
     )
-    auto_funding.after_outcome(funding=funding, now=now)
+    auto_funding.after_outcomes([funding], now=now)
     return funding
 
 

@@ -19,7 +19,7 @@ from tests.builders import NOW, ApiClient
 from tests.database import owner
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
-from transfers.inbox import arrivals, messages
+from transfers.inbox import arrivals, judging, messages
 from webhooks.dispatcher import heartbeats
 
 pytestmark = pytest.mark.django_db
@@ -247,6 +247,6 @@ class TestAlarms:
         switches.engage(kind=SwitchKind.FUNDING, reason="drill", actor=SYSTEM, now=utc_now())
         early = message(top_up(acme), EventKind.ACCEPTED)
         arrivals.collect(network=ScriptedNetwork(early), id_prefix="ftx_", now=NOW)
-        messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
+        messages.apply_new(FUNDING, now=NOW + judging.WAITS_AT_MOST)
 
         assert (self.value("switches_engaged"), self.value("inbound_review")) == (1, 1)

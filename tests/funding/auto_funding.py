@@ -48,7 +48,7 @@ def move(funding, target, now=NOW, **changes):
     with transaction.atomic():
         lifecycle.move(funding=funding, target=target, actor=SYSTEM, now=now, **changes)
         if target in {FundingStatus.COMPLETED, FundingStatus.FAILED}:
-            auto_funding.after_outcome(funding=funding, now=now)
+            auto_funding.after_outcomes([funding], now=now)
 
 
 def complete(funding, now=NOW):

@@ -20,7 +20,7 @@ from tests.builders import NOW
 from tests.funding.builders import run_due, top_up
 from tests.networks.scripted import ScriptedNetwork, message
 from transfers import submission
-from transfers.inbox import arrivals, messages
+from transfers.inbox import arrivals, judging, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
 from webhooks.models import WebhookEvent
 
@@ -92,7 +92,7 @@ def test_a_message_that_waited_an_hour_goes_to_a_person(acme):
     funding = top_up(acme)
     deliver(message(funding, EventKind.SETTLED))
 
-    messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
+    messages.apply_new(FUNDING, now=NOW + judging.WAITS_AT_MOST)
 
     event = InboundEvent.objects.get()
     assert (event.outcome, event.note) == (InboundOutcome.REVIEW, 'funding is "reserved"')
@@ -104,7 +104,7 @@ def test_a_message_waits_as_long_as_the_answer_to_the_submission_is_unknown(acme
     leases.claim(FundingTransaction.objects.all(), now=NOW, limit=1)
     deliver(message(funding, EventKind.ACCEPTED, id="accepted"))
     deliver(message(funding, EventKind.SETTLED, id="settled"))
-    released = NOW + 2 * messages.WAITS_AT_MOST
+    released = NOW + 2 * judging.WAITS_AT_MOST
     messages.apply_new(FUNDING, now=released)
 
     submission.submit_due(FUNDING, now=released)
@@ -120,7 +120,7 @@ def test_messages_that_came_in_the_wrong_order_are_sorted_out_after_a_long_stop(
     submission.submit_due(FUNDING, now=NOW)
     deliver(message(funding, EventKind.SETTLED, id="settled"))
 
-    later = NOW + 2 * messages.WAITS_AT_MOST
+    later = NOW + 2 * judging.WAITS_AT_MOST
     deliver(message(funding, EventKind.ACCEPTED, id="accepted"), now=later)
     messages.apply_new(FUNDING, now=later)
 
@@ -147,9 +147,9 @@ def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, ac
         arrivals.collect(network=network, id_prefix=FUNDING.id_prefix, now=NOW)
 
     class Broken(FundingTransfer):
-        def apply(self, row, target, event, now):
-            super().apply(row, target, event, now)
-            if event.event_id == "broken":
+        def apply(self, effects, now):
+            super().apply(effects, now)
+            if "broken" in {effect.event.event_id for effect in effects}:
                 raise RuntimeError("a bug")
 
     messages.apply_new(Broken(), now=NOW)
@@ -231,13 +231,13 @@ class TestWhatWaitsForAPerson:
         """A funding whose settlement came before it was sent, and waited its hour."""
         funding = top_up(acme)
         deliver(message(funding, EventKind.SETTLED), now=NOW)
-        messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
+        messages.apply_new(FUNDING, now=NOW + judging.WAITS_AT_MOST)
         event = InboundEvent.objects.get()
         assert (event.outcome, event.note) == ("review", 'funding is "reserved"')
         return funding
 
     def test_is_looked_at_again_when_the_row_moves(self, acme, reserved):
-        later = NOW + 2 * messages.WAITS_AT_MOST
+        later = NOW + 2 * judging.WAITS_AT_MOST
         submission.submit_due(FUNDING, now=later)
 
         assert messages.apply_new(FUNDING, now=later) == 1
@@ -273,7 +273,7 @@ class TestWhatWaitsForAPerson:
 
     def test_is_no_finding_once_the_row_is_over(self, reserved):
         topups.cancel(tenant_id=reserved.tenant_id, funding_id=reserved.pk, actor=SYSTEM, now=NOW)
-        messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
+        messages.apply_new(FUNDING, now=NOW + judging.WAITS_AT_MOST)
 
         assert InboundEvent.objects.get().note == 'funding is "failed"'
         assert invariants.check(now=NOW).findings == []

@@ -14,7 +14,7 @@ from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
 from transfers import submission
-from transfers.inbox import arrivals, messages
+from transfers.inbox import arrivals, judging, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -84,7 +84,7 @@ def test_a_return_waits_for_the_settlement_that_another_worker_has_in_hand(in_tr
 def test_a_message_waits_no_more_than_an_hour_for_one_that_nobody_can_digest(in_transit):
     store(message(in_transit, EventKind.SETTLED, id="settled"))
     store(message(in_transit, EventKind.RETURNED, id="returned", code="R01"))
-    hour = NOW + messages.WAITS_AT_MOST
+    hour = NOW + judging.WAITS_AT_MOST
 
     with transaction.atomic():
         InboundEvent.objects.select_for_update().get(event_id="settled")

@@ -1,4 +1,4 @@
-"""Applies the networks' messages, each at most once.
+"""Applies the networks' messages, each at most once, many at a time where they are plain (`sets`).
 
 A message that cannot be right (another amount, a status that does not allow it) changes nothing and
 is put aside for a person. One that comes too early (before the answer to the submission is
@@ -15,8 +15,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import QuerySet
 
 from common.database_clock import judged
 from networks import return_codes
@@ -24,22 +24,14 @@ from networks.base import EventKind
 from tenants import actors
 from tenants.actors import Actor
 from transfers.contract import MessageHandler, Subject
-from transfers.inbox import arrivals
+from transfers.inbox import arrivals, judging, sets
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
 log = structlog.get_logger(__name__)
 
-WAITS_AT_MOST = timedelta(hours=1)
 # After so many failures to apply a message, a person looks at it.
 RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 3600))
 KNOWN_BEFORE = "known before, by a message that implied it or by hand"
-
-
-def waiting(handler: MessageHandler[Any]) -> QuerySet[InboundEvent]:
-    """Messages about the handler's rows that are not applied yet."""
-    return InboundEvent.objects.filter(
-        outcome=InboundOutcome.NEW, instruction_id__startswith=handler.id_prefix
-    )
 
 
 def actor_of(event: InboundEvent) -> Actor:
@@ -57,26 +49,31 @@ def process(handler: MessageHandler[Subject], *, now: datetime) -> int:
 
 @judged
 def apply_new(handler: MessageHandler[Subject], *, now: datetime, limit: int = 1000) -> int:
-    """Apply stored messages in the order of arrival, each in a transaction of its own.
+    """Apply stored messages in the order of arrival, those about one row each by itself; returns
+    how many were applied.
 
     A message that has to wait goes to the end of the queue, so that many of them do not stop the
     rest.
     """
-    due = waiting(handler).filter(next_attempt_at__lte=now).order_by("next_attempt_at", "pk")
-    ids = list(due.values_list("pk", flat=True)[:limit])
-    return sum(_apply_safely(handler, event_id, now) for event_id in ids)
+    due = judging.waiting(handler).filter(next_attempt_at__lte=now)
+    first = due.order_by("next_attempt_at", "pk").values_list("pk", "instruction_id")[:limit]
+    queue = [sets.Queued(*row) for row in first]
+    size = settings.NETWORK_MESSAGES_PER_SET if handler.in_sets else 1
+    if size == 1:
+        return _apply_each(handler, [queued.event_id for queued in queue], now)
+    return sum(_apply_together(handler, ids, now) for ids in sets.split(queue, size=size))
 
 
 @transaction.atomic
 def apply(handler: MessageHandler[Subject], *, event_id: int, now: datetime) -> bool:
     """Apply one stored message; True when its row allowed it."""
-    event = waiting(handler).select_for_update(skip_locked=True).filter(pk=event_id).first()
+    event = judging.waiting(handler).select_for_update(skip_locked=True).filter(pk=event_id).first()
     if event is None:  # another worker has it
         return False
     row = handler.lock(event.instruction_id)
     if row is None:
         return _close(event, InboundOutcome.REVIEW, f"no such {handler.noun}", now)
-    if objection := _objection(event, row, handler.noun):
+    if objection := judging.objection(event, row, handler.noun):
         return _close(event, InboundOutcome.REVIEW, objection, now)
     return _judge(handler, row, event, now)
 
@@ -109,6 +106,28 @@ def failure_columns(event: InboundEvent, *, now: datetime) -> dict[str, object]:
     return failure
 
 
+def _apply_together(handler: MessageHandler[Subject], event_ids: list[int], now: datetime) -> int:
+    """Apply messages about different rows at once, then what is not plain one by one.
+
+    One that cannot be digested undoes its set, and is found by trying halves of it. Where it is
+    the database's trouble, such as a balance that is locked for too long, no half waits again.
+    """
+    try:
+        applied, left = sets.apply(handler, event_ids, now=now)
+    except Exception as error:
+        log.exception("network_events_undone", count=len(event_ids))
+        half = len(event_ids) // 2
+        if half == 0 or isinstance(error, OperationalError | InterfaceError):
+            return _apply_each(handler, event_ids, now)
+        parts = event_ids[:half], event_ids[half:]
+        return sum(_apply_together(handler, part, now) for part in parts)
+    return applied + _apply_each(handler, left, now)
+
+
+def _apply_each(handler: MessageHandler[Subject], event_ids: list[int], now: datetime) -> int:
+    return sum(_apply_safely(handler, event_id, now) for event_id in event_ids)
+
+
 def _apply_safely(handler: MessageHandler[Subject], event_id: int, now: datetime) -> bool:
     """Apply one message. An error is noted on it, so that the other messages are not held up."""
     try:
@@ -126,7 +145,7 @@ def _note_failure(
     handler: MessageHandler[Subject], event_id: int, error: str, now: datetime
 ) -> None:
     """Note the error and try again later; after the last try a person has to look."""
-    event = waiting(handler).select_for_update(skip_locked=True).filter(pk=event_id).first()
+    event = judging.waiting(handler).select_for_update(skip_locked=True).filter(pk=event_id).first()
     if event is None:
         return
     event.attempts += 1
@@ -141,7 +160,8 @@ def _note_failure(
 def _judge(handler: MessageHandler[Subject], row: Any, event: InboundEvent, now: datetime) -> bool:
     """Apply the message to `row`, leave it for later, or put it aside; returns whether it was
     applied."""
-    if _must_wait(handler, row, event, now):
+    others = judging.others([event])[event.instruction_id]
+    if judging.must_wait(handler, row, event, others, now):
         return _put_off(event, now)
     return apply_to(handler, row, event, now)
 
@@ -153,14 +173,10 @@ def apply_to(
 
     Returns whether it was applied; if not, a person looks at it.
     """
-    source, rule = row.status, handler.rules[EventKind(event.kind)]
-    if (implied := rule.implies.get(source)) is not None:
-        handler.imply(row, implied, event, now)
-        source = implied
-    if (target := rule.moves.get(source)) is None:
+    verdict = judging.verdict(handler, row, event)
+    sets.carry_out(handler, [verdict], now=now)
+    if verdict.target is None:
         return _note_or_refuse(handler, row, event, now)
-    if target != source:
-        handler.apply(row, target, event, now)
     return _close(event, InboundOutcome.APPLIED, "", now)
 
 
@@ -178,49 +194,6 @@ def _note_or_refuse(
     event.refused_in = str(row.status)
     words = row.get_status_display().lower()
     return _close(event, InboundOutcome.REVIEW, f'{handler.noun} is "{words}"', now)
-
-
-def _must_wait(
-    handler: MessageHandler[Subject], row: Any, event: InboundEvent, now: datetime
-) -> bool:
-    """Whether the message has to wait: for an older message that another worker is applying or, if
-    it comes too early, for whatever would make it fit.
-
-    A settlement and the return after it may fit the same status, so only their order says which is
-    first.
-    """
-    first = _applicable(handler, event, row.status)
-    if row.status not in handler.rules[EventKind(event.kind)].too_early_in:
-        return _is_young(event, now) and first.filter(pk__lt=event.pk).exists()
-    return _is_young(event, now) or _answer_is_unknown(row) or first.exists()
-
-
-def _applicable(
-    handler: MessageHandler[Subject], event: InboundEvent, status: str
-) -> QuerySet[InboundEvent]:
-    """Other messages about the row of `event` that would move it now."""
-    kinds = [kind for kind, rule in handler.rules.items() if rule.moves_from(status)]
-    others = InboundEvent.objects.filter(instruction_id=event.instruction_id).exclude(pk=event.pk)
-    return others.filter(outcome=InboundOutcome.NEW, kind__in=kinds)
-
-
-def _answer_is_unknown(row: Any) -> bool:
-    """Whether the network may have the row although no answer is recorded. Then it is submitted
-    again under the same id, which tells. A switch or a suspension may delay that for long."""
-    return row.attempts > 0 and row.next_attempt_at is not None
-
-
-def _is_young(event: InboundEvent, now: datetime) -> bool:
-    return now - event.received_at < WAITS_AT_MOST
-
-
-def _objection(event: InboundEvent, row: Any, noun: str) -> str:
-    """Why the message cannot be about this row, or an empty string."""
-    if event.network != row.network:
-        return f"another network's {noun}"
-    if (event.amount, event.currency) != (row.amount, row.currency):
-        return "another amount or currency"
-    return ""
 
 
 def _put_off(event: InboundEvent, now: datetime) -> bool:

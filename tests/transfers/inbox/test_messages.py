@@ -18,12 +18,12 @@ from transfers.inbox.models import InboundEvent, InboundOutcome
 
 
 class Breaking(FundingTransfer):
-    def apply(self, row, target, event, now):
+    def apply(self, effects, now):
         raise ZeroDivisionError
 
 
 class Interrupted(FundingTransfer):
-    def apply(self, row, target, event, now):
+    def apply(self, effects, now):
         raise OperationalError
 
 

@@ -14,7 +14,7 @@ from tests.builders import NOW
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
 from transfers import submission
-from transfers.inbox import arrivals, messages, reviews
+from transfers.inbox import arrivals, judging, messages, reviews
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
 STAFF = actors.staff("usr_1")
@@ -31,7 +31,7 @@ def in_review(funding):
     """A settlement that waited an hour for a funding nobody submitted."""
     event = message(funding, EventKind.ACCEPTED)
     arrivals.collect(network=ScriptedNetwork(event), id_prefix="ftx_", now=NOW)
-    messages.apply_new(FUNDING, now=NOW + messages.WAITS_AT_MOST)
+    messages.apply_new(FUNDING, now=NOW + judging.WAITS_AT_MOST)
     return InboundEvent.objects.get(outcome=InboundOutcome.REVIEW)
 
 
@@ -59,7 +59,7 @@ def test_a_message_tried_again_is_applied_by_the_next_sweep(funding, in_review):
 
 
 def test_one_that_still_cannot_be_applied_comes_back_to_a_person(in_review):
-    late = NOW + messages.WAITS_AT_MOST
+    late = NOW + judging.WAITS_AT_MOST
     reviews.retry(event_id=in_review.pk, note="Look", actor=STAFF, now=late)
 
     assert messages.apply_new(FUNDING, now=late) == 0
