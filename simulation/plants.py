@@ -62,18 +62,18 @@ PLANTS: dict[str, Plant] = {
         "two workers may apply one message (transfers/inbox/messages.py)",
         edits={
             "transfers.inbox.messages": (
-                'its row allowed it."""\n    event = waiting(handler).select_for_update'
+                'its row allowed it."""\n    event = judging.waiting(handler).select_for_update'
                 "(skip_locked=True)",
-                'its row allowed it."""\n    event = waiting(handler)',
+                'its row allowed it."""\n    event = judging.waiting(handler)',
             )
         },
         seed=1,
     ),
     "message-order": Plant(
-        "a return does not wait for the settlement before it (transfers/inbox/messages.py)",
+        "a return does not wait for the settlement before it (transfers/inbox/judging.py)",
         edits={
-            "transfers.inbox.messages": (
-                "return _is_young(event, now) and first.filter(pk__lt=event.pk).exists()",
+            "transfers.inbox.judging": (
+                "return _is_young(event, now) and any(number < event.pk for number in first)",
                 "return False",
             )
         },

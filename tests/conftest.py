@@ -84,6 +84,13 @@ def rival_api(rival: Tenant) -> ApiClient:
     return ApiClient(make_key(rival))
 
 
+@pytest.fixture(params=[1, 2, 200])
+def set_size(request: pytest.FixtureRequest, settings: Settings) -> int:
+    """Of messages of networks that are applied at once."""
+    settings.NETWORK_MESSAGES_PER_SET = request.param
+    return int(request.param)
+
+
 @pytest.fixture
 def ledger_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """For postings without a funding or payment behind them: the audit judges the ledger alone."""

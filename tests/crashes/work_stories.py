@@ -24,6 +24,7 @@ from tests.builders import make_auto_funding, make_source, publish
 from tests.crashes.api_stories import BANK_ACCOUNT
 from tests.crashes.every_call import Story, Told
 from tests.crashes.world import Act, World
+from tests.funding.builders import top_up
 from tests.payments.builders import fund
 from webhooks.dispatcher import runs
 from webhooks.models import WebhookDelivery
@@ -52,7 +53,13 @@ def submit_funding(world: World) -> None:
 
 
 def funding_events(world: World) -> None:
+    """A set of two that are on their way already and one that is not, whose bank returns it."""
     world.funding()
+    world.funding()
+    app.tasks["funding.submit_due"].run()
+    app.tasks["funding.process_network_events"].run()
+    returning = make_source(world.tenant, account_number="10001", now=utc_now())
+    top_up(world.tenant, source=returning, now=utc_now())
     app.tasks["funding.submit_due"].run()
 
 
@@ -62,7 +69,9 @@ def submit_payments(world: World) -> None:
 
 
 def payment_events(world: World) -> None:
+    """A set of two."""
     submit_payments(world)
+    world.payment()
     app.tasks["payments.submit_due"].run()
 
 

@@ -22,6 +22,8 @@ from transfers.inbox import messages
 # The account that leads to R01 in transit, and one that always pays.
 EMPTY, FULL = "10001", "000123456789"
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 @pytest.fixture
 def config(acme):

@@ -19,6 +19,8 @@ from transfers.inbox import messages
 KEY, DANA = api_key("key_1"), user("usr_dana")
 REMOVED, ADDED, RETURNED = (NOW + timedelta(days=days) for days in (1, 2, 30))
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 @pytest.fixture
 def debit(acme):

@@ -18,6 +18,8 @@ from tests.funding.builders import run_due, top_up
 from transfers import submission
 from webhooks.models import WebhookEvent
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 def balance_of(tenant):
     funds = ledger.summary(tenant.pk)

@@ -39,6 +39,8 @@ ENDS = pytest.mark.parametrize(
     ],
 )
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 @pytest.fixture
 def unheard(acme):

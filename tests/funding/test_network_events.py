@@ -24,6 +24,8 @@ from transfers.inbox import arrivals, judging, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
 from webhooks.models import WebhookEvent
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 def deliver(*events, now=NOW):
     for event in events:

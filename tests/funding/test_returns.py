@@ -18,6 +18,8 @@ from tests.funding.test_authorizations import REFUSAL, renew
 from transfers import submission
 from transfers.inbox import messages
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 @pytest.fixture
 def people(acme):

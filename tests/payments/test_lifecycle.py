@@ -33,6 +33,8 @@ from tests.payments.builders import (
 from transfers import submission
 from webhooks.models import WebhookEvent
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 @pytest.fixture(autouse=True)
 def books_balance(db):

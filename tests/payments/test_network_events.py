@@ -15,6 +15,8 @@ from transfers import submission
 from transfers.inbox import arrivals, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 def deliver(*events, now=NOW):
     """Everything the network says at once; returns how many messages were applied."""

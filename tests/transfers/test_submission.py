@@ -20,6 +20,8 @@ from tests.transfers.directions import DIRECTIONS
 from transfers import submission
 from transfers.inbox import messages
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 @pytest.fixture(params=DIRECTIONS)
 def money(request):

@@ -16,6 +16,8 @@ from transfers import submission
 from transfers.inbox import arrivals, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 class Breaking(FundingTransfer):
     def apply(self, effects, now):

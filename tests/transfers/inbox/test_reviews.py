@@ -17,6 +17,9 @@ from transfers import submission
 from transfers.inbox import arrivals, judging, messages, reviews
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
+
 STAFF = actors.staff("usr_1")
 LIST = "admin:network_inbox_inboundevent_changelist"
 

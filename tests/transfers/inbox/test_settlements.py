@@ -27,6 +27,8 @@ from transfers.inbox import arrivals, messages, reviews, settlements
 from transfers.inbox.models import HandSettlement, InboundEvent
 from transfers.inbox.settlements import SettlementRefused
 
+pytestmark = pytest.mark.usefixtures("set_size")
+
 
 @pytest.fixture
 def ada(db):
