@@ -65,7 +65,8 @@ PLANTS: dict[str, Plant] = {
                 'its row allowed it."""\n    event = judging.waiting(handler).select_for_update'
                 "(skip_locked=True)",
                 'its row allowed it."""\n    event = judging.waiting(handler)',
-            )
+            ),
+            "transfers.inbox.sets": ("list(due.select_for_update(skip_locked=True))", "list(due)"),
         },
         seed=1,
     ),
@@ -77,7 +78,7 @@ PLANTS: dict[str, Plant] = {
                 "return False",
             )
         },
-        seed=11,
+        seed=4,
         theme="returns",
     ),
     "decision-twice": Plant(
