@@ -8,7 +8,7 @@ raises PostingConflict.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
 
@@ -37,6 +37,15 @@ SELECT available, pending, locked, currency, notify_below
 FROM balance
 WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
 FOR NO KEY UPDATE
+"""
+
+OVERDRAWN = """
+WITH asked AS MATERIALIZED (
+    SELECT tenant_id, available FROM balance
+    WHERE tenant_id = ANY(%(tenant_ids)s::text::text[]) AND currency = %(currency)s
+    ORDER BY tenant_id FOR NO KEY UPDATE
+)
+SELECT tenant_id FROM asked WHERE available < 0
 """
 
 CHANGE_PENDING = """
@@ -168,6 +177,15 @@ def lock_row(*, tenant_id: str) -> Funds:
     if not connection.in_atomic_block:
         raise TransactionManagementError("lock_row holds nothing outside of a transaction")
     return _on_balance_row(LOCK_ROW, tenant_id)
+
+
+def overdrawn(*, tenant_ids: Collection[str]) -> set[str]:
+    """Those of these tenants whose available balance is negative, once what is being posted now is
+    posted: their rows are locked for the look, in the order of the tenants. One statement."""
+    if not tenant_ids:
+        return set()
+    values = {"tenant_ids": arrays.texts(tenant_ids), "currency": CURRENCY}
+    return {tenant_id for (tenant_id,) in sql.rows(OVERDRAWN, values)}
 
 
 def set_notify_below(*, tenant_id: str, amount: int | None) -> Funds:

@@ -10,11 +10,11 @@ from benchmarks import database, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
-from common import leases
 from common.clock import utc_now
 from common.engine import sql
 from funding.services import auto_funding
 from funding.transfer import FUNDING
+from transfers import claims, submission
 
 DUE = 100
 RUNS = 60
@@ -163,7 +163,11 @@ def _low() -> Sequence[object]:
 
 
 def _reserved() -> Sequence[object]:
-    return [pk for page in leases.due(FUNDING.model, now=utc_now()) for pk in page]
+    return [
+        pk
+        for name in claims.networks(FUNDING)
+        for pk in claims.due_ids(FUNDING, now=utc_now(), limit=submission.RUN_MAX, network=name)
+    ]
 
 
 def _bare(statement: str) -> Sequence[object]:

@@ -38,6 +38,7 @@ _MACHINERY = frozenset(
         "lease_version",
         "leased_until",
         "next_attempt_at",
+        "parked_for",
     }
 )
 

@@ -7,26 +7,30 @@ still the claimed one, so a worker that slept past its lease cannot overwrite it
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 
 from django.db import models, transaction
 from django.db.models import F, Q, QuerySet
 
 from common import database_clock
-from common.engine import sql
+from common.engine import arrays, sql
 
 LEASE = timedelta(seconds=60)
-PAGE = 200
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
-_DUE = """
-SELECT next_attempt_at, id FROM {table}
-WHERE next_attempt_at <= least(%(now)s, ballast_now())
-    AND (leased_until IS NULL OR leased_until <= least(%(now)s, ballast_now()))
-    AND (next_attempt_at, id) > (%(time)s, %(id)s)
-ORDER BY next_attempt_at, id LIMIT {limit}
+# Locked in the order of the ids, as everybody does who locks several rows of one table.
+_FINISH_MANY = """
+WITH held AS MATERIALIZED (
+    SELECT row.id, given.due FROM {table} AS row
+    JOIN unnest(%(ids)s::text::text[], %(versions)s::text::int[], %(due)s::text::timestamptz[])
+        AS given (id, version, due) ON row.id = given.id AND row.lease_version = given.version
+    ORDER BY row.id FOR NO KEY UPDATE OF row
+)
+UPDATE {table} AS row
+SET next_attempt_at = held.due, leased_until = NULL, lease_version = row.lease_version + 1
+FROM held WHERE row.id = held.id
+RETURNING row.id
 """
 
 
@@ -47,19 +51,6 @@ class Leased(models.Model):
 
 
 Row = TypeVar("Row", bound=Leased)
-
-
-def due(model: type[Row], *, now: datetime) -> Iterator[list[str]]:
-    """The ids of due rows, oldest first, in pages of at most `PAGE`. A sweep runs this every few
-    seconds, mostly in vain, so it takes no lock and looks only at the queue. The claim of these
-    rows checks everything else."""
-    statement = _DUE.format(table=model._meta.db_table, limit=PAGE)
-    last = (_LONG_AGO, "")
-    while page := sql.rows(statement, {"now": now, "time": last[0], "id": last[1]}):
-        yield [pk for _, pk in page]
-        if len(page) < PAGE:
-            break
-        last = page[-1][0], page[-1][1]
 
 
 def is_due(now: datetime) -> Q:
@@ -95,16 +86,25 @@ def claim(
             .order_by("next_attempt_at", "pk")
             .select_for_update(skip_locked=True, of=("self",), no_key=True)[:limit]
         )
-        queryset.model._default_manager.filter(pk__in=[row.pk for row in rows]).update(
-            leased_until=database_clock.expression(now) + lease,
-            lease_version=F("lease_version") + 1,
-            attempts=F("attempts") + 1,
-        )
+        take(rows, now=now, lease=lease)
+    return rows
+
+
+def take(rows: Sequence[Leased], *, now: datetime, lease: timedelta, **changes: Any) -> None:
+    """Lease rows of one table that the transaction has locked, for a claim of one's own kind."""
+    if not rows:
+        return
+    held = type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows])
+    held.update(
+        leased_until=database_clock.expression(now) + lease,
+        lease_version=F("lease_version") + 1,
+        attempts=F("attempts") + 1,
+        **changes,
+    )
     for row in rows:
         row.leased_until = now + lease
         row.lease_version += 1
         row.attempts += 1
-    return rows
 
 
 def finish(row: Leased, **changes: Any) -> bool:
@@ -121,3 +121,21 @@ def finish(row: Leased, **changes: Any) -> bool:
     for name, value in changes.items():
         setattr(row, name, value)
     return True
+
+
+def finish_many(plans: Sequence[tuple[Leased, datetime | None]]) -> set[str]:
+    """`finish` rows of one table in one statement, each with its `next_attempt_at`.
+
+    Returns the ids of those whose lease was still ours; of the others nothing is changed. The
+    objects stay as they were read.
+    """
+    if not plans:
+        return set()
+    rows = [row for row, _ in plans]
+    statement = _FINISH_MANY.format(table=rows[0]._meta.db_table)
+    values = {
+        "ids": arrays.texts(row.pk for row in rows),
+        "versions": arrays.plain(row.lease_version for row in rows),
+        "due": arrays.plain(due for _, due in plans),
+    }
+    return {pk for (pk,) in sql.rows(statement, values)}

@@ -28,6 +28,7 @@ from config.env import (
     webhook_secret,
 )
 from config.logs import logging_config
+from config.work_queues import QUEUES, ROUTES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -175,6 +176,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 5,
     "global_keyprefix": "ballast:",
 }
+CELERY_TASK_QUEUES = QUEUES
+CELERY_TASK_ROUTES = ROUTES
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True

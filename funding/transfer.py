@@ -5,25 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
-
-from django.db.models import QuerySet
 
 from common import leases
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
 from funding.methods import METHODS
-from funding.models import FundingTransaction
+from funding.models import FundingSource, FundingTransaction
 from funding.services import approvals, auto_funding, lifecycle, notices, sources
 from funding.states import FundingStatus
 from networks.base import Accepted, EventKind, InstructionRefused
 from tenants import actors
 from tenants.actors import Actor
-from tenants.models import TenantStatus
-from tenants.switches import SwitchKind, submittable
+from tenants.switches import SwitchKind
 from transfers.contract import Effect, Rule, Transfer
 from transfers.inbox import messages
 from transfers.inbox.models import InboundEvent
@@ -63,39 +60,47 @@ class FundingTransfer(Transfer[FundingTransaction]):
     noun = "funding"
     direction = "in"
     model = FundingTransaction
+    due_status = S.RESERVED
+    stopped_by = SwitchKind.FUNDING
     account_field = "source"
     methods = METHODS
     rules = RULES
 
     # --- It is due, and is handed to its network
 
-    def due(self) -> QuerySet[FundingTransaction]:
-        """Held rows, rows of a suspended tenant and rows that an operator switch stops
-        are not due."""
-        rows = FundingTransaction.objects.filter(
-            status=S.RESERVED, held_at=None, tenant__status=TenantStatus.ACTIVE
-        )
-        return submittable(rows, kind=SwitchKind.FUNDING).select_related("source")
+    def refresh(self, rows: Sequence[FundingTransaction]) -> None:
+        """The bank accounts: the rows were claimed before."""
+        now_stored = FundingSource.objects.in_bulk({row.source_id for row in rows})
+        for row in rows:
+            row.source = now_stored[row.source_id]
 
     def require_sendable(self, row: FundingTransaction) -> None:
         """Raises InstructionRefused where the bank has ended the account, or the authorization to
-        debit it, since this was reserved. The account is read again, because the row was claimed
-        some time ago, together with others."""
-        row.source.refresh_from_db()
+        debit it, since this was reserved."""
         try:
             sources.require_debitable(source=row.source, method=row.method)
         except RuleViolation as refusal:
             raise InstructionRefused(code=refusal.code, reason=refusal.detail) from refusal
 
     def accepted(self, row: FundingTransaction, receipt: Accepted, now: datetime) -> None:
-        lifecycle.move(
-            funding=row,
-            target=S.PENDING,
-            actor=actors.network(row.network),
-            now=now,
-            network_reference=receipt.reference,
-            trace_number=receipt.trace_number,
-        )
+        self.accepted_together([(row, receipt)], now)
+
+    def accepted_together(
+        self, answers: Iterable[tuple[FundingTransaction, Accepted]], now: datetime
+    ) -> None:
+        moves = [
+            lifecycle.Move(
+                funding=row,
+                target=S.PENDING,
+                actor=actors.network(row.network),
+                changes={
+                    "network_reference": receipt.reference,
+                    "trace_number": receipt.trace_number,
+                },
+            )
+            for row, receipt in answers
+        ]
+        lifecycle.move_many(moves, now=now)
 
     def refused(self, row: FundingTransaction, refusal: InstructionRefused, now: datetime) -> None:
         sources.note_rejection(source=row.source, code=refusal.code, now=now)
@@ -163,7 +168,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
     def take_over(self, row: FundingTransaction, event: InboundEvent, now: datetime) -> None:
         """Record that the bank has it, because people found out so. Giving up the lease here keeps
         an old holder from recording another answer and anybody from sending it again."""
-        leases.finish(row)
+        leases.finish(row, parked_for="")
         lifecycle.move(
             funding=row,
             target=S.PENDING,

@@ -12,9 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+SUBMIT_MANY_MAX = 1_000
+# A worker ends a task after 90 seconds (CELERY_TASK_SOFT_TIME_LIMIT), with the call that is in it.
+ANSWERS_WITHIN_MAX = timedelta(seconds=60)
 
 
 class Method(StrEnum):
@@ -137,7 +141,18 @@ class MethodTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
+    """What a network does. `together`: how many instructions it is handed in one call.
+    `answers_within`: its adapter gives up a call that lasts longer, so a lease covers it."""
+
     methods: Mapping[str, MethodTerms]  # by `Method`, or a network's own word
+    together: int = 200
+    answers_within: timedelta = timedelta(seconds=10)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.together <= SUBMIT_MANY_MAX:
+            raise ValueError(f"a call hands over 1 to {SUBMIT_MANY_MAX} instructions")
+        if not timedelta(0) < self.answers_within <= ANSWERS_WITHIN_MAX:
+            raise ValueError(f"a call is given up within {ANSWERS_WITHIN_MAX}")
 
     def supports(self, method: str, *, amount: int) -> bool:
         terms = self.methods.get(method)
@@ -170,6 +185,11 @@ class InstructionConflict(NetworkError):
     """
 
 
+# What a network says to one instruction of many. An error stands for what a call about this
+# instruction alone would raise.
+Answer: TypeAlias = Accepted | InstructionRefused | InstructionConflict | NetworkUnavailable
+
+
 class PaymentNetwork(Protocol):
     """A payment network. Its calls leave the process: never make one inside a database
     transaction."""
@@ -180,10 +200,14 @@ class PaymentNetwork(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
 
-    def submit(self, instruction: Instruction, *, now: datetime) -> Accepted:
-        """Hand over an instruction; a repeat under the same id returns the first receipt.
+    def submit_many(
+        self, instructions: Sequence[Instruction], *, now: datetime
+    ) -> Mapping[str, Answer]:
+        """Hand over instructions of different ids, `capabilities.together` at most.
 
-        Raises NetworkUnavailable, InstructionRefused, InstructionConflict.
+        Each is answered for itself, by its id: one that is refused holds up no other. A repeat
+        under the same id gets the first receipt. One without an answer may be there or not, as
+        after NetworkUnavailable. Raises NetworkUnavailable where that is so for all of them.
         """
         ...
 
@@ -236,6 +260,7 @@ class PaymentNetwork(Protocol):
         """Credit the account twice. A repeat under the same id changes nothing. The events about it
         have the sum of both amounts.
 
-        A RETURNED event says that the account cannot be used. Raises what `submit` does.
+        A RETURNED event says that the account cannot be used. Raises NetworkUnavailable,
+        InstructionRefused, InstructionConflict.
         """
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
+from common.engine.wakeups import enqueue_on_commit
 from payments.services import approvals, waiting
 from payments.transfer import PAYMENTS
 from transfers import submission
@@ -13,12 +14,14 @@ from transfers.inbox import messages
 
 @shared_task(name="payments.submit_due")
 def submit_due(**_future: object) -> None:
-    submission.submit_due(PAYMENTS, now=utc_now())
+    if submission.run(PAYMENTS, now=utc_now()):
+        enqueue_on_commit("payments.submit_due")
 
 
 @shared_task(name="payments.process_network_events")
 def process_network_events(**_future: object) -> None:
-    messages.process(PAYMENTS, now=utc_now())
+    if messages.run(PAYMENTS, now=utc_now()):
+        enqueue_on_commit("payments.process_network_events")
 
 
 @shared_task(name="payments.run_waiting")

@@ -6,12 +6,10 @@ after it arrived.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
-
-from django.db.models import QuerySet
 
 from common.engine.wakeups import enqueue_on_commit
 from networks.base import Accepted, EventKind, InstructionRefused
@@ -21,8 +19,7 @@ from payments.services import approvals, lifecycle, shortage
 from payments.states import PaymentStatus
 from tenants import actors
 from tenants.actors import Actor
-from tenants.models import TenantStatus
-from tenants.switches import SwitchKind, submittable
+from tenants.switches import SwitchKind
 from transfers.contract import Effect, Rule, Transfer
 from transfers.inbox import messages
 
@@ -48,35 +45,37 @@ class PaymentTransfer(Transfer[Payment]):
     noun = "payment"
     direction = "out"
     model = Payment
+    due_status = S.CREATED
+    stopped_by = SwitchKind.PAYMENTS
     account_field = "recipient"
     methods = METHODS
     rules = RULES
 
     # --- It is due, and is handed to its network
 
-    def due(self) -> QuerySet[Payment]:
-        """Held rows, rows of a suspended tenant and rows that an operator switch stops
-        are not due."""
-        rows = Payment.objects.filter(
-            status=S.CREATED, held_at=None, tenant__status=TenantStatus.ACTIVE
-        )
-        return submittable(rows, kind=SwitchKind.PAYMENTS).select_related("recipient")
-
-    def is_short(self, row: Payment) -> bool:
-        return shortage.is_short(row)
+    def short(self, rows: Sequence[Payment]) -> Collection[str]:
+        return shortage.among(rows)
 
     def keep_back(self, row: Payment, now: datetime) -> bool:
         return shortage.keep_back(row, now)
 
     def accepted(self, row: Payment, receipt: Accepted, now: datetime) -> None:
-        lifecycle.move(
-            payment=row,
-            target=S.PROCESSING,
-            actor=actors.network(row.network),
-            now=now,
-            network_reference=receipt.reference,
-            trace_number=receipt.trace_number,
-        )
+        self.accepted_together([(row, receipt)], now)
+
+    def accepted_together(self, answers: Iterable[tuple[Payment, Accepted]], now: datetime) -> None:
+        moves = [
+            lifecycle.Move(
+                payment=row,
+                target=S.PROCESSING,
+                actor=actors.network(row.network),
+                changes={
+                    "network_reference": receipt.reference,
+                    "trace_number": receipt.trace_number,
+                },
+            )
+            for row, receipt in answers
+        ]
+        lifecycle.move_many(moves, now=now)
 
     def refused(self, row: Payment, refusal: InstructionRefused, now: datetime) -> None:
         lifecycle.move(

@@ -14,6 +14,7 @@ from random import Random
 
 from networks.base import (
     Accepted,
+    Answer,
     BankAccount,
     BankRecord,
     EventKind,
@@ -100,19 +101,30 @@ class Bank:
         self._late: list[tuple[datetime, Instruction]] = []
         self._calls = 0
 
-    def submit(self, instruction: Instruction, *, now: datetime) -> Accepted:
+    def submit_many(
+        self, instructions: Sequence[Instruction], *, now: datetime
+    ) -> dict[str, Answer]:
+        """Whole calls and whole answers get lost or come late, and so do parts of them."""
         self._on_the_way("bank: submit")
         if self._happens("request lost", _LOST_REQUEST):
             raise NetworkUnavailable("the request is lost (simulated)")
         if self._happens("request late", _LATE_REQUEST):
             delay = _LATE_MAX * self._chance("lateness").random()
-            self._late.append((self._time.now + delay, instruction))
+            self._late += [(self._time.now + delay, each) for each in instructions]
             raise NetworkUnavailable("the request is late (simulated)")
-        entry = self._take(instruction)
+        answers: dict[str, Answer] = {}
+        for each in instructions:
+            if len(instructions) > 1 and self._happens("part of a request lost", _LOST_REQUEST):
+                answers[each.id] = NetworkUnavailable("its request is lost (simulated)")
+            else:
+                answers[each.id] = Accepted(reference=self._take(each).reference)
         self._on_the_way("bank: answer to submit")
         if self._happens("answer lost", _LOST_ANSWER):
             raise NetworkUnavailable("the answer is lost (simulated)")
-        return Accepted(reference=entry.reference)
+        for each in instructions:
+            if len(instructions) > 1 and self._happens("part of an answer lost", _LOST_ANSWER):
+                answers.pop(each.id)
+        return answers
 
     def find(self, instruction_id: str) -> Accepted | None:
         self._on_the_way("bank: find")

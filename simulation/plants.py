@@ -113,8 +113,8 @@ PLANTS: dict[str, Plant] = {
         "who slept past its lease records its result all the same (common/leases.py)",
         edits={
             "common.leases": (
-                "filter(pk=row.pk, lease_version=row.lease_version)",
-                "filter(pk=row.pk)",
+                "ON row.id = given.id AND row.lease_version = given.version",
+                "ON row.id = given.id",
             )
         },
         seed=3,

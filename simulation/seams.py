@@ -33,7 +33,7 @@ from seals import rounds, windows
 from simulation.processes import CallKind, current
 from tenants import key_text
 from tenants.services import emails
-from transfers import submission
+from transfers import batches, submission
 from webhooks import signing, wake
 from webhooks.dispatcher import loop, runs
 
@@ -110,7 +110,7 @@ def _clocks(world_time: Time) -> Iterator[Seam]:
         time_ns=lambda: round(world_time.seen().timestamp() * 1_000_000) * 1_000,
         monotonic=lambda: world_time.now.timestamp(),
     )
-    for module in (ids, leases, loop, runs, cooldown, submission, emails, rounds, windows):
+    for module in (ids, leases, loop, runs, cooldown, batches, submission, emails, rounds, windows):
         yield module, "time", ticks
     yield rolling, "run", partial(rolling.run, clock=ticks.monotonic)
     yield from _beginnings(world_time)

@@ -26,14 +26,25 @@ FULL JOIN (
 WHERE coalesce(balance.{total}, 0) <> coalesce(transfer.total, 0)
 """)
 
-# A transfer that is to be sent is due soon: nothing else would ever send it.
+# A transfer that is to be sent is due soon: nothing else would ever send it. One that is parked has
+# a reason; a reason that has just ended may not have reached a sweep.
 NEVER_DUE = SQL("""
 SELECT transfer.tenant_id, transfer.id, transfer.status || ', but due '
     || coalesce(greatest(transfer.next_attempt_at, transfer.leased_until)::text, 'never')
+    || CASE transfer.parked_for WHEN '' THEN '' ELSE ', parked for ' || transfer.parked_for END
 FROM {table} AS transfer
 WHERE transfer.status IN ({open}) AND ({to_be_sent})
     AND (transfer.next_attempt_at IS NULL OR transfer.next_attempt_at > ballast_now() + {never}
-        OR transfer.leased_until > ballast_now() + {never})
+        OR transfer.leased_until > ballast_now() + {never}
+        OR transfer.parked_for <> '' AND transfer.held_at IS NULL
+            AND NOT EXISTS (SELECT FROM tenants_switch AS switch
+                WHERE switch.id = transfer.parked_for
+                    AND coalesce(switch.released_at > ballast_now() - {soon}, true))
+            AND NOT EXISTS (SELECT FROM tenants_tenant AS tenant
+                WHERE tenant.id = transfer.parked_for AND (tenant.status <> 'active' OR EXISTS (
+                    SELECT FROM tenants_auditevent AS line WHERE line.tenant_id = tenant.id
+                        AND line.action = 'tenant.released'
+                        AND line.created_at > ballast_now() - {soon}))))
     AND (%(tenant_ids)s::text[] IS NULL OR transfer.tenant_id = ANY(%(tenant_ids)s))
 """)
 

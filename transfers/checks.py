@@ -20,6 +20,9 @@ from common.audits import NEVER, Finding, Scope, Slices
 from common.state import StateTable
 from transfers import check_rules as rules
 
+# A sweep is never this late.
+_SOON = "interval '10 minutes'"
+
 
 @dataclass(frozen=True, kw_only=True)
 class TransferChecks:
@@ -107,6 +110,7 @@ class TransferChecks:
             unsent=_listed(self.unsent_statuses),
             date=self._date(),
             never=SQL(NEVER),
+            soon=SQL(_SOON),
             to_be_sent=SQL(self.to_be_sent),
             postings=SQL(self.postings),
             events=SQL(self.events),

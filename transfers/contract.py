@@ -7,7 +7,7 @@ network, the network reports, and staff may hold it before it is sent.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
@@ -17,6 +17,8 @@ from django.db.models import QuerySet
 
 from networks.base import Accepted, EventKind, Instruction, InstructionRefused
 from tenants.actors import Actor
+from tenants.models import TenantStatus
+from tenants.switches import SwitchKind, submittable
 from transfers.accounts import StoredAccount
 from transfers.inbox.models import InboundEvent
 from transfers.methods import Methods
@@ -103,25 +105,35 @@ class Transfer(MessageHandler[Row]):
     model: ClassVar[type[TransferRow]]
     direction: ClassVar[Literal["in", "out"]]
     methods: ClassVar[Methods]
+    due_status: ClassVar[str]  # the status in which a row is to be handed over
+    stopped_by: ClassVar[SwitchKind]  # the switch of operators that keeps it
     account_field: ClassVar[str]  # the column of the tenant's or the recipient's bank account
     # A rejection or a return also ends accounts, whose rows are locked before any balance.
     in_sets = frozenset({EventKind.ACCEPTED, EventKind.SETTLED})
 
     # --- It is due, and is handed to its network
 
-    @abstractmethod
     def due(self) -> QuerySet[Row]:
-        """The rows to be handed over, with their bank accounts, without those that something holds
-        up."""
+        """The rows to be handed over, with their bank accounts. Held rows, rows of a suspended
+        tenant and rows that an operator switch stops are not due."""
+        model: Any = self.model
+        rows = model._default_manager.filter(
+            status=self.due_status, held_at=None, tenant__status=TenantStatus.ACTIVE
+        )
+        allowed = submittable(rows, kind=self.stopped_by).select_related(self.account_field)
+        return cast("QuerySet[Row]", allowed)
+
+    def refresh(self, rows: Sequence[Row]) -> None:  # most are judged by nothing else
+        """Read again, for all of them at once, what `require_sendable` judges by."""
 
     def require_sendable(self, row: Row) -> None:  # most are
-        """Raises InstructionRefused for a row that may not be sent, or not any more. Called right
-        before each submission."""
+        """Raises InstructionRefused for a row that may not be sent, or not any more. Asked before
+        each call, of a row that was refreshed."""
 
-    def is_short(self, row: Row) -> bool:
-        """Whether the row has to be kept back for want of money. Called right before each
-        submission."""
-        return False
+    def short(self, rows: Sequence[Row]) -> Collection[str]:
+        """The ids of those that are kept back for a while, for want of money. Asked right before
+        each call."""
+        return ()
 
     def keep_back(self, row: Row, now: datetime) -> bool:
         """Keep a short row back and give up its lease. False: there is money by now."""
@@ -143,6 +155,11 @@ class Transfer(MessageHandler[Row]):
     def accepted(self, row: Row, receipt: Accepted, now: datetime) -> None:
         """Record that the network has accepted the row, in the transaction that gives up
         the lease."""
+
+    def accepted_together(self, answers: Iterable[tuple[Row, Accepted]], now: datetime) -> None:
+        """`accepted` of many rows, in one transaction."""
+        for row, receipt in answers:
+            self.accepted(row, receipt, now)
 
     @abstractmethod
     def refused(self, row: Row, refusal: InstructionRefused, now: datetime) -> None:

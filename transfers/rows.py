@@ -9,15 +9,20 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 
+from common.ids import ID_LENGTH_MAX
 from common.leases import Leased
 
 REASON_LENGTH_MAX = 200
-# The owner may still cancel a held row; then it is over, and held no longer.
-HOLD_ENDS: Mapping[str, Any] = MappingProxyType({"held_at": None, "hold_reason": ""})
+# The owner may still cancel a held or parked row; then it is over, and neither any longer.
+HOLD_ENDS: Mapping[str, Any] = MappingProxyType(
+    {"held_at": None, "hold_reason": "", "parked_for": ""}
+)
 
 
 class TransferRow(Leased):
     """A row that is handed to a network and that staff can hold. `hold_reason` is for staff.
+
+    `parked_for` is set by the first claim that meets a row which may not be sent for now.
 
     Its table also has `tenant`, `amount` in cents, `currency`, `method`, `status`, `description`,
     `network` and `updated_at`.
@@ -25,6 +30,14 @@ class TransferRow(Leased):
 
     held_at = models.DateTimeField(null=True, blank=True)
     hold_reason = models.CharField(max_length=REASON_LENGTH_MAX, blank=True)
+    parked_for = models.CharField(
+        max_length=ID_LENGTH_MAX,
+        blank=True,
+        default="",
+        db_default="",
+        db_collation="C",
+        help_text="the switch, or the suspended tenant, that keeps it from its network",
+    )
 
     # A held row waits for a person, so it does not count for the age of the queue.
     QUEUED: ClassVar[Q] = Leased.QUEUED & Q(held_at=None)
@@ -43,6 +56,16 @@ def has_a_reason(name: str) -> models.CheckConstraint:
     return models.CheckConstraint(
         condition=Q(held_at=None, hold_reason="") | (Q(held_at__isnull=False) & ~Q(hold_reason="")),
         name=name,
+    )
+
+
+def to_send(name: str) -> models.Index:
+    """An index of what is to be handed over (`transfers.claims`): by what keeps it back, which is
+    nothing for most, then in the order in which each network gets it."""
+    return models.Index(
+        fields=("parked_for", "network", "next_attempt_at", "id"),
+        name=name,
+        condition=Q(next_attempt_at__isnull=False, held_at=None),
     )
 
 

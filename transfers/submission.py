@@ -1,134 +1,116 @@
-"""Handing rows to their networks: claim, call, record.
-
-The call happens outside any transaction. A worker that dies in between leaves an expired lease. The
-next worker submits the row again under the same id, which the network takes for the same
-instruction. A row that may not be sent any more is not submitted again: the network is asked
-whether it has it (decision 0105). The same goes for a row that has to wait for money (decision
-0118).
-"""
+"""Handing rows to their networks: claim (`claims`), call and record (`batches`), batch by batch."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import deque
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Generic
 
 import structlog
-from django.db import transaction
 
-from common import leases
 from common.database_clock import judged
-from common.leases import Leased
 from networks import registry
-from networks.base import Accepted, InstructionRefused, NetworkUnavailable, PaymentNetwork
+from networks.base import Capabilities
+from transfers import batches, claims
+from transfers.batches import OURS, RETRY_AFTER, Batch
 from transfers.contract import Row, Transfer
+
+__all__ = ["LEASE", "RETRY_AFTER", "RUN_MAX", "run", "submit_due"]
 
 log = structlog.get_logger(__name__)
 
-BATCH = 10
-LEASE = timedelta(seconds=20)
-RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (2, 5, 30, 120, 600))
+# After this many rows, or seconds, a run makes room for other work; the next one goes on.
+RUN_MAX = 1_000
+RUN_SECONDS_MAX = 5
 
-
-class _PutAway(Exception):
-    """The row is kept back for now, and its lease was given up."""
+_UNKNOWN = Capabilities(methods={})
+# How long a claim holds the rows of a network that gives up a call as early as most.
+LEASE = OURS + _UNKNOWN.answers_within
 
 
 @judged
 def submit_due(
-    transfer: Transfer[Row], *, now: datetime, limit: int = 200, only: str | None = None
+    transfer: Transfer[Row], *, now: datetime, limit: int = RUN_MAX, only: str | None = None
 ) -> int:
-    """Submit up to `limit` rows that are due; returns how many were claimed. With `only`, the id of
-    a row, it submits no other."""
-    claimed, since = 0, time.monotonic()
-    for page in leases.due(transfer.model, now=now):
-        ids = page if only is None else [pk for pk in page if pk == only]
-        claimed += _submit_page(transfer, ids, now=now, limit=limit - claimed, since=since)
-        if claimed >= limit:
-            break
-    return claimed
-
-
-def _submit_page(
-    transfer: Transfer[Row], page: list[str], *, now: datetime, limit: int, since: float
-) -> int:
-    """Claim and submit the rows of a page in batches, because a lease must last longer than its
-    batch."""
-    claimed = 0
-    while claimed < limit:
-        due = transfer.due().filter(pk__in=page)
-        rows = leases.claim(due, now=now, limit=BATCH, lease=LEASE, since=since)
-        for row in rows:
-            _submit(transfer, row, now)
-        claimed += len(rows)
-        if len(rows) < BATCH:
-            break
-    return claimed
-
-
-def _submit(transfer: Transfer[Row], row: Row, now: datetime) -> None:
-    lease_version = row.lease_version
-    try:
-        _hand_over(transfer, row, now)
-    except _PutAway:
-        log.info("submission_held_back", instruction_id=row.pk)
-    except NetworkUnavailable as error:
-        log.warning("network_unavailable", instruction_id=row.pk, error=str(error))
-        _try_again_later(row, now)
-    except Exception:  # a conflict of terms or a bug: a person must look, other rows must not wait
-        log.exception("submission_failed", instruction_id=row.pk)
-        row.lease_version = lease_version  # what was recorded is undone
-        _try_again_later(row, now)
-
-
-def _hand_over(transfer: Transfer[Row], row: Row, now: datetime) -> None:
-    try:
-        accepted = _receipt(transfer, row, now)
-    except InstructionRefused as refusal:
-        _record(transfer.refused, row, refusal, now)
+    """Submit up to `limit` rows that are due; returns how many were claimed. `only`: no other row
+    than that of this id."""
+    sweep = _Run(transfer, now, limit)
+    if only is None:
+        claims.unpark(transfer)
+        sweep.go()
     else:
-        _record(transfer.accepted, row, accepted, now)
+        sweep.take_one(only)
+    return sweep.claimed
 
 
-def _receipt(transfer: Transfer[Row], row: Row, now: datetime) -> Accepted:
-    """The network's receipt. Raises _PutAway, and what `PaymentNetwork.submit` raises."""
-    network = registry.get(row.network)  # type: ignore[attr-defined]  # see TransferRow
-    try:
-        transfer.require_sendable(row)
-    except InstructionRefused:
-        if row.attempts > 1 and (accepted := _taken_over_before(network, row)):
-            return accepted
-        raise
-    if transfer.is_short(row):
-        if row.attempts > 1 and (accepted := _taken_over_before(network, row)):
-            return accepted
-        if transfer.keep_back(row, now):
-            raise _PutAway
-    return network.submit(transfer.instruction(row), now=now)
+@judged
+def run(transfer: Transfer[Row], *, now: datetime) -> bool:
+    """Submit what is due; returns whether there may be more than one run takes."""
+    sweep = _Run(transfer, now, RUN_MAX)
+    is_full = claims.unpark(transfer) >= claims.UNPARK_MAX
+    sweep.go()
+    return is_full or sweep.is_full
 
 
-def _taken_over_before(network: PaymentNetwork, row: Leased) -> Accepted | None:
-    """The receipt of an earlier try whose answer was lost; None if it never arrived.
+@dataclass
+class _Run(Generic[Row]):
+    """One run of the sweep, of `limit` rows at most."""
 
-    A call that we gave up may still be on its way. So a network that says it has nothing is
-    believed only after the longest pause. Raises NetworkUnavailable until then.
-    """
-    accepted = network.find(row.pk)
-    if accepted is None and row.attempts <= len(RETRY_AFTER):
-        raise NetworkUnavailable("an earlier try may still arrive")
-    return accepted
+    transfer: Transfer[Row]
+    now: datetime
+    limit: int
+    claimed: int = 0
+    is_full: bool = False
 
+    def __post_init__(self) -> None:
+        self._begun = time.monotonic()
 
-def _try_again_later(row: Leased, now: datetime) -> None:
-    delay = RETRY_AFTER[min(row.attempts, len(RETRY_AFTER)) - 1]
-    leases.finish(row, next_attempt_at=now + delay)
+    def go(self) -> None:
+        """A batch of each network in turn, so that none waits for the backlog of another."""
+        waiting = deque(claims.networks(self.transfer))
+        while waiting and self.limit > 0 and self._seconds() < RUN_SECONDS_MAX:
+            name = waiting.popleft()
+            if self._batch(name):
+                waiting.append(name)
+        self.is_full = bool(waiting)
 
+    def take_one(self, pk: str) -> None:
+        """Only this row."""
+        found = self.transfer.due().filter(pk=pk).values_list("network", flat=True)
+        for name in found:
+            self._batch(name, only=pk)
 
-@transaction.atomic
-def _record(
-    record: Callable[[Row, Any, datetime], None], row: Row, answer: Any, now: datetime
-) -> None:
-    """Record the network's answer, unless our lease ran out: then its next holder does."""
-    if leases.finish(row):
-        record(row, answer, now)
+    def _batch(self, name: str, only: str | None = None) -> bool:
+        """Claim what fits one call to the network, for as long as that may last, and submit it.
+        Returns whether there may be more for it; a silent network is asked once a run."""
+        network = registry.find(name)
+        terms = network.capabilities if network else _UNKNOWN
+        begun = time.monotonic()
+        claim = claims.claim(
+            self.transfer,
+            now=self.now,
+            limit=min(self.limit, terms.together),
+            # `now` is the run's: a batch that is claimed late is leased for as long as the first.
+            lease=OURS + terms.answers_within + timedelta(seconds=int(self._seconds())),
+            network=name,
+            only=only,
+        )
+        self.limit -= claim.taken
+        self.claimed += len(claim.rows)
+        is_silent = bool(claim.rows) and not self._submit(name, claim.rows, begun)
+        return claim.is_full and not is_silent
+
+    def _submit(self, name: str, rows: list[Row], begun: float) -> bool:
+        """Returns whether the network answered."""
+        try:
+            return Batch(self.transfer, registry.get(name), rows, self.now, begun).submit()
+        except Exception:  # a bug: a person must look, other networks must not wait
+            ids = [row.pk for row in rows]
+            log.exception("submission_failed", network=name, instruction_ids=ids)
+            batches.put_off(rows, self.now)
+        return False
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._begun

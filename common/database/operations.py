@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.postgres.operations import AddIndexConcurrently
-from django.db.migrations import AddIndex
+from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
+from django.db.migrations import AddIndex, RemoveIndex
 
 
 class AddIndexOnline(AddIndexConcurrently):
@@ -27,3 +27,15 @@ class AddIndexOnline(AddIndexConcurrently):
         self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
     ) -> None:
         AddIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
+
+
+class RemoveIndexOnline(RemoveIndexConcurrently):
+    """Drops an index while rows are written. The migration needs `atomic = False`.
+
+    Backwards the index is built with a lock on the table: that works inside a transaction as well.
+    """
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        RemoveIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)

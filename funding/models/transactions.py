@@ -15,7 +15,7 @@ from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from funding.models.sources import FundingMethod, FundingSource
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from tenants.models import ActorType
-from transfers.rows import TransferRow, has_a_reason, held_first
+from transfers.rows import TransferRow, has_a_reason, held_first, to_send
 
 # The ledger's name for a funding transaction as the source of a posting.
 SOURCE_TYPE = "funding_transaction"
@@ -108,11 +108,7 @@ class FundingTransaction(TransferRow):
             models.Index(
                 fields=("tenant", "status", "-created_at", "-id"), name="funding_by_status"
             ),
-            models.Index(
-                fields=("next_attempt_at",),
-                name="funding_due",
-                condition=Q(next_attempt_at__isnull=False),
-            ),
+            to_send("funding_to_send"),
             models.Index(
                 fields=("source",), name="funding_of_source", condition=Q(status__in=IN_FLIGHT)
             ),

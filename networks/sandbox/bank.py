@@ -7,29 +7,24 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from django.conf import settings
-from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
-from common import crypto
 from networks import return_codes, schemes
 from networks.base import (
     Accepted,
+    Answer,
     BankAccount,
     BankRecord,
     Capabilities,
     EventKind,
     Instruction,
-    InstructionConflict,
     InstructionRefused,
     Method,
     NetworkEvent,
-    NetworkUnavailable,
 )
-from networks.sandbox import scripts
+from networks.sandbox import arriving, scripts
+from networks.sandbox.arriving import Arrival
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
-from networks.sandbox.pace import Pace, due_times
-from networks.sandbox.scripts import Step
 
 NAME = "sandbox"
 
@@ -51,16 +46,24 @@ class SandboxBank:
     name: str = NAME
     capabilities = CAPABILITIES
 
-    def submit(self, instruction: Instruction, *, now: datetime) -> Accepted:
-        method, amount = instruction.method, instruction.amount
-        if not self.capabilities.supports(method, amount=amount):
-            raise InstructionRefused(code="unsupported", reason=f"no {method} of {amount} cents")
-        steps = scripts.steps_for(Method(method), instruction.account.account_number)
-        return self._take_over(instruction, amounts=(amount,), steps=steps, now=now)
+    def submit_many(
+        self, instructions: Sequence[Instruction], *, now: datetime
+    ) -> dict[str, Answer]:
+        answers: dict[str, Answer] = {}
+        arrivals = []
+        for each in instructions:
+            method, amount = each.method, each.amount
+            if self.capabilities.supports(method, amount=amount):
+                steps = scripts.steps_for(Method(method), each.account.account_number)
+                arrivals.append(Arrival(each, amounts=(amount,), steps=steps))
+            else:
+                reason = f"no {method} of {amount} cents"
+                answers[each.id] = InstructionRefused(code="unsupported", reason=reason)
+        return answers | arriving.take_over(arrivals, network=self.name, now=now)
 
     def find(self, instruction_id: str) -> Accepted | None:
         row = self._held().filter(external_id=instruction_id).first()
-        return _receipt(row) if row else None
+        return arriving.receipt(row) if row else None
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
         held = self._held().filter(external_id__in=list(instruction_ids))
@@ -107,7 +110,11 @@ class SandboxBank:
             description="ACCTVERIFY",
         )
         steps = scripts.micro_deposit_steps(account.account_number)
-        return self._take_over(credit, amounts=amounts, steps=steps, now=now)
+        arrival = Arrival(credit, amounts=amounts, steps=steps)
+        answer = arriving.take_over([arrival], network=self.name, now=now)[instruction_id]
+        if isinstance(answer, Accepted):
+            return answer
+        raise answer
 
     def _held(self) -> QuerySet[SandboxInstruction]:
         """The instructions that this bank has taken over."""
@@ -116,30 +123,6 @@ class SandboxBank:
     def _told(self) -> QuerySet[SandboxEvent]:
         """The events of this bank, those in the future included."""
         return SandboxEvent.objects.filter(instruction__network=self.name)
-
-    def _take_over(
-        self,
-        instruction: Instruction,
-        *,
-        amounts: tuple[int, ...],
-        steps: tuple[Step, ...],
-        now: datetime,
-    ) -> Accepted:
-        """Record the arrival of an instruction and, once the network is up, accept it. Either both
-        happen or neither, whenever a process dies.
-
-        `durable`, because this is another world: a caller's rollback must not make it forget.
-        """
-        digest = _digest(instruction, amounts)
-        outages = scripts.outages(instruction.account.account_number)
-        with transaction.atomic(durable=True):
-            row = _record_arrival(instruction, network=self.name, digest=digest, now=now)
-            if row.accepted_at is None and row.submissions > outages:
-                _accept(row, steps, now=now)
-            row.save(update_fields=["submissions", "accepted_at"])
-        if row.accepted_at is None:
-            raise NetworkUnavailable("the sandbox network does not answer")
-        return _receipt(row)
 
 
 def network_event(row: SandboxEvent) -> NetworkEvent:
@@ -158,69 +141,6 @@ def network_event(row: SandboxEvent) -> NetworkEvent:
     )
 
 
-def schedule(
-    row: SandboxInstruction, step: Step, *, sequence: int, due_at: datetime
-) -> SandboxEvent:
-    """An unsaved event of an instruction."""
-    return SandboxEvent(
-        instruction=row,
-        sequence=sequence,
-        kind=step.kind,
-        code=step.code,
-        amount=row.amount,
-        currency=row.currency,
-        due_at=due_at,
-    )
-
-
-def _record_arrival(
-    instruction: Instruction, *, network: str, digest: str, now: datetime
-) -> SandboxInstruction:
-    """The one row of this id, locked until the end of the transaction.
-
-    Raises InstructionConflict if the id has other terms, or belongs to another bank.
-    """
-    first = SandboxInstruction(
-        network=network,
-        external_id=instruction.id,
-        method=instruction.method,
-        amount=instruction.amount,
-        currency=instruction.currency,
-        terms_digest=digest,
-        created_at=now,
-    )
-    SandboxInstruction.objects.bulk_create([first], ignore_conflicts=True)
-    row = SandboxInstruction.objects.select_for_update().get(external_id=instruction.id)
-    if (row.network, row.terms_digest) != (network, digest):
-        raise InstructionConflict(f"{instruction.id} was used before with other terms")
-    row.submissions += 1
-    return row
-
-
-def _accept(row: SandboxInstruction, steps: tuple[Step, ...], *, now: datetime) -> None:
-    pace = Pace(settings.SANDBOX_PACE)
-    times = due_times(steps, method=Method(row.method), pace=pace, now=now)
-    script = enumerate(zip(steps, times, strict=True), start=1)
-    SandboxEvent.objects.bulk_create(
-        schedule(row, step, sequence=sequence, due_at=due_at) for sequence, (step, due_at) in script
-    )
-    row.accepted_at = now
-
-
-def _digest(instruction: Instruction, amounts: tuple[int, ...]) -> str:
-    """A digest that tells equal terms from others without keeping the account number."""
-    account = instruction.account
-    terms = (
-        instruction.method,
-        instruction.currency,
-        *map(str, amounts),
-        account.routing_number,
-        account.account_number,
-        account.account_type,
-    )
-    return crypto.fingerprint("\0".join(terms), purpose="sandbox_bank.terms")
-
-
 def _record(row: Any) -> BankRecord:
     """What the bank's books say of an instruction. `row` also has how often it was settled and
     returned."""
@@ -232,7 +152,3 @@ def _record(row: Any) -> BankRecord:
         is_settled=row.settled > 0,
         is_returned=row.returned > 0,
     )
-
-
-def _receipt(row: SandboxInstruction) -> Accepted:
-    return Accepted(reference=row.reference, trace_number=row.trace_number)

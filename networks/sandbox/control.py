@@ -15,7 +15,8 @@ from django.db.models import Q, QuerySet
 
 from networks import return_codes
 from networks.base import EventKind, Method, NetworkEvent
-from networks.sandbox.bank import network_event, schedule
+from networks.sandbox.arriving import schedule
+from networks.sandbox.bank import network_event
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
 from networks.sandbox.scripts import Step
 

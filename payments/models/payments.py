@@ -17,7 +17,7 @@ from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from payments.models.recipients import Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, UNSENT, PaymentStatus
 from tenants.models import ActorType
-from transfers.rows import TransferRow, has_a_reason, held_first
+from transfers.rows import TransferRow, has_a_reason, held_first, to_send
 
 DESCRIPTION_LENGTH_MAX = 140
 # The ledger's name for a payment as the source of a posting.
@@ -146,11 +146,7 @@ class Payment(TransferRow):
             models.Index(
                 fields=("tenant", "status", "-created_at", "-id"), name="payment_by_status"
             ),
-            models.Index(
-                fields=("next_attempt_at",),
-                name="payment_due",
-                condition=Q(next_attempt_at__isnull=False),
-            ),
+            to_send("payment_to_send"),
             models.Index(
                 fields=("tenant", "created_at", "id"),
                 name="payment_queue",

@@ -7,6 +7,7 @@ the balance row last.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -22,11 +23,11 @@ from payments.services import lifecycle
 _BATCH = 500
 
 
-def is_short(payment: Payment) -> bool:
-    """Whether available is negative, so that this tenant may pay nothing. Read under the balance
-    row's lock, so that a return that is being posted is counted."""
-    with transaction.atomic():
-        return ledger.lock_row(tenant_id=payment.tenant_id).available < 0
+def among(payments: Sequence[Payment]) -> set[str]:
+    """The ids of those whose tenant may pay nothing now. Asked under the balance rows' locks, so
+    that a return which is being posted comes first."""
+    overdrawn = ledger.overdrawn(tenant_ids={payment.tenant_id for payment in payments})
+    return {payment.pk for payment in payments if payment.tenant_id in overdrawn}
 
 
 @transaction.atomic

@@ -26,31 +26,6 @@ def claim(now=NOW, limit=10):
     return leases.claim(OutgoingEmail.objects.all(), now=now, limit=limit, lease=MINUTE)
 
 
-def due(now=NOW):
-    return list(leases.due(OutgoingEmail, now=now))
-
-
-class TestDue:
-    def test_finds_what_a_claim_would_take_and_takes_nothing(self):
-        later = make_work(next_attempt_at=NOW - timedelta(seconds=1))
-        first = make_work(next_attempt_at=NOW - MINUTE)
-        make_work(next_attempt_at=NOW + timedelta(microseconds=1))
-        make_work(next_attempt_at=None)
-        make_work(leased_until=NOW + timedelta(microseconds=1))
-
-        assert due() == [[first.pk, later.pk]]
-        assert due(NOW - MINUTE) == [[first.pk]]
-        assert due(NOW - 2 * MINUTE) == []
-        assert {row.lease_version for row in OutgoingEmail.objects.all()} == {0}
-
-    def test_goes_on_where_a_page_ended(self, monkeypatch, django_assert_num_queries):
-        monkeypatch.setattr("common.leases.PAGE", 2)
-        rows = sorted(make_work().pk for _ in range(3))
-
-        with django_assert_num_queries(2):
-            assert due() == [rows[:2], rows[2:]]
-
-
 class TestClaim:
     def test_late_in_a_sweep_is_for_as_long_as_early(self):
         make_work()

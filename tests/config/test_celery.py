@@ -150,3 +150,27 @@ class TestRuns:
         tick = ticks.last(["webhooks.forget_old"])["webhooks.forget_old"]
         assert tick.ok
         assert utc_now() - tick.at < timedelta(minutes=1)
+
+
+class TestQueues:
+    def test_are_those_of_tasks_that_exist(self):
+        assert set(app.conf.task_routes) <= set(OWN_TASKS)
+        names = {app.amqp.router.route({}, name)["queue"].name for name in OWN_TASKS}
+        assert names == {queue.name for queue in app.conf.task_queues}
+
+    def test_are_taken_from_in_turn_so_that_no_backlog_is_in_the_way(self):
+        """A hundred submissions wait; each other kind comes within the first three."""
+        others = ["payments.process_network_events", "tenants.send_due_emails"]
+        with app.connection_for_write() as connection:
+            for name in ["funding.submit_due"] * 100 + others:
+                app.send_task(name, connection=connection, ignore_result=True)
+            taken: list[str] = []
+            with app.amqp.TaskConsumer(
+                connection.default_channel,
+                on_message=lambda message: taken.append(message.headers["task"]),
+            ) as consumer:
+                while len(taken) < 3:
+                    connection.drain_events(timeout=30)
+                consumer.purge()
+
+        assert set(taken[:3]) == {"funding.submit_due", *others}

@@ -20,6 +20,7 @@ from networks.sandbox.models import SandboxInstruction
 from tests.builders import NOW, make_source, notices_of
 from tests.funding.builders import top_up
 from tests.funding.test_authorizations import REFUSAL, renew
+from tests.networks.asking import submit
 from transfers import submission
 from transfers.inbox import messages
 from transfers.submission import LEASE, RETRY_AFTER
@@ -55,7 +56,7 @@ def unanswered(acme):
     """A funding that the bank has, while our worker died before it could write that down."""
     funding = top_up(acme)
     leases.claim(FundingTransaction.objects.all(), now=NOW, limit=1, lease=LEASE)
-    SandboxBank().submit(FUNDING.instruction(funding), now=NOW)
+    submit(SandboxBank(), FUNDING.instruction(funding), now=NOW)
     return funding
 
 

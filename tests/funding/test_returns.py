@@ -163,13 +163,13 @@ class TestEndedAccount:
         assert ledger.summary(acme.pk).pending == 0
 
     def test_is_not_debited_when_the_bank_speaks_after_the_claim(self, acme):
-        """Of ten that were claimed at once, the last is handed over long after the first."""
         funding = top_up(acme)
         (claimed,) = leases.claim(
             FundingTransaction.objects.select_related("source"), now=NOW, limit=1
         )
         sources.note_return(source=funding.source, return_code="R07", now=NOW)
 
+        FUNDING.refresh([claimed])
         with pytest.raises(InstructionRefused) as refusal:
             FUNDING.require_sendable(claimed)
 

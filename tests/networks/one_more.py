@@ -13,11 +13,13 @@ from funding.models import FundingTransaction
 from networks import calendar
 from networks.base import (
     Accepted,
+    Answer,
     BankAccount,
     BankRecord,
     Capabilities,
     EventKind,
     Instruction,
+    InstructionConflict,
     MethodTerms,
     NetworkEvent,
     NetworkUnavailable,
@@ -42,12 +44,10 @@ class OneMore:
         self.taken: dict[str, Instruction] = {}
         self._waiting: list[NetworkEvent] = []
 
-    def submit(self, instruction: Instruction, *, now: datetime) -> Accepted:
-        if instruction.id not in self.taken:
-            self.taken[instruction.id] = instruction
-            for kind in (EventKind.ACCEPTED, EventKind.SETTLED):
-                self._waiting.append(self._event(instruction, kind, now))
-        return Accepted(reference=f"om-{instruction.id}")
+    def submit_many(
+        self, instructions: Sequence[Instruction], *, now: datetime
+    ) -> dict[str, Answer]:
+        return {each.id: self._take(each, now) for each in instructions}
 
     def find(self, instruction_id: str) -> Accepted | None:
         return Accepted(reference=f"om-{instruction_id}") if instruction_id in self.taken else None
@@ -100,6 +100,15 @@ class OneMore:
             description="",
         )
         self._waiting.append(self._event(terms, kind, utc_now()))
+
+    def _take(self, instruction: Instruction, now: datetime) -> Answer:
+        known = self.taken.setdefault(instruction.id, instruction)
+        if known is instruction:
+            for kind in (EventKind.ACCEPTED, EventKind.SETTLED):
+                self._waiting.append(self._event(instruction, kind, now))
+        elif known != instruction:
+            return InstructionConflict(f"{instruction.id} was used before with other terms")
+        return Accepted(reference=f"om-{instruction.id}")
 
     def _event(self, instruction: Instruction, kind: EventKind, now: datetime) -> NetworkEvent:
         return NetworkEvent(

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
+from django.conf import settings
 
 from networks.base import (
+    ANSWERS_WITHIN_MAX,
     AccountType,
     BankAccount,
     Capabilities,
@@ -15,6 +17,8 @@ from networks.base import (
     Method,
     MethodTerms,
 )
+from transfers.batches import OURS
+from transfers.submission import RUN_SECONDS_MAX
 
 ACME_ACCOUNT = BankAccount(
     routing_number="021000021",
@@ -68,6 +72,18 @@ class TestCapabilities:
 
     def test_name_their_methods(self):
         assert not self.capabilities.supports(Method.RTP_CREDIT, amount=50)
+
+    @pytest.mark.parametrize("together", [0, 1_001])
+    def test_hand_over_a_thousand_together_at_most(self, together):
+        with pytest.raises(ValueError, match="1 to 1000 instructions"):
+            Capabilities(methods={}, together=together)
+
+    @pytest.mark.parametrize("seconds", [0, 60.1])
+    def test_answer_before_a_worker_would_be_ended(self, seconds):
+        soft = timedelta(seconds=settings.CELERY_TASK_SOFT_TIME_LIMIT)
+        with pytest.raises(ValueError, match="given up within"):
+            Capabilities(methods={}, answers_within=timedelta(seconds=seconds))
+        assert soft > ANSWERS_WITHIN_MAX + OURS + timedelta(seconds=RUN_SECONDS_MAX)
 
 
 def test_only_ach_methods_are_ach():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -21,6 +22,7 @@ from payments.services import orders, shortage, waiting
 from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tests.builders import NOW
+from tests.networks.asking import submit
 from tests.payments.asking import approve
 from tests.payments.builders import (
     events_of,
@@ -110,15 +112,17 @@ class TestWhileAvailableIsNegative:
 
         assert sent() == [other.pk]
 
-    def test_those_claimed_together_are_asked_one_by_one(self, acme, connect):
+    def test_they_are_asked_before_every_call(self, acme, connect):
         """The bank takes money back while the first of three is being handed over."""
         fund(acme, 300)
         first, *others = [pay(acme, 100, now=NOW + number * MINUTE) for number in range(3)]
 
         class Bank(SandboxBank):
-            def submit(self, instruction, *, now):
+            capabilities = replace(SandboxBank.capabilities, together=1)
+
+            def submit_many(self, instructions, *, now):
                 take(acme, 1)
-                return super().submit(instruction, now=now)
+                return super().submit_many(instructions, now=now)
 
         connect(Bank())
         submission.submit_due(PAYMENTS, now=NOW + 5 * MINUTE)
@@ -221,7 +225,7 @@ class TestRelease:
 
     def test_a_credit_between_the_look_and_the_putting_away_sends_it(self, acme, overdrawn):
         (row,) = leases.claim(PAYMENTS.due(), now=NOW, limit=1)
-        assert shortage.is_short(row)
+        assert shortage.among([row]) == {row.pk}
         fund(acme, 15_000)
 
         assert not shortage.keep_back(row, NOW)
@@ -309,7 +313,7 @@ class TestOneThatMayHaveBeenSent:
         return row.next_attempt_at
 
     def test_is_taken_up_where_the_bank_has_it(self, acme, claimed):
-        SandboxBank().submit(PAYMENTS.instruction(claimed), now=NOW)
+        submit(SandboxBank(), PAYMENTS.instruction(claimed), now=NOW)
 
         row = self.tried(claimed, NOW + LEASE)
 
@@ -357,7 +361,7 @@ class TestOneThatMayHaveBeenSent:
 
 
 def test_a_tenant_without_a_balance_row_is_not_short(acme):
-    assert not shortage.is_short(Payment(tenant_id=acme.pk))
+    assert shortage.among([Payment(tenant_id=acme.pk)]) == set()
 
 
 def test_one_that_stays_held_back_without_need_is_a_finding(acme, overdrawn):

@@ -17,6 +17,7 @@ from networks.sandbox import control
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
 from tests.database import owner
+from tests.networks.asking import submit
 from tests.networks.sandbox.builders import instruction
 from tests.races.together import rounds, together
 
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @rounds(5)
 def test_one_instruction_is_posted_once(round_):
-    receipts = race(lambda _: bank.submit(instruction(), now=NOW))
+    receipts = race(lambda _: submit(bank, instruction(), now=NOW))
 
     assert set(receipts) == {bank.find("ftx_1")}
     assert SandboxInstruction.objects.get().submissions == WORKERS
@@ -39,7 +40,7 @@ def test_one_instruction_is_posted_once(round_):
 
 @rounds(5)
 def test_of_two_terms_under_one_id_only_the_first_stands(round_):
-    outcomes = race(lambda worker: bank.submit(instruction(amount=100 + worker % 2), now=NOW))
+    outcomes = race(lambda worker: submit(bank, instruction(amount=100 + worker % 2), now=NOW))
 
     receipts = [outcome for outcome in outcomes if not isinstance(outcome, Exception)]
     conflicts = [outcome for outcome in outcomes if isinstance(outcome, InstructionConflict)]
@@ -49,8 +50,22 @@ def test_of_two_terms_under_one_id_only_the_first_stands(round_):
     assert SandboxEvent.objects.count() == 2
 
 
+@rounds(5)
+def test_the_same_instructions_in_any_order_wait_for_each_other(round_):
+    many = [instruction(id=f"ftx_{number}") for number in range(40)]
+
+    def hand_over(worker):
+        return bank.submit_many(many if worker % 2 else many[::-1], now=NOW)
+
+    answers = race(hand_over)
+
+    assert all(each == answers[0] for each in answers)
+    assert set(SandboxInstruction.objects.values_list("submissions", flat=True)) == {WORKERS}
+    assert SandboxEvent.objects.count() == 80
+
+
 def test_an_outage_hits_exactly_two_calls():
-    outcomes = race(lambda _: bank.submit(instruction("30002"), now=NOW))
+    outcomes = race(lambda _: submit(bank, instruction("30002"), now=NOW))
 
     kinds = Counter(type(outcome).__name__ for outcome in outcomes)
     assert kinds == {"NetworkUnavailable": 2, "Accepted": WORKERS - 2}
@@ -59,7 +74,7 @@ def test_an_outage_hits_exactly_two_calls():
 
 
 def test_one_return_wins():
-    bank.submit(instruction("30001"), now=NOW)
+    submit(bank, instruction("30001"), now=NOW)
 
     outcomes = race(lambda _: control.return_entry("ftx_1", now=NOW))
 
@@ -71,8 +86,8 @@ def test_a_receipt_outlives_the_process_that_got_it():
     """Killed between the bank's commit and its own: the next process gets the same receipt."""
     code = (
         "import os, signal, django; django.setup();"
-        "from tests.races.test_sandbox_bank import NOW, bank, instruction;"
-        "bank.submit(instruction(), now=NOW);"
+        "from tests.races.test_sandbox_bank import NOW, bank, instruction, submit;"
+        "submit(bank, instruction(), now=NOW);"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     killed = subprocess.run(
@@ -84,6 +99,6 @@ def test_a_receipt_outlives_the_process_that_got_it():
     assert killed.returncode == -signal.SIGKILL
     receipt = bank.find("ftx_1")
     assert receipt is not None
-    assert bank.submit(instruction(), now=NOW) == receipt
+    assert submit(bank, instruction(), now=NOW) == receipt
     assert SandboxInstruction.objects.get().submissions == 2
     assert SandboxEvent.objects.count() == 2

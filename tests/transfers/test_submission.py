@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import product
 
 import pytest
@@ -36,16 +35,16 @@ def books_balance(db):
 
 
 class InterruptedBank(SandboxBank):
-    """It takes an instruction over; `before_the_answer` happens before its first answer."""
+    """It takes instructions over; `before_the_answer` happens before its first answer."""
 
     def __init__(self, before_the_answer):
         self._before_the_answer = [before_the_answer]
 
-    def submit(self, instruction, *, now):
-        accepted = super().submit(instruction, now=now)
+    def submit_many(self, instructions, *, now):
+        answers = super().submit_many(instructions, now=now)
         if self._before_the_answer:
             self._before_the_answer.pop()()
-        return accepted
+        return answers
 
 
 def die():
@@ -111,25 +110,6 @@ def test_a_worker_that_slept_past_its_lease_records_nothing(acme, money, connect
     assert history_of(row) == [money.unsent, money.sent]
 
 
-def test_late_rows_are_claimed_for_as_long_as_early_ones(acme, money, monkeypatch):
-    """Each instruction takes 3 s here."""
-    for _ in range(submission.BATCH + 1):
-        money.make(acme, 100)
-    ends: list[datetime] = []
-    begun = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: begun + 3 * len(ends))
-
-    class Noting(type(money.transfer)):  # type: ignore[misc]
-        def instruction(self, row):
-            ends.append(row.leased_until)
-            return super().instruction(row)
-
-    submission.submit_due(Noting(), now=NOW)
-
-    late = timedelta(seconds=3 * submission.BATCH)
-    assert (ends[0], ends[-1]) == (NOW + submission.LEASE, NOW + late + submission.LEASE)
-
-
 class TestARowThatCannotBeSent:
     @pytest.fixture(autouse=True)
     def rows(self, acme, money):
@@ -163,8 +143,8 @@ def test_what_cannot_be_recorded_is_tried_again(acme, money):
     row = money.make(acme)
 
     class Broken(type(money.transfer)):  # type: ignore[misc]
-        def accepted(self, row, receipt, now):
-            super().accepted(row, receipt, now)
+        def accepted_together(self, answers, now):
+            super().accepted_together(answers, now)
             raise RuntimeError("a bug")
 
     submission.submit_due(Broken(), now=NOW)

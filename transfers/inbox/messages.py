@@ -29,6 +29,8 @@ from transfers.inbox.models import InboundEvent, InboundOutcome
 
 log = structlog.get_logger(__name__)
 
+# After this many messages a run makes room for other work; the next one goes on.
+RUN_MAX = 1_000
 # After so many failures to apply a message, a person looks at it.
 RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 3600))
 KNOWN_BEFORE = "known before, by a message that implied it or by hand"
@@ -47,8 +49,13 @@ def process(handler: MessageHandler[Subject], *, now: datetime) -> int:
     return apply_new(handler, now=now)
 
 
+def run(handler: MessageHandler[Subject], *, now: datetime) -> bool:
+    """One run of the sweep; returns whether so much was applied that there may be more."""
+    return process(handler, now=now) > RUN_MAX // 2
+
+
 @judged
-def apply_new(handler: MessageHandler[Subject], *, now: datetime, limit: int = 1000) -> int:
+def apply_new(handler: MessageHandler[Subject], *, now: datetime, limit: int = RUN_MAX) -> int:
     """Apply stored messages in the order of arrival, those about one row each by itself; returns
     how many were applied.
 

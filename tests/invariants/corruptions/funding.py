@@ -132,6 +132,12 @@ FUNDING = [
         "UPDATE funding_fundingtransaction SET next_attempt_at = '3026-01-01' WHERE id = '{fresv}'",
     ),
     Damage(
+        "38f parked for nothing",
+        USUAL,
+        "funding_never_due",
+        "UPDATE funding_fundingtransaction SET parked_for = 'swt_gone' WHERE id = '{fresv}'",
+    ),
+    Damage(
         "38c leased for ever",
         USUAL,
         "funding_never_due",

@@ -81,6 +81,12 @@ PAYMENTS = [
         " WHERE id = '{pq}'",
     ),
     Damage(
+        "38g parked for a switch that is gone",
+        USUAL,
+        "payment_never_due",
+        "UPDATE payments_payment SET parked_for = 'swt_gone' WHERE id = '{pu}'",
+    ),
+    Damage(
         "39b waiting payment deleted, with its history",
         USUAL,
         "payment_vanished",

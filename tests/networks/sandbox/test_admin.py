@@ -9,6 +9,7 @@ from django.urls import reverse
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
 from tenants.models import User
+from tests.networks.asking import submit
 from tests.networks.sandbox.builders import instruction
 
 NOW = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
@@ -20,7 +21,7 @@ def staff(db: None) -> Client:
     client.force_login(
         User.objects.create_superuser(email="staff@example.com", password="not used here")
     )
-    SandboxBank().submit(instruction(), now=NOW)
+    submit(SandboxBank(), instruction(), now=NOW)
     return client
 
 

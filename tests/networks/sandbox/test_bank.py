@@ -16,6 +16,7 @@ from networks.base import (
 )
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from tests.networks.asking import submit
 from tests.networks.sandbox.builders import account, instruction
 
 NOW = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
@@ -32,7 +33,7 @@ def story(*, now: datetime = NOW, id_prefix: str = "") -> list[tuple[str, str, s
 
 class TestSubmit:
     def test_gives_a_receipt_with_a_trace_number_for_ach(self):
-        receipt = bank.submit(instruction(), now=NOW)
+        receipt = submit(bank, instruction(), now=NOW)
 
         row = SandboxInstruction.objects.get()
         assert receipt.reference == f"SBX{row.number:012d}"
@@ -40,22 +41,22 @@ class TestSubmit:
         assert (row.external_id, row.amount, row.accepted_at) == ("ftx_1", 25_000, NOW)
 
     def test_gives_no_trace_number_for_rtp(self):
-        receipt = bank.submit(instruction(method=Method.RTP_REQUEST), now=NOW)
+        receipt = submit(bank, instruction(method=Method.RTP_REQUEST), now=NOW)
 
         assert receipt.trace_number == ""
         assert receipt.reference.startswith("SBX")
 
     def test_returns_the_first_receipt_again_and_counts_the_calls(self):
-        first = bank.submit(instruction("10001"), now=NOW)
+        first = submit(bank, instruction("10001"), now=NOW)
 
-        again = [bank.submit(instruction("10001"), now=LATER) for _ in range(3)]
+        again = [submit(bank, instruction("10001"), now=LATER) for _ in range(3)]
 
         assert again == [first] * 3
         assert SandboxInstruction.objects.get().submissions == 4
         assert story() == [("ftx_1", "accepted", ""), ("ftx_1", "returned", "R01")]
 
     def test_posts_different_ids_separately(self):
-        receipts = {bank.submit(instruction(id=f"ftx_{n}"), now=NOW) for n in range(3)}
+        receipts = {submit(bank, instruction(id=f"ftx_{n}"), now=NOW) for n in range(3)}
 
         assert len(receipts) == 3
         assert len({receipt.trace_number for receipt in receipts}) == 3
@@ -71,10 +72,10 @@ class TestSubmit:
         ],
     )
     def test_refuses_a_known_id_with_other_terms_and_leaves_the_first_alone(self, other):
-        first = bank.submit(instruction(), now=NOW)
+        first = submit(bank, instruction(), now=NOW)
 
         with pytest.raises(InstructionConflict, match="ftx_1"):
-            bank.submit(other, now=NOW)
+            submit(bank, other, now=NOW)
 
         row = SandboxInstruction.objects.get()
         assert (row.submissions, row.amount, row.method) == (1, 25_000, "ach_debit")
@@ -87,7 +88,7 @@ class TestSubmit:
     )
     def test_refuses_more_than_the_network_carries_and_keeps_nothing(self, method, amount):
         with pytest.raises(InstructionRefused) as refusal:
-            bank.submit(instruction(method=method, amount=amount), now=NOW)
+            submit(bank, instruction(method=method, amount=amount), now=NOW)
 
         assert refusal.value.code == "unsupported"
         assert not SandboxInstruction.objects.exists()
@@ -97,12 +98,12 @@ class TestSubmit:
         [(Method.ACH_DEBIT, 9_999_999_999), (Method.RTP_CREDIT, 1_000_000_000)],
     )
     def test_carries_the_largest_amounts(self, method, amount):
-        bank.submit(instruction(method=method, amount=amount), now=NOW)
+        submit(bank, instruction(method=method, amount=amount), now=NOW)
 
         assert {event.amount for event in bank.poll(now=NOW, limit=9)} == {amount}
 
     def test_stores_no_account_number(self):
-        bank.submit(instruction("4929000011112222"), now=NOW)
+        submit(bank, instruction("4929000011112222"), now=NOW)
 
         with connection.cursor() as cursor:
             cursor.execute(
@@ -116,15 +117,64 @@ class TestSubmit:
         assert "2222" not in stored
 
 
+class TestManyTogether:
+    def test_are_answered_one_by_one(self):
+        first = submit(bank, instruction(id="ftx_known"), now=NOW)
+
+        answers = bank.submit_many(
+            [
+                instruction(id="ftx_new"),
+                instruction(id="ftx_known"),
+                instruction("10001", id="ftx_returned"),
+                instruction("30002", id="ftx_silent"),
+                instruction(id="ftx_refused", amount=10_000_000_000),
+            ],
+            now=LATER,
+        )
+        again = bank.submit_many(
+            [instruction(id="ftx_new", amount=1), instruction(id="ftx_returned", amount=1)],
+            now=LATER,
+        )
+
+        assert answers["ftx_new"] == bank.find("ftx_new")
+        assert answers["ftx_known"] == first
+        assert answers["ftx_returned"] == bank.find("ftx_returned")
+        assert isinstance(answers["ftx_silent"], NetworkUnavailable)
+        assert isinstance(answers["ftx_refused"], InstructionRefused)
+        assert {type(each) for each in again.values()} == {InstructionConflict}
+        told = [each for each in story(now=LATER) if each[0] == "ftx_returned"]
+        assert told == [("ftx_returned", "accepted", ""), ("ftx_returned", "returned", "R01")]
+        assert dict(SandboxInstruction.objects.values_list("external_id", "submissions")) == {
+            "ftx_known": 2,
+            "ftx_new": 1,
+            "ftx_returned": 1,
+            "ftx_silent": 1,
+        }
+
+    def test_cost_as_many_statements_as_one(self, django_assert_num_queries):
+        with django_assert_num_queries(7):  # with those that begin and end the transaction
+            bank.submit_many([instruction()], now=NOW)
+        many = [instruction(id=f"ftx_{number}") for number in range(10, 210)]
+        with django_assert_num_queries(7):
+            bank.submit_many(many, now=NOW)
+
+        assert SandboxInstruction.objects.count() == 201
+        assert SandboxEvent.objects.count() == 402
+
+    def test_of_none_nothing_is_asked(self, django_assert_num_queries):
+        with django_assert_num_queries(0):
+            assert bank.submit_many([], now=NOW) == {}
+
+
 class TestOutage:
     def test_ends_with_the_third_call(self):
         for _ in range(2):
             with pytest.raises(NetworkUnavailable):
-                bank.submit(instruction("30002"), now=NOW)
+                submit(bank, instruction("30002"), now=NOW)
             assert bank.find("ftx_1") is None
             assert story() == []
 
-        receipt = bank.submit(instruction("30002"), now=NOW)
+        receipt = submit(bank, instruction("30002"), now=NOW)
 
         assert bank.find("ftx_1") == receipt
         assert story() == [("ftx_1", "accepted", ""), ("ftx_1", "settled", "")]
@@ -132,9 +182,9 @@ class TestOutage:
 
     def test_is_counted_for_each_instruction_alone(self):
         with pytest.raises(NetworkUnavailable):
-            bank.submit(instruction("30002", id="ftx_1"), now=NOW)
+            submit(bank, instruction("30002", id="ftx_1"), now=NOW)
         with pytest.raises(NetworkUnavailable):
-            bank.submit(instruction("30002", id="ftx_2"), now=NOW)
+            submit(bank, instruction("30002", id="ftx_2"), now=NOW)
 
         assert bank.find("ftx_1") is bank.find("ftx_2") is None
 
@@ -146,7 +196,7 @@ class TestFind:
 
 class TestPoll:
     def test_tells_the_whole_event(self):
-        receipt = bank.submit(instruction("10001"), now=NOW)
+        receipt = submit(bank, instruction("10001"), now=NOW)
 
         returned = bank.poll(now=NOW, limit=10)[1]
 
@@ -158,7 +208,7 @@ class TestPoll:
         assert (returned.reference, returned.occurred_at) == (receipt.reference, NOW)
 
     def test_tells_again_until_acknowledged(self):
-        bank.submit(instruction(), now=NOW)
+        submit(bank, instruction(), now=NOW)
         first, second = bank.poll(now=NOW, limit=10)
         assert bank.poll(now=NOW, limit=10) == [first, second]
 
@@ -171,7 +221,7 @@ class TestPoll:
 
     def test_tells_only_what_has_happened(self, settings):
         settings.SANDBOX_PACE = "seconds"
-        bank.submit(instruction("20010"), now=NOW)
+        submit(bank, instruction("20010"), now=NOW)
 
         told = [len(story(now=NOW + timedelta(seconds=n))) for n in range(5)]
 
@@ -179,7 +229,7 @@ class TestPoll:
 
     def test_keeps_the_order_of_each_instruction_within_any_limit(self):
         for n in range(3):
-            bank.submit(instruction("20010", id=f"ftx_{n}"), now=NOW)
+            submit(bank, instruction("20010", id=f"ftx_{n}"), now=NOW)
 
         seen = []
         while events := bank.poll(now=NOW, limit=2):
@@ -194,8 +244,8 @@ class TestPoll:
 
     def test_tells_the_oldest_news_first(self, settings):
         settings.SANDBOX_PACE = "seconds"
-        bank.submit(instruction(id="ftx_late"), now=NOW + timedelta(seconds=10))
-        bank.submit(instruction(id="ftx_early"), now=NOW)
+        submit(bank, instruction(id="ftx_late"), now=NOW + timedelta(seconds=10))
+        submit(bank, instruction(id="ftx_early"), now=NOW)
 
         assert [instruction_id for instruction_id, _, _ in story(now=LATER)] == [
             "ftx_early",
@@ -205,9 +255,9 @@ class TestPoll:
         ]
 
     def test_keeps_to_the_ids_asked_for(self):
-        bank.submit(instruction(id="ftx_1"), now=NOW)
-        bank.submit(instruction(id="pay_1", method=Method.ACH_CREDIT), now=NOW)
-        bank.submit(instruction(id="ftxx1"), now=NOW)
+        submit(bank, instruction(id="ftx_1"), now=NOW)
+        submit(bank, instruction(id="pay_1", method=Method.ACH_CREDIT), now=NOW)
+        submit(bank, instruction(id="ftxx1"), now=NOW)
 
         assert {id for id, _, _ in story(id_prefix="ftx_")} == {"ftx_1"}
         assert {id for id, _, _ in story(id_prefix="pay_")} == {"pay_1"}
@@ -215,7 +265,7 @@ class TestPoll:
 
     def test_takes_one_query(self, django_assert_num_queries):
         for n in range(5):
-            bank.submit(instruction(id=f"ftx_{n}"), now=NOW)
+            submit(bank, instruction(id=f"ftx_{n}"), now=NOW)
 
         with django_assert_num_queries(1):
             assert len(bank.poll(now=NOW, limit=100)) == 10
@@ -266,8 +316,8 @@ class TestBesideAnotherBank:
 
     def test_tells_and_acknowledges_only_its_own_events(self):
         second = SecondBank()
-        bank.submit(instruction(id="ftx_1"), now=NOW)
-        second.submit(instruction(id="ftx_2"), now=NOW)
+        submit(bank, instruction(id="ftx_1"), now=NOW)
+        submit(second, instruction(id="ftx_2"), now=NOW)
         of_first, of_second = (each.poll(now=LATER, limit=100) for each in (bank, second))
 
         second.acknowledge(event.id for event in [*of_first, *of_second])
@@ -279,17 +329,17 @@ class TestBesideAnotherBank:
 
     def test_finds_and_shows_only_its_own_instructions(self):
         second = SecondBank()
-        receipt = bank.submit(instruction(id="ftx_1"), now=NOW)
+        receipt = submit(bank, instruction(id="ftx_1"), now=NOW)
 
         assert (bank.find("ftx_1"), second.find("ftx_1")) == (receipt, None)
         assert [each.instruction_id for each in bank.records(["ftx_1"])] == ["ftx_1"]
         assert second.records(["ftx_1"]) == []
 
     def test_moves_no_money_under_an_id_that_the_other_bank_has(self):
-        bank.submit(instruction(id="ftx_1"), now=NOW)
+        submit(bank, instruction(id="ftx_1"), now=NOW)
 
         with pytest.raises(InstructionConflict):
-            SecondBank().submit(instruction(id="ftx_1"), now=NOW)
+            submit(SecondBank(), instruction(id="ftx_1"), now=NOW)
 
         assert SandboxInstruction.objects.get().submissions == 1
 
@@ -297,6 +347,6 @@ class TestBesideAnotherBank:
 @pytest.mark.django_db(transaction=True)
 def test_the_bank_is_never_part_of_a_callers_transaction():
     with pytest.raises(RuntimeError, match="durable"), transaction.atomic():
-        bank.submit(instruction(), now=NOW)
+        submit(bank, instruction(), now=NOW)
 
     assert bank.find("ftx_1") is None

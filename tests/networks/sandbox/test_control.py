@@ -8,6 +8,7 @@ from networks.base import EventKind, Method, NetworkUnavailable
 from networks.sandbox import control
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent
+from tests.networks import asking
 from tests.networks.sandbox.builders import instruction
 
 NOW = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
@@ -24,7 +25,7 @@ def _real_banking_days(settings):
 
 
 def submit(number: str = "000123456789", *, method: Method = Method.ACH_DEBIT) -> None:
-    bank.submit(instruction(number, method=method), now=NOW)
+    asking.submit(bank, instruction(number, method=method), now=NOW)
 
 
 def story(now: datetime) -> str:

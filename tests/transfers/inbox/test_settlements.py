@@ -131,7 +131,7 @@ class SilentNetwork(ScriptedNetwork):
         super().__init__()
         self.asked = 0
 
-    def submit(self, instruction, *, now):
+    def submit_many(self, instructions, *, now):
         self.asked += 1
         raise NetworkUnavailable("no answer")
 

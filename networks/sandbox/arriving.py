@@ -1,0 +1,164 @@
+"""How instructions reach the sandbox bank: a whole call in one transaction, each one for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from common import crypto
+from networks.base import (
+    Accepted,
+    Answer,
+    Instruction,
+    InstructionConflict,
+    Method,
+    NetworkUnavailable,
+)
+from networks.sandbox import scripts
+from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from networks.sandbox.pace import Pace, due_times
+from networks.sandbox.scripts import Step
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """An instruction that the bank carries. `amounts`, in cents, are posted one by one; `steps` is
+    all that the bank will say about it."""
+
+    instruction: Instruction
+    amounts: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells equal terms from other ones without keeping the account number."""
+        account = self.instruction.account
+        terms = (
+            self.instruction.method,
+            self.instruction.currency,
+            *map(str, self.amounts),
+            account.routing_number,
+            account.account_number,
+            account.account_type,
+        )
+        return crypto.fingerprint("\0".join(terms), purpose="sandbox_bank.terms")
+
+    @property
+    def outages(self) -> int:
+        """How many calls about it find the network down."""
+        return scripts.outages(self.instruction.account.account_number)
+
+
+def take_over(arrivals: Sequence[Arrival], *, network: str, now: datetime) -> dict[str, Answer]:
+    """Record arrivals of different ids and, once the network is up, accept: all or nothing,
+    whoever dies.
+
+    `durable` because this is another world: a caller's rollback must not make it forget.
+    """
+    if not arrivals:
+        return {}
+    by_id = {each.instruction.id: each for each in arrivals}
+    with transaction.atomic(durable=True):
+        rows = _recorded(by_id, network, now)
+        known = [row for row in rows if _is(row, by_id[row.external_id], network)]
+        _count_call(known)
+        _accept([(row, by_id[row.external_id]) for row in known], now)
+    answers: dict[str, Answer] = {
+        each: InstructionConflict(f"{each} was used before with other terms") for each in by_id
+    }
+    return answers | {row.external_id: _answer(row) for row in known}
+
+
+def receipt(row: SandboxInstruction) -> Accepted:
+    """What the bank says of an instruction that it has taken over."""
+    return Accepted(reference=row.reference, trace_number=row.trace_number)
+
+
+def schedule(
+    row: SandboxInstruction, step: Step, *, sequence: int, due_at: datetime
+) -> SandboxEvent:
+    """An unsaved event of an instruction."""
+    return SandboxEvent(
+        instruction=row,
+        sequence=sequence,
+        kind=step.kind,
+        code=step.code,
+        amount=row.amount,
+        currency=row.currency,
+        due_at=due_at,
+    )
+
+
+def _is(row: SandboxInstruction, arrival: Arrival, network: str) -> bool:
+    """Whether neither other terms nor another bank have the id."""
+    return (row.network, row.terms_digest) == (network, arrival.digest)
+
+
+def _recorded(
+    by_id: Mapping[str, Arrival], network: str, now: datetime
+) -> list[SandboxInstruction]:
+    """The one row of each id, locked until the end of the transaction. In the order of the ids, so
+    that two calls about the same ones wait for each other and not in a ring."""
+    ids = sorted(by_id)
+    first = [
+        SandboxInstruction(
+            network=network,
+            external_id=each.instruction.id,
+            method=each.instruction.method,
+            amount=each.instruction.amount,
+            currency=each.instruction.currency,
+            terms_digest=each.digest,
+            created_at=now,
+        )
+        for each in map(by_id.__getitem__, ids)
+    ]
+    SandboxInstruction.objects.bulk_create(first, ignore_conflicts=True)
+    rows = SandboxInstruction.objects.select_for_update().filter(external_id__in=ids)
+    return list(rows.order_by("external_id"))
+
+
+def _count_call(rows: Sequence[SandboxInstruction]) -> None:
+    _update(rows, submissions=F("submissions") + 1)
+    for row in rows:
+        row.submissions += 1
+
+
+def _accept(found: Iterable[tuple[SandboxInstruction, Arrival]], now: datetime) -> None:
+    """Take over what is new, once the network is up for it, and fix all that will be said of it."""
+    accepted = [
+        (row, arrival)
+        for row, arrival in found
+        if row.accepted_at is None and row.submissions > arrival.outages
+    ]
+    scripts_of = (_script(row, arrival.steps, now) for row, arrival in accepted)
+    SandboxEvent.objects.bulk_create(chain.from_iterable(scripts_of))
+    _update([row for row, _ in accepted], accepted_at=now)
+    for row, _ in accepted:
+        row.accepted_at = now
+
+
+def _script(
+    row: SandboxInstruction, steps: tuple[Step, ...], now: datetime
+) -> Iterator[SandboxEvent]:
+    pace = Pace(settings.SANDBOX_PACE)
+    times = due_times(steps, method=Method(row.method), pace=pace, now=now)
+    for sequence, (step, due_at) in enumerate(zip(steps, times, strict=True), start=1):
+        yield schedule(row, step, sequence=sequence, due_at=due_at)
+
+
+def _update(rows: Sequence[SandboxInstruction], **columns: Any) -> None:
+    SandboxInstruction.objects.filter(pk__in=[row.pk for row in rows]).update(**columns)
+
+
+def _answer(row: SandboxInstruction) -> Accepted | NetworkUnavailable:
+    if row.accepted_at is None:
+        return NetworkUnavailable("the sandbox network does not answer")
+    return receipt(row)
