@@ -93,17 +93,6 @@ def test_a_switch_stops_nothing_else(acme, rival):
     assert status_of(funding) == "completed"
 
 
-def test_stopped_rows_cost_no_look_at_each(acme, django_assert_num_queries):
-    top_up(acme)
-    engage(SwitchKind.PAYMENTS)
-    fund(acme, 100)
-    pay(acme, 100)
-
-    submission.submit_due(PAYMENTS, now=NOW)  # parks it
-    with django_assert_num_queries(3):  # the time; which reasons are over; what is to be sent
-        assert submission.submit_due(PAYMENTS, now=NOW) == 0
-
-
 class TestWebhooks:
     @pytest.mark.parametrize("for_all", [True, False])
     def test_wait_and_go_on(self, acme, rival, for_all):
