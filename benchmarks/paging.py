@@ -1,4 +1,5 @@
-"""Statement pages deep in a long history: page 10,000 against the first, with every filter."""
+"""Statement pages deep in a long history: page 10,000 against the first, with every filter. And the
+monthly statements of that history."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from balance import selectors
+from balance import selectors, statements
 from benchmarks import database, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
@@ -21,6 +22,7 @@ DEEP_PAGE = 10_000
 WARM_UP = 6  # plans settle after five executions
 RUNS = 40
 AIM = 1.2
+MONTHS_AIM = 50  # ms
 OWNER = "bench_history"
 TENANT = f"{OWNER}0"
 
@@ -48,6 +50,7 @@ def measure(options: Options) -> Section:
             ),
             Figure(name=pair.name, unit="ms", values=far),
         ]
+    figures += list(_months(mine))
     text = (
         f"{rows:,} rows in the table, {mine:,} of the tenant that is read; pages of {PAGE} by "
         f"`balance.selectors.page` as the API asks for them, {RUNS} of each in turns, warm. No "
@@ -64,7 +67,9 @@ def prepare(options: Options) -> tuple[int, int]:
         database.scalar("SELECT count(*) FROM balance WHERE tenant_id = %(id)s", id=f"{OWNER}0")
         == 0
     ):
-        database.empty("balance_transaction", "balance", "balance_checkpoint")
+        database.empty(
+            "balance_transaction", "balance", "balance_checkpoint", "balance_closed_month_total"
+        )
         began = time.monotonic()
         for number, share in enumerate((per_tenant, *[per_tenant // 8 // 4 * 4] * 8)):
             tenant = seeding.named_tenant(f"{OWNER}{number}")
@@ -95,8 +100,39 @@ def _pairs(mine: int, now: datetime) -> Iterator[Pair]:
         created_after=since,
         created_before=until,
     )
-    newest, oldest = (seeding.source_id(number) for number in (mine // 4 - 1, 0))
+    newest, oldest = (seeding.source_id(TENANT, number) for number in (mine // 4 - 1, 0))
     yield Pair(name="one source, the oldest", first=_of(newest), deep=_of(oldest), lines=4)
+
+
+def _months(mine: int) -> Iterator[Figure]:
+    """The page that lists the months, and the totals of a month that is over, once they are
+    stored."""
+    now = utc_now()
+    listed = _times(lambda: statements.months(tenant_id=TENANT, now=now))
+    yield Figure(
+        name=f"list of months, tenant of {mine:,} lines",
+        unit="ms",
+        values=listed,
+        aim=MONTHS_AIM,
+        at_most=True,
+    )
+    over = statements.months(tenant_id=TENANT, now=now)[1:]
+    if over:
+        longest = max(over, key=lambda month: month.lines)
+        read = partial(statements.statement, tenant_id=TENANT, first=longest.first, now=now)
+        name = f"statement of a month of {longest.lines:,} lines"
+        yield Figure(name=f"{name}, first time", unit="ms", values=_times(read, runs=1, warm_up=0))
+        yield Figure(name=name, unit="ms", values=_times(read), aim=MONTHS_AIM, at_most=True)
+
+
+def _times(read: Callable[[], object], *, runs: int = RUNS, warm_up: int = WARM_UP) -> list[float]:
+    """Milliseconds of each read."""
+    times = []
+    for _ in range(warm_up + runs):
+        began = time.perf_counter()
+        read()
+        times.append((time.perf_counter() - began) * 1000)
+    return times[warm_up:]
 
 
 def _paged(name: str, page: int, before: int, **filters: Any) -> Pair:

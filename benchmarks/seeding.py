@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ SELECT
     (ARRAY[300, 100, 100, 50])[p + 1], 'USD',
     (ARRAY[300, -100, 0, -50])[p + 1], (ARRAY[0, 100, -100, 0])[p + 1],
     150 * ((n - 1) / 4) + (ARRAY[300, 200, 200, 150])[p + 1], (ARRAY[0, 100, 0, 0])[p + 1],
-    'adjustment', 'adj_' || lpad(((n - 1) / 4)::text, 26, '0'), 'Benchmark',
+    'adjustment', %(sources)s || lpad(((n - 1) / 4)::text, 20, '0'), 'Benchmark',
     %(now)s - (%(count)s - n) * interval '1 second'
 FROM (
     SELECT n, ((n - 1) %% 4)::int AS p FROM generate_series(%(first)s::bigint, %(last)s) AS n
@@ -41,7 +42,7 @@ _ADJUSTMENTS = """
 INSERT INTO balance_adjustment (
     id, tenant_id, type, amount, reason, actor_type, actor_id, created_at
 )
-SELECT 'adj_' || lpad(n::text, 26, '0'), %(tenant)s, 'credit', 300, 'Benchmark', 'system', '',
+SELECT %(sources)s || lpad(n::text, 20, '0'), %(tenant)s, 'credit', 300, 'Benchmark', 'system', '',
     %(now)s
 FROM generate_series((%(first)s::bigint - 1) / 4, (%(last)s - 1) / 4) AS n
 """
@@ -101,6 +102,7 @@ def history(tenant_id: str, rows: int, *, batch: int = 250_000) -> None:
             last = min(first + batch - 1, rows)
             values: dict[str, Any] = {
                 "tenant": tenant_id,
+                "sources": _sources(tenant_id),
                 "now": now,
                 "count": rows,
                 "first": first,
@@ -111,9 +113,14 @@ def history(tenant_id: str, rows: int, *, batch: int = 250_000) -> None:
         cursor.execute(_BALANCE, {"tenant": tenant_id, "id": ids.new("bal")})
 
 
-def source_id(number: int) -> str:
+def source_id(tenant_id: str, number: int) -> str:
     """The source of the four rows of one round of a `history`; rounds count from 0."""
-    return f"adj_{number:026}"
+    return f"{_sources(tenant_id)}{number:020}"
+
+
+def _sources(tenant_id: str) -> str:
+    """What the ids of a tenant's adjustments begin with: no two tenants share one."""
+    return f"adj_{hashlib.sha256(tenant_id.encode()).hexdigest()[:6]}"
 
 
 def endpoint_secret(endpoint_id: str, secret: str) -> str:

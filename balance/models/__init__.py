@@ -14,6 +14,7 @@ from balance.models.ledger import (
     BalanceTransaction,
     JournalLeg,
 )
+from balance.models.months import ClosedMonthTotal
 
 __all__ = [
     "DESCRIPTION_LENGTH_MAX",
@@ -22,6 +23,7 @@ __all__ = [
     "AdjustmentProposal",
     "Balance",
     "BalanceTransaction",
+    "ClosedMonthTotal",
     "JournalLeg",
     "LedgerCheck",
     "LedgerCheckpoint",

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from balance import closed_months, invariants, statements
 from balance import services as ledger
-from balance import statements
+from balance.models import ClosedMonthTotal
 from common.errors import NotFound
 from tests.balance.builders import fund, movement
 
@@ -102,3 +105,73 @@ class TestStatement:
         found = statement(rival, SEPTEMBER)
 
         assert (found.month.lines, found.month.closing.available) == (1, 999)
+
+
+class TestLongMonth:
+    """Its totals are stored when they are first asked for; here, from three lines on."""
+
+    @pytest.fixture(autouse=True)
+    def _short_is_long(self, monkeypatch):
+        monkeypatch.setattr(closed_months, "LINES_MIN", 3)
+
+    def test_is_added_up_once(self, lived):
+        first = statement(lived, SEPTEMBER)
+
+        with CaptureQueriesContext(connection) as asked:
+            again = statement(lived, SEPTEMBER)
+
+        assert again.totals == first.totals
+        assert not [query for query in asked if "SUM(" in query["sql"].upper()]
+
+    def test_that_a_line_may_still_join_is_not_stored(self, acme):
+        fund(acme, 100_000, now=at(9, 10))
+        ledger.lock(**movement(acme, 30_000, now=at(9, 11), source_id="pay_1"))
+        ledger.settle(**movement(acme, 30_000, now=at(9, 12), source_id="pay_1"))
+
+        before = statement(acme, SEPTEMBER)
+        fund(acme, 7, now=at(9, 30))
+        after = statement(acme, SEPTEMBER)
+
+        assert [total.lines for total in before.totals] == [1, 1, 1]
+        assert [total.lines for total in after.totals] == [2, 1, 1]
+        assert not ClosedMonthTotal.objects.exists()
+
+    def test_that_is_short_is_not_stored(self, lived):
+        fund(lived, 5, now=at(12, 2))
+
+        statements.statement(tenant_id=lived.pk, first=NOVEMBER, now=at(12, 3))
+
+        assert not ClosedMonthTotal.objects.exists()
+
+    def test_forged_totals_that_do_not_fit_are_not_shown(self, lived):
+        forge(lived, SEPTEMBER, "credit", available=999)
+
+        assert statement(lived, SEPTEMBER).totals[0].available_delta == 100_000
+
+    def test_forged_totals_that_fit_are_found_by_the_full_check(self, lived):
+        forge(lived, SEPTEMBER, "credit", lines=2, available=70_000)
+        forge(lived, SEPTEMBER, "settlement", lines=1, available=0)
+
+        assert [total.lines for total in statement(lived, SEPTEMBER).totals] == [2, 1]
+        assert "closed_month" in {finding.code for finding in full_check().findings}
+
+    def test_true_totals_are_no_finding(self, lived):
+        statement(lived, SEPTEMBER)
+
+        assert ClosedMonthTotal.objects.count() == 3
+        assert "closed_month" not in {finding.code for finding in full_check().findings}
+
+
+def forge(tenant, first, type, *, lines=1, available):
+    ClosedMonthTotal.objects.create(
+        tenant=tenant,
+        first=first,
+        type=type,
+        lines=lines,
+        available_delta=available,
+        locked_delta=0,
+    )
+
+
+def full_check():
+    return invariants.check(now=NOW, full=True)

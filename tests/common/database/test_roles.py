@@ -36,6 +36,7 @@ TABLES = {
         "IU(adjustment_id decided_at decided_by_id decision decision_note id)"
     ),
     "balance_checkpoint": "IU",
+    "balance_closed_month_total": "I",
     "balance_full_proof": "IU",
     "balance_journal": "",
     "balance_ledger_check": "IUD",
