@@ -13,7 +13,7 @@ class IdempotencyRecord(models.Model):
     """The answer given to the first request with a key; later ones get the same bytes."""
 
     id = PrefixedIdField("idm")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     key = models.CharField(max_length=255)
     fingerprint = models.CharField(max_length=64, help_text="SHA-256 of method, path and body")
     status = models.SmallIntegerField()

@@ -115,7 +115,9 @@ class Role(models.TextChoices):
 class Membership(models.Model):
     id = PrefixedIdField("mem")
     tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="memberships")
-    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    user = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="memberships", db_index=False
+    )
     role = models.CharField(max_length=8, choices=Role)
     # Which messages the person switched on or off; the others follow the role (tenants.notices).
     notices = models.JSONField(default=dict, db_default={}, blank=True)
@@ -225,7 +227,9 @@ class AuditEvent(models.Model):
     """Who did what, when. Append-only: a database trigger refuses changes."""
 
     id = PrefixedIdField("aud")
-    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, null=True, blank=True)
+    tenant = models.ForeignKey(
+        Tenant, on_delete=models.PROTECT, null=True, blank=True, db_index=False
+    )
     actor_type = models.CharField(max_length=8, choices=ActorType)
     actor_id = models.CharField(max_length=254, blank=True)
     action = models.CharField(max_length=64)

@@ -74,7 +74,7 @@ class AutoFundingDecision(models.Model):
     """Why auto-funding did, or did not, add money. One row per firing or new reason not to."""
 
     id = PrefixedIdField("afd")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     outcome = models.CharField(max_length=8, choices=DecisionOutcome)
     reason = models.CharField(max_length=40)
     available = models.BigIntegerField()

@@ -18,7 +18,9 @@ class AccountBackOff(models.Model):
     """
 
     id = PrefixedIdField("abo")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     fingerprint = models.CharField(max_length=64, editable=False)
     failures_in_a_row = models.PositiveSmallIntegerField(default=0)
     until = models.DateTimeField(help_text="no automatic debit of this account before")

@@ -41,7 +41,7 @@ class FundingSource(StoredAccount):
     encrypted_as = "funding_source"
 
     id = PrefixedIdField("fs")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     type = models.CharField(max_length=6, choices=SourceType)
     status = models.CharField(max_length=20, choices=SourceStatus)
     verification_method = models.CharField(max_length=14, choices=VerificationMethod)

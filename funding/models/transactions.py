@@ -44,7 +44,7 @@ class FundingTransaction(TransferRow):
     """
 
     id = PrefixedIdField("ftx")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
     source = models.ForeignKey(FundingSource, on_delete=models.PROTECT)
     amount = models.BigIntegerField()
     currency = models.CharField(max_length=3, default=CURRENCY)
@@ -171,7 +171,7 @@ class FundingEvent(models.Model):
 
     id = PrefixedIdField("fev")
     funding = models.ForeignKey(
-        FundingTransaction, on_delete=models.PROTECT, related_name="history"
+        FundingTransaction, on_delete=models.PROTECT, related_name="history", db_index=False
     )
     sequence = models.PositiveIntegerField()
     from_status = models.CharField(max_length=21, blank=True)

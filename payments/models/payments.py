@@ -48,7 +48,9 @@ class Payment(TransferRow):
     """
 
     id = PrefixedIdField("pay")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     recipient = models.ForeignKey(Recipient, on_delete=models.PROTECT)
     amount = models.BigIntegerField()
     currency = models.CharField(max_length=3, default=CURRENCY)

@@ -122,7 +122,9 @@ class HandSettlement(models.Model):
     it and another one decides. Cents. `event` is the message that an approval made."""
 
     id = PrefixedIdField("hst")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+")
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     subject_id = models.CharField("funding or payment", max_length=64)
     kind = models.CharField(
         "what the bank says",
