@@ -12,7 +12,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
 
-from django.db import IntegrityError, connection, transaction
+import structlog
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.transaction import TransactionManagementError
 
 from balance import posting, sets
@@ -30,6 +31,8 @@ from common.money import AMOUNT_MAX, CURRENCY
 from tenants.actors import Actor
 from tenants.services import audit
 
+log = structlog.get_logger(__name__)
+
 ADJUSTMENT = "adjustment"
 
 LOCK_ROW = """
@@ -40,12 +43,9 @@ FOR NO KEY UPDATE
 """
 
 OVERDRAWN = """
-WITH asked AS MATERIALIZED (
-    SELECT tenant_id, available FROM balance
-    WHERE tenant_id = ANY(%(tenant_ids)s::text::text[]) AND currency = %(currency)s
-    ORDER BY tenant_id FOR NO KEY UPDATE
-)
-SELECT tenant_id FROM asked WHERE available < 0
+SELECT tenant_id, available < 0 FROM balance
+WHERE tenant_id = ANY(%(tenant_ids)s::text::text[]) AND currency = %(currency)s
+FOR NO KEY UPDATE {wait}
 """
 
 CHANGE_PENDING = """
@@ -179,13 +179,28 @@ def lock_row(*, tenant_id: str) -> Funds:
     return _on_balance_row(LOCK_ROW, tenant_id)
 
 
-def overdrawn(*, tenant_ids: Collection[str]) -> set[str]:
-    """Those of these tenants whose available balance is negative, once what is being posted now is
-    posted: their rows are locked for the look, in the order of the tenants. One statement."""
-    if not tenant_ids:
-        return set()
+def overdrawn(*, tenant_ids: Collection[str]) -> dict[str, bool]:
+    """Of each tenant whether its available balance is negative, once what is being posted now is
+    posted: the rows are locked for the look. Nothing is said of a tenant whose row somebody keeps
+    locked for too long, nor of those that would be waited for after it.
+
+    One statement, and one more for each row that was locked: whoever waits for one holds no other.
+    """
+    found = _look_whether_overdrawn(tenant_ids, wait="SKIP LOCKED") if tenant_ids else {}
+    for tenant_id in sorted(set(tenant_ids) - set(found)):
+        try:
+            with transaction.atomic():
+                looked_at = _look_whether_overdrawn([tenant_id], wait="")
+        except OperationalError:
+            log.exception("balance_locked_for_too_long", tenant_id=tenant_id)
+            break
+        found[tenant_id] = looked_at.get(tenant_id, False)
+    return found
+
+
+def _look_whether_overdrawn(tenant_ids: Collection[str], *, wait: str) -> dict[str, bool]:
     values = {"tenant_ids": arrays.texts(tenant_ids), "currency": CURRENCY}
-    return {tenant_id for (tenant_id,) in sql.rows(OVERDRAWN, values)}
+    return dict(sql.rows(OVERDRAWN.format(wait=wait), values))
 
 
 def set_notify_below(*, tenant_id: str, amount: int | None) -> Funds:

@@ -6,7 +6,7 @@ after it arrived.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -53,7 +53,7 @@ class PaymentTransfer(Transfer[Payment]):
 
     # --- It is due, and is handed to its network
 
-    def short(self, rows: Sequence[Payment]) -> Collection[str]:
+    def short(self, rows: Sequence[Payment]) -> Mapping[str, bool]:
         return shortage.among(rows)
 
     def keep_back(self, row: Payment, now: datetime) -> bool:

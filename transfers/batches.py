@@ -62,8 +62,8 @@ class Batch(Generic[Row]):
         self.transfer.refresh(self.rows)
         ready, refusals = self._judged()
         short = self.transfer.short([row for row in self.rows if row.pk in ready])
-        aside = {*refusals, *short}
-        answers = self._call([each for pk, each in ready.items() if pk not in aside])
+        aside = {*refusals, *(pk for pk, is_short in short.items() if is_short)}
+        answers = self._call([ready[pk] for pk, is_short in short.items() if not is_short])
         self._record([row for row in self.rows if row.pk not in aside], answers)
         self._see_to([row for row in self.rows if row.pk in aside], refusals)
         return not self._silent

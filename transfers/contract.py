@@ -7,7 +7,7 @@ network, the network reports, and staff may hold it before it is sent.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
@@ -130,10 +130,11 @@ class Transfer(MessageHandler[Row]):
         """Raises InstructionRefused for a row that may not be sent, or not any more. Asked before
         each call, of a row that was refreshed."""
 
-    def short(self, rows: Sequence[Row]) -> Collection[str]:
-        """The ids of those that are kept back for a while, for want of money. Asked right before
-        each call."""
-        return ()
+    def short(self, rows: Sequence[Row]) -> Mapping[str, bool]:
+        """Of each row, by its id, whether it is kept back for a while, for want of money. Asked
+        right before each call. What is not in the answer cannot be told now, and is tried again
+        later."""
+        return {row.pk: False for row in rows}
 
     def keep_back(self, row: Row, now: datetime) -> bool:
         """Keep a short row back and give up its lease. False: there is money by now."""

@@ -23,11 +23,16 @@ from payments.services import lifecycle
 _BATCH = 500
 
 
-def among(payments: Sequence[Payment]) -> set[str]:
-    """The ids of those whose tenant may pay nothing now. Asked under the balance rows' locks, so
-    that a return which is being posted comes first."""
+def among(payments: Sequence[Payment]) -> dict[str, bool]:
+    """Of each payment, by its id, whether its tenant may pay nothing now. Asked under the balance
+    rows' locks, so that a return which is being posted comes first. Nothing is said of a payment
+    whose balance somebody keeps locked for too long."""
     overdrawn = ledger.overdrawn(tenant_ids={payment.tenant_id for payment in payments})
-    return {payment.pk for payment in payments if payment.tenant_id in overdrawn}
+    return {
+        payment.pk: overdrawn[payment.tenant_id]
+        for payment in payments
+        if payment.tenant_id in overdrawn
+    }
 
 
 @transaction.atomic

@@ -225,7 +225,7 @@ class TestRelease:
 
     def test_a_credit_between_the_look_and_the_putting_away_sends_it(self, acme, overdrawn):
         (row,) = leases.claim(PAYMENTS.due(), now=NOW, limit=1)
-        assert shortage.among([row]) == {row.pk}
+        assert shortage.among([row]) == {row.pk: True}
         fund(acme, 15_000)
 
         assert not shortage.keep_back(row, NOW)
@@ -361,7 +361,9 @@ class TestOneThatMayHaveBeenSent:
 
 
 def test_a_tenant_without_a_balance_row_is_not_short(acme):
-    assert shortage.among([Payment(tenant_id=acme.pk)]) == set()
+    row = Payment(tenant_id=acme.pk)
+
+    assert shortage.among([row]) == {row.pk: False}
 
 
 def test_one_that_stays_held_back_without_need_is_a_finding(acme, overdrawn):
