@@ -147,6 +147,7 @@ class Batch(Generic[Row]):
         record: Callable[[Row, Any, datetime], None],
         answers: Mapping[str, Any],
     ) -> None:
+        left = []
         for row in rows:
             try:
                 if row.pk in answers:
@@ -154,7 +155,12 @@ class Batch(Generic[Row]):
                     continue
             except Exception:
                 log.exception("submission_failed", instruction_id=row.pk)
-            put_off([row], self.now)
+            left.append(row)
+        for row in left:
+            try:
+                put_off([row], self.now)
+            except Exception:  # somebody has it; it is due again when its lease ends
+                log.exception("submission_failed", instruction_id=row.pk)
 
     @transaction.atomic
     def _record_one(
