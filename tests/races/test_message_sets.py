@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -77,7 +78,7 @@ def test_workers_share_a_backlog_and_apply_each_message_once(acme, rival, settin
 
 def test_a_set_that_its_server_ends_leaves_nothing_and_is_applied_by_the_next(acme, rival):
     rows = backlog(acme, rival, each=3)
-    ended = []
+    ended: list[Any] = []
 
     class Dying(FundingTransfer):
         def apply(self, effects, now):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -120,10 +121,11 @@ class TestPaymentEventsOfMany:
     def test_are_each_what_it_would_be_alone(self, acme, rival, django_assert_num_queries):
         quiet = make_tenant(name="Quiet")
         off = {"status": EndpointStatus.DISABLED, "disabled_reason": DisabledReason.TENANT}
-        for tenant, choices in (
+        wanted: list[tuple[Any, list[dict[str, Any]]]] = [
             (acme, [{"events": ["*"]}, {"events": ["payment.failed"]}, {"events": ["*"], **off}]),
             (rival, [{"events": ["payment.failed", "balance.low"]}, {"events": ["balance.low"]}]),
-        ):
+        ]
+        for tenant, choices in wanted:
             for chosen in choices:
                 make_endpoint(tenant, **chosen)
         make_endpoint(acme, status=EndpointStatus.REMOVED, removed_at=NOW)
@@ -169,7 +171,7 @@ class TestPaymentEventsOfMany:
 
 
 def payment_data(**fields):
-    values = {
+    values: dict[str, Any] = {
         "payment_id": ids.new("ftx"),
         "amount": 25_000,
         "status": "completed",

@@ -27,7 +27,7 @@ from webhooks.models import WebhookDelivery, WebhookEvent
 LATER = NOW + messages.RETRY_AFTER[0]
 
 
-@pytest.fixture(params=DIRECTIONS.values(), ids=DIRECTIONS)
+@pytest.fixture(params=list(DIRECTIONS.values()), ids=list(DIRECTIONS))
 def money(request):
     return request.param
 
