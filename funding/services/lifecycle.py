@@ -158,6 +158,8 @@ def move_many(moves: Sequence[Move], *, now: datetime) -> None:
 
     Where there are several the caller holds their rows' locks, taken in the order of their ids.
     """
+    if not moves:
+        return
     sources = [FundingStatus(each.funding.status) for each in moves]
     FUNDING_STATES.advance_many([each.step(now) for each in moves])
     happened = [_told(each.funding, each.event) for each in moves if each.event is not None]

@@ -144,6 +144,8 @@ def move_many(moves: Sequence[Move], *, now: datetime) -> None:
 
     Where there are several the caller holds their rows' locks, taken in the order of their ids.
     """
+    if not moves:
+        return
     sources = [PaymentStatus(each.payment.status) for each in moves]
     PAYMENT_STATES.advance_many([each.step(now) for each in moves])
     events.publish_payments(

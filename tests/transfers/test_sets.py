@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
 from balance import invariants
 from common import leases
@@ -162,6 +163,21 @@ def test_an_adapter_that_breaks_over_one_holds_up_no_other(acme, money, connect)
 
     assert states_of([first, poison, last]) == [money.sent, money.unsent, money.sent]
     assert read(poison).next_attempt_at == NOW + RETRY_AFTER[0]
+
+
+def test_of_a_set_without_an_answer_all_are_put_off_in_one_go(acme, money, connect):
+    def no_answer(answers):
+        raise NetworkUnavailable("no answer")
+
+    connect(Bank(no_answer))
+    rows = [money.make(acme, 100) for _ in range(3)]
+
+    with capture_logs() as logged:
+        submit(money)
+
+    assert {line["event"] for line in logged} == {"network_unavailable"}
+    assert states_of(rows) == [money.unsent] * 3
+    assert {read(row).next_attempt_at for row in rows} == {NOW + RETRY_AFTER[0]}
 
 
 class Killed(SystemExit):
