@@ -52,11 +52,15 @@ PLANTS: dict[str, Plant] = {
         functions={"balance_post": (_LOCKED, _NOT_LOCKED)},
         seed=1,
     ),
-    "posting-attempts": Plant(
-        "a posting tries twice, not ten times (balance/posting.py)",
-        edits={"balance.posting": ("ATTEMPTS = 10\n", "ATTEMPTS = 2\n")},
-        seed=10,
-        theme="hot balance",
+    "set-closes-all": Plant(
+        "a set closes messages that it did not apply (transfers/inbox/sets.py)",
+        edits={
+            "transfers.inbox.sets": (
+                "_close({each.event.pk for each in plain}, now)",
+                "_close({event.pk for event in events}, now)",
+            )
+        },
+        seed=1,
     ),
     "message-lock": Plant(
         "two workers may apply one message (transfers/inbox/messages.py)",
@@ -117,7 +121,7 @@ PLANTS: dict[str, Plant] = {
                 "ON row.id = given.id",
             )
         },
-        seed=3,
+        seed=4,
     ),
     "answer-apart": Plant(
         "the answer of a request is kept in a transaction of its own (api/idempotency.py)",
