@@ -2,9 +2,9 @@
 
 From then on the statement of a month is read at once, even of one of a million lines.
 
-A month is over for a tenant when a line after it exists: times never go back along the numbers
-(migrations/sql/posting.sql), so no line can be added to it any more. Only long months are stored;
-the others are added up each time.
+A month is over for a tenant when a line of a later one exists: times never go back along the
+numbers (migrations/sql/posting.sql), so no line can be added to it any more. Only long months are
+stored; the others are added up each time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.db.models import Count, Sum
 
 from balance.history import Closing, closings
 from balance.kinds import PostingType
-from balance.models import Balance, BalanceTransaction, ClosedMonthTotal
+from balance.models import BalanceTransaction, ClosedMonthTotal
 from common import days
 from common.audits import Finding, Scope
 
@@ -48,7 +48,7 @@ def totals(*, tenant_id: str, first: date, opening: Closing, closing: Closing) -
     if _leads(stored, opening, closing):
         return stored
     found = added_up(tenant_id=tenant_id, opening=opening, closing=closing)
-    if closing.sequence - opening.sequence >= LINES_MIN and _is_over(tenant_id, closing):
+    if closing.sequence - opening.sequence >= LINES_MIN and _is_over(tenant_id, first, closing):
         _store(tenant_id, first, found)
     return found
 
@@ -113,9 +113,13 @@ def _leads(found: list[Total], opening: Closing, closing: Closing) -> bool:
     ) == (closing.sequence, closing.available, closing.locked)
 
 
-def _is_over(tenant_id: str, closing: Closing) -> bool:
-    """Whether a line after the month exists."""
-    return Balance.objects.filter(tenant_id=tenant_id, sequence__gt=closing.sequence).exists()
+def _is_over(tenant_id: str, first: date, closing: Closing) -> bool:
+    """Whether the line after the last one that was read is of a later month."""
+    end = days.start_of(days.next_month(first))
+    following = BalanceTransaction.objects.filter(
+        tenant_id=tenant_id, sequence=closing.sequence + 1, created_at__gte=end
+    )
+    return following.exists()
 
 
 def _store(tenant_id: str, first: date, found: list[Total]) -> None:

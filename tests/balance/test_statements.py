@@ -136,6 +136,15 @@ class TestLongMonth:
         assert [total.lines for total in after.totals] == [2, 1, 1]
         assert not ClosedMonthTotal.objects.exists()
 
+    def test_that_goes_on_is_not_stored_although_a_line_came_since(self, acme):
+        for day in (2, 3, 4, 5):
+            fund(acme, 1_000, now=at(11, day))
+
+        as_of = statements.statement(tenant_id=acme.pk, first=NOVEMBER, now=at(11, 4, hour=16))
+
+        assert [total.lines for total in as_of.totals] == [3]
+        assert not ClosedMonthTotal.objects.exists()
+
     def test_that_is_short_is_not_stored(self, lived):
         fund(lived, 5, now=at(12, 2))
 
