@@ -156,11 +156,7 @@ class Batch(Generic[Row]):
             except Exception:
                 log.exception("submission_failed", instruction_id=row.pk)
             left.append(row)
-        for row in left:
-            try:
-                put_off([row], self.now)
-            except Exception:  # somebody has it; it is due again when its lease ends
-                log.exception("submission_failed", instruction_id=row.pk)
+        put_off(left, self.now)
 
     @transaction.atomic
     def _record_one(
@@ -230,8 +226,13 @@ class Batch(Generic[Row]):
 
 
 def put_off(rows: Iterable[Row], now: datetime) -> None:
-    """Try all of them again later, which nobody else has meanwhile."""
-    leases.finish_many([(row, _next_try(row, now)) for row in rows])
+    """Try each of them again later, if nobody else has it meanwhile. One that somebody keeps
+    locked is due again when its lease ends."""
+    for row in rows:
+        try:
+            leases.finish_many([(row, _next_try(row, now))])
+        except Exception:
+            log.exception("submission_failed", instruction_id=row.pk)
 
 
 def _next_try(row: Leased, now: datetime) -> datetime:

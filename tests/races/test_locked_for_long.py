@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Event
 
 import pytest
@@ -11,7 +12,7 @@ from django.db import connection, transaction
 from balance import services as ledger
 from networks.sandbox.bank import SandboxBank
 from payments.models import Payment
-from payments.transfer import PAYMENTS
+from payments.transfer import PAYMENTS, PaymentTransfer
 from tests.builders import NOW
 from tests.payments import builders
 from tests.races.together import together
@@ -20,10 +21,10 @@ from transfers import submission
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
 
-def submit(_):
+def submit(_, transfer=PAYMENTS):
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '200ms'")
-    return submission.submit_due(PAYMENTS, now=NOW)
+    return submission.submit_due(transfer, now=NOW)
 
 
 def test_a_balance_that_stays_locked_keeps_back_its_own_payments_only(acme, rival):
@@ -67,3 +68,28 @@ def test_a_row_that_stays_locked_keeps_back_its_own_answer_only(acme, connect):
         "processing",
         "processing",
     ]
+
+
+def test_a_row_that_stays_locked_ends_no_run_that_broke(acme):
+    builders.fund(acme, 10_000)
+    locked, free = [builders.pay(acme, 100) for _ in range(2)]
+    is_claimed, is_locked = Event(), Event()
+
+    class Broken(PaymentTransfer):
+        def refresh(self, rows):
+            is_claimed.set()
+            assert is_locked.wait(10)
+            raise RuntimeError("a bug")
+
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(together, partial(submit, transfer=Broken()), workers=1)
+        assert is_claimed.wait(10)
+        with transaction.atomic():
+            Payment.objects.select_for_update().get(pk=locked.pk)
+            is_locked.set()
+            assert run.result() == [2]
+
+    by_id = {row.pk: row for row in Payment.objects.all()}
+    assert by_id[free.pk].next_attempt_at == NOW + submission.RETRY_AFTER[0]
+    assert by_id[free.pk].leased_until is None
+    assert by_id[locked.pk].leased_until is not None
