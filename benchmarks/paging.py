@@ -83,7 +83,10 @@ def _pairs(mine: int, now: datetime) -> Iterator[Pair]:
     deep = min(DEEP_PAGE, mine // PAGE - 10)
     # Rows of one type are every fourth, of two types every second: the deep page has to exist.
     deep_of_one, deep_of_two = (min(DEEP_PAGE, mine // PAGE // share - 10) for share in (4, 2))
-    since, until = now - timedelta(days=9999), now - timedelta(seconds=mine // 2)
+    since, until = (
+        now - timedelta(days=9999),
+        now - timedelta(seconds=seeding.SECONDS_APART * mine // 2),
+    )
     half_deep = deep_of_two // 2
     yield _paged("no filter", deep, mine - deep * PAGE)
     yield _paged("one type", deep_of_one, mine - deep_of_one * PAGE * 4, types=["credit"])

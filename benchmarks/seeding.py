@@ -18,6 +18,8 @@ from tenants.models import Mode, Tenant
 from tenants.services import accounts, keys
 
 UNLIMITED = 1_000_000
+# Of two lines of a history: half a million of them are two months.
+SECONDS_APART = 10
 
 # Four rows a round: credit 300, lock 100, settlement 100, debit 50. The chain holds all along.
 _HISTORY = """
@@ -32,7 +34,7 @@ SELECT
     (ARRAY[300, -100, 0, -50])[p + 1], (ARRAY[0, 100, -100, 0])[p + 1],
     150 * ((n - 1) / 4) + (ARRAY[300, 200, 200, 150])[p + 1], (ARRAY[0, 100, 0, 0])[p + 1],
     'adjustment', %(sources)s || lpad(((n - 1) / 4)::text, 20, '0'), 'Benchmark',
-    %(now)s - (%(count)s - n) * interval '1 second'
+    %(now)s - (%(count)s - n) * %(apart)s * interval '1 second'
 FROM (
     SELECT n, ((n - 1) %% 4)::int AS p FROM generate_series(%(first)s::bigint, %(last)s) AS n
 ) AS round
@@ -104,6 +106,7 @@ def history(tenant_id: str, rows: int, *, batch: int = 250_000) -> None:
                 "tenant": tenant_id,
                 "sources": _sources(tenant_id),
                 "now": now,
+                "apart": SECONDS_APART,
                 "count": rows,
                 "first": first,
                 "last": last,
