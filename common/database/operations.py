@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
-from django.db.migrations import AddIndex, RemoveIndex
+from django.db.migrations import AddIndex, AlterField, RemoveIndex
 
 
 class AddIndexOnline(AddIndexConcurrently):
@@ -39,3 +39,34 @@ class RemoveIndexOnline(RemoveIndexConcurrently):
         self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
     ) -> None:
         RemoveIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
+
+
+class RemoveIndexOfFieldOnline(AlterField):
+    """Takes the index that Django made for a field, while rows are written. The migration needs
+    `atomic = False`, and `field` differs from what it was in `db_index=False` only.
+
+    AlterField itself would also drop every UniqueConstraint with a condition on this field alone:
+    it takes all of a column's indexes that `Meta.indexes` does not name. Backwards as AlterField.
+    """
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        column = model._meta.get_field(self.name).column
+        declared = {named.name for named in (*model._meta.indexes, *model._meta.constraints)}
+        with schema_editor.connection.cursor() as cursor:
+            found = schema_editor.connection.introspection.get_constraints(
+                cursor, model._meta.db_table
+            )
+        for name, what in found.items():
+            is_plain = what["index"] and not what["unique"] and what["type"] == "idx"
+            if is_plain and what["columns"] == [column] and name not in declared:
+                schema_editor.execute(
+                    f"DROP INDEX CONCURRENTLY IF EXISTS {schema_editor.quote_name(name)}"
+                )
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        super().database_forwards(app_label, schema_editor, from_state, to_state)

@@ -32,8 +32,25 @@ def test_none_reads_a_table_in_use_while_nobody_may_write_to_it():
         for key, migration in MigrationLoader(None).disk_migrations.items()
         if int(key[1][:4]) > OLD.get(key[0], 10_000)
         for step in migration.operations
-        if type(step) in {migrations.AddIndex, migrations.AddConstraint}
+        if type(step) in {migrations.AddIndex, migrations.AddConstraint, migrations.RemoveIndex}
     }
+
+    assert found == set()
+
+
+def test_none_drops_the_index_of_a_field_within_a_transaction():
+    """Nor with it the unique indexes on that field, as AlterField does."""
+    loader = MigrationLoader(None)
+    found = set()
+    for key, migration in loader.disk_migrations.items():
+        altered = [step for step in migration.operations if type(step) is migrations.AlterField]
+        if not altered or int(key[1][:4]) <= OLD.get(key[0], 10_000):
+            continue
+        before = loader.project_state(key, at_end=False).models
+        for step in altered:
+            field = before[key[0], step.model_name_lower].fields[step.name]
+            if getattr(field, "db_index", False) and not step.field.db_index:
+                found.add((*key, step.name))
 
     assert found == set()
 
