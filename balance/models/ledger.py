@@ -121,7 +121,7 @@ class BalanceTransaction(models.Model):
             models.UniqueConstraint(fields=("tenant", "sequence"), name="balance_transaction_pkey"),
             models.UniqueConstraint(fields=("id", "tenant"), name="balance_transaction_id"),
             models.UniqueConstraint(
-                fields=("tenant", "source_id", "source_type", "type"),
+                fields=("source_id", "tenant", "source_type", "type"),
                 name="balance_transaction_once",
             ),
             models.CheckConstraint(

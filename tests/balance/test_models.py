@@ -156,7 +156,7 @@ class TestBalanceTransaction:
         ("changes", "constraint"),
         [
             ({"source_id": "pay_2"}, "pkey"),
-            ({"sequence": 2}, "tenant_id_source_id_source_type_type_key"),
+            ({"sequence": 2}, "_once_by_source_id"),
             ({"sequence": 2, "source_id": "pay_2", "id": "btx_1"}, "id_tenant_id_key"),
         ],
     )

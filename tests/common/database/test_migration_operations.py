@@ -49,7 +49,7 @@ def test_none_drops_the_index_of_a_field_within_a_transaction():
         before = loader.project_state(key, at_end=False).models
         for step in altered:
             field = before[key[0], step.model_name_lower].fields[step.name]
-            if getattr(field, "db_index", False) and not step.field.db_index:
+            if getattr(field, "db_index", False) and not getattr(step.field, "db_index", False):
                 found.add((*key, step.name))
 
     assert found == set()
