@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks import load, processes, seeding
 from benchmarks.figures import Figure, Section, ratios
@@ -17,7 +17,8 @@ from benchmarks.seeding import Customer
 CONNECTIONS = 8
 WARM_SECONDS = 1.0
 PEER = "benchmarks.peers.wsgi:application"
-AIMS = {"summary": 0.8, "transactions": 0.8, "topup": 0.5}
+CONSTANT = "/api/v1/constant"
+AIMS = {"summary": 1.0, "transactions": 1.0, "topup": 0.6}
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,9 @@ def measure(options: Options) -> Section:
         processes.program(processes.gunicorn(peer, PEER), name="peer", port=peer) as other,
     ):
         for name, request in requests(customer).items():
-            mine, theirs = in_turns([web, other], request, options)
-            figures += _figures(name, mine, theirs)
+            constant = replace(request, path=CONSTANT)
+            sides = [(web, request), (other, request), (other, constant)]
+            figures += _figures(name, *in_turns(sides, options))
     return Section("API", _TEXT.format(pairs=options.pairs, seconds=options.seconds), figures)
 
 
@@ -50,7 +52,7 @@ _TEXT = """{pairs} interleaved pairs of {seconds} s, 8 kept connections, gunicor
 4 threads on either side. The peer is `benchmarks/peers/drf.py`: a hashed-key look-up and one query
 or insert through the ORM's `values`, no middleware but Content-Length, nothing else of what ours
 does (request id, log line, metrics, throttle in Valkey, scopes, idempotency, limits, history row,
-outbox, pending balance)."""
+outbox, pending balance). The constant view beside it looks no key up and asks nothing."""
 
 
 def requests(customer: Customer) -> dict[str, Request]:
@@ -77,19 +79,15 @@ def requests(customer: Customer) -> dict[str, Request]:
 
 
 def in_turns(
-    servers: Sequence[Server],
-    request: Request,
-    options: Options,
-    *,
-    connections: int = CONNECTIONS,
+    sides: Sequence[tuple[Server, Request]], options: Options, *, connections: int = CONNECTIONS
 ) -> list[list[Sample]]:
-    """Samples of each server, each round in the other order, after all are warm."""
-    for server in servers:
+    """Samples of each server and its request, each round in the other order, after all are warm."""
+    for server, request in sides:
         load.run(server.port, request, connections=connections, seconds=WARM_SECONDS)
-    samples: list[list[Sample]] = [[] for _ in servers]
+    samples: list[list[Sample]] = [[] for _ in sides]
     for number in range(options.pairs):
-        turns = list(zip(servers, samples, strict=True))
-        for server, mine in turns if number % 2 == 0 else reversed(turns):
+        turns = list(zip(sides, samples, strict=True))
+        for (server, request), mine in turns if number % 2 == 0 else reversed(turns):
             mine.append(_slice(server, request, connections, options.seconds))
     return samples
 
@@ -102,15 +100,25 @@ def _slice(server: Server, request: Request, connections: int, seconds: float) -
     return Sample(done.rate, cpu_ms=spent / len(done.times) * 1000, p99_ms=slowest * 1000)
 
 
-def _figures(name: str, ours: Sequence[Sample], peers: Sequence[Sample]) -> list[Figure]:
-    shares = ratios([item.rate for item in ours], [item.rate for item in peers])
-    return [
-        Figure(name=f"{name}: requests/s ÷ DRF view", values=shares, aim=AIMS[name]),
-        Figure(name=f"{name}: requests/s", values=[item.rate for item in ours]),
+def _figures(
+    name: str, ours: Sequence[Sample], peers: Sequence[Sample], constants: Sequence[Sample]
+) -> list[Figure]:
+    rates, looked_up, constant = (
+        [item.rate for item in samples] for samples in (ours, peers, constants)
+    )
+    figures = [
         Figure(
-            name=f"{name}: server CPU per request", unit="ms", values=[item.cpu_ms for item in ours]
+            name=f"{name}: requests/s ÷ DRF view", values=ratios(rates, looked_up), aim=AIMS[name]
         ),
+        Figure(name=f"{name}: requests/s ÷ constant DRF view", values=ratios(rates, constant)),
+        Figure(name=f"{name}: requests/s", values=rates),
+    ]
+    sides = {"server": ours, "the DRF view's": peers, "the constant view's": constants}
+    return figures + [
         Figure(
-            name=f"{name}: the DRF view's CPU", unit="ms", values=[item.cpu_ms for item in peers]
-        ),
+            name=f"{name}: {side} CPU per request",
+            unit="ms",
+            values=[item.cpu_ms for item in samples],
+        )
+        for side, samples in sides.items()
     ]

@@ -25,7 +25,8 @@ def measure(options: Options) -> Section:
         processes.program(_granian(other), name="granian", port=other) as granian,
     ):
         for name, request in api.requests(customer).items():
-            ours, theirs = api.in_turns([web, granian], request, options, connections=CONNECTIONS)
+            sides = [(web, request), (granian, request)]
+            ours, theirs = api.in_turns(sides, options, connections=CONNECTIONS)
             figures += _figures(name, ours, theirs)
         figures += [_memory("gunicorn", web), _memory("granian", granian)]
     return Section("Server", _TEXT.format(pairs=options.pairs, seconds=options.seconds), figures)

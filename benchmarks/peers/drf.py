@@ -1,4 +1,5 @@
-"""DRF views that do nothing but look the hashed key up and run their one query or insert.
+"""DRF views that do nothing but look the hashed key up and run their one query or insert, and one
+that does not even that.
 
 Written with care for speed: no middleware, no throttle, no idempotency, no outbox, no checks, no
 model instances on reads.
@@ -27,6 +28,7 @@ _LINE = (
     *("id", "type", "amount", "currency", "available_delta", "locked_delta"),
     *("available_after", "locked_after", "source_type", "source_id", "description", "created_at"),
 )
+_CONSTANT = {"data": {"available": 1, "pending": 0, "locked": 0, "currency": "USD"}}
 
 
 class KeyAuthentication(BaseAuthentication):
@@ -87,7 +89,20 @@ class TopUp(View):
         return Response({"data": {"id": funding.pk, "status": funding.status}}, status=201)
 
 
+class Constant(APIView):
+    """As short an answer as the others' shortest, without a key or a query."""
+
+    authentication_classes = ()
+
+    def get(self, request: Request) -> Response:
+        return Response(_CONSTANT)
+
+    def post(self, request: Request) -> Response:
+        return Response(_CONSTANT, status=201)
+
+
 urlpatterns = [
+    path("api/v1/constant", Constant.as_view()),
     path("api/v1/balance/summary", Summary.as_view()),
     path("api/v1/balance/transactions", Transactions.as_view()),
     path("api/v1/balance/topup", TopUp.as_view()),
