@@ -1,6 +1,7 @@
 """The least that posts signed webhooks: one aiohttp session, the same bytes, nothing recorded.
 
-`python -m benchmarks.bare_sender URL COUNT IN_FLIGHT` prints deliveries per second and CPU ms each.
+`python -m benchmarks.bare_sender URL COUNT IN_FLIGHT LOOP` prints deliveries per second and CPU ms
+each. LOOP is `asyncio` or `uvloop`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from datetime import UTC, datetime
 
 import aiohttp
+import uvloop
 
 from webhooks import signing
 
@@ -47,4 +49,6 @@ async def main(url: str, count: int, in_flight: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+    loops = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+    with asyncio.Runner(loop_factory=loops[sys.argv[4]]) as runner:
+        runner.run(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

@@ -6,7 +6,8 @@ import os
 import statistics
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from django.db import connection, transaction
@@ -26,7 +27,7 @@ from webhooks.services import events
 ENDPOINTS = 20
 EVENTS_A_SECOND = 30
 IN_FLIGHT = 64
-PEER_EVENTS = 150
+PEER_SAMPLES = 5
 
 
 def measure(options: Options) -> Section:
@@ -35,50 +36,66 @@ def measure(options: Options) -> Section:
     tenant = seeding.customer().tenant
     count = options.scaled(5_000, 500)
     with deliveries.receiver() as receiver:
-        figures = _draining(tenant, receiver, count, options)
+        figures = list(_draining(tenant, receiver, count, options))
         figures += _latency(receiver, options)
         figures += _publishing(options)
-        drained = [figure.middle for figure in figures if figure.name == _RATE]
-        figures += _peer(receiver, drained[0], options)
+        drained = [figure.values for figure in figures if figure.name == _RATE]
+        figures += _peer(receiver, drained[0], count)
     database.empty(*deliveries.TABLES)
-    return Section("Webhooks", _TEXT.format(count=count, endpoints=ENDPOINTS), figures)
+    text = _TEXT.format(
+        count=count, endpoints=ENDPOINTS, rounds=options.pairs, events=_timed_events(options)
+    )
+    return Section("Webhooks", text, figures)
 
 
 _RATE = "draining: deliveries/s, from start of the sender's work to the last result stored"
 _TEXT = """{count:,} due events, {endpoints} endpoints on one fast local receiver, one
 `dispatch_webhooks` process: claimed, signed, sent, results and attempts stored. The bare client is
-one aiohttp session posting bytes of the same size, signed twice as ours are, and storing nothing.
-Latency: from after the commit to the receiver, at 30 events/s. Publishing: the CPU and waiting that
-`publish_payment` adds to a transaction, one endpoint. django-webhook: its own task on a prefork
-worker of 4."""
+one aiohttp session posting bytes of the same size, signed twice as ours are, and storing nothing;
+on asyncio's own loop, and on uvloop, which our sender runs on, too. Latency: from after the commit
+to the receiver, at 30 events/s, {rounds} rounds of {events}. Publishing: the CPU and waiting that
+`publish_payment` adds to a transaction, one endpoint. django-webhook: its own task for each of as
+many events, on a prefork worker of 4; its samples are the fifths of that one run."""
 
 
-def _draining(tenant: Tenant, receiver: Receiver, count: int, options: Options) -> list[Figure]:
+def _draining(tenant: Tenant, receiver: Receiver, count: int, options: Options) -> Iterator[Figure]:
     endpoints = [
         deliveries.endpoint(tenant, receiver.url(f"fast{number}")) for number in range(ENDPOINTS)
     ]
-    ours: list[float] = []
-    bare: list[float] = []
-    cpu: list[float] = []
-    for _ in range(min(options.pairs, 5)):
-        rate, spent = _bare(receiver, count)
-        bare.append(rate)
-        rate, spent = _drain(endpoints, receiver, count)
-        ours.append(rate)
-        cpu.append(spent)
-        options.tell(f"draining: {ours[-1]:.0f}/s against {bare[-1]:.0f}/s")
-    return [
-        Figure(name="draining ÷ bare aiohttp client", values=ratios(ours, bare), aim=0.6),
-        Figure(name=_RATE, values=ours),
-        Figure(name="sender CPU per delivery", unit="ms", values=cpu, aim=0.25, at_most=True),
-    ]
+    sides: dict[str, Callable[[], tuple[float, float]]] = {
+        "ours": lambda: _drain(endpoints, receiver, count),
+        "bare aiohttp client": lambda: _bare(receiver, count, "asyncio"),
+        "bare aiohttp client on uvloop": lambda: _bare(receiver, count, "uvloop"),
+    }
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in sides}
+    for number in range(options.pairs):
+        for name in list(sides) if number % 2 == 0 else reversed(list(sides)):
+            found[name].append(sides[name]())
+        options.tell(f"draining: round {number + 1} of {options.pairs}")
+    ours = found.pop("ours")
+    rates = [rate for rate, _cpu in ours]
+    for name, bare in found.items():
+        of_bare = ratios(rates, [rate for rate, _cpu in bare])
+        yield Figure(name=f"draining ÷ {name}", values=of_bare, aim=0.6)
+    yield Figure(name=_RATE, values=rates)
+    yield Figure(
+        name="sender CPU per delivery",
+        unit="ms",
+        values=[cpu for _rate, cpu in ours],
+        aim=0.25,
+        at_most=True,
+    )
+    for name, bare in found.items():
+        yield Figure(
+            name=f"{name}: CPU per delivery", unit="ms", values=[cpu for _rate, cpu in bare]
+        )
 
 
-def _bare(receiver: Receiver, count: int) -> tuple[float, float]:
+def _bare(receiver: Receiver, count: int, loop: str) -> tuple[float, float]:
     """Deliveries per second and CPU milliseconds of each."""
     command = [installation.python(), "-m", "benchmarks.bare_sender", receiver.url("fast")]
     done = subprocess.run(  # noqa: S603  # our own command, no shell
-        [*command, str(count), str(IN_FLIGHT)],
+        [*command, str(count), str(IN_FLIGHT), loop],
         cwd=processes.ROOT,
         capture_output=True,
         text=True,
@@ -115,29 +132,45 @@ def _latency(receiver: Receiver, options: Options) -> list[Figure]:
     database.empty(*deliveries.TABLES)
     tenant = seeding.customer().tenant
     deliveries.endpoint(tenant, receiver.url("live"))
-    count = options.scaled(300, 30)
-    committed: list[float] = []
+    waits: list[list[float]] = []
     with deliveries.dispatcher():
         _publish(tenant)
         deliveries.await_settled(1, seconds=30)
-        receiver.forget()
-        for _ in range(count):
-            _publish(tenant)
-            committed.append(time.time())
-            time.sleep(1 / EVENTS_A_SECOND)
-        deliveries.await_settled(count + 1, seconds=30)
-    arrivals = sorted(at for _path, at in receiver.arrivals())
-    waits = sorted((at - done) * 1000 for done, at in zip(committed, arrivals, strict=True))
+        for _ in range(options.pairs):
+            waits.append(_waits(tenant, receiver, _timed_events(options)))
     return [
-        Figure(name="commit to receipt, p50", unit="ms", values=[statistics.median(waits)]),
+        Figure(
+            name="commit to receipt, p50",
+            unit="ms",
+            values=[statistics.median(round_) for round_ in waits],
+        ),
         Figure(
             name="commit to receipt, p99",
             unit="ms",
-            values=[waits[int(len(waits) * 0.99)]],
+            values=[round_[int(len(round_) * 0.99)] for round_ in waits],
             aim=20,
             at_most=True,
         ),
     ]
+
+
+def _timed_events(options: Options) -> int:
+    """Of a round of latencies."""
+    return options.scaled(200, 30)
+
+
+def _waits(tenant: Tenant, receiver: Receiver, count: int) -> list[float]:
+    """Milliseconds from commit to receipt of so many events, the shortest first."""
+    receiver.forget()
+    settled = database.scalar(deliveries.SETTLED)
+    committed: list[float] = []
+    for _ in range(count):
+        _publish(tenant)
+        committed.append(time.time())
+        time.sleep(1 / EVENTS_A_SECOND)
+    deliveries.await_settled(settled + count, seconds=30)
+    arrivals = sorted(at for _path, at in receiver.arrivals())
+    return sorted((at - done) * 1000 for done, at in zip(committed, arrivals, strict=True))
 
 
 def _publish(tenant: Tenant) -> None:
@@ -184,9 +217,8 @@ def _publishing(options: Options) -> list[Figure]:
     ]
 
 
-def _peer(receiver: Receiver, ours: float, options: Options) -> list[Figure]:
-    """django-webhook's own task for each event; some are enough for its rate."""
-    count = options.scaled(PEER_EVENTS, 20)
+def _peer(receiver: Receiver, ours: Sequence[float], count: int) -> list[Figure]:
+    """django-webhook's own task for each of `count` events; `ours` are rates."""
     database.execute("DROP DATABASE IF EXISTS bench_peers WITH (FORCE)")
     database.execute("CREATE DATABASE bench_peers")
     from benchmarks import pgbench
@@ -221,13 +253,21 @@ def _peer(receiver: Receiver, ours: float, options: Options) -> list[Figure]:
     with processes.program(
         [*worker, *options_of_worker], name="webhook_peer", environment=environment
     ) as running:
-        times = _await_arrivals(receiver, count, seconds=60)
+        times = _await_arrivals(receiver, count, seconds=120)
         running.pids()
-    rate = (len(times) - 1) / (times[-1] - times[0])
+    rates = _rates(times, PEER_SAMPLES)
+    middle = statistics.median(ours)
     return [
-        Figure(name="draining ÷ django-webhook", values=[ours / rate], aim=40),
-        Figure(name="django-webhook: deliveries/s", values=[rate]),
+        Figure(name="draining ÷ django-webhook", values=[middle / rate for rate in rates], aim=40),
+        Figure(name="django-webhook: deliveries/s", values=rates),
     ]
+
+
+def _rates(times: Sequence[float], parts: int) -> list[float]:
+    """Arrivals per second in each of so many parts with as many arrivals."""
+    length = (len(times) - 1) // parts
+    marks = [times[number * length] for number in range(parts + 1)]
+    return [length / (end - start) for start, end in pairwise(marks)]
 
 
 def _await_arrivals(receiver: Receiver, count: int, *, seconds: float) -> list[float]:
