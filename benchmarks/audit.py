@@ -11,9 +11,9 @@ from benchmarks import database, paging, seeding
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
-from common import ids
 from common.audits import Scope
 from common.clock import utc_now
+from tenants.actors import SYSTEM
 
 NEW_ROWS = 1_000
 _AGGREGATE = """
@@ -31,9 +31,9 @@ def measure(options: Options) -> Section:
     first = _seconds(lambda: _audit(full=True))
     full, aggregate = _against_aggregate(options)
     long_tenant, short_tenant = paging.TENANT, seeding.named_tenant("bench_short")
-    long = [_incremental(long_tenant, scope=long_tenant) for _ in range(3)]
-    short = [_incremental(short_tenant, scope=short_tenant) for _ in range(3)]
-    whole = [_incremental(long_tenant, scope=None) for _ in range(3)]
+    long = [_incremental(long_tenant, scope=long_tenant) for _ in range(options.pairs)]
+    short = [_incremental(short_tenant, scope=short_tenant) for _ in range(options.pairs)]
+    whole = [_incremental(long_tenant, scope=None) for _ in range(options.pairs)]
     return Section(
         "Audit",
         f"{rows:,} rows. The aggregate reads the table once, in one process; a long history of the "
@@ -68,7 +68,7 @@ def _against_aggregate(options: Options) -> tuple[list[float], list[float]]:
     full: list[float] = []
     aggregate: list[float] = []
     _audit(full=True)
-    for _ in range(min(options.pairs, 3)):
+    for _ in range(options.pairs):
         database.execute("SET max_parallel_workers_per_gather = 0")
         aggregate.append(_seconds(lambda: database.execute(_AGGREGATE)))
         database.execute("RESET max_parallel_workers_per_gather")
@@ -87,12 +87,12 @@ def _incremental(tenant_id: str, *, scope: str | None) -> float:
     """Seconds of an audit of a tenant or, without a scope, of all, when one has new rows."""
     _audit()
     for _ in range(NEW_ROWS):
-        ledger.credit(
+        ledger.adjust(
             tenant_id=tenant_id,
+            type="credit",
             amount=1,
-            source_type="adjustment",
-            source_id=ids.new("adj"),
-            description="Benchmark",
+            reason="Benchmark",
+            actor=SYSTEM,
             now=utc_now(),
         )
     return _seconds(lambda: _audit(tenant_id=scope))

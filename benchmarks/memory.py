@@ -16,6 +16,7 @@ from benchmarks.figures import Figure, Section
 from benchmarks.options import Options
 from benchmarks.processes import Server
 from common.clock import utc_now
+from config.work_queues import QUEUES
 from tenants.actors import SYSTEM
 from tenants.models import Tenant
 from tenants.services import keys
@@ -24,7 +25,7 @@ from webhooks.models import WebhookEndpoint
 SLICE_SECONDS = 2.0
 ENDPOINTS = 20
 SENDING_SECONDS = 120
-PATIENCE = 100  # tenths of a second without a task done
+PATIENCE = 300  # tenths of a second without a task done; a worker needs some to start
 _BLOCK = 1 << 20
 
 
@@ -141,11 +142,12 @@ def _enqueue(count: int) -> None:
 
 
 def _until_done(worker: Server) -> None:
-    """Wait until the queue is empty. Raises CannotMeasure when it does not get shorter."""
-    queue = f"{settings.CELERY_BROKER_TRANSPORT_OPTIONS['global_keyprefix']}celery"
+    """Wait until the queues are empty. Raises CannotMeasure when they do not get shorter."""
+    prefix = settings.CELERY_BROKER_TRANSPORT_OPTIONS["global_keyprefix"]
+    names = [f"{prefix}{queue.name}" for queue in QUEUES]
     shortest, patience = sys.maxsize, PATIENCE
     with Redis.from_url(settings.REDIS_URL) as broker:
-        while left := int(broker.llen(queue)):
+        while left := sum(int(broker.llen(name)) for name in names):
             worker.pids()
             shortest, patience = (left, PATIENCE) if left < shortest else (shortest, patience - 1)
             if not patience:
