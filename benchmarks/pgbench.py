@@ -18,8 +18,13 @@ _RATE = re.compile(r"^tps = ([0-9.]+) \(without initial connection time\)", re.M
 _FAILED = re.compile(r"number of failed transactions: ([0-9]+)")
 
 
-def rate(script: str, *, clients: int, seconds: int, variables: Mapping[str, int]) -> float:
-    """Transactions per second of `script`, server-side prepared. Raises CannotMeasure."""
+def rate(
+    script: str, *, clients: int, seconds: int, variables: Mapping[str, int], settings: str = ""
+) -> float:
+    """Transactions per second of `script`, server-side prepared. Raises CannotMeasure.
+
+    `settings` are the session's, as in PGOPTIONS.
+    """
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         file.write(script)
         file.flush()
@@ -29,7 +34,11 @@ def rate(script: str, *, clients: int, seconds: int, variables: Mapping[str, int
             *(f"--define={name}={value}" for name, value in variables.items()),
         ]
         done = subprocess.run(  # noqa: S603  # our own command, no shell
-            command, env=os.environ | address(), capture_output=True, text=True, check=False
+            command,
+            env=os.environ | address() | {"PGOPTIONS": settings},
+            capture_output=True,
+            text=True,
+            check=False,
         )
     return _rate_in(done)
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 from benchmarks import __main__ as program
 from benchmarks import (
+    books,
     database,
     figures,
     load,
@@ -18,10 +20,12 @@ from benchmarks import (
     processes,
     results,
     seeding,
+    webhooks,
 )
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section
 from benchmarks.options import Options
+from common import ids
 from common.clock import utc_now
 from devstack import paths, postgres
 from tests.balance.builders import fund
@@ -100,10 +104,26 @@ def test_a_part_that_needs_too_long_is_given_up():
 
 
 def test_pgbench_runs_exactly_the_statement_of_the_services():
-    script = posting._script()
+    script = books.same_statement()
 
     assert "%(" not in script
     assert "balance_post(" in script
+
+
+def test_ids_under_pgbench_have_the_form_of_the_products():
+    script = books.same_statement()
+    least, most = 10**18, 9 * 10**18 - 1  # of :id, by the numbers of runs
+
+    for prefix in ("btx", "ftx"):
+        (letters,) = re.findall(rf"'({prefix}_\w+)' \|\| :id::text", script)
+        assert ids.is_id(f"{letters}{least}", prefix)
+        assert ids.is_id(f"{letters}{most}", prefix)
+    assert ids.is_id(books.tenant_id(1), "ten")
+    assert ids.is_id(books.tenant_id(posting.MANY), "ten")
+
+
+def test_a_run_is_cut_into_parts_with_as_many_arrivals():
+    assert webhooks._rates([0, 1, 2, 3, 5, 7, 9, 9.5], 2) == [1, 0.5]
 
 
 def test_without_pgbench_there_is_no_figure(monkeypatch, tmp_path):
