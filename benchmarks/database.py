@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from django.db import connection
 
 
-def empty(*tables: str) -> None:
-    """Leave no row in them, whatever their triggers say."""
+def empty(*tables: str, and_references: bool = False) -> None:
+    """Leave no row in them, whatever their triggers say; nor in tables that refer to them."""
+    also = " CASCADE" if and_references else ""
     execute(
-        f"SET session_replication_role = replica; TRUNCATE {', '.join(tables)};"
+        f"SET session_replication_role = replica; TRUNCATE {', '.join(tables)}{also};"
         " RESET session_replication_role"
     )
 
@@ -32,6 +34,14 @@ def scalar(statement: str, **values: Any) -> int:
     with cursor() as asked:
         asked.execute(statement, values or None)
         return int(asked.fetchone()[0])
+
+
+def scalar_of(name: str, statement: str) -> int:
+    """The same of another database of the server that `./run bench` started."""
+    ours = urlsplit(os.environ["BALLAST_BENCH_SUPERUSER_URL"])
+    with _superuser(urlunsplit(ours._replace(path=f"/{name}"))).cursor() as asked:
+        asked.execute(statement)
+        return int((asked.fetchone() or [0])[0])
 
 
 @contextmanager

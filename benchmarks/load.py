@@ -6,9 +6,10 @@ import re
 import selectors
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import cycle
 
 from benchmarks.errors import CannotMeasure
 
@@ -39,6 +40,17 @@ class Request:
         return head.encode() + content
 
 
+class Turns:
+    """Several requests of one kind, one after the other: each is another tenant's, say."""
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        self.path, self.status = requests[0].path, requests[0].status
+        self._next = cycle(requests)
+
+    def raw(self) -> bytes:
+        return next(self._next).raw()
+
+
 @dataclass(frozen=True)
 class Load:
     """What was answered, and how long each answer took, in seconds."""
@@ -50,7 +62,7 @@ class Load:
 class _Connection:
     """One client: a request, its whole answer, the next request."""
 
-    def __init__(self, port: int, request: Request) -> None:
+    def __init__(self, port: int, request: Request | Turns) -> None:
         self._request = request
         self._received = bytearray()
         self._sent_at = 0.0
@@ -78,7 +90,7 @@ class _Connection:
         return time.perf_counter() - self._sent_at
 
 
-def run(port: int, request: Request, *, connections: int, seconds: float) -> Load:
+def run(port: int, request: Request | Turns, *, connections: int, seconds: float) -> Load:
     """As many requests as `connections` clients get answered. Raises CannotMeasure."""
     with ExitStack() as stack:
         poll = stack.enter_context(selectors.DefaultSelector())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -11,6 +12,7 @@ class Options:
     """`pairs` slices of `seconds` on either side; `rows` of history.
 
     `quick`: does it work. `full`: the sizes that the aims speak of, however long it takes.
+    `against`: another checkout that `complete` runs in turns with this one.
     """
 
     pairs: int
@@ -19,6 +21,7 @@ class Options:
     quick: bool
     full: bool
     tell: Callable[[str], None]
+    against: Path | None = None
 
     def scaled(self, usual: int, quick: int, full: int | None = None) -> int:
         """A size of the work."""

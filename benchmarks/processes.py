@@ -62,6 +62,7 @@ def program(
     port: int = 0,
     environment: Mapping[str, str] | None = None,
     bare: bool = False,
+    folder: Path = ROOT,
 ) -> Iterator[Server]:
     """Run `command` for the block; with a port, from when it accepts. Raises CannotMeasure.
 
@@ -72,7 +73,7 @@ def program(
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603  # our own command, no shell
             command,
-            cwd=ROOT,
+            cwd=folder,
             env={**({} if bare else os.environ), **(environment or {})},
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -146,8 +147,8 @@ def _stat(pid: int) -> list[str]:
 def _family(pid: int) -> list[int]:
     found = [pid]
     for parent in found:
-        for task in Path(f"/proc/{parent}/task").glob("*/children"):
-            with suppress(OSError):
+        with suppress(OSError):  # it ended meanwhile
+            for task in Path(f"/proc/{parent}/task").glob("*/children"):
                 found += map(int, task.read_text().split())
     return found
 

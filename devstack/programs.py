@@ -16,11 +16,17 @@ CELERY = ["-m", "celery", "--quiet", "-A", "config"]
 QUIET = {"PYTHONWARNINGS": "ignore:You're running the worker:UserWarning"}
 
 
-def of_product(profile: Profile, port: int, environment: Mapping[str, str]) -> list[Program]:
+def of_product(
+    profile: Profile,
+    port: int,
+    environment: Mapping[str, str],
+    *,
+    workers: int = WORKER_PROCESSES,
+) -> list[Program]:
     """Web on the loopback address only, Celery worker and beat, the webhook dispatcher."""
     return [
         _program("web", _web(port), environment, stop_seconds=10),
-        _program("worker", _worker(), {**QUIET, **environment}, stop_seconds=20),
+        _program("worker", _worker(workers), {**QUIET, **environment}, stop_seconds=20),
         _program("beat", _beat(profile), environment, stop_seconds=10),
         _program("dispatcher", ["manage.py", "dispatch_webhooks"], environment, stop_seconds=20),
     ]
@@ -54,8 +60,8 @@ def _web(port: int) -> list[str]:
     ]
 
 
-def _worker() -> list[str]:
-    options = [f"--concurrency={WORKER_PROCESSES}", "--loglevel=INFO"]
+def _worker(processes: int) -> list[str]:
+    options = [f"--concurrency={processes}", "--loglevel=INFO"]
     return [*CELERY, "worker", "--without-gossip", "--without-mingle", *options]
 
 

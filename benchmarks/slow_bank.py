@@ -1,0 +1,74 @@
+"""Workers with a network more, whose every call takes 50 ms and which only ever accepts.
+
+`celery -A benchmarks.slow_bank worker` runs the product's own application.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from types import MappingProxyType
+
+from config.celery import app
+from networks import registry, schemes
+from networks.base import (
+    Accepted,
+    BankAccount,
+    BankRecord,
+    Capabilities,
+    Instruction,
+    Method,
+    NetworkEvent,
+)
+
+__all__ = ["NAME", "app"]
+
+NAME = "slow"
+CALL_SECONDS = 0.05
+
+
+class SlowBank:
+    """It keeps nothing, so that what is measured is ours."""
+
+    name: str = NAME
+    capabilities = Capabilities(
+        methods=MappingProxyType({Method.ACH_DEBIT: schemes.ACH_DEBIT}),
+    )
+
+    def submit_many(
+        self, instructions: Sequence[Instruction], *, now: datetime
+    ) -> dict[str, Accepted]:
+        time.sleep(CALL_SECONDS)
+        return {each.id: Accepted(reference=f"slow {each.id}") for each in instructions}
+
+    def find(self, instruction_id: str) -> Accepted | None:
+        return Accepted(reference=f"slow {instruction_id}")
+
+    def records(self, instruction_ids: Sequence[str]) -> list[BankRecord] | None:
+        return None
+
+    def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> list[NetworkEvent]:
+        return []
+
+    def acknowledge(self, event_ids: Iterable[str]) -> None:
+        """It says nothing, so there is nothing to acknowledge."""
+
+    def needs_micro_deposits(self, account: BankAccount) -> bool:
+        return False
+
+    def choose_micro_deposits(self) -> tuple[int, int]:
+        raise NotImplementedError
+
+    def send_micro_deposits(
+        self,
+        instruction_id: str,
+        account: BankAccount,
+        amounts: tuple[int, int],
+        *,
+        now: datetime,
+    ) -> Accepted:
+        raise NotImplementedError
+
+
+registry.connect(SlowBank(), modes=())
