@@ -14,8 +14,7 @@ from transfers.inbox import messages
 
 @shared_task(name="payments.submit_due")
 def submit_due(**_future: object) -> None:
-    if submission.run(PAYMENTS, now=utc_now()):
-        enqueue_on_commit("payments.submit_due")
+    submission.run(PAYMENTS, now=utc_now(), wake=lambda: enqueue_on_commit("payments.submit_due"))
 
 
 @shared_task(name="payments.process_network_events")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic
@@ -46,12 +47,17 @@ def submit_due(
 
 
 @judged
-def run(transfer: Transfer[Row], *, now: datetime) -> bool:
-    """Submit what is due; returns whether there may be more than one run takes."""
-    sweep = _Run(transfer, now, RUN_MAX)
-    is_full = claims.unpark(transfer) >= claims.UNPARK_MAX
+def run(transfer: Transfer[Row], *, now: datetime, wake: Callable[[], object]) -> None:
+    """Submit what is due, as much as one run takes.
+
+    `wake` is called once where there may be more, after the first full batch, so that another
+    worker begins while this one goes on. As each run wakes one, every idle worker is at it after
+    a few batches, and no more runs wait than did before.
+    """
+    sweep = _Run(transfer, now, RUN_MAX, wake)
+    if claims.unpark(transfer) >= claims.UNPARK_MAX:
+        sweep.note_more()
     sweep.go()
-    return is_full or sweep.is_full
 
 
 @dataclass
@@ -61,11 +67,18 @@ class _Run(Generic[Row]):
     transfer: Transfer[Row]
     now: datetime
     limit: int
+    wake: Callable[[], object] = lambda: None
     claimed: int = 0
-    is_full: bool = False
+    _is_more: bool = False
 
     def __post_init__(self) -> None:
         self._begun = time.monotonic()
+
+    def note_more(self) -> None:
+        """Wake another, if none was woken before."""
+        if not self._is_more:
+            self._is_more = True
+            self.wake()
 
     def go(self) -> None:
         """A batch of each network in turn, so that none waits for the backlog of another."""
@@ -74,7 +87,9 @@ class _Run(Generic[Row]):
             name = waiting.popleft()
             if self._batch(name):
                 waiting.append(name)
-        self.is_full = bool(waiting)
+                self.note_more()
+        if waiting:
+            self.note_more()
 
     def take_one(self, pk: str) -> None:
         """Only this row."""

@@ -13,8 +13,7 @@ from transfers.inbox import messages
 
 @shared_task(name="funding.submit_due")
 def submit_due(**_future: object) -> None:
-    if submission.run(FUNDING, now=utc_now()):
-        enqueue_on_commit("funding.submit_due")
+    submission.run(FUNDING, now=utc_now(), wake=lambda: enqueue_on_commit("funding.submit_due"))
 
 
 @shared_task(name="funding.process_network_events")

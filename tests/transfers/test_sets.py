@@ -150,6 +150,32 @@ def test_a_network_is_handed_no_more_than_it_takes_together(acme, money, connect
     assert set(states_of(rows)) == {money.sent}
 
 
+def test_another_worker_is_woken_while_the_run_goes_on(acme, money, connect):
+    bank = connect(Bank(together=2))
+    for _ in range(5):
+        money.make(acme, 100)
+    calls_before = []
+
+    submission.run(money.transfer, now=NOW, wake=lambda: calls_before.append(len(bank.calls)))
+
+    assert calls_before == [1]
+    assert len(bank.calls) == 3
+
+
+def test_nobody_is_woken_for_a_silent_network(acme, money, connect):
+    def nobody_answers(answers):
+        raise NetworkUnavailable("no answer")
+
+    connect(Bank(nobody_answers, together=2))
+    for _ in range(5):
+        money.make(acme, 100)
+    woken = []
+
+    submission.run(money.transfer, now=NOW, wake=lambda: woken.append(True))
+
+    assert woken == []
+
+
 def test_an_adapter_that_breaks_over_one_holds_up_no_other(acme, money, connect):
     first, poison, last = (money.make(acme, 100) for _ in range(3))
 
