@@ -36,6 +36,7 @@ CHECKS = TransferChecks(
     outbox=WebhookEvent._meta.db_table,
     source_type=SOURCE_TYPE,
     direction="in",
+    stopped_by=FUNDING.stopped_by,
     states=FUNDING_STATES,
     dates={status: f"{status}_at" for status in FundingStatus.values},
     total="pending",

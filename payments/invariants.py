@@ -29,6 +29,7 @@ CHECKS = TransferChecks(
     outbox=WebhookEvent._meta.db_table,
     source_type=SOURCE_TYPE,
     direction="out",
+    stopped_by=PAYMENTS.stopped_by,
     states=PAYMENT_STATES,
     dates={str(status): column for status, column in COLUMN_OF.items()},
     total="locked",

@@ -27,7 +27,8 @@ WHERE coalesce(balance.{total}, 0) <> coalesce(transfer.total, 0)
 """)
 
 # A transfer that is to be sent is due soon: nothing else would ever send it. One that is parked has
-# a reason; a reason that has just ended may not have reached a sweep.
+# a reason that concerns it, as in `transfers.claims`; a reason that has just ended may not have
+# reached a sweep.
 NEVER_DUE = SQL("""
 SELECT transfer.tenant_id, transfer.id, transfer.status || ', but due '
     || coalesce(greatest(transfer.next_attempt_at, transfer.leased_until)::text, 'never')
@@ -38,10 +39,13 @@ WHERE transfer.status IN ({open}) AND ({to_be_sent})
         OR transfer.leased_until > ballast_now() + {never}
         OR transfer.parked_for <> '' AND transfer.held_at IS NULL
             AND NOT EXISTS (SELECT FROM tenants_switch AS switch
-                WHERE switch.id = transfer.parked_for
+                WHERE switch.id = transfer.parked_for AND switch.kind = {stopped_by}
+                    AND (switch.tenant_id = transfer.tenant_id
+                        OR switch.tenant_id IS NULL AND switch.network IN ('', transfer.network))
                     AND coalesce(switch.released_at > ballast_now() - {soon}, true))
             AND NOT EXISTS (SELECT FROM tenants_tenant AS tenant
-                WHERE tenant.id = transfer.parked_for AND (tenant.status <> 'active' OR EXISTS (
+                WHERE tenant.id = transfer.parked_for AND tenant.id = transfer.tenant_id
+                    AND (tenant.status <> 'active' OR EXISTS (
                     SELECT FROM tenants_auditevent AS line WHERE line.tenant_id = tenant.id
                         AND line.action = 'tenant.released'
                         AND line.created_at > ballast_now() - {soon}))))

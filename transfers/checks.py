@@ -32,7 +32,8 @@ class TransferChecks:
     `events` is SQL for the event of the history row `step` of `transfer`, or null. `to_be_sent` is
     SQL for whether an open `transfer` waits to be handed to its network. `dates` names, for each
     status, the column that says when a row got there. `account_key` names the column of the bank
-    account, which is a row of `accounts`. `direction` is `in` or `out`, as in events.
+    account, which is a row of `accounts`. `direction` is `in` or `out`, as in events. `stopped_by`
+    is the kind of switch that keeps rows from their network.
     """
 
     name: str
@@ -45,6 +46,7 @@ class TransferChecks:
     outbox: str
     source_type: str
     direction: str
+    stopped_by: str
     states: StateTable
     dates: Mapping[str, str]
     total: str
@@ -105,6 +107,7 @@ class TransferChecks:
             total=Identifier(self.total),
             total_name=Literal(self.total),
             direction=Literal(self.direction),
+            stopped_by=Literal(str(self.stopped_by)),
             id_prefix=Literal(self.id_prefix),
             open=_listed(self.open_statuses),
             unsent=_listed(self.unsent_statuses),

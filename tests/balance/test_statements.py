@@ -164,6 +164,13 @@ class TestLongMonth:
         assert [total.lines for total in statement(lived, SEPTEMBER).totals] == [2, 1]
         assert "closed_month" in {finding.code for finding in full_check().findings}
 
+    def test_a_type_that_nobody_knows_is_not_shown(self, lived):
+        true = statement(lived, SEPTEMBER).totals
+        forge(lived, SEPTEMBER, "gift", available=0)
+
+        assert statement(lived, SEPTEMBER).totals == true
+        assert "closed_month" in {finding.code for finding in full_check().findings}
+
     def test_true_totals_are_no_finding(self, lived):
         statement(lived, SEPTEMBER)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, Literal
+from unittest import mock
 
 from django.db import connection
 
 from approvals import answers, links
-from balance import proposals
+from balance import closed_months, proposals, statements
 from balance import services as ledger
+from common import days
 from common.clock import utc_now
 from funding.models import Confirmation
 from funding.services import auto_funding
@@ -17,6 +20,8 @@ from payments.services import approval_settings
 from tenants import actors
 from tenants.actors import SYSTEM
 from tenants.models import User
+from tenants.services import accounts, switches
+from tenants.switches import SwitchKind
 from tests.builders import (
     ApiClient,
     make_auto_funding,
@@ -46,6 +51,7 @@ def one(statement: str, *values: Any) -> Any:
 def keep() -> Names:
     """Make the books; returns the ids that the planted damage names."""
     tenant, rival = make_tenant(), make_tenant(name="Rival")
+    _closed_month(rival)
     endpoint = make_endpoint(tenant)
     names: Names = {"t": tenant.pk, "t2": rival.pk, "endpoint": endpoint.pk}
     names |= _money_in(tenant, rival)
@@ -53,7 +59,25 @@ def keep() -> Names:
     names |= _corrections(tenant)
     names |= _approvals(tenant)
     names |= _unsent(tenant, names)
+    names |= _stops(rival)
     return names | _read_back(names)
+
+
+def _closed_month(rival: Any) -> None:
+    """A month that is over, with its totals stored."""
+    then = utc_now() - timedelta(days=70)
+    lines: list[tuple[Literal["credit", "debit"], int]]
+    lines = [("credit", 900), ("credit", 50), ("debit", 40)]
+    for type, amount in lines:
+        ledger.adjust(
+            tenant_id=rival.pk, type=type, amount=amount, reason="Then", actor=SYSTEM, now=then
+        )
+    ledger.adjust(
+        tenant_id=rival.pk, type="credit", amount=1, reason="Now", actor=SYSTEM, now=utc_now()
+    )
+    first = days.day_of(then).replace(day=1)
+    with mock.patch.object(closed_months, "LINES_MIN", 1):
+        statements.statement(tenant_id=rival.pk, first=first, now=utc_now())
 
 
 def _money_in(tenant: Any, rival: Any) -> Names:
@@ -150,6 +174,18 @@ def _unsent(tenant: Any, names: Names) -> Names:
     unsent = payments.pay(tenant, 321, now=utc_now())
     waiting = payments.pay(tenant, 90_000_000, wait=True, now=utc_now())
     return {"fresv": made.json()["data"]["id"], "pu": unsent.pk, "pw": waiting.pk}
+
+
+def _stops(rival: Any) -> Names:
+    """Somebody else is stopped, by a switch of each direction, and a third one is suspended."""
+    suspended = make_tenant(name="Suspended")
+    stop: dict[str, Any] = {"reason": "Look", "actor": SYSTEM, "now": utc_now()}
+    in_, out = (
+        switches.engage(kind=kind, tenant_id=rival.pk, **stop).pk
+        for kind in (SwitchKind.FUNDING, SwitchKind.PAYMENTS)
+    )
+    accounts.suspend(tenant_id=suspended.pk, actor=SYSTEM, now=utc_now())
+    return {"t3": suspended.pk, "switch_in": in_, "switch_out": out}
 
 
 def _read_back(names: Names) -> Names:

@@ -138,6 +138,24 @@ FUNDING = [
         "UPDATE funding_fundingtransaction SET parked_for = 'swt_gone' WHERE id = '{fresv}'",
     ),
     Damage(
+        "38h parked for a switch that stops somebody else",
+        USUAL,
+        "funding_never_due",
+        "UPDATE funding_fundingtransaction SET parked_for = '{switch_in}' WHERE id = '{fresv}'",
+    ),
+    Damage(
+        "38i parked for a tenant who is suspended, and whose it is not",
+        USUAL,
+        "funding_never_due",
+        "UPDATE funding_fundingtransaction SET parked_for = '{t3}' WHERE id = '{fresv}'",
+    ),
+    Damage(
+        "38j parked for its own tenant, who is not suspended",
+        USUAL,
+        "funding_never_due",
+        "UPDATE funding_fundingtransaction SET parked_for = '{t}' WHERE id = '{fresv}'",
+    ),
+    Damage(
         "38c leased for ever",
         USUAL,
         "funding_never_due",

@@ -178,4 +178,53 @@ LEDGER = [
         " WHERE tenant_id = '{t}' AND sequence = {last};"
         "UPDATE balance SET posted_at = now() + interval '400 days' WHERE tenant_id = '{t}'",
     ),
+    Damage(
+        "48 stored total of a month that is over",
+        DAILY,
+        "closed_month",
+        "UPDATE balance_closed_month_total SET available_delta = available_delta + 1"
+        " WHERE tenant_id = '{t2}' AND type = 'credit'",
+    ),
+    Damage(
+        "48b moved from one type to another, so that the sums are right",
+        DAILY,
+        "closed_month",
+        "UPDATE balance_closed_month_total SET available_delta = available_delta"
+        " + CASE type WHEN 'credit' THEN 7 ELSE -7 END WHERE tenant_id = '{t2}'",
+    ),
+    Damage(
+        "48c one type deleted",
+        DAILY,
+        "closed_month",
+        "DELETE FROM balance_closed_month_total WHERE tenant_id = '{t2}' AND type = 'debit'",
+    ),
+    Damage(
+        "48d one type called something that nobody knows",
+        DAILY,
+        "closed_month",
+        "UPDATE balance_closed_month_total SET type = 'gift'"
+        " WHERE tenant_id = '{t2}' AND type = 'debit'",
+    ),
+    Damage(
+        "48e a type that nobody knows beside the true ones",
+        DAILY,
+        "closed_month",
+        "INSERT INTO balance_closed_month_total (tenant_id, first, type, lines, available_delta,"
+        " locked_delta) SELECT DISTINCT tenant_id, first, 'gift', 0, 0, 0"
+        " FROM balance_closed_month_total WHERE tenant_id = '{t2}'",
+    ),
+    Damage(
+        "48f of a month without lines",
+        DAILY,
+        "closed_month",
+        "INSERT INTO balance_closed_month_total (tenant_id, first, type, lines, available_delta,"
+        " locked_delta) VALUES ('{t}', '2020-01-01', 'credit', 1, 5, 0)",
+    ),
+    Damage(
+        "48g said to be of another month",
+        DAILY,
+        "closed_month",
+        "UPDATE balance_closed_month_total SET first = first - interval '1 month'"
+        " WHERE tenant_id = '{t2}'",
+    ),
 ]

@@ -87,6 +87,18 @@ PAYMENTS = [
         "UPDATE payments_payment SET parked_for = 'swt_gone' WHERE id = '{pu}'",
     ),
     Damage(
+        "38k parked for a switch that stops somebody else",
+        USUAL,
+        "payment_never_due",
+        "UPDATE payments_payment SET parked_for = '{switch_out}' WHERE id = '{pu}'",
+    ),
+    Damage(
+        "38l parked for a switch of the other direction",
+        USUAL,
+        "payment_never_due",
+        "UPDATE payments_payment SET parked_for = '{switch_in}' WHERE id = '{pu}'",
+    ),
+    Damage(
         "39b waiting payment deleted, with its history",
         USUAL,
         "payment_vanished",
