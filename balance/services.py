@@ -42,6 +42,15 @@ WHERE tenant_id = %(tenant_id)s AND currency = %(currency)s
 FOR NO KEY UPDATE
 """
 
+# The order in which everybody locks several balances, also `balance_post_many`: that of the bytes
+# of the tenants' ids, whose columns have the collation "C" whatever the database has.
+LOCK_ROWS = """
+SELECT tenant_id FROM balance
+WHERE tenant_id = ANY(%(tenant_ids)s::text::text[]) AND currency = %(currency)s
+ORDER BY tenant_id
+FOR NO KEY UPDATE {wait}
+"""
+
 OVERDRAWN = """
 SELECT tenant_id, available < 0 FROM balance
 WHERE tenant_id = ANY(%(tenant_ids)s::text::text[]) AND currency = %(currency)s
@@ -177,6 +186,22 @@ def lock_row(*, tenant_id: str) -> Funds:
     if not connection.in_atomic_block:
         raise TransactionManagementError("lock_row holds nothing outside of a transaction")
     return _on_balance_row(LOCK_ROW, tenant_id)
+
+
+def lock_rows(*, tenant_ids: Collection[str], wait: bool = True) -> set[str]:
+    """Lock the balances of several tenants until the caller's transaction ends, in the one order.
+
+    Whoever changes more than one balance does this first, holding none. `wait=False`: only those
+    that nobody else has locked. Returns the tenants whose balances are not locked: those of
+    others, and tenants that do not exist. Raises TransactionManagementError outside of a
+    transaction.
+    """
+    if not connection.in_atomic_block:
+        raise TransactionManagementError("lock_rows holds nothing outside of a transaction")
+    sets.open_balances(tenant_ids)
+    values = {"tenant_ids": arrays.texts(tenant_ids), "currency": CURRENCY}
+    rows = sql.rows(LOCK_ROWS.format(wait="" if wait else "SKIP LOCKED"), values)
+    return set(tenant_ids).difference(tenant_id for (tenant_id,) in rows)
 
 
 def overdrawn(*, tenant_ids: Collection[str]) -> dict[str, bool]:

@@ -4,7 +4,7 @@
 What `balance.posting` says of one posting holds for each of a set, as if they were made one after
 the other in the order given. An entry that cannot be posted keeps none of the others back.
 
-A set locks its balance rows in the order of their tenants' ids before it writes anything. Sets
+A set locks its balance rows in the order of `services.LOCK_ROWS` before it writes anything. Sets
 then do not wait in a circle, neither for each other nor for single postings, provided that a
 transaction makes one set and no posting before it: what fell out is posted alone after the commit.
 """
@@ -100,7 +100,7 @@ def _post(orders: Sequence[Order], now: datetime) -> list[Posting | Refused]:
         return []
     rows = _rows(orders, now)
     if not rows:
-        unknown = _open_balances({order["tenant_id"] for order in orders})
+        unknown = open_balances({order["tenant_id"] for order in orders})
         if unknown:
             return _without(unknown, orders, now)
         rows = _rows(orders, now)
@@ -144,7 +144,7 @@ def _rows(orders: Sequence[Order], now: datetime) -> list[Row]:
     return sql.rows(POST_MANY, values)
 
 
-def _open_balances(tenant_ids: Collection[str]) -> set[str]:
+def open_balances(tenant_ids: Collection[str]) -> set[str]:
     """Give each tenant a balance row, in the order in which a set locks them, while none is
     locked; the tenants that do not exist."""
     has_balance = Balance.objects.filter(tenant_id__in=tenant_ids, currency=CURRENCY)

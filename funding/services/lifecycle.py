@@ -221,18 +221,18 @@ def _told(funding: FundingTransaction, event: str) -> events.PaymentEvent:
 
 def _post(moved: Sequence[tuple[FundingTransaction, FundingStatus]], *, now: datetime) -> None:
     """Change the balances as the moves from these statuses demand. Last in the transaction, because
-    many wait for the balance rows. Raises ValueError for a set that would lock them in two rounds.
-    """
+    many wait for the balance rows."""
     entries = [entry for each in moved for entry in _entries(*each)]
     given_up = [
         funding
         for funding, source in moved
         if funding.status == FundingStatus.FAILED and source in IN_FLIGHT
     ]
-    if entries and given_up:
-        raise ValueError("what gives up and what posts are two sets, or two workers may deadlock")
+    concerned = {entry.tenant_id for entry in entries} | {each.tenant_id for each in given_up}
+    if given_up and len(concerned) > 1:
+        ledger.lock_rows(tenant_ids=concerned)
     ledger.post_all(entries, now=now)
-    for funding in sorted(given_up, key=lambda funding: funding.tenant_id):
+    for funding in given_up:
         ledger.change_pending(tenant_id=funding.tenant_id, delta=-funding.amount)
     automatic = {
         funding.tenant_id

@@ -233,13 +233,15 @@ def _follow_up(moved: Sequence[tuple[Payment, PaymentStatus | None]], now: datet
     """Change the balances as the moves from these statuses demand. Last in the transaction, because
     many wait for the balance rows."""
     payments = [payment for payment, _ in moved]
-    for tenant_id in sorted(
-        {p.tenant_id for p in payments if p.status == PaymentStatus.WAITING_FOR_FUNDS}
-    ):
+    made = [(payment, entry) for payment, source in moved for entry in _entries(payment, source)]
+    waiting = {p.tenant_id for p in payments if p.status == PaymentStatus.WAITING_FOR_FUNDS}
+    concerned = waiting | {entry.tenant_id for _, entry in made}
+    if waiting and len(concerned) > 1:
+        ledger.lock_rows(tenant_ids=concerned)
+    for tenant_id in waiting:
         ledger.set_notify_rise(tenant_id=tenant_id, wanted=True)
     if any(payment.status == PaymentStatus.CREATED for payment in payments):
         enqueue_on_commit("payments.submit_due")
-    made = [(payment, entry) for payment, source in moved for entry in _entries(payment, source)]
     postings = ledger.post_all([entry for _, entry in made], now=now)
     for (payment, _), posting in zip(made, postings, strict=True):
         payment.new_posting_ids = [*payment.new_posting_ids, posting.id]
