@@ -34,6 +34,11 @@ def is_outage(error: BaseException) -> bool:
     return isinstance(error, OperationalError | InterfaceError)
 
 
+def is_lock_timeout(error: BaseException) -> bool:
+    """Whether what somebody else has locked was waited for in vain."""
+    return isinstance(error.__cause__, errors.LockNotAvailable)
+
+
 def behind(error: BaseException | None) -> BaseException | None:
     """The outage that led to `error`, or is it; None if there was none."""
     while error is not None and not is_outage(error):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from balance import invariants
 from balance import selectors as ledger
+from balance import services as balances
 from funding.models import FundingEvent, FundingTransaction
 from funding.transfer import FUNDING, FundingTransfer
 from networks.base import EventKind
@@ -58,6 +62,120 @@ def assert_settled_once(rows):
         assert (funds.available, funds.pending) == (paid_in, 0)
     found = invariants.check(now=NOW, full=True).findings
     assert {finding.code for finding in found} <= {"funding_bank"}
+
+
+def rows_read(act):
+    """What `act` returns, and how many messages its statements found to be applied next."""
+    read = []
+
+    def count(execute, statement, *rest):
+        result = execute(statement, *rest)
+        if statement.lstrip().startswith("SELECT") and "inboundevent" in statement:
+            is_about_others = "GROUP BY" in statement
+            read.append(0 if is_about_others else max(rest[-1]["cursor"].rowcount, 0))
+        return result
+
+    with CaptureQueriesContext(connection), connection.execute_wrapper(count):
+        return act(), sum(read)
+
+
+@rounds(5)
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_no_worker_reads_what_another_one_applies(acme, rival, settings, workers, round_):
+    """Also where there is less than a set for each of them, and two messages of each row."""
+    settings.NETWORK_MESSAGES_PER_SET = 7
+    rows = backlog(acme, rival, each=20)
+
+    def act(worker):
+        return rows_read(lambda: sum(messages.apply_new(FUNDING, now=NOW) for _ in range(3)))
+
+    results = together(act, workers=workers)
+
+    assert [applied for applied, read in results] == [read for applied, read in results]
+    assert sum(applied for applied, _ in results) + messages.apply_new(FUNDING, now=NOW) == 80
+    assert_settled_once(rows)
+
+
+@rounds(3)
+def test_no_worker_reads_what_another_one_applies_alone(acme, rival, settings, round_):
+    settings.NETWORK_MESSAGES_PER_SET = 1
+    rows = backlog(acme, rival, each=6)
+
+    def act(worker):
+        return rows_read(lambda: sum(messages.apply_new(FUNDING, now=NOW) for _ in range(3)))
+
+    results = together(act, workers=4)
+
+    assert [applied for applied, read in results] == [read for applied, read in results]
+    assert sum(applied for applied, _ in results) + messages.apply_new(FUNDING, now=NOW) == 24
+    assert_settled_once(rows)
+
+
+class TestABalanceThatStaysLocked:
+    """Somebody keeps the balance of one tenant; the others of its set need not wait for that."""
+
+    @pytest.fixture(autouse=True)
+    def busy_between_others(self, settings):
+        self.tenants = [make_tenant(name=name) for name in ("one", "busy", "three")]
+        self.rows = backlog(*self.tenants, each=2, kinds=[EventKind.ACCEPTED])
+        messages.apply_new(FUNDING, now=NOW)
+        said = [message(row, EventKind.SETTLED, id=f"settled-{row.pk}") for row in self.rows]
+        arrivals.collect(network=ScriptedNetwork(*said), id_prefix="ftx_", now=NOW)
+
+    def test_keeps_back_its_own_messages_only(self):
+        sizes = []
+
+        class Watched(FundingTransfer):
+            def apply(self, effects, now):
+                sizes.append(len(effects))
+                super().apply(effects, now)
+
+        with transaction.atomic():
+            balances.lock_row(tenant_id=self.tenants[1].pk)
+            assert together(partial(self.apply, transfer=Watched()), workers=1) == [4]
+
+        assert sizes == [6, 4, 2]
+        kept = InboundEvent.objects.filter(outcome=InboundOutcome.NEW)
+        assert {event.instruction_id for event in kept} == {row.pk for row in self.rows[2:4]}
+        assert set(kept.values_list("attempts", "next_attempt_at")) == {(0, NOW)}
+        assert messages.apply_new(FUNDING, now=NOW) == 2
+        steps = FundingTransaction.objects.values_list("status", flat=True)
+        assert list(steps) == ["completed"] * 6
+
+    def test_keeps_nobody_else_waiting_at_the_balances_of_the_set(self):
+        """Whoever posts to one of them waits for a moment, not for as long as a lock may last."""
+        first = self.tenants[0]
+
+        def post(worker):
+            longest = 0.0
+            for number in range(40):
+                begun = time.monotonic()
+                balances.credit(
+                    tenant_id=first.pk,
+                    amount=1,
+                    source_type="test",
+                    source_id=str(number),
+                    description="Test",
+                    now=NOW,
+                )
+                longest = max(longest, time.monotonic() - begun)
+                time.sleep(0.05)
+            return longest
+
+        def act(worker):
+            return post(worker) if worker else self.apply(worker)
+
+        with transaction.atomic():
+            balances.lock_row(tenant_id=self.tenants[1].pk)
+            applied, longest = together(act, workers=2)
+
+        assert applied == 4
+        assert longest < 1
+
+    def apply(self, _, transfer=FUNDING):
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '1500ms'")
+        return messages.apply_new(transfer, now=NOW)
 
 
 @rounds(5)

@@ -11,13 +11,15 @@ what they do to them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Generic
 
 import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
+from common.database import outages
 from common.database_clock import judged
 from networks import return_codes
 from networks.base import EventKind
@@ -26,6 +28,7 @@ from tenants.actors import Actor
 from transfers.contract import MessageHandler, Subject
 from transfers.inbox import arrivals, judging, sets
 from transfers.inbox.models import InboundEvent, InboundOutcome
+from transfers.inbox.queue import Queue
 
 log = structlog.get_logger(__name__)
 
@@ -62,27 +65,14 @@ def apply_new(handler: MessageHandler[Subject], *, now: datetime, limit: int = R
     A message that has to wait goes to the end of the queue, so that many of them do not stop the
     rest.
     """
-    due = judging.waiting(handler).filter(next_attempt_at__lte=now)
-    first = due.order_by("next_attempt_at", "pk").values_list("pk", "instruction_id")[:limit]
-    queue = [sets.Queued(*row) for row in first]
-    size = settings.NETWORK_MESSAGES_PER_SET if handler.in_sets else 1
-    if size == 1:
-        return _apply_each(handler, [queued.event_id for queued in queue], now)
-    return sum(_apply_together(handler, ids, now) for ids in sets.split(queue, size=size))
+    return _Run(handler, now, limit).go()
 
 
 @transaction.atomic
 def apply(handler: MessageHandler[Subject], *, event_id: int, now: datetime) -> bool:
     """Apply one stored message; True when its row allowed it."""
-    event = judging.waiting(handler).select_for_update(skip_locked=True).filter(pk=event_id).first()
-    if event is None:  # another worker has it
-        return False
-    row = handler.lock(event.instruction_id)
-    if row is None:
-        return _close(event, InboundOutcome.REVIEW, f"no such {handler.noun}", now)
-    if objection := judging.objection(event, row, handler.noun):
-        return _close(event, InboundOutcome.REVIEW, objection, now)
-    return _judge(handler, row, event, now)
+    taken = sets.by_ids(handler, [event_id])()  # none where another worker has it
+    return any(_apply_locked(handler, event, now) for event in taken)
 
 
 def look_again(row_ids: Sequence[str], *, now: datetime) -> int:
@@ -113,38 +103,142 @@ def failure_columns(event: InboundEvent, *, now: datetime) -> dict[str, object]:
     return failure
 
 
-def _apply_together(handler: MessageHandler[Subject], event_ids: list[int], now: datetime) -> int:
-    """Apply messages about different rows at once, then what is not plain one by one.
+@dataclass
+class _Run(Generic[Subject]):
+    """One run, of about `limit` messages at most."""
 
-    One that cannot be digested undoes its set, and is found by trying halves of it. Where it is
-    the database's trouble, such as a balance that is locked for too long, no half waits again.
-    """
-    try:
-        applied, left = sets.apply(handler, event_ids, now=now)
-    except Exception as error:
-        log.exception("network_events_undone", count=len(event_ids))
-        half = len(event_ids) // 2
+    handler: MessageHandler[Subject]
+    now: datetime
+    limit: int
+    applied: int = 0
+    # What it has looked at and not applied.
+    passed: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.size = settings.NETWORK_MESSAGES_PER_SET
+        kinds = self.handler.in_sets if self.size > 1 else ()
+        self.queue = Queue(handler=self.handler, kinds=kinds, now=self.now)
+
+    def go(self) -> int:
+        """Sets, and after each full one what is ahead of its end and goes alone; then the rest
+        that goes alone. Returns how many were applied."""
+        is_more = True
+        while is_more and self.limit > 0:
+            first = self._set() if self.queue.kinds else []
+            if 0 < len(first) < self.size:
+                continue  # with what is behind these
+            is_more = self._one_by_one(first[-1] if first else None) or bool(first)
+        return self.applied
+
+    # --- Together
+
+    def _set(self) -> list[InboundEvent]:
+        """Apply the first messages of the queue together; returns them."""
+        taken: list[InboundEvent] = []
+
+        def take() -> list[InboundEvent]:
+            limit = min(self.size, self.limit)
+            taken.extend(self.queue.together(limit=limit, passed=self.passed))
+            return taken
+
+        try:
+            self._note(sets.apply(self.handler, take, now=self.now))
+        except Exception as error:
+            self._undone([event.pk for event in taken], error)
+        self.limit -= len(taken)
+        return taken
+
+    def _undone(self, ids: list[int], error: Exception) -> None:
+        """Apply in another way what could not be applied together.
+
+        One that cannot be digested is found by trying halves. Where it is the database's trouble,
+        no half waits again.
+        """
+        if outages.is_lock_timeout(error):
+            log.warning("network_events_met_a_lock", count=len(ids))
+            self._around_locks(ids)
+            return
+        log.exception("network_events_undone", count=len(ids))
+        half = len(ids) // 2
         if half == 0 or isinstance(error, OperationalError | InterfaceError):
-            return _apply_each(handler, event_ids, now)
-        parts = event_ids[:half], event_ids[half:]
-        return sum(_apply_together(handler, part, now) for part in parts)
-    return applied + _apply_each(handler, left, now)
+            self._each(ids)
+            return
+        for part in (ids[:half], ids[half:]):
+            try:
+                self._note(self._apply(part))
+            except Exception as its_error:
+                self._undone(part, its_error)
+
+    def _around_locks(self, ids: list[int]) -> None:
+        """Apply at once what needs no balance that somebody has locked. Then the rest by tenant,
+        because whoever waits for one balance then holds no other; what waits in vain is left to
+        the next run."""
+        try:
+            outcome = self._apply(ids, skip_busy=True)
+        except Exception:
+            log.exception("network_events_undone", count=len(ids))
+            self._each(ids)
+            return
+        self._note(outcome)
+        for those in outcome.busy:
+            try:
+                self._note(self._apply(those))
+            except Exception as error:
+                self.passed.update(those)
+                if not outages.is_lock_timeout(error):
+                    self._undone(those, error)
+
+    def _apply(self, ids: Sequence[int], *, skip_busy: bool = False) -> sets.Outcome:
+        take = sets.by_ids(self.handler, ids)
+        return sets.apply(self.handler, take, now=self.now, skip_busy=skip_busy)
+
+    def _note(self, outcome: sets.Outcome) -> None:
+        self.applied += outcome.applied
+        self._each(outcome.left)
+
+    # --- Alone
+
+    def _one_by_one(self, end: InboundEvent | None) -> bool:
+        """Apply what goes alone, up to `end`; returns whether there was anything."""
+        before = self.limit
+        while self.limit > 0 and self._alone(lambda: self.queue.alone(self.passed, end)):
+            self.limit -= 1
+        return self.limit < before
+
+    def _each(self, ids: Sequence[int]) -> None:
+        self.passed.update(ids)
+        for event_id in ids:
+            self._alone(sets.by_ids(self.handler, [event_id]))
+
+    def _alone(self, take: sets.Take) -> bool:
+        """Apply one message; returns whether there was one. An error is noted on it, so that the
+        other messages are not held up."""
+        event_id, is_applied = None, False
+        try:
+            with transaction.atomic():
+                for event in take():  # one, or none where another worker has it
+                    event_id = event.pk
+                    is_applied = _apply_locked(self.handler, event, self.now)
+            self.applied += is_applied
+        except (OperationalError, InterfaceError):  # the database's trouble, not the message's
+            log.exception("network_event_interrupted", event_id=event_id)
+        except Exception as error:
+            log.exception("network_event_failed", event_id=event_id)
+            if event_id is not None:
+                _note_failure(self.handler, event_id, type(error).__name__, self.now)
+        if event_id is None:
+            return False
+        self.passed.add(event_id)
+        return True
 
 
-def _apply_each(handler: MessageHandler[Subject], event_ids: list[int], now: datetime) -> int:
-    return sum(_apply_safely(handler, event_id, now) for event_id in event_ids)
-
-
-def _apply_safely(handler: MessageHandler[Subject], event_id: int, now: datetime) -> bool:
-    """Apply one message. An error is noted on it, so that the other messages are not held up."""
-    try:
-        return apply(handler, event_id=event_id, now=now)
-    except (OperationalError, InterfaceError):  # the database's trouble, not the message's
-        log.exception("network_event_interrupted", event_id=event_id)
-    except Exception as error:
-        log.exception("network_event_failed", event_id=event_id)
-        _note_failure(handler, event_id, type(error).__name__, now)
-    return False
+def _apply_locked(handler: MessageHandler[Subject], event: InboundEvent, now: datetime) -> bool:
+    row = handler.lock(event.instruction_id)
+    if row is None:
+        return _close(event, InboundOutcome.REVIEW, f"no such {handler.noun}", now)
+    if objection := judging.objection(event, row, handler.noun):
+        return _close(event, InboundOutcome.REVIEW, objection, now)
+    return _judge(handler, row, event, now)
 
 
 @transaction.atomic

@@ -6,56 +6,52 @@ objects to. Whatever is not falls out, holds up nobody, and is applied by itself
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
 
+from balance import services as ledger
+from common.engine import sql
 from transfers.contract import Effect, MessageHandler, Subject
 from transfers.inbox import judging
 from transfers.inbox.judging import Others, Verdict
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
+# A set of several tenants waits no longer than this for a balance, because it holds others.
+LOCK_TIMEOUT_MS = 250
+_WAIT_BRIEFLY = "SELECT set_config('lock_timeout', %(limit)s, true)"
 
-class Queued(NamedTuple):
-    """A message that is due, and the id of the row that it is about."""
-
-    event_id: int
-    row_id: str
+# Locks messages about different rows, in the transaction in which they are applied.
+Take = Callable[[], Iterable[InboundEvent]]
 
 
 class Outcome(NamedTuple):
-    """How many messages were applied, and which are left, in the order given."""
+    """How many messages were applied, and the ids of those that are left: each to be applied by
+    itself, or with others of a tenant whose balance somebody has locked."""
 
     applied: int
     left: list[int]
+    busy: list[list[int]]
 
 
-def split(queue: Sequence[Queued], *, size: int) -> Iterator[list[int]]:
-    """Sets of at most `size` messages in the order of the queue. A row is in a set once: its next
-    message comes in the next one, so that the order of its messages is kept."""
-    while queue:
-        chosen: dict[str, int] = {}
-        rest = []
-        for queued in queue:
-            if queued.row_id in chosen or len(chosen) == size:
-                rest.append(queued)
-            else:
-                chosen[queued.row_id] = queued.event_id
-        yield list(chosen.values())
-        queue = rest
+def by_ids(handler: MessageHandler[Subject], event_ids: Collection[int]) -> Take:
+    """Takes those of these messages that still wait and that nobody has locked."""
+    due = judging.waiting(handler).filter(pk__in=event_ids).order_by("pk")
+    return due.select_for_update(skip_locked=True).all
 
 
 @transaction.atomic
-def apply(handler: MessageHandler[Subject], event_ids: Sequence[int], *, now: datetime) -> Outcome:
-    """Apply those of these messages, each about another row, that are plain.
+def apply(
+    handler: MessageHandler[Subject], take: Take, *, now: datetime, skip_busy: bool = False
+) -> Outcome:
+    """Apply those of the messages taken, each about another row, that are plain.
 
-    Nothing in it waits for a message or a row that somebody else has in hand. Whatever it raises
-    undoes all of it.
+    Nothing in it waits for a message or a row that somebody else has in hand, nor long for a
+    balance while it holds another one. `skip_busy`: nor at all. Whatever it raises undoes all.
     """
-    due = judging.waiting(handler).filter(pk__in=event_ids).order_by("pk")
-    events = list(due.select_for_update(skip_locked=True))
+    events = list(take())
     rows = handler.lock_many([event.instruction_id for event in events])
     others = judging.others(events)
     verdicts = [
@@ -64,10 +60,13 @@ def apply(handler: MessageHandler[Subject], event_ids: Sequence[int], *, now: da
         if event.instruction_id in rows and event.kind in handler.in_sets
     ]
     plain = [each for each in verdicts if _is_plain(handler, each, others, now)]
-    carry_out(handler, plain, now=now)
-    applied = _close({each.event.pk for each in plain}, now)
-    taken = {event.pk for event in events}
-    return Outcome(len(applied), [pk for pk in event_ids if pk in taken - applied])
+    busy = _busy(plain, skip=skip_busy)
+    free = [each for each in plain if each.row.tenant_id not in busy]
+    carry_out(handler, free, now=now)
+    _close({each.event.pk for each in free}, now)
+    done = {each.event.pk for each in plain}
+    left = [event.pk for event in events if event.pk not in done]
+    return Outcome(len(free), left, list(busy.values()))
 
 
 def carry_out(
@@ -95,7 +94,20 @@ def _is_plain(
     )
 
 
-def _close(event_ids: set[int], now: datetime) -> set[int]:
+def _busy(plain: Sequence[Verdict], *, skip: bool) -> dict[str, list[int]]:
+    """Make sure that no balance is held for long while another one is waited for. The messages
+    of tenants whose balances are locked now, by tenant, if these are to be skipped."""
+    by_tenant: dict[str, list[int]] = {}
+    for each in plain:
+        by_tenant.setdefault(each.row.tenant_id, []).append(each.event.pk)
+    if skip:
+        locked = ledger.lock_rows(tenant_ids=by_tenant, wait=False)
+        return {tenant_id: by_tenant[tenant_id] for tenant_id in sorted(locked)}
+    if len(by_tenant) > 1:
+        sql.rows(_WAIT_BRIEFLY, {"limit": str(LOCK_TIMEOUT_MS)})
+    return {}
+
+
+def _close(event_ids: Collection[int], now: datetime) -> None:
     rows = InboundEvent.objects.filter(pk__in=event_ids)
     rows.update(outcome=InboundOutcome.APPLIED, note="", decided_at=now, next_attempt_at=None)
-    return event_ids

@@ -19,9 +19,8 @@ from tests.builders import NOW, make_auto_funding, make_endpoint, make_tenant
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.transfers.directions import DIRECTIONS
 from transfers import submission
-from transfers.inbox import arrivals, messages, sets
+from transfers.inbox import arrivals, messages
 from transfers.inbox.models import InboundEvent, InboundOutcome
-from transfers.inbox.sets import Queued
 from webhooks.models import WebhookDelivery, WebhookEvent
 
 LATER = NOW + messages.RETRY_AFTER[0]
@@ -55,15 +54,6 @@ def statuses(rows):
     return set(model.objects.filter(pk__in=[r.pk for r in rows]).values_list("status", flat=True))
 
 
-class TestSplit:
-    def test_keeps_the_order_of_each_row_and_of_the_queue(self):
-        queue = [Queued(number, row) for number, row in enumerate("abacba")]
-
-        assert list(sets.split(queue, size=2)) == [[0, 1], [2, 3], [4, 5]]
-        assert list(sets.split(queue, size=200)) == [[0, 1, 3], [2, 4], [5]]
-        assert list(sets.split([], size=2)) == []
-
-
 class TestCost:
     def counted(self, money, rows, kind):
         report(money, rows, kind)
@@ -76,12 +66,14 @@ class TestCost:
     @pytest.mark.parametrize("kind", [EventKind.ACCEPTED, EventKind.SETTLED])
     def test_is_that_of_a_few_statements_however_many_messages(self, acme, rival, money, kind):
         make_endpoint(acme)
-        few, many = sent(money, acme, 2), sent(money, rival, 30) + sent(money, acme, 10)
+        few = sent(money, acme, 1) + sent(money, rival, 1)
+        many = sent(money, rival, 30) + sent(money, acme, 10)
 
         costs = [self.counted(money, rows, kind) for rows in (few, many)]
 
         assert costs[0] == costs[1]
-        assert costs[1] <= 21  # a settlement that implies its acceptance makes two moves
+        # A settlement that implies its acceptance makes two moves; two more looks at the queue.
+        assert costs[1] <= 27
 
 
 def test_rows_of_many_tenants_are_settled_at_once(acme, rival, money):
