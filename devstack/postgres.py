@@ -21,6 +21,10 @@ SETTINGS = {
     "listen_addresses": "",
     "max_connections": "300",
     "shared_buffers": "128MB",
+    # The first change of a page after a checkpoint writes the whole page: seldom, and compressed.
+    "wal_compression": "on",
+    "checkpoint_timeout": "15min",
+    "max_wal_size": "2GB",
     "timezone": "UTC",
     "log_min_messages": "warning",
     "log_checkpoints": "off",
