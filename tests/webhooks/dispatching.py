@@ -8,10 +8,18 @@ from common.clock import utc_now
 from common.engine.database_thread import DatabaseThread
 from common.engine.http import urls
 from common.engine.http.client import Client
-from webhooks.dispatcher.loop import Dispatcher
+from webhooks.dispatcher.loop import LINGER_SECONDS, Dispatcher
 
 
-def deliver(*, clock=utc_now, total_seconds=15.0, slots=256, goes_on=lambda: True, database=None):
+def deliver(
+    *,
+    clock=utc_now,
+    total_seconds=15.0,
+    slots=256,
+    linger=LINGER_SECONDS,
+    goes_on=lambda: True,
+    database=None,
+):
     """Run a dispatcher until nothing is due. `database`: its way to PostgreSQL, closed at the end;
     one like in production if None."""
     database = database or DatabaseThread()
@@ -19,7 +27,12 @@ def deliver(*, clock=utc_now, total_seconds=15.0, slots=256, goes_on=lambda: Tru
     async def run():
         async with Client(urls.policy(), total_seconds=total_seconds) as client:
             dispatcher = Dispatcher(
-                name=None, client=client, database=database, slots=slots, clock=clock
+                name=None,
+                client=client,
+                database=database,
+                slots=slots,
+                linger=linger,
+                clock=clock,
             )
             await dispatcher.run(goes_on=goes_on, until_idle=True)
         await database.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import threading
+import time
+from collections import Counter
 from datetime import timedelta
 
 import pytest
@@ -236,6 +238,52 @@ class TestFairness:
         arrivals = sorted(request.at for request in receiver.requests)
         assert len(arrivals) == 9
         assert arrivals[-1] - arrivals[0] > 0.7  # nine of 0.2 s, two at a time
+
+
+class Counted(DatabaseThread):
+    """Counts what is asked of the database, by the name of the work."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked: Counter[str] = Counter()
+
+    def run(self, work, *args, **kwargs):
+        self.asked[work.__name__] += 1
+        return super().run(work, *args, **kwargs)
+
+
+class TestLittleWork:
+    def test_a_lone_delivery_costs_two_claims_and_one_record(self, acme, receiver):
+        make_endpoint(acme, url=receiver.url())
+        publish(acme, now=utc_now())
+        database = Counted()
+
+        deliver(database=database, linger=0.5)
+
+        assert (database.asked["_claim"], database.asked["record"]) == (2, 1)
+        assert WebhookDelivery.objects.get().status == DeliveryStatus.DELIVERED
+
+    def test_results_are_recorded_together(self, acme, receiver):
+        for number in range(5):
+            make_endpoint(acme, url=receiver.url(f"/slow/0.{number}"))
+        publish(acme, now=utc_now())
+        database = Counted()
+
+        deliver(database=database, linger=2)
+
+        assert database.asked["record"] == 1
+        assert WebhookAttempt.objects.count() == 5
+
+    def test_nothing_that_is_due_waits_for_a_record(self, acme, receiver):
+        make_endpoint(acme, url=receiver.url())
+        for _ in range(35):
+            publish(acme, now=utc_now())
+        began = time.monotonic()
+
+        deliver(linger=60, goes_on=lambda: len(receiver.requests) < 35)
+
+        assert time.monotonic() - began < 30
+        assert WebhookAttempt.objects.count() == 35  # the last ones at the end
 
 
 class TestDatabaseOutage:

@@ -6,6 +6,9 @@ the database. No transaction and no connection is held while a request runs.
 
 Each round records at most half of what is under way and claims about as much, so that the event
 loop and the database both have work: one half is sent while the other is recorded and claimed anew.
+
+Where little is due, results wait a moment for others: a batch is a transaction, however small
+(decision 0125).
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -27,7 +31,7 @@ from common.engine.database_thread import DatabaseThread
 from common.engine.http.client import TOTAL_SECONDS, Client, Failure
 from webhooks import metrics
 from webhooks.dispatcher import claims, heartbeats, outcomes, results, sender
-from webhooks.dispatcher.claims import RETRY_FROM_FAILURES, Claim, Job
+from webhooks.dispatcher.claims import IN_FLIGHT_PER_ENDPOINT, RETRY_FROM_FAILURES, Claim, Job
 from webhooks.dispatcher.results import Result
 
 log = structlog.get_logger(__name__)
@@ -40,6 +44,8 @@ POLL_SECONDS = 1.0
 # Even a small batch costs the database two milliseconds, so fewer results than this are not
 # divided.
 _BATCH_MIN = 64
+# How long a result may wait for others.
+LINGER_SECONDS = 0.05
 _random = random.SystemRandom()
 _FINISH_SECONDS = TOTAL_SECONDS + 1
 _DATABASE_AWAY_SECONDS = 1.0
@@ -69,16 +75,22 @@ class Dispatcher:
         client: Client,
         database: DatabaseThread,
         slots: int = SLOTS,
+        linger: float = LINGER_SECONDS,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self._name = name
         self._client = client
         self._database = database
         self._slots = slots
+        self._linger_seconds = linger
         self._clock = clock
         self._running: dict[asyncio.Task[Result | None], Job] = {}
         self._broken: list[Job] = []  # on our side: to be given back
         self._finished: list[Result] = []
+        self._held: Counter[str] = Counter()  # by endpoint: under way, or finished
+        self._is_quiet = False  # the last claim took all that was due
+        self._is_pressing = False  # results are to be recorded now
+        self._linger: asyncio.TimerHandle | None = None
         self._is_behind = False  # the last batch could not be recorded
         self._resume_after = ""
         self._next_beat = 0.0
@@ -117,7 +129,7 @@ class Dispatcher:
             await self._note(batch, recording)
         finally:
             goes_on = await self._start_claimed(claiming)
-        return goes_on or bool(batch)
+        return goes_on or self._is_pressing or (claiming is None and bool(batch))
 
     async def _rest(self) -> None:
         try:
@@ -169,8 +181,12 @@ class Dispatcher:
         them: their leases may have ended, and the next step is a claim."""
         if self._is_behind:
             return list(self._finished)
+        if not self._is_pressing:
+            return []
         half = (len(self._running) + len(self._finished)) // 2
-        return self._finished[: max(half, _BATCH_MIN)]
+        batch = self._finished[: max(half, _BATCH_MIN)]
+        self._is_pressing = len(batch) < len(self._finished)
+        return batch
 
     def _begin_record(self, batch: Sequence[Result]) -> asyncio.Future[set[str]] | None:
         return self._database.run(results.record, batch, now=self._clock()) if batch else None
@@ -184,6 +200,7 @@ class Dispatcher:
         self._is_behind = True
         counted = await recording
         del self._finished[: len(batch)]
+        self._let_go(result.job for result in batch)
         self._is_behind = False
         metrics.count(batch, recorded=counted)
 
@@ -206,13 +223,18 @@ class Dispatcher:
             return False
         claimed = await claiming
         started_after, self._resume_after = self._resume_after, claimed.resume_after
+        # Nobody was given less than is due, but for what has as much in flight as it may have.
+        is_small = len(claimed.jobs) < IN_FLIGHT_PER_ENDPOINT
+        self._is_quiet = is_small and self._slots - len(self._running) >= _CLAIM_MAX
         for job in claimed.jobs:
             self._start(job)
-        return bool(claimed.jobs or claimed.parked or claimed.resume_after or started_after)
+        is_more = claimed.parked or claimed.resume_after or started_after
+        return bool(is_more or (claimed.jobs and not self._is_quiet))
 
     def _start(self, job: Job) -> None:
         task = asyncio.create_task(self._try(job))
         self._running[task] = job
+        self._held[job.endpoint_id] += 1
         task.add_done_callback(self._take)
         metrics.IN_FLIGHT.inc()
 
@@ -223,9 +245,37 @@ class Dispatcher:
             result = task.result()
             if result is None:
                 self._broken.append(job)
+                self._let_go([job])
+                self.kick()
             else:
                 self._finished.append(result)
+                self._note_finish(job)
+
+    def _note_finish(self, job: Job) -> None:
+        """Have the results recorded: at once if many are due or the endpoint has as much in flight
+        as it may have, else in a moment."""
+        if (
+            not self._is_quiet
+            or len(self._finished) >= _BATCH_MIN
+            or self._held[job.endpoint_id] >= IN_FLIGHT_PER_ENDPOINT
+        ):
+            self._press()
+        elif self._linger is None:
+            self._linger = asyncio.get_running_loop().call_later(self._linger_seconds, self._press)
+
+    def _press(self) -> None:
+        if self._linger is not None:
+            self._linger.cancel()
+            self._linger = None
+        self._is_pressing = True
         self.kick()
+
+    def _let_go(self, jobs: Iterable[Job]) -> None:
+        """Count what their endpoints have in flight without them."""
+        for job in jobs:
+            self._held[job.endpoint_id] -= 1
+            if not self._held[job.endpoint_id]:
+                del self._held[job.endpoint_id]
 
     async def _give_back(self) -> None:
         """Give back the tries that broke on our side (a missing key, a bug). They are no failure of
