@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from common.clock import utc_now
-from common.engine.wakeups import enqueue_on_commit
+from common.engine.wakeups import enqueue_next
 from payments.services import approvals, waiting
 from payments.transfer import PAYMENTS
 from transfers import submission
@@ -14,13 +14,13 @@ from transfers.inbox import messages
 
 @shared_task(name="payments.submit_due")
 def submit_due(**_future: object) -> None:
-    submission.run(PAYMENTS, now=utc_now(), wake=lambda: enqueue_on_commit("payments.submit_due"))
+    submission.run(PAYMENTS, now=utc_now(), wake=lambda: enqueue_next("payments.submit_due"))
 
 
 @shared_task(name="payments.process_network_events")
 def process_network_events(**_future: object) -> None:
     if messages.run(PAYMENTS, now=utc_now()):
-        enqueue_on_commit("payments.process_network_events")
+        enqueue_next("payments.process_network_events")
 
 
 @shared_task(name="payments.run_waiting")

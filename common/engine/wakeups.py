@@ -29,6 +29,8 @@ _POOL_WAIT_SECONDS = 0.2
 _WORTHLESS_AFTER_SECONDS = 60
 # A busy process sends its wake-ups in bundles; a quiet one sends each at once.
 _PAUSE_SECONDS = 0.05
+# It repeats a wake-up no sooner than this, so that each run of a task finds more to do.
+_REPEAT_SECONDS = 0.25
 _broker_down = CoolDown(seconds=1)
 
 
@@ -37,9 +39,14 @@ def enqueue_on_commit(name: str, **arguments: object) -> None:
 
     A broker that is down is logged and otherwise ignored, because the sweep finds the row. The
     caller does not wait for the broker. While a wake-up is still to be sent, repeats of it are
-    dropped.
+    dropped; one that this process sent just now waits for a quarter of a second.
     """
     transaction.on_commit(partial(_send, name, arguments), robust=True)
+
+
+def enqueue_next(name: str) -> None:
+    """`enqueue_on_commit` of a run that left more to do: it is sent at once."""
+    transaction.on_commit(partial(_send, name, {}, is_next=True), robust=True)
 
 
 def flush(*, seconds: float = 1) -> bool:
@@ -47,19 +54,26 @@ def flush(*, seconds: float = 1) -> bool:
     return _sender.flush(seconds)
 
 
+_WakeUp = tuple[Context, str, dict[str, object]]
+
+
 class _Sender:
     """A thread of this process, which starts with the first wake-up."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, tuple[Context, str, dict[str, object]]] = {}
+        self._waiting: dict[str, _WakeUp] = {}
+        self._sent: dict[str, float] = {}  # when, by `time.monotonic`, for a while
         self._changed = threading.Condition()
         self._is_sending = False
         self._thread: threading.Thread | None = None
 
-    def add(self, name: str, arguments: dict[str, object]) -> None:
+    def add(self, name: str, arguments: dict[str, object], *, is_next: bool = False) -> None:
         with self._changed:
             wake_up = (copy_context(), name, arguments)  # with what is bound for the log
-            self._waiting.setdefault(f"{name} {arguments}", wake_up)
+            key = f"{name} {arguments}"
+            self._waiting.setdefault(key, wake_up)
+            if is_next:
+                self._sent.pop(key, None)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="wake-ups", daemon=True)
                 self._thread.start()
@@ -74,9 +88,7 @@ class _Sender:
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: bool(self._waiting))
-                batch = list(self._waiting.values())
-                self._waiting.clear()
+                batch = self._await_ready()
                 self._is_sending = True
             for context, name, arguments in batch:
                 try:
@@ -87,6 +99,17 @@ class _Sender:
                 self._is_sending = False
                 self._changed.notify_all()
             time.sleep(_PAUSE_SECONDS)
+
+    def _await_ready(self) -> list[_WakeUp]:
+        """Wait for wake-ups that were not sent just now, and take them."""
+        while True:
+            now = time.monotonic()
+            self._sent = {key: at for key, at in self._sent.items() if at + _REPEAT_SECONDS > now}
+            if ready := [key for key in self._waiting if key not in self._sent]:
+                self._sent |= dict.fromkeys(ready, now)
+                return [self._waiting.pop(key) for key in ready]
+            ends = [self._sent[key] + _REPEAT_SECONDS for key in self._waiting]
+            self._changed.wait(min(ends) - now if ends else None)
 
 
 _sender = _Sender()
@@ -103,8 +126,8 @@ os.register_at_fork(after_in_child=_start_over)
 atexit.register(flush)
 
 
-def _send(name: str, arguments: dict[str, object]) -> None:
-    _sender.add(name, arguments)
+def _send(name: str, arguments: dict[str, object], *, is_next: bool = False) -> None:
+    _sender.add(name, arguments, is_next=is_next)
 
 
 def _send_now(name: str, arguments: dict[str, object]) -> None:

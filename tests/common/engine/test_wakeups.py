@@ -12,7 +12,7 @@ from django.db import transaction
 from common.clock import utc_now
 from common.engine import wakeups
 from common.engine.cooldown import CoolDown
-from common.engine.wakeups import enqueue_on_commit
+from common.engine.wakeups import enqueue_next, enqueue_on_commit
 
 
 @pytest.fixture
@@ -51,6 +51,26 @@ class TestAfterCommit:
 
         assert wakeups.flush(seconds=30)
         assert sent == [("tenants.send_due_emails", {"hint": "x"})]
+
+    def test_of_a_busy_process_is_repeated_after_a_while_and_no_other_waits_for_it(self, sent):
+        began = time.monotonic()
+        enqueue_on_commit("tenants.send_due_emails", hint="again")
+        assert wakeups.flush(seconds=30)
+        for _ in range(5):
+            enqueue_on_commit("tenants.send_due_emails", hint="again")
+        enqueue_on_commit("tenants.send_due_emails", hint="another")
+
+        assert wakeups.flush(seconds=30)
+
+        assert time.monotonic() - began >= wakeups._REPEAT_SECONDS
+        assert [given["hint"] for _, given in sent] == ["again", "another", "again"]
+
+    def test_of_a_run_that_left_more_to_do_is_sent_at_once(self, sent):
+        for _ in range(4):
+            enqueue_next("tenants.send_due_emails")
+            assert wakeups.flush(seconds=0.2)
+
+        assert len(sent) == 4
 
     def test_is_forgotten_on_rollback(self, sent):
         with transaction.atomic():
