@@ -237,7 +237,6 @@ def endpoint_form(name: str, **fields: Any) -> Begin:
 
 
 def replay(world: World) -> Act:
-    assert world.endpoint
     failed_delivery(world)
     day = utc_now() - timedelta(days=1), utc_now() + timedelta(minutes=2)
     start, end = (f"{moment:%Y-%m-%dT%H:%M}" for moment in day)

@@ -29,7 +29,6 @@ from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay
 from tests.plaid import FakePlaid
 from transfers.sandbox import due
-from webhooks.models import WebhookEndpoint
 
 Act = Callable[[Mapping[str, str]], Any]
 
@@ -48,7 +47,8 @@ BEGIN
     LOOP
         EXECUTE format('UPDATE %s SET leased_until = NULL, next_attempt_at = now()'
             ' WHERE leased_until IS NOT NULL'
-            ' OR next_attempt_at < now() + make_interval(secs => 3)', t);
+            ' OR next_attempt_at > now()'
+            ' AND next_attempt_at < now() + make_interval(secs => 3)', t);
     END LOOP;
     {MAILS_ARE_DUE};
     UPDATE funding_linkconsent SET next_attempt_at = now()
@@ -61,13 +61,14 @@ END $$
 
 
 class World:
-    """One tenant, and what it has as soon as somebody asks for it."""
+    """One tenant with an endpoint for webhooks, and what it has as soon as somebody asks for it."""
 
     hooks = "http://127.0.0.1:9/hooks"  # where its endpoint is
     plaid: FakePlaid  # where its real accounts are
 
     def __init__(self) -> None:
         self.tenant: Tenant = make_tenant()
+        self.endpoint = make_endpoint(self.tenant, url=self.hooks)
 
     @cached_property
     def source(self) -> FundingSource:
@@ -93,10 +94,6 @@ class World:
         """The browser of somebody who works for us and may do everything."""
         staff = User.objects.create_superuser(email=f"sam{next(_number)}@ballast.example")
         return self.browser_of(staff)
-
-    @cached_property
-    def endpoint(self) -> WebhookEndpoint:
-        return make_endpoint(self.tenant, url=self.hooks)
 
     def member(self, role: Role) -> User:
         return make_member(self.tenant, email=f"{role}{next(_number)}@acme.example", role=role)
