@@ -18,6 +18,7 @@ from django.contrib.messages import get_messages
 from django.db import DatabaseError, connection
 
 from common import ids
+from tests.crashes import outside
 from tests.crashes.bomb import Bomb, Moment
 from tests.crashes.stored import Changes, Stored, masked, without_sessions
 from tests.crashes.world import END_LEASES, Act, World
@@ -102,6 +103,7 @@ class Explorer:
                 if not self._bomb.has_gone_off:
                     break
                 tally.points += 1
+        tally.faults += self._lies()
         return tally
 
     def _plain(self, is_keyed: bool) -> Plain:
@@ -138,6 +140,7 @@ class Explorer:
             answer = told(act(headers))
         connection.close()
         tally.told[str(answer.status)] += 1
+        tally.faults += [f"{self._story} {point}: LIE: {lie}" for lie in self._lies()]
         if self._story.is_work:
             self._finish_work(plain, point, act, tally)
             return
@@ -148,6 +151,12 @@ class Explorer:
             again = told(act(headers))
             for fault in self._judged_again(plain, point, changes, again):
                 tally.faults.append(f"{self._story} {point}, again: {fault}")
+
+    def _lies(self) -> list[str]:
+        """What others were told that is not so."""
+        if not self._story.in_steps:
+            return []
+        return list(outside.lies(self._stored, World.receiver.requests))
 
     def _finish_work(self, plain: Plain, point: Point, act: Act, tally: Tally) -> None:
         """The next tick, when leases of the dead have ended, leaves what one or two plain runs

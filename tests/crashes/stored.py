@@ -92,6 +92,10 @@ class Stored:
         """Change something beside the product, such as ending leases."""
         self._own.execute(statement)
 
+    def read(self, query: str) -> list[tuple[Any, ...]]:
+        """What is stored now."""
+        return self._own.execute(query).fetchall()
+
     def _count(self) -> list[int]:
         row = self._own.execute(self._counts).fetchone()
         assert row is not None

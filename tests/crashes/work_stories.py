@@ -10,6 +10,7 @@ from typing import Any
 from django.db import Error as DatabaseProblem
 
 from api.models import ApiRequest, IdempotencyRecord
+from common import ids
 from common.clock import utc_now
 from config.beat import SCHEDULE
 from config.celery import app
@@ -20,9 +21,16 @@ from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings
 from tenants.actors import SYSTEM
 from tenants.models import ApiKey, Role
-from tests.builders import make_auto_funding, make_source, publish
+from tests.builders import (
+    make_auto_funding,
+    make_endpoint,
+    make_source,
+    publish,
+    publish_notice,
+)
 from tests.crashes.api_stories import BANK_ACCOUNT
 from tests.crashes.every_call import Story, Told
+from tests.crashes.stored import Stored
 from tests.crashes.world import Act, World
 from tests.funding.builders import top_up
 from tests.payments.builders import fund
@@ -33,6 +41,7 @@ app.loader.import_default_modules()
 
 DONE, BROKEN = Told(200), Told(503)
 LONG_AGO = timedelta(days=100)
+SECOND = timedelta(seconds=1)
 
 
 def task(name: str) -> Act:
@@ -205,9 +214,34 @@ def _dispatch(world: World) -> Act:
     return partial(_run, runs.burst)
 
 
+def _dispatch_sets(world: World) -> Act:
+    """Claims and results of several at once, for two tenants: in the wrong order, so that some have
+    to wait; to an endpoint that fails, and to one that is gone."""
+    for each in (world, World()):
+        hooks, now = World.receiver.url, utc_now()
+        make_endpoint(each.tenant, url=hooks("/500/fails"), events=["payment.failed"])
+        make_endpoint(each.tenant, url=hooks("/410/gone"), events=["balance.low"])
+        publish_notice(each.tenant, now=now)
+        for number in range(2):
+            payment: dict[str, Any] = {"payment_id": ids.new("ftx")}
+            publish(each.tenant, sequence=2, type="payment.failed", now=now - SECOND, **payment)
+            publish(each.tenant, sequence=1, now=now - number * 2 * SECOND, **payment)
+    return partial(_run, runs.burst)
+
+
+def put_off(stored: Stored) -> None:
+    """What failed comes again later than this story lasts."""
+    stored.execute(
+        "UPDATE webhooks_webhookdelivery SET next_attempt_at = now() + interval '1 hour'"
+        " WHERE status = 'pending' AND failures > 0"
+        " AND next_attempt_at < now() + interval '1 minute'"
+    )
+
+
 STORIES = [
     *map(_story, BEGINNINGS),
     Story("dispatcher", _dispatch, in_steps=True, is_work=True),
+    Story("dispatcher of sets", _dispatch_sets, in_steps=True, is_work=True, finish=put_off),
 ]
 
 

@@ -28,6 +28,7 @@ from tests.crashes.stored import Stored
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay
 from tests.plaid import FakePlaid
+from tests.receivers import Receiver
 from transfers.sandbox import due
 
 Act = Callable[[Mapping[str, str]], Any]
@@ -63,12 +64,12 @@ END $$
 class World:
     """One tenant with an endpoint for webhooks, and what it has as soon as somebody asks for it."""
 
-    hooks = "http://127.0.0.1:9/hooks"  # where its endpoint is
+    receiver: Receiver  # where its endpoint is
     plaid: FakePlaid  # where its real accounts are
 
     def __init__(self) -> None:
         self.tenant: Tenant = make_tenant()
-        self.endpoint = make_endpoint(self.tenant, url=self.hooks)
+        self.endpoint = make_endpoint(self.tenant, url=self.receiver.url())
 
     @cached_property
     def source(self) -> FundingSource:
