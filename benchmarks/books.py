@@ -6,8 +6,10 @@ All ids have 30 characters and grow with time, as the product's do.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -127,15 +129,21 @@ def prepare(number: int, tenant_count: int, at_once: int = 1) -> Callable[[], ob
     return post if at_once == 1 else post_set
 
 
-def _drawing(seed: int, tenant_count: int) -> Callable[..., dict[str, Any]]:
-    chance = random.Random(seed)  # noqa: S311  # which tenant is no secret
+def _drawing(client: int, tenant_count: int) -> Callable[..., dict[str, Any]]:
+    """Draws the arguments of a posting as cheaply as pgbench draws them: `randint` and `ids.new`
+    would take a third of what the posting takes. Sources count up and never repeat: the first is
+    the nanosecond, the last digit is the client."""
+    chance = random.Random(client).random  # noqa: S311  # which tenant is no secret
+    source = f"ftx_{ids.new('ftx')[4:11]}"
+    numbers = itertools.count(time.time_ns() // 10 * 10 + client, 10)
 
     def draw(number: int = 0) -> dict[str, Any]:
+        number = number or 1 + int(chance() * tenant_count)
         return {
-            "tenant_id": tenant_id(number or chance.randint(1, tenant_count)),
-            "amount": chance.randint(1, 50_000),
+            "tenant_id": f"{_TENANT}{_FIRST + number}",
+            "amount": 1 + int(chance() * 50_000),
             "source_type": "funding_transaction",
-            "source_id": ids.new("ftx"),
+            "source_id": f"{source}{next(numbers)}",
             "description": "Benchmark",
         }
 
