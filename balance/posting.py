@@ -107,7 +107,14 @@ def post(
         kind, ids.new("btx"), tenant_id, amount, source_type, source_id, description, pending_delta
     )
     order["now"] = now
-    return _post(order)
+    for _ in range(ATTEMPTS):
+        (row,) = sql.rows(POST, order)
+        if row[0] is not None:
+            return posting_of(order, *row)
+        if repeated := repeat_of(order):
+            return repeated
+        _prepare(order)
+    raise number_taken(order)
 
 
 def order_of(
@@ -136,17 +143,6 @@ def order_of(
         "source_id": source_id,
         "description": description,
     }
-
-
-def _post(order: Order) -> Posting:
-    for _ in range(ATTEMPTS):
-        ((sequence, *balance),) = sql.rows(POST, order)
-        if sequence is not None:
-            return posting_of(order, sequence, *balance)
-        if repeated := repeat_of(order):
-            return repeated
-        _prepare(order)
-    raise number_taken(order)
 
 
 def posting_of(
