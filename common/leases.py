@@ -16,6 +16,7 @@ from django.db.models import F, Q, QuerySet
 
 from common import database_clock
 from common.engine import arrays, sql
+from common.engine.lookups import one_of
 
 LEASE = timedelta(seconds=60)
 
@@ -94,7 +95,7 @@ def take(rows: Sequence[Leased], *, now: datetime, lease: timedelta, **changes: 
     """Lease rows of one table that the transaction has locked, for a claim of one's own kind."""
     if not rows:
         return
-    held = type(rows[0])._default_manager.filter(pk__in=[row.pk for row in rows])
+    held = type(rows[0])._default_manager.filter(one_of("pk", [row.pk for row in rows]))
     held.update(
         leased_until=database_clock.expression(now) + lease,
         lease_version=F("lease_version") + 1,

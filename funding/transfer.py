@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from common import leases
+from common.engine.lookups import one_of
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
 from funding.methods import METHODS
@@ -70,7 +71,8 @@ class FundingTransfer(Transfer[FundingTransaction]):
 
     def refresh(self, rows: Sequence[FundingTransaction]) -> None:
         """The bank accounts: the rows were claimed before."""
-        now_stored = FundingSource.objects.in_bulk({row.source_id for row in rows})
+        found = FundingSource.objects.filter(one_of("pk", {row.source_id for row in rows}))
+        now_stored = {source.pk: source for source in found}
         for row in rows:
             row.source = now_stored[row.source_id]
 

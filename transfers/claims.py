@@ -18,6 +18,7 @@ from django.db import transaction
 
 from common import leases
 from common.engine import arrays, sql
+from common.engine.lookups import one_of
 from transfers.contract import Row, Transfer
 
 # How many parked rows one run gives back.
@@ -133,7 +134,7 @@ def claim(
         ids = due_ids(transfer, now=now, limit=limit, network=network, only=only)
         if not ids:
             return Claim([], 0, limit)
-        rows = list(transfer.due().filter(pk__in=ids).order_by("next_attempt_at", "pk"))
+        rows = list(transfer.due().filter(one_of("pk", ids)).order_by("next_attempt_at", "pk"))
         leases.take(rows, now=now, lease=lease, parked_for="")
         parked = _park(transfer, set(ids).difference(row.pk for row in rows))
     return Claim(rows, parked, limit)

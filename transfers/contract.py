@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 from django.db import models
 from django.db.models import QuerySet
 
+from common.engine.lookups import one_of
 from networks.base import Accepted, EventKind, Instruction, InstructionRefused
 from tenants.actors import Actor
 from tenants.models import TenantStatus
@@ -178,7 +179,7 @@ class Transfer(MessageHandler[Row]):
 
     def lock_many(self, row_ids: Sequence[str]) -> Mapping[str, Row]:
         """Without their bank accounts, which few of them need."""
-        rows = self.model._default_manager.filter(pk__in=row_ids).order_by("pk")
+        rows = self.model._default_manager.filter(one_of("pk", row_ids)).order_by("pk")
         free = rows.select_for_update(no_key=True, skip_locked=True)
         return {row.pk: cast("Row", row) for row in free}
 

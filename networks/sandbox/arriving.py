@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F
 
 from common import crypto
+from common.engine.lookups import one_of
 from networks.base import (
     Accepted,
     Answer,
@@ -69,8 +70,7 @@ def take_over(arrivals: Sequence[Arrival], *, network: str, now: datetime) -> di
     with transaction.atomic(durable=True):
         rows = _recorded(by_id, network, now)
         known = [row for row in rows if _is(row, by_id[row.external_id], network)]
-        _count_call(known)
-        _accept([(row, by_id[row.external_id]) for row in known], now)
+        _note_call([(row, by_id[row.external_id]) for row in known], now)
     answers: dict[str, Answer] = {
         each: InstructionConflict(f"{each} was used before with other terms") for each in by_id
     }
@@ -121,28 +121,26 @@ def _recorded(
         for each in map(by_id.__getitem__, ids)
     ]
     SandboxInstruction.objects.bulk_create(first, ignore_conflicts=True)
-    rows = SandboxInstruction.objects.select_for_update().filter(external_id__in=ids)
+    rows = SandboxInstruction.objects.select_for_update().filter(one_of("external_id", ids))
     return list(rows.order_by("external_id"))
 
 
-def _count_call(rows: Sequence[SandboxInstruction]) -> None:
-    _update(rows, submissions=F("submissions") + 1)
-    for row in rows:
+def _note_call(found: Iterable[tuple[SandboxInstruction, Arrival]], now: datetime) -> None:
+    """Count the call. Take over what is new, once the network is up for it, and fix all that will
+    be said of it."""
+    accepted: list[tuple[SandboxInstruction, Arrival]] = []
+    others: list[tuple[SandboxInstruction, Arrival]] = []
+    for row, arrival in found:
         row.submissions += 1
-
-
-def _accept(found: Iterable[tuple[SandboxInstruction, Arrival]], now: datetime) -> None:
-    """Take over what is new, once the network is up for it, and fix all that will be said of it."""
-    accepted = [
-        (row, arrival)
-        for row, arrival in found
-        if row.accepted_at is None and row.submissions > arrival.outages
-    ]
+        is_new = row.accepted_at is None and row.submissions > arrival.outages
+        (accepted if is_new else others).append((row, arrival))
     scripts_of = (_script(row, arrival.steps, now) for row, arrival in accepted)
     SandboxEvent.objects.bulk_create(chain.from_iterable(scripts_of))
-    _update([row for row, _ in accepted], accepted_at=now)
     for row, _ in accepted:
         row.accepted_at = now
+    counted = F("submissions") + 1
+    _update([row for row, _ in accepted], submissions=counted, accepted_at=now)
+    _update([row for row, _ in others], submissions=counted)
 
 
 def _script(
@@ -155,7 +153,7 @@ def _script(
 
 
 def _update(rows: Sequence[SandboxInstruction], **columns: Any) -> None:
-    SandboxInstruction.objects.filter(pk__in=[row.pk for row in rows]).update(**columns)
+    SandboxInstruction.objects.filter(one_of("pk", [row.pk for row in rows])).update(**columns)
 
 
 def _answer(row: SandboxInstruction) -> Accepted | NetworkUnavailable:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
+from common.engine.lookups import one_of
 from networks import return_codes, schemes
 from networks.base import (
     Accepted,
@@ -86,7 +87,7 @@ class SandboxBank:
         return [network_event(row) for row in oldest_first.select_related("instruction")[:limit]]
 
     def acknowledge(self, event_ids: Iterable[str]) -> None:
-        self._told().filter(pk__in=list(event_ids)).update(acknowledged=True)
+        self._told().filter(one_of("pk", list(event_ids))).update(acknowledged=True)
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:
         return scripts.needs_micro_deposits(account.account_number)

@@ -19,6 +19,7 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models, transaction
 
 from common import clock
+from common.engine.lookups import one_of
 from networks import registry
 from networks.base import EventKind, NetworkEvent, PaymentNetwork
 from transfers import handlers
@@ -107,7 +108,7 @@ def _others_of_their_ids(
     """
     known = {
         (first.network, first.event_id): first
-        for first in InboundEvent.objects.filter(event_id__in={row.event_id for row in rows})
+        for first in InboundEvent.objects.filter(one_of("event_id", {row.event_id for row in rows}))
     }
     others = []
     for event, row in zip(events, rows, strict=True):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Min, QuerySet
 
+from common.engine.lookups import one_of
 from networks.base import EventKind
 from transfers.contract import MessageHandler
 from transfers.inbox.models import InboundEvent, InboundOutcome
@@ -53,8 +54,9 @@ def verdict(handler: MessageHandler[Any], row: Any, event: InboundEvent) -> Verd
 def others(events: Collection[InboundEvent]) -> dict[str, Others]:
     """What else is said of the rows of these messages and not applied yet, by row."""
     said = InboundEvent.objects.filter(
-        instruction_id__in=[event.instruction_id for event in events], outcome=InboundOutcome.NEW
-    ).exclude(pk__in=[event.pk for event in events])
+        one_of("instruction_id", [event.instruction_id for event in events]),
+        outcome=InboundOutcome.NEW,
+    ).exclude(one_of("pk", [event.pk for event in events]))
     found: dict[str, dict[str, int]] = {event.instruction_id: {} for event in events}
     for row_id, kind, first in said.values_list("instruction_id", "kind").annotate(Min("pk")):
         found[row_id][kind] = first

@@ -21,6 +21,7 @@ from django.db import InterfaceError, OperationalError, transaction
 
 from common.database import outages
 from common.database_clock import judged
+from common.engine.lookups import one_of
 from networks import return_codes
 from networks.base import EventKind
 from tenants import actors
@@ -78,7 +79,9 @@ def apply(handler: MessageHandler[Subject], *, event_id: int, now: datetime) -> 
 def look_again(row_ids: Sequence[str], *, now: datetime) -> int:
     """Judge again what was put aside because of the rows' statuses, after the rows have moved;
     returns how many messages that were."""
-    refused = InboundEvent.objects.filter(instruction_id__in=row_ids, outcome=InboundOutcome.REVIEW)
+    refused = InboundEvent.objects.filter(
+        one_of("instruction_id", row_ids), outcome=InboundOutcome.REVIEW
+    )
     return refused.exclude(refused_in="").update(
         outcome=InboundOutcome.NEW, next_attempt_at=now, decided_at=None
     )

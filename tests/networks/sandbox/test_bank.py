@@ -152,10 +152,10 @@ class TestManyTogether:
         }
 
     def test_cost_as_many_statements_as_one(self, django_assert_num_queries):
-        with django_assert_num_queries(7):  # with those that begin and end the transaction
+        with django_assert_num_queries(6):  # with those that begin and end the transaction
             bank.submit_many([instruction()], now=NOW)
         many = [instruction(id=f"ftx_{number}") for number in range(10, 210)]
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(6):
             bank.submit_many(many, now=NOW)
 
         assert SandboxInstruction.objects.count() == 201
