@@ -18,6 +18,7 @@ from benchmarks.seeding import Customer
 
 CLIENTS = 8
 ANSWER_SECONDS = 20
+_COMPLETED = "SELECT count(*) FROM funding_fundingtransaction WHERE status = 'completed'"
 _OPEN = """
 SELECT (SELECT count(*) FROM funding_fundingtransaction WHERE status IN
         ('reserved', 'pending', 'in_transit'))
@@ -96,6 +97,11 @@ def _ask(connection: http.client.HTTPConnection, customer: Customer) -> None:
     said = answer.read()
     if answer.status != 201:
         raise CannotMeasure(f"a top-up was answered {answer.status}: {said[:300]!r}")
+
+
+def completed() -> int:
+    """How many top-ups are completed."""
+    return database.scalar(_COMPLETED)
 
 
 def await_end(*, seconds: float) -> None:

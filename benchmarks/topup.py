@@ -148,10 +148,13 @@ def _streaming(customers: Sequence[Customer], options: Options) -> list[Figure]:
 
 
 def _window(product: Stack, topups: Stream, seconds: float) -> Sample:
-    """What each top-up took in these seconds. Raises CannotMeasure where too few came."""
-    before, accepted = _moment(product), topups.accepted
+    """What each top-up took in these seconds. Raises CannotMeasure where too few came, or where
+    they pile up."""
+    before, accepted, completed = _moment(product), topups.accepted, stream.completed()
     time.sleep(seconds)
     count = topups.accepted - accepted
+    if stream.completed() - completed < 0.7 * count:
+        raise CannotMeasure("the machine is too busy: top-ups pile up")
     if count < 0.8 * seconds * A_SECOND:
         raise CannotMeasure(f"{count} top-ups in {seconds:.0f} s, not {A_SECOND} a second")
     return _each(_difference(before, _moment(product)), count)
