@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from celery import current_app
 
 from common.engine import wakeups
 from config.celery import app
+from networks.sandbox.bank import SandboxBank
+from tests.builders import NOW
 from tests.transfers.directions import DIRECTIONS
 from transfers import submission
-from transfers.inbox import messages
+from transfers.inbox import arrivals, messages
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+LATER = NOW + timedelta(seconds=5)
 APPS = {"in": "funding", "out": "payments"}
 
 app.loader.import_default_modules()
@@ -45,3 +50,24 @@ def test_each_kind_of_run_goes_on_until_little_is_left(acme, name, sent, monkeyp
 
     assert [enqueued_by(submit) for _ in range(2)] == [True, False]
     assert [enqueued_by(apply) for _ in range(2)] == [True, False]
+
+
+@pytest.mark.parametrize("name", DIRECTIONS)
+def test_a_whole_page_of_messages_is_followed_by_the_next(acme, name, monkeypatch):
+    money = DIRECTIONS[name]
+    money.make(acme, 100)
+    submission.submit_due(money.transfer, now=NOW)
+    monkeypatch.setattr(arrivals, "POLL_BATCH", 2)
+
+    assert [messages.run(money.transfer, now=LATER) for _ in range(2)] == [True, False]
+
+
+@pytest.mark.parametrize("name", DIRECTIONS)
+def test_a_network_that_repeats_itself_keeps_no_worker_busy(acme, name, monkeypatch):
+    money = DIRECTIONS[name]
+    money.make(acme, 100)
+    submission.submit_due(money.transfer, now=NOW)
+    monkeypatch.setattr(arrivals, "POLL_BATCH", 2)
+    monkeypatch.setattr(SandboxBank, "acknowledge", lambda _bank, _ids: None)
+
+    assert [messages.run(money.transfer, now=LATER) for _ in range(2)] == [True, False]
