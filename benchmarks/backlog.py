@@ -67,8 +67,9 @@ class Backlog:
         return Template(funding, history, event)
 
 
-def prepare(tenants: int, url: str) -> tuple[Backlog, list[Any]]:
-    """Tenants whose top-ups are told to `url`, and those tenants as `seeding.Customer`.
+def prepare(tenants: int, url: str | None) -> tuple[Backlog, list[Any]]:
+    """Tenants whose top-ups are told to `url` or to nobody, and those tenants as
+    `seeding.Customer`.
 
     The first top-ups come before the endpoints, so that a copy has no delivery of its own to send.
     """
@@ -76,8 +77,9 @@ def prepare(tenants: int, url: str) -> tuple[Backlog, list[Any]]:
 
     customers = [seeding.customer() for _ in range(tenants)]
     templates = [_template(customer) for customer in customers]
-    for customer in customers:
-        deliveries.endpoint(customer.tenant, url)
+    if url is not None:
+        for customer in customers:
+            deliveries.endpoint(customer.tenant, url)
     return Backlog(templates), customers
 
 
