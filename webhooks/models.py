@@ -82,6 +82,8 @@ class WebhookEndpoint(models.Model):
                 name="endpoint_previous_secret_expires",
             ),
             models.CheckConstraint(condition=Q(events__len__gt=0), name="endpoint_has_events"),
+            # What deliveries refer to.
+            models.UniqueConstraint(fields=("id", "tenant"), name="endpoint_of_tenant"),
         )
         indexes = (
             models.Index(fields=("tenant", "-created_at", "-id"), name="endpoint_by_tenant"),
@@ -155,12 +157,20 @@ class WebhookDelivery(Leased):
     """
 
     id = PrefixedIdField("dlv")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+    # The database refers to tenant and endpoint at once (`delivery_goes_to_own_endpoint`): the
+    # endpoint is of this tenant.
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, db_index=False, db_constraint=False
+    )
     event = models.ForeignKey(
         WebhookEvent, on_delete=models.PROTECT, related_name="deliveries", db_index=False
     )
     endpoint = models.ForeignKey(
-        WebhookEndpoint, on_delete=models.PROTECT, related_name="deliveries", db_index=False
+        WebhookEndpoint,
+        on_delete=models.PROTECT,
+        related_name="deliveries",
+        db_index=False,
+        db_constraint=False,
     )
     status = models.CharField(max_length=9, choices=DeliveryStatus, editable=False)
     payment_id = models.CharField(max_length=32, blank=True, db_collation="C")

@@ -70,3 +70,27 @@ class RemoveIndexOfFieldOnline(AlterField):
         self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
     ) -> None:
         super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+
+def refer_with_tenant(
+    *, table: str, column: str, name: str, to: str, unique: str
+) -> list[tuple[str, str]]:
+    """Pairs of statements, forwards and backwards: `column` and the row's tenant refer to one row
+    of `to`. So the row is of its tenant, which its own reference need not prove again.
+
+    `name` is the foreign key's and `unique` that of the constraint on `to`. The migration needs
+    `atomic = False`; what was cut off can be run again. Nothing is read while others may not write.
+    """
+    add = f"""ALTER TABLE {table} ADD CONSTRAINT {name} FOREIGN KEY ({column}, tenant_id)
+        REFERENCES {to} (id, tenant_id) DEFERRABLE INITIALLY DEFERRED NOT VALID"""
+    drop = f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name}"
+    drop_unique = f"ALTER TABLE {to} DROP CONSTRAINT IF EXISTS {unique}"
+    return [
+        (drop, drop_unique),
+        (drop_unique, ""),
+        (f"DROP INDEX CONCURRENTLY IF EXISTS {unique}", ""),
+        (f"CREATE UNIQUE INDEX CONCURRENTLY {unique} ON {to} (id, tenant_id)", ""),
+        (f"ALTER TABLE {to} ADD CONSTRAINT {unique} UNIQUE USING INDEX {unique}", ""),
+        (add, drop),
+        (f"ALTER TABLE {table} VALIDATE CONSTRAINT {name}", ""),
+    ]

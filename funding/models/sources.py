@@ -79,6 +79,8 @@ class FundingSource(StoredAccount):
             models.UniqueConstraint(
                 fields=("tenant",), condition=Q(is_default=True), name="one_default_source"
             ),
+            # What fundings refer to.
+            models.UniqueConstraint(fields=("id", "tenant"), name="source_of_tenant"),
         )
         indexes = (
             models.Index(fields=("tenant", "-created_at", "-id"), name="source_by_tenant"),

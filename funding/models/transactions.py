@@ -44,8 +44,12 @@ class FundingTransaction(TransferRow):
     """
 
     id = PrefixedIdField("ftx")
-    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
-    source = models.ForeignKey(FundingSource, on_delete=models.PROTECT)
+    # The database refers to both at once (`funding_draws_from_own_source`): the account is of this
+    # tenant.
+    tenant = models.ForeignKey(
+        "tenants.Tenant", on_delete=models.PROTECT, db_index=False, db_constraint=False
+    )
+    source = models.ForeignKey(FundingSource, on_delete=models.PROTECT, db_constraint=False)
     amount = models.BigIntegerField()
     currency = models.CharField(max_length=3, default=CURRENCY)
     status = models.CharField(max_length=21, choices=FundingStatus)

@@ -48,10 +48,16 @@ class Payment(TransferRow):
     """
 
     id = PrefixedIdField("pay")
+    # The database refers to both at once (`payment_goes_to_own_recipient`): the recipient is of
+    # this tenant.
     tenant = models.ForeignKey(
-        "tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False
+        "tenants.Tenant",
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
     )
-    recipient = models.ForeignKey(Recipient, on_delete=models.PROTECT)
+    recipient = models.ForeignKey(Recipient, on_delete=models.PROTECT, db_constraint=False)
     amount = models.BigIntegerField()
     currency = models.CharField(max_length=3, default=CURRENCY)
     status = models.CharField(max_length=17, choices=PaymentStatus)

@@ -41,6 +41,8 @@ class Recipient(StoredAccount):
                 condition=Q(is_saved=True) | Q(removed_at=None),
                 name="only_saved_recipients_are_removed",
             ),
+            # What payments refer to.
+            models.UniqueConstraint(fields=("id", "tenant"), name="recipient_of_tenant"),
         )
         indexes = (
             models.Index(
