@@ -36,6 +36,8 @@ log = structlog.get_logger(__name__)
 RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (2, 5, 30, 120, 600))
 # What a lease leaves us besides the network's call: half before it, half to record what it said.
 OURS = timedelta(seconds=10)
+# Questions before the call begin no later than this, so that most of the time is left for it.
+ASKS_FIRST = OURS / 8
 
 
 Said = TypeVar("Said")
@@ -55,6 +57,8 @@ class Batch(Generic[Row]):
     now: datetime
     begun: float
     _silent: list[Exception] = field(default_factory=list)
+    # What the network said about rows that it was asked for, by their ids.
+    _found: dict[str, Accepted | None] = field(default_factory=dict)
 
     def submit(self) -> bool:
         """Hand over what may be sent, then see to the rest. Returns whether the network answered,
@@ -63,6 +67,7 @@ class Batch(Generic[Row]):
         ready, refusals = self._judged()
         short = self.transfer.short([row for row in self.rows if row.pk in ready])
         aside = {*refusals, *(pk for pk, is_short in short.items() if is_short)}
+        self._ask_first([row for row in self.rows if row.pk in aside])
         answers = self._call([ready[pk] for pk, is_short in short.items() if not is_short])
         self._record([row for row in self.rows if row.pk not in aside], answers)
         self._see_to([row for row in self.rows if row.pk in aside], refusals)
@@ -84,9 +89,30 @@ class Batch(Generic[Row]):
                 log.exception("submission_failed", instruction_id=row.pk)
         return ready, refusals
 
+    def _ask_first(self, aside: list[Row]) -> None:
+        """Ask about what was tried so often that an answer settles it, before the call.
+
+        A slow network leaves no time after it, so they would be put off for ever. One question
+        fits in any case. If it takes the time of the call, what was to be sent is tried again in
+        seconds, and the rest of these in minutes.
+        """
+        overdue = [row for row in aside if row.attempts > len(RETRY_AFTER)]
+        for number, row in enumerate(overdue):
+            if self._is_past(ASKS_FIRST if number else OURS / 2):
+                return
+            try:
+                self._found[row.pk] = self.network.find(row.pk)
+            except NetworkUnavailable as error:
+                self._note_silence(error, instructions=1)
+            except Exception:
+                log.exception("submission_failed", instruction_id=row.pk)
+
     def _require_time(self) -> None:
-        if time.monotonic() - self.begun > OURS.total_seconds() / 2:
+        if self._is_past(OURS / 2):
             raise _OutOfTime("no time is left for a call")
+
+    def _is_past(self, limit: timedelta) -> bool:
+        return time.monotonic() - self.begun > limit.total_seconds()
 
     # --- The call, and what it said
 
@@ -204,17 +230,22 @@ class Batch(Generic[Row]):
         nothing only after the longest pause. Raises NetworkUnavailable until then; and at once for
         all others when it did not answer about one.
         """
+        if row.pk not in self._found:
+            self._ask(row)
+        accepted = self._found[row.pk]
+        if accepted is None and row.attempts <= len(RETRY_AFTER):
+            raise NetworkUnavailable("an earlier try may still arrive")
+        return accepted
+
+    def _ask(self, row: Row) -> None:
         if self._silent:
             raise self._silent[0]
         self._require_time()
         try:
-            accepted = self.network.find(row.pk)
+            self._found[row.pk] = self.network.find(row.pk)
         except NetworkUnavailable as error:
             self._silent.append(error)
             raise
-        if accepted is None and row.attempts <= len(RETRY_AFTER):
-            raise NetworkUnavailable("an earlier try may still arrive")
-        return accepted
 
     def _note_silence(self, error: Exception, *, instructions: int) -> None:
         log.warning(

@@ -46,6 +46,7 @@ class Bank(SandboxBank):
         self.asked = []
         self.is_deaf = False
         self.what_else = what_else
+        self.what_else_found = lambda found: found
 
     def submit_many(self, instructions, *, now):
         self.calls.append([each.id for each in instructions])
@@ -55,7 +56,7 @@ class Bank(SandboxBank):
         self.asked.append(instruction_id)
         if self.is_deaf:
             raise NetworkUnavailable("no answer")
-        return super().find(instruction_id)
+        return self.what_else_found(super().find(instruction_id))
 
 
 def read(row):
@@ -376,3 +377,51 @@ class TestWhatMayNotBeSentAnyMore:
         assert states_of([*self.ended, self.fine]) == ["reserved"] * 3 + ["pending"]
         again = NOW + RETRY_AFTER[0] + RETRY_AFTER[1]
         assert {read(row).next_attempt_at for row in self.ended} == {again}
+
+    def submit_as_often_as_may_be(self, acme, money):
+        """Until they were tried so often that the answer to a question settles them; each time
+        beside one that is sent. Returns when that was."""
+        now = NOW
+        for wait in RETRY_AFTER:
+            now += wait
+            assert self.bank.asked == []
+            money.make(acme, 100)
+            submit(money, now)
+        return now
+
+    def test_is_asked_for_in_the_end_however_slow_the_calls_are(self, acme, money, monkeypatch):
+        clock = self.stop_the_clock(monkeypatch)
+
+        def slow(answers):
+            clock[0] += OURS.total_seconds() / 2 + 0.1
+            return answers
+
+        self.bank.what_else = slow
+        self.submit_as_often_as_may_be(acme, money)
+
+        assert sorted(self.bank.asked) == sorted(row.pk for row in self.ended)
+        assert set(type(self.fine).objects.values_list("status", flat=True)) == {"pending"}
+
+    def test_and_the_others_are_sent_however_slow_the_questions_are(self, acme, money, monkeypatch):
+        """Each leaves no time for a call, so the others are sent by a later run."""
+        clock = self.stop_the_clock(monkeypatch)
+
+        def slow(answers):
+            clock[0] += OURS.total_seconds() / 2 + 0.1
+            return answers
+
+        self.bank.what_else = self.bank.what_else_found = slow
+        now = self.submit_as_often_as_may_be(acme, money)
+        assert len(self.bank.asked) == 1
+
+        for wait in (RETRY_AFTER[0], RETRY_AFTER[-1], RETRY_AFTER[0], RETRY_AFTER[-1]):
+            now += wait
+            submit(money, now)
+
+        assert sorted(self.bank.asked) == sorted(row.pk for row in self.ended)
+        assert set(type(self.fine).objects.values_list("status", flat=True)) == {"pending"}
+
+    def stop_the_clock(self, monkeypatch):
+        clock = [time.monotonic()]
+        monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+        return clock
