@@ -13,8 +13,9 @@ from common.database_clock import DatabaseNow
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """What all tenants have, in cents, and how many are below zero."""
+    """What all tenants had at a moment, in cents, and how many were below zero."""
 
+    at: datetime
     available: int
     pending: int
     locked: int
@@ -37,8 +38,8 @@ class CheckRun:
         return (self.finished_at - self.started_at).total_seconds() if self.finished_at else None
 
 
-def totals() -> Totals:
-    """Reads every balance row once: 100,000 of them take some 20 ms."""
+def add_up() -> dict[str, int]:
+    """The `Totals` of now. Reads every balance row once: 100,000 of them take some 20 ms."""
     # The filter comes first: after `available=` that name would mean the sum.
     sums = Balance.objects.aggregate(
         overdrawn=Count("pk", filter=Q(available__lt=0)),
@@ -46,7 +47,16 @@ def totals() -> Totals:
         pending=Sum("pending", default=0),
         locked=Sum("locked", default=0),
     )
-    return Totals(**{name: int(value) for name, value in sums.items()})
+    return {name: int(value) for name, value in sums.items()}
+
+
+def totals() -> Totals | None:
+    """What the newest audit of all tenants added up when it began. None before the first one that
+    did. One indexed query, however many tenants there are."""
+    row = _begun().filter(totals__isnull=False).only("looked_at", "totals").first()
+    if row is None or row.totals is None or row.looked_at is None:
+        return None
+    return Totals(**row.totals, at=row.looked_at)
 
 
 def last_check() -> CheckRun | None:

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.db.models.functions import Now
 
-from balance import chains, proving, rolling
+from balance import chains, figures, proving, rolling
 from balance.models import LedgerCheck
 from common import audits
 from common.audits import Finding, Scope, register
@@ -54,7 +54,11 @@ def check(
     """
     began, since = _window()
     run = LedgerCheck.objects.create(
-        started_at=min(now, began), is_full=full, tenant_id=tenant_id, looked_at=began
+        started_at=min(now, began),
+        is_full=full,
+        tenant_id=tenant_id,
+        looked_at=began,
+        totals=figures.add_up() if tenant_id is None else None,
     )
     tenant_ids = None if tenant_id is None else (tenant_id,)
     scope = Scope(tenant_ids=tenant_ids, full=full, since=since)

@@ -60,7 +60,10 @@ class LedgerFullProof(models.Model):
 
 
 class LedgerCheck(models.Model):
-    """One run of the audit. Without `finished_at`: still running, or killed."""
+    """One run of the audit. Without `finished_at`: still running, or killed.
+
+    An audit of all tenants begins by adding up what they have: `totals` (`balance.figures.Totals`).
+    """
 
     id = PrefixedIdField("chk")
     started_at = models.DateTimeField()
@@ -74,6 +77,7 @@ class LedgerCheck(models.Model):
     )
     ok = models.BooleanField(null=True)
     findings = models.JSONField(default=list)
+    totals = models.JSONField(null=True, help_text="cents that all tenants had when it began")
 
     app_rights = Rights(delete=True)
 

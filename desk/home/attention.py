@@ -55,12 +55,12 @@ def of_decisions() -> Iterator[Attention]:
             yield Attention("warn", f"{what}: {count:,}.", "Show", f"{reverse(name)}?{query}")
 
 
-def of_ledger(check: CheckLine, totals: Totals) -> Iterator[Attention]:
-    """A check that is not clean, and balances below zero."""
+def of_ledger(check: CheckLine, totals: Totals | None) -> Iterator[Attention]:
+    """A check that is not clean, and balances that were below zero when one began."""
     if check.tone in ("bad", "warn"):
         href = reverse("desk:ledger")
         yield Attention(check.tone, f"Ledger check: {check.words}.", "Look", href)
-    if totals.overdrawn:
+    if totals and totals.overdrawn:
         href = reverse("admin:balance_balance_changelist")
         text = f"Balances below zero: {totals.overdrawn:,}."
         yield Attention("warn", text, "Show", f"{href}?below_zero=yes")

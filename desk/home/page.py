@@ -68,7 +68,7 @@ class Home:
     """Everything the page shows."""
 
     attention: list[Attention]
-    totals: Totals
+    totals: Totals | None
     funding: list[FlightLine]
     payments: list[FlightLine]
     funding_failures: list[FailureLine]
@@ -90,7 +90,7 @@ def callback(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def home(*, now: datetime) -> Home:
-    """Some twenty queries, none of which reads more than what is open, recent or one per tenant."""
+    """Some twenty queries, none of which reads more than what is open or recent."""
     days = last_days(now, CHART_DAYS)
     since, today = start_of(days[0]), start_of(days[-1])
     totals, check = ledger.totals(), check_line(ledger.last_check(), now)

@@ -6,9 +6,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from balance import invariants
+from balance import figures, invariants
 from balance import services as ledger
 from common.clock import utc_now
+from dashboard.templatetags.ballast import moment
 from desk.home.page import home
 from funding.models import FundingMethod
 from funding.states import FundingStatus
@@ -190,8 +191,10 @@ class TestAttention:
         pay(acme, 500)
         take(acme, 1)
         submission.submit_due(PAYMENTS, now=now)
+        invariants.check(now=now)
         texts = [item.text for item in home(now=now).attention]
         assert "Payments held back, balance below zero: 1." in texts
+        assert "Balances below zero: 1." in texts
 
         for item in home(now=now).attention:
             assert desk.get(item.href).status_code == 200, item.href
@@ -205,12 +208,17 @@ class TestPage:
         failed(acme, source, now, code="R10")
         give(acme, 50_000)
         pay(acme, 10_000)
+        invariants.check(now=now)
+        fund(acme, 99_900)
 
         with django_assert_max_num_queries(36):
             content = desk.get("/admin/").content.decode()
 
         assert "R10</a></strong> Not authorized" in content
         assert "$400.00" in content
+        totals = figures.totals()
+        assert totals is not None
+        assert content.count(f"As of {moment(totals.at)}") == 3
         assert f"/admin/desk/tenants/{acme.pk}/" in content
 
     def test_costs_the_same_for_any_number_of_rows(self, desk, acme, rival, source, now):
