@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 import structlog
+from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models, transaction
 
@@ -28,6 +29,7 @@ from transfers.inbox.models import InboundEvent, InboundOutcome
 log = structlog.get_logger(__name__)
 
 POLL_BATCH = 500
+COLLECTS_WITHIN = 10  # seconds; after that somebody else may collect, too
 DOES_NOT_FIT = "does not fit: "
 UNMATCHED = "matches nothing we sent"
 REUSED_ID = "another message came under this id before"
@@ -41,6 +43,16 @@ def collect_all(*, id_prefix: str, now: datetime) -> int:
     A network that fails does not hold up the others; it is asked again at the next sweep.
     """
     return sum(_collect_safely(network, id_prefix, now) for network in registry.active())
+
+
+def collect_alone(*, id_prefix: str, now: datetime) -> int:
+    """`collect_all`, but what another process is collecting at this moment is left to it.
+
+    A network tells its messages to everybody who asks, until they are acknowledged: two that ask
+    at once store the same page twice over, to no harm and no use. So the claim may be lost with the
+    cache, and one that its process left behind lapses.
+    """
+    return sum(_claimed(network, id_prefix, now) for network in registry.active())
 
 
 def collect(*, network: PaymentNetwork, id_prefix: str, now: datetime) -> int:
@@ -67,6 +79,16 @@ def stored(event: NetworkEvent, now: datetime) -> InboundEvent:
     elif handlers.of(event.instruction_id) is None:
         _set_aside(row, UNMATCHED, now)
     return row
+
+
+def _claimed(network: PaymentNetwork, id_prefix: str, now: datetime) -> int:
+    name = f"collecting:{network.name}:{id_prefix}"
+    if not cache.add(name, 1, timeout=COLLECTS_WITHIN):
+        return 0
+    try:
+        return _collect_safely(network, id_prefix, now)
+    finally:
+        cache.delete(name)
 
 
 def _collect_safely(network: PaymentNetwork, id_prefix: str, now: datetime) -> int:

@@ -57,7 +57,7 @@ def process(handler: MessageHandler[Subject], *, now: datetime) -> int:
 def run(handler: MessageHandler[Subject], *, now: datetime) -> bool:
     """One run of the sweep; returns whether there may be more: a whole page came, or much was
     applied. Where nothing can be applied the next sweep is early enough."""
-    came = arrivals.collect_all(id_prefix=handler.id_prefix, now=now)
+    came = arrivals.collect_alone(id_prefix=handler.id_prefix, now=now)
     applied = apply_new(handler, now=now)
     return applied > RUN_MAX // 2 or (applied > 0 and came >= arrivals.POLL_BATCH)
 

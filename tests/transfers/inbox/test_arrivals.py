@@ -183,3 +183,46 @@ class TestAnIdThatWasUsedBefore:
         assert messages.apply_new(FUNDING, now=NOW) == 0
         funding.refresh_from_db()
         assert funding.status == "in_transit"
+
+
+class TestTwoThatCollectAtOnce:
+    def test_do_not_read_the_same_page(self, funding, connect):
+        class Asked(ScriptedNetwork):
+            """While it is asked, another worker's run comes by."""
+
+            calls = 0
+
+            def poll(self, *, now, limit, id_prefix=""):
+                self.calls += 1
+                if self.calls == 1:
+                    others.append(arrivals.collect_alone(id_prefix=id_prefix, now=now))
+                return super().poll(now=now, limit=limit, id_prefix=id_prefix)
+
+        others: list[int] = []
+        network = Asked(message(funding, EventKind.ACCEPTED))
+        connect(network)
+
+        came = [arrivals.collect_alone(id_prefix="ftx_", now=NOW) for _ in range(2)]
+
+        assert (others, came, network.calls) == ([0], [1, 1], 2)
+
+    def test_may_where_each_asks_about_its_own_ids(self, funding, connect):
+        class Asked(ScriptedNetwork):
+            def poll(self, *, now, limit, id_prefix=""):
+                if id_prefix == "ftx_":
+                    others.append(arrivals.collect_alone(id_prefix="pay_", now=now))
+                return super().poll(now=now, limit=limit, id_prefix=id_prefix)
+
+        others: list[int] = []
+        connect(Asked(message(funding, EventKind.ACCEPTED)))
+
+        arrivals.collect_alone(id_prefix="ftx_", now=NOW)
+
+        assert others == [1]
+
+    def test_go_on_after_one_broke(self, funding, connect):
+        connect(DeafNetwork())
+
+        assert [arrivals.collect_alone(id_prefix="ftx_", now=NOW) for _ in range(2)] == [0, 0]
+        connect(ScriptedNetwork(message(funding, EventKind.ACCEPTED)))
+        assert arrivals.collect_alone(id_prefix="ftx_", now=NOW) == 1
