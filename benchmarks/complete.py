@@ -96,7 +96,7 @@ def measure(options: Options) -> Section:
     """Raises CannotMeasure."""
     seeding.require_own_database()
     full = Sizes(options.pairs, 4, 5, 5_000, 10_000, 50_000, 2)
-    sizes = Sizes(1, 1, 2, 200, 200, 4_000, 0.5) if options.quick else full
+    sizes = Sizes(1, 1, 2, 200, 200, 12_000, 0.5) if options.quick else full
     _start_over()
     with deliveries.receiver() as receiver:
         work, customers = backlog.prepare(TENANTS, receiver.url("fast"))

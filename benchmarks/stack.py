@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from celery import Celery
 from redis import Redis
 
 from benchmarks import database, processes
@@ -120,12 +121,14 @@ def running(
 def _await_worker(worker: Server, broker: str) -> None:
     """Until it answers; there is only one at the broker."""
     end = time.monotonic() + START_SECONDS
-    with app.connection_for_write(url=broker) as connection:
-        asked = app.control.inspect(limit=1, timeout=0.3, connection=connection)
-        while not asked.ping():
-            worker.pids()
-            if time.monotonic() > end:
-                raise CannotMeasure(f"the worker is not ready after {START_SECONDS} s")
+    # An application of its own: that of the product asks through its own broker in any case.
+    asking = Celery("benchmark", broker=broker, set_as_current=False)
+    asking.conf.broker_transport_options = app.conf.broker_transport_options
+    while not asking.control.inspect(limit=1, timeout=0.3).ping():
+        worker.pids()
+        if time.monotonic() > end:
+            raise CannotMeasure(f"the worker is not ready after {START_SECONDS} s")
+    asking.close()
 
 
 def _elsewhere(url: str) -> str:
