@@ -56,31 +56,31 @@ PLANTS: dict[str, Plant] = {
         "a set closes messages that it did not apply (transfers/inbox/sets.py)",
         edits={
             "transfers.inbox.sets": (
-                "_close({each.event.pk for each in plain}, now)",
+                "_close({each.event.pk for each in free}, now)",
                 "_close({event.pk for event in events}, now)",
             )
         },
         seed=1,
     ),
     "message-lock": Plant(
-        "two workers may apply one message (transfers/inbox/messages.py)",
+        "two workers may apply one message (transfers/inbox/queue.py)",
         edits={
-            "transfers.inbox.messages": (
-                'its row allowed it."""\n    event = judging.waiting(handler).select_for_update'
-                "(skip_locked=True)",
-                'its row allowed it."""\n    event = judging.waiting(handler)',
-            ),
-            "transfers.inbox.sets": ("list(due.select_for_update(skip_locked=True))", "list(due)"),
+            "transfers.inbox.queue": (" FOR UPDATE SKIP LOCKED", ""),
+            "transfers.inbox.sets": ("due.select_for_update(skip_locked=True).all", "due.all"),
         },
         seed=1,
     ),
     "message-order": Plant(
-        "a return does not wait for the settlement before it (transfers/inbox/judging.py)",
+        "a return does not wait for the settlement before it (transfers/inbox/queue.py)",
         edits={
+            "transfers.inbox.queue": (
+                "(ahead.next_attempt_at, ahead.id) < (event.next_attempt_at, event.id)",
+                "false",
+            ),
             "transfers.inbox.judging": (
                 "return _is_young(event, now) and any(number < event.pk for number in first)",
                 "return False",
-            )
+            ),
         },
         seed=4,
         theme="returns",

@@ -49,7 +49,8 @@ def lift(kind):
     """Take away every rule of the table but its key and the types of its columns."""
     with owner.as_owner(), connection.cursor() as cursor:
         cursor.execute(
-            "SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::regclass, conname)"
+            "SELECT format('ALTER TABLE %%s DROP CONSTRAINT %%I CASCADE',"
+            " conrelid::regclass, conname)"
             " FROM pg_constraint WHERE contype IN ('c', 'u') AND conrelid = %s::regclass",
             [kind.table],
         )

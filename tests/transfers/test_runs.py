@@ -63,11 +63,15 @@ def test_a_whole_page_of_messages_is_followed_by_the_next(acme, name, monkeypatc
 
 
 @pytest.mark.parametrize("name", DIRECTIONS)
-def test_a_network_that_repeats_itself_keeps_no_worker_busy(acme, name, monkeypatch):
+def test_a_network_that_repeats_itself_keeps_no_worker_busy(acme, name, connect, monkeypatch):
+    class Forgetful(SandboxBank):
+        def acknowledge(self, event_ids):
+            """Forget it at once."""
+
+    connect(Forgetful())
     money = DIRECTIONS[name]
     money.make(acme, 100)
     submission.submit_due(money.transfer, now=NOW)
     monkeypatch.setattr(arrivals, "POLL_BATCH", 2)
-    monkeypatch.setattr(SandboxBank, "acknowledge", lambda _bank, _ids: None)
 
     assert [messages.run(money.transfer, now=LATER) for _ in range(2)] == [True, False]
