@@ -68,7 +68,7 @@ def installed(
     """In this block, the product gets its time, chance and broker from the simulation."""
     _SETUP.seed(seed)
     broker: list[Seam] = [
-        (wakeups._sender, "add", wake_up),
+        (wakeups._sender, "add", lambda name, arguments, **_how: wake_up(name, arguments)),
         (wake, "dispatchers", lambda: wake_up("webhooks.sweep", {})),
     ]
     orders = [

@@ -6,8 +6,9 @@ import atexit
 import os
 import threading
 import time
+from collections.abc import Callable
 from contextvars import Context, copy_context
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -41,12 +42,18 @@ def enqueue_on_commit(name: str, **arguments: object) -> None:
     caller does not wait for the broker. While a wake-up is still to be sent, repeats of it are
     dropped; one that this process sent just now waits for a quarter of a second.
     """
-    transaction.on_commit(partial(_send, name, arguments), robust=True)
+    _after_commit(lambda: _send(name, arguments))
 
 
 def enqueue_next(name: str) -> None:
     """`enqueue_on_commit` of a run that left more to do: it is sent at once."""
-    transaction.on_commit(partial(_send, name, {}, is_next=True), robust=True)
+    _after_commit(lambda: _send(name, {}, is_next=True))
+
+
+def _after_commit(send: Callable[[], None]) -> None:
+    """`send` is a function and no `partial`: Django logs what it raises under its `__qualname__`,
+    and without one would raise in its place, after the commit."""
+    transaction.on_commit(send, robust=True)
 
 
 def flush(*, seconds: float = 1) -> bool:

@@ -52,6 +52,18 @@ class TestAfterCommit:
         assert wakeups.flush(seconds=30)
         assert sent == [("tenants.send_due_emails", {"hint": "x"})]
 
+    def test_that_cannot_be_sent_raises_nothing_after_the_commit(self, sent):
+        class Unprintable:
+            def __repr__(self):
+                raise RuntimeError("no words")
+
+        with transaction.atomic():
+            enqueue_on_commit("tenants.send_due_emails", hint=Unprintable())
+            enqueue_on_commit("tenants.send_due_emails", hint="x")
+
+        assert wakeups.flush(seconds=30)
+        assert sent == [("tenants.send_due_emails", {"hint": "x"})]
+
     def test_of_a_busy_process_is_repeated_after_a_while_and_no_other_waits_for_it(self, sent):
         began = time.monotonic()
         enqueue_on_commit("tenants.send_due_emails", hint="again")
