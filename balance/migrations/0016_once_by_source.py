@@ -22,6 +22,12 @@ WHERE inhparent = 'balance_transaction'::regclass ORDER BY 1
 """
 
 
+_COLUMNS = """
+SELECT pg_get_constraintdef(oid) FROM pg_constraint
+WHERE conrelid = 'balance_transaction'::regclass AND conname = %s
+"""
+
+
 def by_source(apps: Any, schema_editor: Any) -> None:
     _exchange(schema_editor, AFTER)
 
@@ -35,6 +41,9 @@ def _exchange(schema_editor: Any, fields: tuple[str, ...]) -> None:
     columns = ", ".join("tenant_id" if name == "tenant" else name for name in fields)
     online = "" if connection.in_atomic_block else "CONCURRENTLY"
     with connection.cursor() as cursor:
+        cursor.execute(_COLUMNS, [NAME])
+        if cursor.fetchone() == (f"UNIQUE ({columns})",):
+            return  # it was cut off after the exchange, before that was written down
         cursor.execute(_PARTITIONS)
         built = {table: f"{table}_once_by_{fields[0]}" for (table,) in cursor.fetchall()}
         for table, index in built.items():

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 from django.apps import apps
 from django.db import connection, migrations, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ProjectState
 
-from common.database.operations import AddIndexOnline
+from common.database.operations import AddIndexOnline, refer_with_tenant
+from tests.builders import make_source
 from tests.database import owner
+from tests.funding.builders import top_up
 
 # The last migration of each app that was written before this was asked, or made its first tables.
 OLD = {
@@ -82,3 +86,69 @@ def test_a_build_that_was_cut_off_is_begun_again():
 
     assert built == ["btree (reason)"]
     assert valid_indexes() == []
+
+
+def run_again(app_label, name):
+    states = ProjectState.from_apps(apps)
+    migration = import_module(f"{app_label}.migrations.{name}").Migration
+    with owner.as_owner(), connection.schema_editor(atomic=False) as editor:
+        for step in migration.operations:
+            step.database_forwards(app_label, editor, states, states)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_exchange_that_was_not_written_down_is_no_obstacle():
+    """A process that dies between the exchange and the note that the migration is done."""
+    run_again("balance", "0016_once_by_source")
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_get_constraintdef(oid) FROM pg_constraint"
+            " WHERE conname = 'balance_transaction_once'"
+        )
+        assert cursor.fetchall() == [("UNIQUE (source_id, tenant_id, source_type, type)",)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_unique_index_that_was_cut_off_is_not_taken_for_a_whole_one():
+    name = "one_default_source"
+    with owner.as_superuser(), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)", [name]
+        )
+    try:
+        run_again("funding", "0020_unique_again")
+    finally:
+        with owner.as_superuser(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", [name]
+            )
+            found = cursor.fetchall()
+            cursor.execute(
+                "UPDATE pg_index SET indisvalid = true WHERE indexrelid = to_regclass(%s)", [name]
+            )
+
+    assert found == [(True,)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reference_with_the_tenant_is_made_again_wherever_it_was_cut_off(acme):
+    """With rows in both tables."""
+    top_up(acme, source=make_source(acme))
+    steps = refer_with_tenant(
+        table="funding_fundingtransaction",
+        column="source_id",
+        name="funding_draws_from_own_source",
+        to="funding_fundingsource",
+        unique="source_of_tenant",
+    )
+    forwards = [forward for forward, _ in steps]
+    with owner.as_owner(), connection.cursor() as cursor:
+        for end in range(len(forwards) + 1):
+            for statement in forwards[:end] + forwards:
+                cursor.execute(statement)
+        cursor.execute(
+            "SELECT convalidated FROM pg_constraint"
+            " WHERE conname = 'funding_draws_from_own_source'"
+        )
+        assert cursor.fetchall() == [(True,)]
