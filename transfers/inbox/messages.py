@@ -118,8 +118,10 @@ class _Run(Generic[Subject]):
     now: datetime
     limit: int
     applied: int = 0
-    # What it has looked at and not applied.
+    # What it has judged and not applied.
     passed: set[int] = field(default_factory=set)
+    # What it could not look at, because somebody else had it or what it needs.
+    kept: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.size = settings.NETWORK_MESSAGES_PER_SET
@@ -145,7 +147,9 @@ class _Run(Generic[Subject]):
 
         def take() -> list[InboundEvent]:
             limit = min(self.size, self.limit)
-            taken.extend(self.queue.together(limit=limit, passed=self.passed))
+            taken.extend(
+                self.queue.together(limit=limit, passed=self.passed, kept=self.kept)
+            )
             return taken
 
         try:
@@ -191,7 +195,7 @@ class _Run(Generic[Subject]):
             try:
                 self._note(self._apply(those))
             except Exception as error:
-                self.passed.update(those)
+                self.kept.update(those)
                 if not outages.is_lock_timeout(error):
                     self._undone(those, error)
 
@@ -208,12 +212,14 @@ class _Run(Generic[Subject]):
     def _one_by_one(self, end: InboundEvent | None) -> bool:
         """Apply what goes alone, up to `end`; returns whether there was anything."""
         before = self.limit
-        while self.limit > 0 and self._alone(lambda: self.queue.alone(self.passed, end)):
+        while self.limit > 0 and self._alone(
+            lambda: self.queue.alone(self.passed, end, self.kept)
+        ):
             self.limit -= 1
         return self.limit < before
 
     def _each(self, ids: Sequence[int]) -> None:
-        self.passed.update(ids)
+        self.kept.update(ids)
         for event_id in ids:
             self._alone(sets.by_ids(self.handler, [event_id]))
 
@@ -229,6 +235,9 @@ class _Run(Generic[Subject]):
             self.applied += is_applied
         except (OperationalError, InterfaceError):  # the database's trouble, not the message's
             log.exception("network_event_interrupted", event_id=event_id)
+            if event_id is not None:
+                self.kept.add(event_id)
+            return event_id is not None
         except Exception as error:
             log.exception("network_event_failed", event_id=event_id)
             if event_id is not None:

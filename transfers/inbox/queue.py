@@ -26,7 +26,7 @@ WHERE next_attempt_at IS NOT NULL AND next_attempt_at <= %(now)s AND outcome = %
     AND starts_with(instruction_id, %(prefix)s)
     AND (kind = ANY(%(kinds)s::text::text[]) AND attempts = 0) = %(together)s
     AND (%(end)s::timestamptz IS NULL OR (next_attempt_at, id) <= (%(end)s, %(end_id)s::bigint))
-    AND id <> ALL(%(passed)s::text::bigint[])
+    AND id <> ALL(%(passed)s::text::bigint[]) AND id <> ALL(%(kept)s::text::bigint[])
     AND NOT EXISTS (
         SELECT FROM {table} AS ahead
         WHERE ahead.instruction_id = event.instruction_id AND ahead.next_attempt_at IS NOT NULL
@@ -49,18 +49,29 @@ class Queue:
     kinds: Collection[EventKind]
     now: datetime
 
-    def together(self, *, limit: int, passed: Collection[int]) -> list[InboundEvent]:
+    def together(
+        self, *, limit: int, passed: Collection[int], kept: Collection[int] = ()
+    ) -> list[InboundEvent]:
         """The first messages of different rows, at most `limit`, locked until the transaction
-        ends. `passed`: ids to pass over, as if they were not there."""
-        return self._take(limit, passed, None, together=True)
+        ends. `passed`: ids to pass over, as if they were not there. `kept`: ids that are not taken
+        either, and keep their place, so that nothing about their rows overtakes them."""
+        return self._take(limit, passed, kept, None, together=True)
 
-    def alone(self, passed: Collection[int], end: InboundEvent | None) -> list[InboundEvent]:
+    def alone(
+        self, passed: Collection[int], end: InboundEvent | None, kept: Collection[int] = ()
+    ) -> list[InboundEvent]:
         """The first message that is to be applied by itself and is not behind `end`, if there is
         one, locked as well."""
-        return self._take(1, passed, end, together=False)
+        return self._take(1, passed, kept, end, together=False)
 
     def _take(
-        self, limit: int, passed: Collection[int], end: InboundEvent | None, *, together: bool
+        self,
+        limit: int,
+        passed: Collection[int],
+        kept: Collection[int],
+        end: InboundEvent | None,
+        *,
+        together: bool,
     ) -> list[InboundEvent]:
         table = InboundEvent._meta.db_table
         statement = _TAKE.format(columns=sql.columns(InboundEvent), table=table)
@@ -73,6 +84,7 @@ class Queue:
             "end": end and end.next_attempt_at,
             "end_id": end and end.pk,
             "passed": arrays.plain(passed),
+            "kept": arrays.plain(kept),
             "limit": limit,
         }
         return [sql.instance(InboundEvent, row) for row in sql.rows(statement, values)]

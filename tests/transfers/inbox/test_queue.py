@@ -47,9 +47,9 @@ def queue(money, now=NOW, kinds=KINDS):
     return Queue(handler=money.transfer, kinds=kinds, now=now)
 
 
-def together(money, *, limit=9, passed=(), now=NOW):
+def together(money, *, limit=9, passed=(), kept=(), now=NOW):
     with transaction.atomic():
-        found = queue(money, now).together(limit=limit, passed=passed)
+        found = queue(money, now).together(limit=limit, passed=passed, kept=kept)
     return [event.event_id for event in found]
 
 
@@ -77,6 +77,14 @@ def test_of_each_row_the_first_is_taken_in_the_order_of_the_queue(money, rows):
     assert together(money) == ["a1", "b1", "c1"]
     assert together(money, limit=2) == ["a1", "b1"]
     assert together(money, passed=[pk("a1"), pk("c1")]) == ["b1", "a2"]
+
+
+def test_what_could_not_be_looked_at_is_not_taken_and_not_overtaken(money, rows):
+    a, b, _ = rows
+    said(money, (a, ACCEPTED, "a1"), (a, SETTLED, "a2"), (b, ACCEPTED, "b1"))
+
+    assert together(money, kept=[pk("a1")]) == ["b1"]
+    assert together(money, kept=[pk("a1")], passed=[pk("a1")]) == ["a2", "b1"]
 
 
 def test_what_was_put_off_keeps_nothing_back(money, rows):

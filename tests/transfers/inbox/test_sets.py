@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase as Rollback
+from psycopg.errors import LockNotAvailable
 
 from balance import invariants
 from balance import selectors as ledger
@@ -20,6 +21,7 @@ from tests.networks.scripted import ScriptedNetwork, message
 from tests.transfers.directions import DIRECTIONS
 from transfers import submission
 from transfers.inbox import arrivals, messages
+from transfers.inbox.judging import WAITS_AT_MOST
 from transfers.inbox.models import InboundEvent, InboundOutcome
 from webhooks.models import WebhookDelivery, WebhookEvent
 
@@ -172,6 +174,33 @@ class TestBroken:
         assert messages.apply_new(Interrupted(), now=NOW) == 0
         assert sizes == [4, 1, 1, 1, 1]
         assert set(InboundEvent.objects.values_list("outcome", "attempts")) == {("new", 0)}
+
+
+@pytest.mark.parametrize("size", [1, 200])
+def test_a_lock_does_not_turn_the_order_of_old_messages_round(acme, money, settings, size):
+    """They wait no more for each other (judging.WAITS_AT_MOST), so only the queue says which is
+    first: whoever had the balance lets go of it between the settlement and the return."""
+    settings.NETWORK_MESSAGES_PER_SET = size
+    rows = sent(money, acme, 1)
+    report(money, rows, EventKind.ACCEPTED)
+    messages.apply_new(money.transfer, now=NOW)
+    report(money, rows, EventKind.SETTLED)
+    report(money, rows, EventKind.RETURNED, code="R01")
+
+    class Locked(type(money.transfer)):
+        def apply(self, effects, now):
+            if any(event.kind == EventKind.SETTLED for _, _, event in effects):
+                raise OperationalError("locked") from LockNotAvailable()
+            super().apply(effects, now)
+
+    late = NOW + 2 * WAITS_AT_MOST
+    assert messages.apply_new(Locked(), now=late) == 0
+    assert messages.apply_new(money.transfer, now=late) == 2
+
+    row = type(rows[0]).objects.get()
+    assert row.completed_at is not None
+    assert row.returned
+    assert not InboundEvent.objects.filter(outcome=InboundOutcome.REVIEW).exists()
 
 
 class TestAutoFunding:
