@@ -7,12 +7,12 @@ from django.db import migrations
 
 # Name: table and condition.
 AGAIN = {
-    'one_auto_funding_in_flight': (
-        'funding_fundingtransaction',
+    "one_auto_funding_in_flight": (
+        "funding_fundingtransaction",
         "status IN ('reserved', 'awaiting_confirmation', 'pending', 'in_transit')"
         " AND trigger = 'auto_funding'",
     ),
-    'one_default_source': ('funding_fundingsource', 'is_default'),
+    "one_default_source": ("funding_fundingsource", "is_default"),
 }
 # A build that was cut off leaves an index that refuses nothing for sure.
 _CUT_OFF = """
@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('funding', '0019_no_second_index'),
+        ("funding", "0019_no_second_index"),
     ]
 
     operations = [

@@ -124,7 +124,8 @@ class _Run(Generic[Subject]):
     kept: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.size = settings.NETWORK_MESSAGES_PER_SET
+        # At least two sets fill a run, so that what goes alone has its turn in between.
+        self.size = min(settings.NETWORK_MESSAGES_PER_SET, max(self.limit // 2, 1))
         kinds = self.handler.in_sets if self.size > 1 else ()
         self.queue = Queue(handler=self.handler, kinds=kinds, now=self.now)
 
@@ -147,9 +148,7 @@ class _Run(Generic[Subject]):
 
         def take() -> list[InboundEvent]:
             limit = min(self.size, self.limit)
-            taken.extend(
-                self.queue.together(limit=limit, passed=self.passed, kept=self.kept)
-            )
+            taken.extend(self.queue.together(limit=limit, passed=self.passed, kept=self.kept))
             return taken
 
         try:
@@ -212,9 +211,7 @@ class _Run(Generic[Subject]):
     def _one_by_one(self, end: InboundEvent | None) -> bool:
         """Apply what goes alone, up to `end`; returns whether there was anything."""
         before = self.limit
-        while self.limit > 0 and self._alone(
-            lambda: self.queue.alone(self.passed, end, self.kept)
-        ):
+        while self.limit > 0 and self._alone(lambda: self.queue.alone(self.passed, end, self.kept)):
             self.limit -= 1
         return self.limit < before
 

@@ -175,7 +175,6 @@ def test_a_reference_with_the_tenant_is_made_again_wherever_it_was_cut_off(acme)
             for statement in forwards[:end] + forwards:
                 cursor.execute(statement)
         cursor.execute(
-            "SELECT convalidated FROM pg_constraint"
-            " WHERE conname = 'funding_draws_from_own_source'"
+            "SELECT convalidated FROM pg_constraint WHERE conname = 'funding_draws_from_own_source'"
         )
         assert cursor.fetchall() == [(True,)]

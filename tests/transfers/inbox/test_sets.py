@@ -176,6 +176,18 @@ class TestBroken:
         assert set(InboundEvent.objects.values_list("outcome", "attempts")) == {("new", 0)}
 
 
+def test_what_goes_alone_has_its_turn_however_large_a_set_may_be(acme, money, settings):
+    settings.NETWORK_MESSAGES_PER_SET = 200
+    first, *others = sent(money, acme, 9)
+    report(money, [first], EventKind.REJECTED, code="AC04")
+    report(money, others, EventKind.SETTLED)
+
+    messages.apply_new(money.transfer, now=NOW, limit=4)
+
+    assert statuses([first]) == {"failed"}
+    assert money.completed in statuses(others)
+
+
 @pytest.mark.parametrize("size", [1, 200])
 def test_a_lock_does_not_turn_the_order_of_old_messages_round(acme, money, settings, size):
     """They wait no more for each other (judging.WAITS_AT_MOST), so only the queue says which is
