@@ -189,7 +189,9 @@ def test_what_goes_alone_has_its_turn_however_large_a_set_may_be(acme, money, se
 
 
 @pytest.mark.parametrize("size", [1, 200])
-def test_a_lock_does_not_turn_the_order_of_old_messages_round(acme, money, settings, size):
+def test_a_lock_does_not_turn_the_order_of_old_messages_round(
+    acme, money, settings, monkeypatch, size
+):
     """They wait no more for each other (judging.WAITS_AT_MOST), so only the queue says which is
     first: whoever had the balance lets go of it between the settlement and the return."""
     settings.NETWORK_MESSAGES_PER_SET = size
@@ -199,14 +201,17 @@ def test_a_lock_does_not_turn_the_order_of_old_messages_round(acme, money, setti
     report(money, rows, EventKind.SETTLED)
     report(money, rows, EventKind.RETURNED, code="R01")
 
-    class Locked(type(money.transfer)):
-        def apply(self, effects, now):
-            if any(event.kind == EventKind.SETTLED for _, _, event in effects):
-                raise OperationalError("locked") from LockNotAvailable()
-            super().apply(effects, now)
+    apply = money.transfer.apply
+
+    def locked(effects, now):
+        if any(event.kind == EventKind.SETTLED for _, _, event in effects):
+            raise OperationalError("locked") from LockNotAvailable()
+        apply(effects, now)
 
     late = NOW + 2 * WAITS_AT_MOST
-    assert messages.apply_new(Locked(), now=late) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(money.transfer, "apply", locked)
+        assert messages.apply_new(money.transfer, now=late) == 0
     assert messages.apply_new(money.transfer, now=late) == 2
 
     row = type(rows[0]).objects.get()
