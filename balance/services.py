@@ -191,10 +191,10 @@ def lock_row(*, tenant_id: str) -> Funds:
 def lock_rows(*, tenant_ids: Collection[str], wait: bool = True) -> set[str]:
     """Lock the balances of several tenants until the caller's transaction ends, in the one order.
 
-    Whoever changes more than one balance does this first, holding none. `wait=False`: only those
-    that nobody else has locked. Returns the tenants whose balances are not locked: those of
-    others, and tenants that do not exist. Raises TransactionManagementError outside of a
-    transaction.
+    Whoever changes several balances in more than one step does this first, holding none; one set
+    of postings locks its own. `wait=False`: only those that nobody else has locked. Returns the
+    tenants whose balances it did not lock: somebody else has them, or the tenants do not exist.
+    Raises TransactionManagementError outside of a transaction.
     """
     if not connection.in_atomic_block:
         raise TransactionManagementError("lock_rows holds nothing outside of a transaction")

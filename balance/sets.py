@@ -6,7 +6,8 @@ the other in the order given. An entry that cannot be posted keeps none of the o
 
 A set locks its balance rows in the order of `services.LOCK_ROWS` before it writes anything. Sets
 then do not wait in a circle, neither for each other nor for single postings, provided that a
-transaction makes one set and no posting before it: what fell out is posted alone after the commit.
+transaction makes one set and no posting before it, or locks all balances first (`lock_rows`). What
+fell out is posted alone after the commit.
 """
 
 from __future__ import annotations

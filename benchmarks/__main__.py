@@ -1,4 +1,5 @@
-"""`./run bench [PART …] [--quick | --full] [--pairs N] [--seconds S] [--rows N]`."""
+"""`./run bench [PART …] [--quick | --full] [--pairs N] [--seconds S] [--rows N]
+[--against DIR]`."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from benchmarks.errors import CannotMeasure
 from benchmarks.options import Options
 
 # In this order: the long history that `paging` makes is what `audit` and `memory` read.
-# Seconds each may take; the whole stays below 33 minutes, unless it runs in full.
+# Seconds each may take in a run of several that is not a full one; all together, WHOLE_SECONDS.
 PARTS = {
     "posting": 360,
     "api": 90,

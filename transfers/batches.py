@@ -36,7 +36,8 @@ log = structlog.get_logger(__name__)
 RETRY_AFTER = tuple(timedelta(seconds=seconds) for seconds in (2, 5, 30, 120, 600))
 # What a lease leaves us besides the network's call: half before it, half to record what it said.
 OURS = timedelta(seconds=10)
-# Questions before the call begin no later than this, so that most of the time is left for it.
+# Questions before the call, but for the first, begin no later than this after the claim, so that
+# most of the time is left for the call.
 ASKS_FIRST = OURS / 8
 
 

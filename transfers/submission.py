@@ -50,9 +50,10 @@ def submit_due(
 def run(transfer: Transfer[Row], *, now: datetime, wake: Callable[[], object]) -> None:
     """Submit what is due, as much as one run takes.
 
-    `wake` is called once where there may be more, after the first full batch, so that another
-    worker begins while this one goes on. As each run wakes one, every idle worker is at it after
-    a few batches, and no more runs wait than did before.
+    `wake` is called once, as soon as it is known that there may be more than one run takes: before
+    the first batch if many parked rows were given back, otherwise after the first full one. So
+    another worker begins while this one goes on. As each run wakes one, every idle worker is at it
+    after a few batches, and no more than one run waits per wake-up.
     """
     sweep = _Run(transfer, now, RUN_MAX, wake)
     if claims.unpark(transfer) >= claims.UNPARK_MAX:

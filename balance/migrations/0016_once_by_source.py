@@ -3,7 +3,7 @@
 Sources are numbered in time, so their entries are next to each other. Those of tenants are anywhere
 in the index, and the first change of a page after a checkpoint writes the whole page. It is built
 beside running processes, partition by partition. Then the two change places at once, without
-reading the table: at no moment can a movement be posted twice.
+reading the table: at no moment can anything be posted twice.
 """
 
 from __future__ import annotations

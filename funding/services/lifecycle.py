@@ -221,7 +221,8 @@ def _told(funding: FundingTransaction, event: str) -> events.PaymentEvent:
 
 def _post(moved: Sequence[tuple[FundingTransaction, FundingStatus]], *, now: datetime) -> None:
     """Change the balances as the moves from these statuses demand. Last in the transaction, because
-    many wait for the balance rows."""
+    many wait for the balance rows. What gives up pending money is a second step after the postings,
+    so that several balances are locked before the first one."""
     entries = [entry for each in moved for entry in _entries(*each)]
     given_up = [
         funding

@@ -231,7 +231,8 @@ def _told(payment: Payment, event: str) -> events.PaymentEvent:
 
 def _follow_up(moved: Sequence[tuple[Payment, PaymentStatus | None]], now: datetime) -> None:
     """Change the balances as the moves from these statuses demand. Last in the transaction, because
-    many wait for the balance rows."""
+    many wait for the balance rows. Asking to be told of money is a step before the postings, so
+    that several balances are locked before it."""
     payments = [payment for payment, _ in moved]
     made = [(payment, entry) for payment, source in moved for entry in _entries(payment, source)]
     waiting = {p.tenant_id for p in payments if p.status == PaymentStatus.WAITING_FOR_FUNDS}

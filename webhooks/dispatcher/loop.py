@@ -87,7 +87,7 @@ class Dispatcher:
         self._running: dict[asyncio.Task[Result | None], Job] = {}
         self._broken: list[Job] = []  # on our side: to be given back
         self._finished: list[Result] = []
-        self._held: Counter[str] = Counter()  # by endpoint: under way, or finished
+        self._held: Counter[str] = Counter()  # by endpoint: under way, or not recorded yet
         self._is_quiet = False  # the last claim took all that was due
         self._is_pressing = False  # results are to be recorded now
         self._linger: asyncio.TimerHandle | None = None
@@ -129,6 +129,7 @@ class Dispatcher:
             await self._note(batch, recording)
         finally:
             goes_on = await self._start_claimed(claiming)
+        # The last: nothing could be claimed, but what was recorded has made room.
         return goes_on or self._is_pressing or (claiming is None and bool(batch))
 
     async def _rest(self) -> None:
@@ -177,8 +178,9 @@ class Dispatcher:
         return bool(batch)
 
     def _next_batch(self) -> list[Result]:
-        """The results to record now. After a batch that could not be recorded these are all of
-        them: their leases may have ended, and the next step is a claim."""
+        """The results to record now, none while they wait for others. After a batch that could not
+        be recorded these are all of them: their leases may have ended, and the next step is a
+        claim."""
         if self._is_behind:
             return list(self._finished)
         if not self._is_pressing:
@@ -223,7 +225,8 @@ class Dispatcher:
             return False
         claimed = await claiming
         started_after, self._resume_after = self._resume_after, claimed.resume_after
-        # Nobody was given less than is due, but for what has as much in flight as it may have.
+        # Where there is room for a whole claim, so few jobs are all that was due, but for endpoints
+        # that had as much in flight as they may have.
         is_small = len(claimed.jobs) < IN_FLIGHT_PER_ENDPOINT
         self._is_quiet = is_small and self._slots - len(self._running) >= _CLAIM_MAX
         for job in claimed.jobs:
