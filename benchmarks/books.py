@@ -131,8 +131,8 @@ def prepare(number: int, tenant_count: int, at_once: int = 1) -> Callable[[], ob
 
 def _drawing(client: int, tenant_count: int) -> Callable[..., dict[str, Any]]:
     """Draws the arguments of a posting as cheaply as pgbench draws them: `randint` and `ids.new`
-    would take a third of what the posting takes. Sources count up and never repeat: the first is
-    the nanosecond, the last digit is the client."""
+    would be a quarter of the client's Python (PROFILE.md). Sources count up and never repeat: the
+    first is the nanosecond, the last digit is the client."""
     chance = random.Random(client).random  # noqa: S311  # which tenant is no secret
     source = f"ftx_{ids.new('ftx')[4:11]}"
     numbers = itertools.count(time.time_ns() // 10 * 10 + client, 10)
