@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import pytest
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
@@ -189,9 +191,7 @@ def test_what_goes_alone_has_its_turn_however_large_a_set_may_be(acme, money, se
 
 
 @pytest.mark.parametrize("size", [1, 200])
-def test_a_lock_does_not_turn_the_order_of_old_messages_round(
-    acme, money, settings, monkeypatch, size
-):
+def test_a_lock_does_not_turn_the_order_of_old_messages_round(acme, money, settings, size):
     """They wait no more for each other (judging.WAITS_AT_MOST), so only the queue says which is
     first: whoever had the balance lets go of it between the settlement and the return."""
     settings.NETWORK_MESSAGES_PER_SET = size
@@ -201,17 +201,15 @@ def test_a_lock_does_not_turn_the_order_of_old_messages_round(
     report(money, rows, EventKind.SETTLED)
     report(money, rows, EventKind.RETURNED, code="R01")
 
-    apply = money.transfer.apply
-
-    def locked(effects, now):
+    def meets_a_lock(effects, now):
         if any(event.kind == EventKind.SETTLED for _, _, event in effects):
             raise OperationalError("locked") from LockNotAvailable()
-        apply(effects, now)
+        money.transfer.apply(effects, now)
 
+    unlucky = copy(money.transfer)
+    vars(unlucky)["apply"] = meets_a_lock
     late = NOW + 2 * WAITS_AT_MOST
-    with monkeypatch.context() as patch:
-        patch.setattr(money.transfer, "apply", locked)
-        assert messages.apply_new(money.transfer, now=late) == 0
+    assert messages.apply_new(unlucky, now=late) == 0
     assert messages.apply_new(money.transfer, now=late) == 2
 
     row = type(rows[0]).objects.get()
