@@ -12,15 +12,25 @@ from common.engine.cooldown import CoolDown
 
 log = structlog.get_logger(__name__)
 
-CHANNEL = "ballast:webhooks:due"
 _TIMEOUT = 0.25  # seconds a dead Valkey may cost a caller, once
 _SKIP_FOR = 1.0  # seconds without another try after that
+
+
+def channel(url: str) -> str:
+    """The channel that the dispatchers of the Valkey at `url` listen on.
+
+    It carries the number of the database, because a server has one set of channels for all of its
+    databases, and installations that share a server wake their own dispatchers only.
+    """
+    database = Redis.from_url(url).get_connection_kwargs().get("db", 0)
+    return f"ballast:webhooks:due:{database}"
 
 
 class Waker:
     """Publishes wake-ups. It never raises, and while Valkey is down it waits only once a second."""
 
     def __init__(self, url: str) -> None:
+        self._channel = channel(url)
         self._client = Redis.from_url(
             url,
             socket_timeout=_TIMEOUT,
@@ -33,10 +43,10 @@ class Waker:
         if not self._pause.is_over:
             return
         try:
-            self._client.publish(CHANNEL, b"")
+            self._client.publish(self._channel, b"")
         except RedisError as error:
             self._pause.begin()
-            log.warning("wake_up_lost", channel=CHANNEL, error=type(error).__name__)
+            log.warning("wake_up_lost", channel=self._channel, error=type(error).__name__)
 
 
 _wakers: dict[str, Waker] = {}

@@ -23,11 +23,12 @@ from webhooks.states import DeliveryStatus, EndpointStatus
 def wake_ups():
     """What a listening dispatcher hears: call it for the number of wake-ups so far."""
     with Redis.from_url(settings.REDIS_URL) as client, client.pubsub() as listener:
-        listener.subscribe(wake.CHANNEL)
+        channel = wake.channel(settings.REDIS_URL)
+        listener.subscribe(channel)
         listener.get_message(timeout=30)  # the confirmation
 
         def heard():
-            client.publish(wake.CHANNEL, b"now")  # it comes after what was published before
+            client.publish(channel, b"now")  # it comes after what was published before
             return sum(1 for _ in iter(lambda: listener.get_message(timeout=30)["data"], b"now"))
 
         yield heard
@@ -265,6 +266,12 @@ class TestWakeUp:
             publish(acme)
 
         assert wake_ups() == 0
+
+    def test_is_heard_by_the_dispatchers_of_one_installation(self):
+        ours, theirs = (f"unix:///valkey.sock?db={number}" for number in (0, 3))
+
+        assert wake.channel(ours) != wake.channel(theirs)
+        assert wake.channel("redis://localhost:6379") == wake.channel(ours)
 
 
 class TestHistory:

@@ -113,9 +113,9 @@ async def _listen(kick: Callable[[], None]) -> None:
     while True:
         try:
             client = redis.asyncio.Redis.from_url(settings.REDIS_URL)
-            async with client, client.pubsub() as channel:
-                await channel.subscribe(wake.CHANNEL)
-                async for _message in channel.listen():
+            async with client, client.pubsub() as listener:
+                await listener.subscribe(wake.channel(settings.REDIS_URL))
+                async for _message in listener.listen():
                     kick()
         except (RedisError, OSError) as error:
             log.warning("wake_ups_unavailable", error=type(error).__name__)
