@@ -27,6 +27,16 @@ WHERE {_LOOKED_AT} AND NOT EXISTS (
     WHERE delivery.event_id = event.id AND delivery.endpoint_id = receiver.id)
 """  # noqa: S608  # our own text
 
+# Nobody is sent another tenant's event. The database refers a delivery to an endpoint of its own
+# tenant only; what event it is of, is checked here.
+_STRAY = f"""
+SELECT event.tenant_id, delivery.id, 'takes ' || event.id || ' to an endpoint of '
+    || delivery.tenant_id
+FROM webhooks_webhookevent AS event
+JOIN webhooks_webhookdelivery AS delivery ON delivery.event_id = event.id
+WHERE {_LOOKED_AT} AND delivery.tenant_id <> event.tenant_id
+"""  # noqa: S608  # our own text
+
 # A delivery that is called delivered has a try that a receiver accepted.
 _UNPROVEN = f"""
 SELECT event.tenant_id, delivery.id, 'is delivered, but no receiver has taken it'
@@ -110,6 +120,7 @@ def check(scope: Scope) -> Iterator[Finding]:
     values = {**scope.values, "retries": len(SCHEDULE), "order_wait": ORDER_WAIT}
     for code, statement in {
         "event_undelivered": _UNDELIVERED,
+        "delivery_stray": _STRAY,
         "delivery_unproven": _UNPROVEN,
         "delivery_given_up": _GIVEN_UP,
         "delivery_put_aside": _PUT_ASIDE,

@@ -51,6 +51,18 @@ WEBHOOKS = [
         "UPDATE webhooks_webhookevent SET payment_id = 'ftx_none', sequence = 77 WHERE id = '{e}'",
     ),
     Damage(
+        "21f event sent to another tenant's endpoint",
+        USUAL,
+        "delivery_stray",
+        "INSERT INTO webhooks_webhookendpoint SELECT (jsonb_populate_record(endpoint,"
+        " jsonb_build_object('id', 'whe_other', 'tenant_id', '{t2}'))).*"
+        " FROM webhooks_webhookendpoint AS endpoint WHERE id = '{endpoint}';"
+        "INSERT INTO webhooks_webhookdelivery SELECT (jsonb_populate_record(delivery,"
+        " jsonb_build_object('id', 'dlv_stray', 'tenant_id', '{t2}', 'endpoint_id', 'whe_other')"
+        ")).*"
+        " FROM webhooks_webhookdelivery AS delivery WHERE event_id = '{e}'",
+    ),
+    Damage(
         "42 delivery never due",
         USUAL,
         "delivery_never_due",
