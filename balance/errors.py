@@ -27,7 +27,7 @@ class PostingConflict(Conflict):
     code = "posting_conflict"
     is_public = False
     title = "Already posted with another amount"
-    advice = "The same cause cannot move two amounts. Use a new source id for a new movement."
+    advice = "The same cause cannot move two amounts. Use a new source id for each amount."
 
 
 class InvalidAdjustment(InvalidInput):

@@ -25,6 +25,7 @@ from balance.models import DESCRIPTION_LENGTH_MAX, SOURCE_LENGTH_MAX, Balance
 from balance.posting import Order, Posting
 from common import ids
 from common.engine import arrays, sql
+from common.engine.lookups import one_of
 from common.engine.postgresql.direct import Row
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.models import Tenant
@@ -148,9 +149,9 @@ def _rows(orders: Sequence[Order], now: datetime) -> list[Row]:
 def open_balances(tenant_ids: Collection[str]) -> set[str]:
     """Give each tenant a balance row, in the order in which a set locks them, while none is
     locked; the tenants that do not exist."""
-    has_balance = Balance.objects.filter(tenant_id__in=tenant_ids, currency=CURRENCY)
+    has_balance = Balance.objects.filter(one_of("tenant_id", tenant_ids), currency=CURRENCY)
     missing = set(tenant_ids) - set(has_balance.values_list("tenant_id", flat=True))
-    known = set(Tenant.objects.filter(pk__in=missing).values_list("pk", flat=True))
+    known = set(Tenant.objects.filter(one_of("pk", missing)).values_list("pk", flat=True))
     for tenant_id in sorted(known):
         posting.create_row(tenant_id=tenant_id)
     return missing - known

@@ -19,6 +19,7 @@ from balance import services as ledger
 from common import sweeps
 from common.database import outages
 from common.database_clock import judged
+from common.engine.lookups import one_of
 from common.money import format_cents
 from funding.models import (
     AutoFundingConfig,
@@ -98,7 +99,7 @@ def after_outcomes(fundings: Sequence[FundingTransaction], *, now: datetime) -> 
 def _perhaps_low(tenant_ids: Collection[str]) -> set[str]:
     """Those of the tenants for whom `evaluate` would do anything: the balance is low, or was and
     nobody has noted that it recovered."""
-    configs = AutoFundingConfig.objects.filter(tenant_id__in=tenant_ids, enabled=True)
+    configs = AutoFundingConfig.objects.filter(one_of("tenant_id", tenant_ids), enabled=True)
     rows = list(configs.values_list("tenant_id", "low_balance_threshold", "low_since"))
     funds = balances.summaries([tenant_id for tenant_id, _, _ in rows]) if rows else {}
     return {

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from balance import services as ledger
+from common.engine.lookups import one_of
 from funding import selectors
 from funding.models import (
     AccountBackOff,
@@ -150,8 +151,8 @@ def note_successes(fundings: Sequence[FundingTransaction]) -> None:
     """Fundings have completed, whatever started them: of their accounts the next failure starts
     from 1 h again, and what waited for them goes on. The caller holds the balance rows."""
     tenant_ids = {funding.tenant_id for funding in fundings}
-    back_offs = AccountBackOff.objects.filter(tenant_id__in=tenant_ids)
-    waiting = AutoFundingConfig.objects.filter(tenant_id__in=tenant_ids).exclude(
+    back_offs = AccountBackOff.objects.filter(one_of("tenant_id", tenant_ids))
+    waiting = AutoFundingConfig.objects.filter(one_of("tenant_id", tenant_ids)).exclude(
         paused_reason="", failures_in_a_row=0
     )
     known = back_offs.values_list("tenant_id").union(waiting.values_list("tenant_id"))

@@ -14,6 +14,7 @@ from django.db import transaction
 
 from balance import services as ledger
 from common.engine import sql
+from common.engine.lookups import one_of
 from transfers.contract import Effect, MessageHandler, Subject
 from transfers.inbox import judging
 from transfers.inbox.judging import Others, Verdict
@@ -38,7 +39,7 @@ class Outcome(NamedTuple):
 
 def by_ids(handler: MessageHandler[Subject], event_ids: Collection[int]) -> Take:
     """Takes those of these messages that still wait and that nobody has locked."""
-    due = judging.waiting(handler).filter(pk__in=event_ids).order_by("pk")
+    due = judging.waiting(handler).filter(one_of("pk", event_ids)).order_by("pk")
     return due.select_for_update(skip_locked=True).all
 
 
@@ -109,5 +110,5 @@ def _busy(plain: Sequence[Verdict], *, skip: bool) -> dict[str, list[int]]:
 
 
 def _close(event_ids: Collection[int], now: datetime) -> None:
-    rows = InboundEvent.objects.filter(pk__in=event_ids)
+    rows = InboundEvent.objects.filter(one_of("pk", event_ids))
     rows.update(outcome=InboundOutcome.APPLIED, note="", decided_at=now, next_attempt_at=None)

@@ -163,7 +163,7 @@ def _require_possible(handler: MessageHandler[Any], row: Any, proposal: HandSett
     if not is_unanswered and not handler.rules[kind].moves_from(row.status):
         raise SettlementRefused(f"It is {row.status}: nothing is to be {kind}.")
     if proposal.amount != row.amount:
-        raise SettlementRefused("The amount is not that of the movement.", field="amount")
+        raise SettlementRefused("The amount is not that of the transfer.", field="amount")
     said = InboundEvent.objects.filter(instruction_id=proposal.subject_id)
     waiting = said.filter(outcome=InboundOutcome.NEW)
     if is_unanswered:  # what agrees waits for just this

@@ -261,7 +261,7 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("changes", "words"),
         [
-            ({"amount": 24_999}, "The amount is not that of the movement."),
+            ({"amount": 24_999}, "The amount is not that of the transfer."),
             ({"subject_id": "ftx_00000000000000000000000000"}, "There is no such"),
             ({"subject_id": "nonsense"}, "There is no such"),
             ({"bank_reference": " "}, "1 to 64 characters"),
