@@ -58,8 +58,8 @@ class Batch(Generic[Row]):
     now: datetime
     begun: float
     _silent: list[Exception] = field(default_factory=list)
-    # What the network said about rows that it was asked for, by their ids.
-    _found: dict[str, Accepted | None] = field(default_factory=dict)
+    # What the network said about rows that it was asked for, by their ids, or that it was silent.
+    _found: dict[str, Accepted | NetworkUnavailable | None] = field(default_factory=dict)
 
     def submit(self) -> bool:
         """Hand over what may be sent, then see to the rest. Returns whether the network answered,
@@ -104,7 +104,7 @@ class Batch(Generic[Row]):
             try:
                 self._found[row.pk] = self.network.find(row.pk)
             except NetworkUnavailable as error:
-                self._note_silence(error, instructions=1)
+                self._found[row.pk] = error
             except Exception:
                 log.exception("submission_failed", instruction_id=row.pk)
 
@@ -234,6 +234,8 @@ class Batch(Generic[Row]):
         if row.pk not in self._found:
             self._ask(row)
         accepted = self._found[row.pk]
+        if isinstance(accepted, NetworkUnavailable):
+            raise accepted
         if accepted is None and row.attempts <= len(RETRY_AFTER):
             raise NetworkUnavailable("an earlier try may still arrive")
         return accepted

@@ -402,6 +402,17 @@ class TestWhatMayNotBeSentAnyMore:
         assert sorted(self.bank.asked) == sorted(row.pk for row in self.ended)
         assert set(type(self.fine).objects.values_list("status", flat=True)) == {"pending"}
 
+    def test_is_asked_for_once_a_run_however_silent_the_network_is(self, acme, money):
+        self.bank.is_deaf = True
+        now = NOW
+        for wait in RETRY_AFTER:
+            now += wait
+            self.bank.asked.clear()
+            submit(money, now)
+
+        assert sorted(self.bank.asked) == sorted(row.pk for row in self.ended)
+        assert states_of([*self.ended, self.fine]) == ["reserved"] * 3 + ["pending"]
+
     def test_and_the_others_are_sent_however_slow_the_questions_are(self, acme, money, monkeypatch):
         """Each leaves no time for a call, so the others are sent by a later run."""
         clock = self.stop_the_clock(monkeypatch)
