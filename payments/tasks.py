@@ -19,8 +19,8 @@ def submit_due(**_future: object) -> None:
 
 @shared_task(name="payments.process_network_events")
 def process_network_events(**_future: object) -> None:
-    if messages.run(PAYMENTS, now=utc_now()):
-        enqueue_next("payments.process_network_events")
+    name = "payments.process_network_events"
+    messages.run(PAYMENTS, now=utc_now(), wake=lambda: enqueue_next(name))
 
 
 @shared_task(name="payments.run_waiting")

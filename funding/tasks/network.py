@@ -18,5 +18,5 @@ def submit_due(**_future: object) -> None:
 
 @shared_task(name="funding.process_network_events")
 def process_network_events(**_future: object) -> None:
-    if messages.run(FUNDING, now=utc_now()):
-        enqueue_next("funding.process_network_events")
+    name = "funding.process_network_events"
+    messages.run(FUNDING, now=utc_now(), wake=lambda: enqueue_next(name))

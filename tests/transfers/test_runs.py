@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from celery import current_app
+from django.conf import settings
 
 from common.engine import wakeups
 from config.celery import app
@@ -14,6 +15,7 @@ from tests.builders import NOW
 from tests.transfers.directions import DIRECTIONS
 from transfers import submission
 from transfers.inbox import arrivals, messages
+from transfers.inbox.models import InboundEvent
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,7 +61,7 @@ def test_a_whole_page_of_messages_is_followed_by_the_next(acme, name, monkeypatc
     submission.submit_due(money.transfer, now=NOW)
     monkeypatch.setattr(arrivals, "POLL_BATCH", 2)
 
-    assert [messages.run(money.transfer, now=LATER) for _ in range(2)] == [True, False]
+    assert [wakes(money) for _ in range(2)] == [1, 0]
 
 
 @pytest.mark.parametrize("name", DIRECTIONS)
@@ -74,4 +76,26 @@ def test_a_network_that_repeats_itself_keeps_no_worker_busy(acme, name, connect,
     submission.submit_due(money.transfer, now=NOW)
     monkeypatch.setattr(arrivals, "POLL_BATCH", 2)
 
-    assert [messages.run(money.transfer, now=LATER) for _ in range(2)] == [True, False]
+    assert [wakes(money) for _ in range(2)] == [1, 0]
+
+
+@pytest.mark.parametrize("name", DIRECTIONS)
+def test_another_worker_takes_the_next_page_while_this_one_is_applied(acme, name, monkeypatch):
+    money = DIRECTIONS[name]
+    ids = [money.make(acme, 100).pk for _ in range(4)]
+    submission.submit_due(money.transfer, now=NOW)
+    monkeypatch.setattr(arrivals, "POLL_BATCH", 4)
+    monkeypatch.setattr(settings, "NETWORK_MESSAGES_PER_SET", 2)
+    waiting = InboundEvent.objects.filter(instruction_id__in=ids, outcome="new")
+    at_wake: list[int] = []
+
+    messages.run(money.transfer, now=LATER, wake=lambda: at_wake.append(waiting.count()))
+
+    assert at_wake == [2]  # of the page's four messages two were applied then
+
+
+def wakes(money):
+    """How often a run wakes another worker."""
+    calls: list[None] = []
+    messages.run(money.transfer, now=LATER, wake=lambda: calls.append(None))
+    return len(calls)

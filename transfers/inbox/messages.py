@@ -10,7 +10,7 @@ what they do to them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic
@@ -54,12 +54,17 @@ def process(handler: MessageHandler[Subject], *, now: datetime) -> int:
 
 
 @judged
-def run(handler: MessageHandler[Subject], *, now: datetime) -> bool:
-    """One run of the sweep; returns whether there may be more: a whole page came, or much was
-    applied. Where nothing can be applied the next sweep is early enough."""
+def run(handler: MessageHandler[Subject], *, now: datetime, wake: Callable[[], object]) -> None:
+    """Collect and apply what the networks have, as much as one run takes.
+
+    `wake` is called once, as soon as it is known that there may be more than that: after the first
+    messages that were applied if a whole page came, otherwise when many were. So another worker
+    collects the next page while this one applies. Where nothing can be applied the next sweep is
+    early enough.
+    """
     came = arrivals.collect_alone(id_prefix=handler.id_prefix, now=now)
-    applied = apply_new(handler, now=now)
-    return applied > RUN_MAX // 2 or (applied > 0 and came >= arrivals.POLL_BATCH)
+    many = 0 if came >= arrivals.POLL_BATCH else RUN_MAX // 2
+    _Run(handler, now, RUN_MAX, many=many, wake=wake).go()
 
 
 @judged
@@ -112,11 +117,14 @@ def failure_columns(event: InboundEvent, *, now: datetime) -> dict[str, object]:
 
 @dataclass
 class _Run(Generic[Subject]):
-    """One run, of about `limit` messages at most."""
+    """One run, of about `limit` messages at most. It calls `wake` when it has applied more than
+    `many`."""
 
     handler: MessageHandler[Subject]
     now: datetime
     limit: int
+    many: int = 0
+    wake: Callable[[], object] | None = None
     applied: int = 0
     # What it has judged and not applied.
     passed: set[int] = field(default_factory=set)
@@ -135,10 +143,17 @@ class _Run(Generic[Subject]):
         is_more = True
         while is_more and self.limit > 0:
             first = self._set() if self.queue.kinds else []
+            self._tell_of_more()
             if 0 < len(first) < self.size:
                 continue  # with what is behind these
             is_more = self._one_by_one(first[-1] if first else None) or bool(first)
+        self._tell_of_more()
         return self.applied
+
+    def _tell_of_more(self) -> None:
+        if self.wake is not None and self.applied > self.many:
+            self.wake()
+            self.wake = None
 
     # --- Together
 
