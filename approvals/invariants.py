@@ -22,7 +22,8 @@ WHERE approval.decision IN ('approved', 'declined')
     AND (%(tenant_ids)s::text[] IS NULL OR approval.tenant_id = ANY(%(tenant_ids)s))
     AND NOT EXISTS (
         SELECT FROM tenants_auditevent AS line
-        WHERE line.subject_id = approval.{subject} AND line.created_at = approval.decided_at
+        WHERE line.subject_id = approval.{subject} COLLATE "default"
+            AND line.created_at = approval.decided_at
             AND line.tenant_id = approval.tenant_id
             AND line.action = 'confirmation.' || approval.decision
             AND line.details @> jsonb_build_object('confirmationId', approval.id)

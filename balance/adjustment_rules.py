@@ -35,7 +35,8 @@ SELECT adjustment.tenant_id, adjustment.id, 'is not in the audit log as it is'
 FROM balance_adjustment AS adjustment
 WHERE {_LOOKED_AT} AND NOT EXISTS (
     SELECT FROM tenants_auditevent AS event
-    WHERE event.subject_id = adjustment.id AND event.tenant_id = adjustment.tenant_id
+    WHERE event.subject_id = adjustment.id COLLATE "default"
+        AND event.tenant_id = adjustment.tenant_id
         AND event.action = 'balance.' || adjustment.type
         AND event.actor_type = adjustment.actor_type AND event.actor_id = adjustment.actor_id
         AND event.created_at = adjustment.created_at
@@ -77,7 +78,7 @@ WHERE proposal.decision <> 'open'
     AND (%(tenant_ids)s::text[] IS NULL OR proposal.tenant_id = ANY(%(tenant_ids)s))
     AND (%(full)s OR proposal.decided_at > %(since)s)
     AND (SELECT count(DISTINCT line.action) FROM tenants_auditevent AS line
-        WHERE line.subject_id = proposal.id AND line.actor_type = 'staff'
+        WHERE line.subject_id = proposal.id COLLATE "default" AND line.actor_type = 'staff'
             AND line.details @> jsonb_build_object('amount', proposal.amount)
             AND (line.action, line.actor_id, line.created_at) IN (
                 ('adjustment.proposed', proposal.proposed_by_id, proposal.proposed_at),

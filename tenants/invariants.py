@@ -28,7 +28,7 @@ WHERE key.created_at > CASE WHEN %(full)s THEN '-infinity' ELSE %(since)s END
     AND (%(tenant_ids)s::text[] IS NULL OR key.tenant_id = ANY(%(tenant_ids)s))
     AND NOT EXISTS (
         SELECT FROM tenants_auditevent AS line
-        WHERE line.subject_id = key.id AND line.tenant_id = key.tenant_id
+        WHERE line.subject_id = key.id COLLATE "default" AND line.tenant_id = key.tenant_id
             AND line.action = 'api_key.issued')
 """
 

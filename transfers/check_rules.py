@@ -126,7 +126,9 @@ WHERE transfer.id = ANY(%(ids)s) AND (
 """)
 
 # Money arrived, left or came back exactly where the network said so, with this amount. A message
-# that a person resolved counts for what it says if the audit log names that person.
+# that a person resolved counts for what it says if the audit log names that person. Our ids have
+# the collation "C"; what networks and the audit log call ids has the database's: without COLLATE
+# no index would serve them.
 MESSAGES = SQL("""
 SELECT transfer.tenant_id, transfer.id, transfer.status || CASE WHEN said.fits IS FALSE
     THEN ', but a message applied to it has another amount or network'
@@ -143,10 +145,12 @@ LEFT JOIN LATERAL (
             AND network = transfer.network) FILTER (WHERE outcome = 'applied') AS fits,
         bool_or(outcome = 'resolved' AND NOT EXISTS (
             SELECT FROM tenants_auditevent AS line
-            WHERE line.subject_id = transfer.id AND line.action = 'network_event.resolved'
+            WHERE line.subject_id = transfer.id COLLATE "default"
+                AND line.action = 'network_event.resolved'
                 AND line.details ->> 'eventId' = message.event_id)) AS put_away
     FROM network_inbox_inboundevent AS message
-    WHERE instruction_id = transfer.id AND outcome IN ('applied', 'resolved')
+    WHERE instruction_id = transfer.id COLLATE "default"
+        AND outcome IN ('applied', 'resolved')
 ) AS said ON true
 WHERE transfer.id = ANY(%(ids)s) AND (
     (transfer.completed_at IS NOT NULL AND said.settled IS NOT TRUE)

@@ -69,11 +69,12 @@ FROM webhooks_webhookevent AS event
 JOIN webhooks_webhookdelivery AS delivery ON delivery.event_id = event.id
 WHERE {_LOOKED_AT} AND delivery.status IN ('skipped', 'canceled') AND NOT EXISTS (
     SELECT FROM tenants_auditevent AS line
-    WHERE line.subject_id = delivery.endpoint_id AND CASE delivery.status
+    WHERE line.subject_id = delivery.endpoint_id COLLATE "default" AND CASE delivery.status
         WHEN 'canceled' THEN line.action = 'webhook.removed'
         ELSE line.action = 'webhook.disabled' AND NOT EXISTS (
             SELECT FROM tenants_auditevent AS again
-            WHERE again.subject_id = delivery.endpoint_id AND again.action = 'webhook.enabled'
+            WHERE again.subject_id = delivery.endpoint_id COLLATE "default"
+                AND again.action = 'webhook.enabled'
                 AND again.created_at > line.created_at
                 AND again.created_at < delivery.queued_at - interval '1 minute') END)
 """  # noqa: S608  # our own text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from common import sealed
+from common import audits, sealed
 from funding import invariants as funding
 from funding.models import Confirmation
 from payments import invariants as payments
@@ -67,3 +67,67 @@ def test_rows_from_the_future_are_looked_for_by_index(name):
     plan = generic_plan(ahead.statement(kind).replace("%(tenant_ids)s", "$1"))
 
     assert f"Seq Scan on {kind.table}" not in plan
+
+
+# Tables whose rows are few for each tenant are left out.
+BIG = {
+    "api_idempotencykey",
+    "balance_transaction",
+    "funding_fundingevent",
+    "funding_fundingtransaction",
+    "network_inbox_inboundevent",
+    "payments_payment",
+    "payments_paymentevent",
+    "tenants_auditevent",
+    "webhooks_webhookdelivery",
+    "webhooks_webhookevent",
+}
+
+
+# An index of those that a person is to look at: all of it is read.
+FEW = {"inbound_review"}
+
+
+@pytest.mark.parametrize("name", sorted(each.name for each in audits.slices()))
+def test_no_rule_about_given_rows_reads_a_whole_table(name):
+    (slices,) = (each for each in audits.slices() if each.name == name)
+
+    assert read_whole(lambda: list(slices.judge(["ftx_0", "pay_0"]))) & BIG == set()
+
+
+@pytest.mark.parametrize("check", audits.checks(), ids=lambda check: check.__module__)
+def test_what_a_rule_compares_with_the_audit_log_is_looked_up_there(check):
+    read = read_whole(lambda: list(check(audits.Scope(full=True))))
+
+    assert read & {"network_inbox_inboundevent", "tenants_auditevent"} == set()
+
+
+def read_whole(judge):
+    """The tables of which `judge` reads everything, though it may not where an index serves."""
+    asked: list[tuple[str, dict[str, object]]] = []
+
+    def note(execute, statement, values, many, context):
+        asked.append((statement, values))
+        return execute(statement, values, many, context)
+
+    with connection.execute_wrapper(note):
+        judge()
+    assert asked
+    with connection.cursor() as cursor:
+        for choice in ("seqscan", "hashjoin", "mergejoin", "material"):
+            cursor.execute(f"SET LOCAL enable_{choice} = off")
+        return {table for each in asked for table in without_condition(plan_of(cursor, *each))}
+
+
+def plan_of(cursor, statement, values):
+    cursor.execute(f"EXPLAIN (FORMAT JSON) {statement}", values)
+    (((plan,),),) = cursor.fetchall()
+    return plan["Plan"]
+
+
+def without_condition(node):
+    is_found = "Index Cond" in node or node["Node Type"] == "Bitmap Heap Scan"
+    if "Relation Name" in node and not is_found and node.get("Index Name") not in FEW:
+        yield node["Relation Name"]
+    for part in node.get("Plans", ()):
+        yield from without_condition(part)

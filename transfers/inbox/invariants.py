@@ -31,14 +31,17 @@ WHERE settlement.decision = 'approved'
             IS DISTINCT FROM ROW(settlement.subject_id, settlement.kind, settlement.amount,
                 settlement.decided_by_id)
         OR (SELECT count(DISTINCT line.action) FROM tenants_auditevent AS line
-            WHERE line.subject_id = settlement.id AND line.actor_type = 'staff'
+            WHERE line.subject_id = settlement.id COLLATE "default"
+                AND line.actor_type = 'staff'
                 AND (line.action, line.actor_id) IN (
                     ('settlement.proposed', settlement.proposed_by_id),
                     ('settlement.approved', settlement.decided_by_id))) < 2)
 UNION ALL
 SELECT '', message.instruction_id, 'message by hand that nobody approved: ' || message.event_id
 FROM network_inbox_inboundevent AS message
-WHERE message.by_hand <> '' AND NOT EXISTS (
+WHERE message.by_hand <> ''
+    AND message.received_at > CASE WHEN %(full)s THEN '-infinity' ELSE %(since)s END
+    AND NOT EXISTS (
     SELECT FROM network_inbox_handsettlement AS settlement
     WHERE settlement.event_id = message.id AND settlement.decision = 'approved')
 """
