@@ -103,7 +103,8 @@ PLANTS: dict[str, Plant] = {
                 "rows = Payment.objects.select",
             )
         },
-        seed=2,
+        seed=3,
+        theme="expiry",
     ),
     "success-of-nothing": Plant(
         "auto-funding swallows a lost connection, and the block around it ends in silence",
@@ -121,7 +122,7 @@ PLANTS: dict[str, Plant] = {
                 "ON row.id = given.id",
             )
         },
-        seed=11,
+        seed=12,
     ),
     "answer-apart": Plant(
         "the answer of a request is kept in a transaction of its own (api/idempotency.py)",
