@@ -235,6 +235,7 @@ class Batch(Generic[Row]):
             self._ask(row)
         accepted = self._found[row.pk]
         if isinstance(accepted, NetworkUnavailable):
+            self._silent.append(accepted)
             raise accepted
         if accepted is None and row.attempts <= len(RETRY_AFTER):
             raise NetworkUnavailable("an earlier try may still arrive")

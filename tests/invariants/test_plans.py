@@ -73,6 +73,8 @@ def test_rows_from_the_future_are_looked_for_by_index(name):
 
 # What the audit compares rows with, by ids of another collation than theirs.
 COMPARED = {"network_inbox_inboundevent", "tenants_auditevent"}
+# Which messages were made by hand is found by reading all of them, however old they say they are.
+READ_ALL = {"transfers.inbox.invariants.check": {"network_inbox_inboundevent"}}
 # An index of those that a person is to look at: all of it is read.
 FEW = {"inbound_review"}
 
@@ -105,7 +107,7 @@ def test_what_the_audit_compares_a_row_with_is_looked_up():
 
     read = {name: read_whole(rule) & COMPARED for name, rule in rules.items()}
 
-    assert {name: tables for name, tables in read.items() if tables} == {}
+    assert {name: tables for name, tables in read.items() if tables} == READ_ALL
 
 
 def read_whole(judge):

@@ -413,6 +413,18 @@ class TestWhatMayNotBeSentAnyMore:
         assert sorted(self.bank.asked) == sorted(row.pk for row in self.ended)
         assert states_of([*self.ended, self.fine]) == ["reserved"] * 3 + ["pending"]
 
+    def test_is_not_asked_for_batch_by_batch_by_a_run_that_met_silence(self, acme, money):
+        self.bank.is_deaf = True
+        now = NOW
+        for number, wait in enumerate(RETRY_AFTER, start=1):
+            now += wait
+            if number == len(RETRY_AFTER):
+                self.bank.capabilities = replace(self.bank.capabilities, together=1)
+            self.bank.asked.clear()
+            submit(money, now)
+
+        assert len(self.bank.asked) == 1
+
     def test_and_the_others_are_sent_however_slow_the_questions_are(self, acme, money, monkeypatch):
         """Each leaves no time for a call, so the others are sent by a later run."""
         clock = self.stop_the_clock(monkeypatch)

@@ -39,9 +39,7 @@ WHERE settlement.decision = 'approved'
 UNION ALL
 SELECT '', message.instruction_id, 'message by hand that nobody approved: ' || message.event_id
 FROM network_inbox_inboundevent AS message
-WHERE message.by_hand <> ''
-    AND message.received_at > CASE WHEN %(full)s THEN '-infinity' ELSE %(since)s END
-    AND NOT EXISTS (
+WHERE message.by_hand <> '' AND NOT EXISTS (
     SELECT FROM network_inbox_handsettlement AS settlement
     WHERE settlement.event_id = message.id AND settlement.decision = 'approved')
 """
