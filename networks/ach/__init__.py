@@ -1,0 +1,1 @@
+"""ACH: entries in files that a bank takes and sends back."""
