@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "dashboard",
     "desk",
     *(["demo"] if DEBUG else []),  # its logins are public
+    "networks.ach",
     "networks.sandbox",
     "transfers.inbox",
     "webhooks",
