@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 
+import holidays
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +41,20 @@ class TestBankingDays:
             day
             for day in EVERY_DAY
             if calendar.is_banking_day(day) != (day.weekday() < 5 and day not in CLOSED_DAYS)
+        ]
+
+        assert differing == []
+
+    def test_equal_the_calendar_of_others_for_twenty_years(self):
+        """On every day: the first Juneteenth, in 2021, was a Saturday."""
+        federal_reserve = holidays.financial_holidays("XFED", years=range(2021, 2041))
+        days = [date(2021, 1, 1) + timedelta(days=n) for n in range(20 * 365 + 5)]
+        assert days[-1] == date(2040, 12, 31)
+
+        differing = [
+            day
+            for day in days
+            if calendar.is_banking_day(day) != (day.weekday() < 5 and day not in federal_reserve)
         ]
 
         assert differing == []
@@ -126,6 +141,27 @@ class TestDeadlines:
         assert calendar.return_due_date(settlement).isoformat() == ordinary
         assert calendar.unauthorized_return_due_date(settlement).isoformat() == unauthorized
         assert calendar.debit_availability(noon).isoformat() == ordinary
+
+    # By the same list: day of the year, live entries after a prenote, reversals, retries.
+    @pytest.mark.parametrize(
+        ("settled", "day_of_year", "live_from", "reversal_by", "retry_until"),
+        [
+            ("2026-07-03", 184, "2026-07-08", "2026-07-10", "2026-12-30"),
+            ("2026-11-27", 331, "2026-12-02", "2026-12-04", "2027-05-26"),
+            ("2026-12-28", 362, "2026-12-31", "2027-01-05", "2027-06-26"),
+            ("2027-06-18", 169, "2027-06-23", "2027-06-25", "2027-12-15"),
+            ("2027-12-31", 365, "2028-01-05", "2028-01-07", "2028-06-28"),
+        ],
+    )
+    def test_of_other_rules_are_counted_in_the_same_days(
+        self, settled, day_of_year, live_from, reversal_by, retry_until
+    ):
+        settlement = date.fromisoformat(settled)
+
+        assert settlement.timetuple().tm_yday == day_of_year
+        assert calendar.add_banking_days(settlement, 3).isoformat() == live_from
+        assert calendar.add_banking_days(settlement, 5).isoformat() == reversal_by
+        assert (settlement + timedelta(days=180)).isoformat() == retry_until
 
     @given(days)
     def test_unauthorized_returns_have_more_than_sixty_days(self, settled):
