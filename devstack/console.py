@@ -11,7 +11,15 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-PALETTE = {"web": 32, "worker": 33, "beat": 36, "dispatcher": 35, "postgres": 34, "valkey": 31}
+PALETTE = {
+    "web": 32,
+    "worker": 33,
+    "beat": 36,
+    "dispatcher": 35,
+    "bank": 95,
+    "postgres": 34,
+    "valkey": 31,
+}
 GREY = 90
 SIGN_OF_LIFE_SECONDS = 5
 OUTPUT_BYTES_SHOWN = 4000

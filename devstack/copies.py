@@ -34,7 +34,7 @@ class Recipe:
     seed: Callable[[Profile, Mapping[str, str], Sink], Mapping[str, str]] = preparation.no_seed
 
 
-PRODUCT_WITHOUT_DEMO_TENANT = Recipe(prepare=preparation.migrate, programs=programs.of_product)
+PRODUCT_WITHOUT_DEMO_TENANT = Recipe(prepare=preparation.migrate, programs=programs.of_copy)
 PRODUCT = replace(PRODUCT_WITHOUT_DEMO_TENANT, seed=preparation.seed)
 
 

@@ -59,6 +59,15 @@ class Profile:
         return self.home / "valkey"
 
     @property
+    def bank(self) -> Path:
+        """Of the stand-in bank: its books, keys, folders, and where it listens."""
+        return self.home / "bank"
+
+    @property
+    def bank_socket(self) -> Path:
+        return self.sockets / "bank.sock"
+
+    @property
     def state(self) -> Path:
         """What we know about the data; thrown away with it."""
         return self.home / "state"

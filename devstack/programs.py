@@ -1,7 +1,8 @@
-"""The product's own processes: what `./run up` starts beside the servers."""
+"""The product's own processes, and the stand-in bank: what `./run up` starts beside the servers."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 
@@ -12,6 +13,9 @@ WEB_PROCESSES = 2
 WEB_THREADS = 4
 WORKER_PROCESSES = 2
 CELERY = ["-m", "celery", "--quiet", "-A", "config"]
+# Of a new bank; `ctl terms` changes them. A banking day takes seconds while something waits, and a
+# late return comes soon after the money could be used, not after 60 days.
+BANK_TERMS = ("day_seconds=5", "late_return_days=4")
 # In a container everything runs as root; saying so at each start helps nobody.
 QUIET = {"PYTHONWARNINGS": "ignore:You're running the worker:UserWarning"}
 
@@ -30,6 +34,12 @@ def of_product(
         _program("beat", _beat(profile), environment, stop_seconds=10),
         _program("dispatcher", ["manage.py", "dispatch_webhooks"], environment, stop_seconds=20),
     ]
+
+
+def of_copy(profile: Profile, port: int, environment: Mapping[str, str]) -> list[Program]:
+    """The product and the bank that it sends its files to."""
+    bank = _program("bank", _bank(profile), os.environ, stop_seconds=5)
+    return [*of_product(profile, port, environment), bank]
 
 
 def manage(*arguments: str) -> list[str]:
@@ -68,3 +78,8 @@ def _worker(processes: int) -> list[str]:
 def _beat(profile: Profile) -> list[str]:
     options = [f"--schedule={profile.home / 'celerybeat-schedule'}", "--pidfile="]
     return [*CELERY, "beat", "--loglevel=WARNING", *options]
+
+
+def _bank(profile: Profile) -> list[str]:
+    options = [f"--home={profile.bank}", f"--control={profile.bank_socket}"]
+    return ["-m", "devstack.odfi", "serve", *options, *(f"--term={each}" for each in BANK_TERMS)]

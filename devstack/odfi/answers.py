@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from devstack.odfi import calendar, layouts, store
 from devstack.odfi.clock import read, written
@@ -232,8 +232,3 @@ def _day(subject: Subject) -> date:
 
 def _opening(day: date) -> datetime:
     return calendar.instant(day, calendar.OPENING)
-
-
-def soon(now: datetime) -> datetime:
-    """For what somebody asks for by hand: at once."""
-    return now + timedelta(milliseconds=1)

@@ -62,9 +62,9 @@ class Bank:
         """Work for ever: whenever something was delivered or is due."""
         while True:
             self.is_changed.clear()
-            await self.exclusively(self.work)
+            pause = await self.exclusively(self._work_and_pause)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.is_changed.wait(), self._pause())
+                await asyncio.wait_for(self.is_changed.wait(), pause)
 
     def work(self) -> None:
         """Do all that can be done now: take files, do what is due, hand out."""
@@ -111,7 +111,9 @@ class Bank:
         ).fetchone()
         return int(row[0]) <= FAILURES
 
-    def _pause(self) -> float:
+    def _work_and_pause(self) -> float:
+        """Work, and give the seconds until there is something to do by itself."""
+        self.work()
         due = days.next_due(self.db)
         if due is None:
             return WAIT_SECONDS_MAX

@@ -69,7 +69,7 @@ class Control:
     async def answer(self, line: bytes) -> dict[str, Any]:
         """Do what one line asks for."""
         try:
-            arguments = json.loads(line)
+            arguments = dict(json.loads(line))
             command = self._COMMANDS.get(arguments.pop("command", ""))
             if command is None:
                 raise byhand.Refused(f"there are: {', '.join(sorted(self._COMMANDS))}")

@@ -15,7 +15,7 @@ from devstack.odfi.answers import Answer, Subject
 from devstack.odfi.clock import written
 from devstack.odfi.judging import Report, examine
 from devstack.odfi.parts import Batch, Entry, Reason
-from devstack.odfi.scripts import COMPLETES, Kind, script_of
+from devstack.odfi.scripts import Kind, Script, script_of
 from devstack.odfi.terms import Terms
 
 SETTLE_RANK, ACK_RANK = 0, 0
@@ -94,8 +94,8 @@ def _finish(db: sqlite3.Connection, file_id: int, report: Report, taker: _Taker)
         verdict = "rejected"
         _undo(db, file_id)
     else:
-        verdict = "part_rejected" if taker.has_refusals else "accepted"
         taker.plan()
+        verdict = "part_rejected" if taker.has_refusals else "accepted"
     totals = report.totals
     db.execute(
         "UPDATE file SET identity = ?, header = ?, verdict = ?, reasons = ?, batches = ?,"
@@ -166,34 +166,44 @@ class _Taker:
         settles_at = self._settles_at(batch, entry)
         number, self.next_id = self.next_id, self.next_id + 1
         code = entries.refusal(batch, entry, self.day)
-        script = script_of(entry.account, batch.text("description"))
-        is_reply = entry.is_return
-        warned = "" if is_reply else rules.warning(self.db, batch, entry, settles_at)
-        status = "accepted"
-        if code:
-            status = "rejected"
-            self.has_refusals = True
-        elif script.kind is Kind.HOLD:
-            status = "held"
-        moves = status == "accepted" or (status == "rejected" and not is_reply)
-        self._write(batch, entry, number, status, code, warned, settles_at if moves else None)
-        subject = self._subject(batch, entry, number, settles_at)
-        if code and not is_reply:
-            self.answers.append(answers.by_operator(code, subject))
-        elif is_reply:
-            self.replies += [] if code else [(entry, number, settles_at)]
-        elif status == "accepted":
-            self._answers_of(batch, entry, subject, warned)
+        self.has_refusals |= bool(code)
+        if entry.is_return:
+            self._reply(entry, number, code, settles_at)
+        else:
+            self._forward(batch, entry, number, code, settles_at)
 
-    def _answers_of(self, batch: Batch, entry: Entry, subject: Subject, warned: str) -> None:
+    def _reply(self, entry: Entry, number: int, code: str, settles_at: datetime) -> None:
+        """A refused reply is not answered and moves nothing."""
+        if code:
+            self._write(entry, number, status="rejected", code=code)
+        else:
+            self._write(entry, number, status="accepted", settles_at=settles_at)
+            self.replies.append((entry, number, settles_at))
+
+    def _forward(
+        self, batch: Batch, entry: Entry, number: int, code: str, settles_at: datetime
+    ) -> None:
+        """A refused entry settles all the same, and so does its return."""
+        subject = self._subject(entry, number, settles_at)
+        script = script_of(entry.account, batch.text("description"))
+        warned = rules.warning(self.db, batch, entry, settles_at)
+        if code:
+            self._write(entry, number, status="rejected", code=code, settles_at=settles_at)
+            self.answers.append(answers.by_operator(code, subject))
+        elif script.kind is Kind.HOLD:
+            self._write(entry, number, status="held", warned=warned)
+        else:
+            self._write(entry, number, status="accepted", warned=warned, settles_at=settles_at)
+            if not self._is_ours(entry):
+                self._answers_of(batch, subject, script, warned)
+
+    def _answers_of(self, batch: Batch, subject: Subject, script: Script, warned: str) -> None:
         code = rules.return_for(warned, batch.header["sec"])
         if code:
             day = calendar.plus(calendar.day_of(subject.settles_at), 1)
             at = calendar.instant(day, calendar.OPENING)
             self.answers.append(answers.returned(code, subject, at))
-            return
-        script = script_of(entry.account, batch.text("description"))
-        if script is not COMPLETES and not self._is_ours(entry):
+        else:
             self.answers += answers.planned(script, subject, self.terms)
 
     def close(self, batch: Batch) -> None:
@@ -254,7 +264,7 @@ class _Taker:
             same_day_allowed=entry.amount <= self.terms.same_day_limit,
         )
 
-    def _subject(self, batch: Batch, entry: Entry, number: int, settles_at: datetime) -> Subject:
+    def _subject(self, entry: Entry, number: int, settles_at: datetime) -> Subject:
         return Subject(
             id=number,
             code=entry.code,
@@ -273,13 +283,13 @@ class _Taker:
 
     def _write(
         self,
-        batch: Batch,
         entry: Entry,
         number: int,
+        *,
         status: str,
-        code: str,
-        warned: str,
-        settles_at: datetime | None,
+        code: str = "",
+        warned: str = "",
+        settles_at: datetime | None = None,
     ) -> None:
         effect = 0
         if settles_at is not None:

@@ -88,7 +88,7 @@ class _Examination:
             self._stop("record_type_unknown", repr(kind))
         if kind not in NEXT[self.last] or record == layouts.PADDING:
             self._stop("record_order", f"{kind} after {self.last or 'nothing'}")
-        if ALIEN.search(record):
+        if kind != "5" and ALIEN.search(record):
             self._refuse("characters", "only printable ASCII is taken")
         self.last = kind
         self._RECORDS[kind](self, record)
@@ -171,7 +171,7 @@ class _Examination:
         """Refuse the batch we are in, or else the file."""
         if self.batch is not None:
             self.batch.refuse(self.line, code, detail)
-        elif not self.last or self.last in "18":
+        else:
             self.report.refuse(self.line, code, detail)
 
     def _stop(self, code: str, detail: str) -> None:

@@ -35,6 +35,7 @@ async def serve(
     _keep_port(bank, listener.port)
     await listener.adjust()
     socket = control or home / client.SOCKET
+    socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     commands = await Control(bank, listener).serve(socket)
     _write_connection(bank, listener.port, socket)
     sys.stdout.write(f"the bank takes files by SFTP at {HOST}:{listener.port}\n")
@@ -42,7 +43,7 @@ async def serve(
     work = asyncio.create_task(bank.run())
     await _until_stopped(work)
     commands.close()
-    await listener.stop()
+    listener.stop()
     work.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await work

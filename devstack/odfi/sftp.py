@@ -70,12 +70,12 @@ class _Files(asyncssh.SFTPServer):
 
     async def read(self, file_obj: object, offset: int, size: int) -> bytes:
         await self._stall()
-        limit = self._bank.faults.get("drop_download")
-        if limit is not None and self._read + size > (limit["value"] or 0):
-            await self._bank.strike("drop_download")
-            self._drop()
         data = cast("bytes", super().read(file_obj, offset, size))
         self._read += len(data)
+        limit = self._bank.faults.get("drop_download")
+        if limit is not None and self._read > (limit["value"] or 0):
+            await self._bank.strike("drop_download")
+            self._drop()
         return data
 
     async def write(self, file_obj: object, offset: int, data: bytes) -> int:
@@ -171,14 +171,14 @@ class Listener:
         refuses = "refuse_connection" in self._bank.faults
         key = self._key_now()
         if self._acceptor is not None and (refuses or key != self._key):
-            await self.stop()
+            self.stop()
         if self._acceptor is None and not refuses:
             await self._listen(self.port)
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
+        """Listen no longer; who is signed in stays."""
         if self._acceptor is not None:
             self._acceptor.close()
-            await self._acceptor.wait_closed()
             self._acceptor = None
 
     def _key_now(self) -> str:

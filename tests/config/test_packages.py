@@ -56,6 +56,12 @@ def test_the_development_stack_imports_none_of_it():
     assert forbidden == PRODUCT | {"django", "celery", "redis", "psycopg"}
 
 
+def test_the_stand_in_bank_imports_none_of_it_either():
+    forbidden = set(CONTRACTS["The stand-in bank shares no code"]["forbidden_modules"])
+
+    assert forbidden == PRODUCT | {"django", "simulation", "demo"}
+
+
 def test_contracts_see_all_of_it():
     assert set(LINTER["root_packages"]) == PRODUCT | BESIDE - {"benchmarks", "tests"}
 

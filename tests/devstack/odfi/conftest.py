@@ -86,52 +86,49 @@ class Bank:
             "agent_path": None,
             "login_timeout": 10,
         }
-        async with asyncssh.connect(**{**signed_in, **options}) as connection:
-            async with connection.start_sftp_client() as sftp:
-                return await work(sftp)
+        async with (
+            asyncssh.connect(**{**signed_in, **options}) as connection,
+            connection.start_sftp_client() as sftp,
+        ):
+            return await work(sftp)
 
     def deliver(self, name: str, content: bytes) -> None:
         """Write under a temporary name, then rename."""
-
-        async def work(sftp: asyncssh.SFTPClient) -> None:
-            async with sftp.open(f"outbound/{name}.tmp", "wb") as file:
-                await file.write(content)
-            await sftp.rename(f"outbound/{name}.tmp", f"outbound/{name}")
-
-        self.visit(work)
+        self.visit(lambda sftp: _deliver(sftp, name, content))
 
     def ack(self, name: str) -> list[dict[str, Any]]:
         """The newest acknowledgement of a file, as soon as it is there."""
         self.ask("scan")
-        names = [each for each in self.names("ack") if each.startswith(f"{name}.")]
-        content = self.read("ack", max(names, key=lambda each: int(each.split(".")[-2])))
-        lines = [json.loads(line) for line in content.splitlines()]
-        assert lines.pop() == {"type": "end", "lines": len(lines) + 1}
-        return lines
+        return _lines(self.visit(lambda sftp: _ack(sftp, name)))
 
     def send(self, content: bytes) -> list[dict[str, Any]]:
         """Deliver a file under a new name and read its acknowledgement."""
         name = f"F{time.monotonic_ns()}.ach"
-        self.deliver(name, content)
-        return self.ack(name)
 
-    def names(self, folder: str) -> list[str]:
+        async def work(sftp: asyncssh.SFTPClient) -> bytes:
+            await _deliver(sftp, name, content)
+            await asyncio.to_thread(self.ask, "scan")
+            return await _ack(sftp, name)
+
+        return _lines(self.visit(work))
+
+    def names(self, folder: str) -> Any:
         async def work(sftp: asyncssh.SFTPClient) -> list[str]:
             return sorted(str(name) for name in await sftp.listdir(folder) if name[0] != ".")
 
         return self.visit(work)
 
-    def read(self, folder: str, name: str) -> bytes:
+    def read(self, folder: str, name: str) -> Any:
         async def work(sftp: asyncssh.SFTPClient) -> bytes:
             async with sftp.open(f"{folder}/{name}", "rb") as file:
                 return await file.read()
 
         return self.visit(work)
 
-    def fetch(self, folder: str = "inbound", *, start: str = "") -> dict[str, bytes]:
+    def fetch(self, folder: str = "inbound", *, start: str = "") -> Any:
         """Read all files of a folder and delete them."""
 
-        async def work(sftp: asyncssh.SFTPClient) -> dict[str, bytes]:
+        async def work(sftp: asyncssh.SFTPClient) -> dict[str, Any]:
             found = {}
             for name in sorted(str(each) for each in await sftp.listdir(folder)):
                 if name[0] != "." and name.startswith(start):
@@ -142,12 +139,31 @@ class Bank:
 
         return self.visit(work)
 
-    def entries(self, **wanted: Any) -> list[dict[str, Any]]:
+    def entries(self, **wanted: Any) -> Any:
         return self.ask("book", **wanted)["entries"]
 
     @property
-    def balance(self) -> int:
+    def balance(self) -> Any:
         return self.ask("totals")["balance"]
+
+
+async def _deliver(sftp: asyncssh.SFTPClient, name: str, content: bytes) -> None:
+    async with sftp.open(f"outbound/{name}.tmp", "wb") as file:
+        await file.write(content)
+    await sftp.rename(f"outbound/{name}.tmp", f"outbound/{name}")
+
+
+async def _ack(sftp: asyncssh.SFTPClient, name: str) -> bytes:
+    names = [str(each) for each in await sftp.listdir("ack") if str(each).startswith(f"{name}.")]
+    newest = max(names, key=lambda each: int(each.split(".")[-2]))
+    async with sftp.open(f"ack/{newest}", "rb") as file:
+        return await file.read()
+
+
+def _lines(content: bytes) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in content.splitlines()]
+    assert lines.pop() == {"type": "end", "lines": len(lines) + 1}
+    return lines
 
 
 @contextlib.contextmanager

@@ -1,5 +1,4 @@
-"""Files of a customer, written for tests with nothing but the rule book's positions, and the reading
-of what comes back."""
+"""Files of a customer, written for tests by the rule book's positions, and what comes back."""
 
 from __future__ import annotations
 
@@ -38,6 +37,24 @@ class Entry:
         head = f"6{self.code}{self.rdfi}{self.account:<17}{self.amount:010}"
         tail = f"{self.individual_id:<15}{self.name:<22}{self.discretionary:<2}{indicator}"
         return [head + tail + self.trace, *self.addenda]
+
+
+def dishonored(code: str, answer: Answer) -> Entry:
+    """A dishonored return, by the layout of the rule book."""
+    entry = Entry(code=answer.entry[1:3], account=answer.entry[12:29], amount=answer.amount)
+    rdfi = answer.addenda[27:35]
+    head = f"799{code}{answer.original_trace}{'':6}{rdfi}{'':3}{answer.trace}"
+    tail = f"{answer.settled}{answer.code[1:]}{'':21}"
+    entry.addenda = [head + tail + entry.trace]
+    return entry
+
+
+def refused_change(code: str, answer: Answer) -> Entry:
+    """A refused notification of change."""
+    entry = Entry(code=answer.entry[1:3], account=answer.entry[12:29], amount=0)
+    head = f"798{code}{answer.original_trace}{'':6}{answer.addenda[27:35]}{answer.addenda[35:64]}"
+    entry.addenda = [f"{head}{answer.code}{answer.trace[-7:]}{'':5}" + entry.trace]
+    return entry
 
 
 def remittance(trace: str, text: str = "THANK YOU", *, kind: str = "05", number: int = 1) -> str:
