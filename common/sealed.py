@@ -44,6 +44,8 @@ class _Rows:
         name = f"line.{column}"
         if isinstance(field, models.DateTimeField):
             return _INSTANT.format(column=name)
+        if isinstance(field, models.DateField):
+            return f"to_char({name}, 'YYYY-MM-DD')"
         if isinstance(field, models.BinaryField):
             return f"encode({name}, 'hex')"
         if isinstance(field, ArrayField):

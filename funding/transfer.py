@@ -36,6 +36,11 @@ RULES = MappingProxyType(
             too_early_in=frozenset({S.RESERVED}),
         ),
         EventKind.SETTLED: Rule(
+            moves={S.IN_TRANSIT: S.IN_TRANSIT, S.COMPLETED: S.COMPLETED},
+            too_early_in=frozenset({S.RESERVED}),
+            implies={S.PENDING: S.IN_TRANSIT},
+        ),
+        EventKind.FINAL: Rule(
             moves={S.IN_TRANSIT: S.COMPLETED},
             too_early_in=frozenset({S.RESERVED}),
             implies={S.PENDING: S.IN_TRANSIT},

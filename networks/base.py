@@ -38,7 +38,8 @@ class EventKind(StrEnum):
     """What a network can say about an instruction."""
 
     ACCEPTED = "accepted"  # on its way through the banking system; no money yet
-    SETTLED = "settled"  # the money moved and, for ACH, the ordinary return window is over
+    SETTLED = "settled"  # the money moved between the banks, on the event's `settlement_date`
+    FINAL = "final"  # the money moved and, for ACH, the ordinary return window is over
     REJECTED = "rejected"  # refused or expired; no money ever moved
     RETURNED = "returned"  # an ACH return, before settlement or long after it
 
@@ -110,6 +111,8 @@ class NetworkEvent:
     reason: str = ""
     reference: str = ""
     occurred_at: datetime
+    settlement_date: date | None = None  # of SETTLED: the banking day
+    trace_number: str = ""  # of ACCEPTED: where an ACH entry gets its trace only in its file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +123,7 @@ class BankRecord:
     amount: int
     currency: str
     reference: str
-    is_settled: bool
+    is_final: bool
     is_returned: bool
 
 

@@ -29,7 +29,10 @@ _UNSENT = frozenset({S.CREATED})  # the answer to the submission is not recorded
 RULES = MappingProxyType(
     {
         EventKind.ACCEPTED: Rule(moves={S.PROCESSING: S.PROCESSING}, too_early_in=_UNSENT),
-        EventKind.SETTLED: Rule(moves={S.PROCESSING: S.COMPLETED}, too_early_in=_UNSENT),
+        EventKind.SETTLED: Rule(
+            moves={S.PROCESSING: S.PROCESSING, S.COMPLETED: S.COMPLETED}, too_early_in=_UNSENT
+        ),
+        EventKind.FINAL: Rule(moves={S.PROCESSING: S.COMPLETED}, too_early_in=_UNSENT),
         EventKind.REJECTED: Rule(moves={S.PROCESSING: S.FAILED}, too_early_in=_UNSENT),
         EventKind.RETURNED: Rule(
             moves={S.PROCESSING: S.FAILED, S.COMPLETED: S.RETURNED}, too_early_in=_UNSENT

@@ -32,21 +32,21 @@ K = EventKind
 # What can become of an instruction: how likely each is, and what the bank says about it, in order.
 _FATES: dict[Method, list[tuple[int, tuple[EventKind, ...]]]] = {
     Method.ACH_DEBIT: [
-        (55, (K.ACCEPTED, K.SETTLED)),
-        (15, (K.ACCEPTED, K.SETTLED, K.RETURNED)),
+        (55, (K.ACCEPTED, K.FINAL)),
+        (15, (K.ACCEPTED, K.FINAL, K.RETURNED)),
         (15, (K.ACCEPTED, K.RETURNED)),
         (10, (K.REJECTED,)),
         (5, ()),
     ],
     Method.ACH_CREDIT: [
-        (45, (K.ACCEPTED, K.SETTLED)),
-        (25, (K.ACCEPTED, K.SETTLED, K.RETURNED)),
+        (45, (K.ACCEPTED, K.FINAL)),
+        (25, (K.ACCEPTED, K.FINAL, K.RETURNED)),
         (15, (K.ACCEPTED, K.RETURNED)),
         (10, (K.REJECTED,)),
         (5, ()),
     ],
-    Method.RTP_CREDIT: [(75, (K.ACCEPTED, K.SETTLED)), (20, (K.REJECTED,)), (5, ())],
-    Method.RTP_REQUEST: [(75, (K.ACCEPTED, K.SETTLED)), (20, (K.REJECTED,)), (5, ())],
+    Method.RTP_CREDIT: [(75, (K.ACCEPTED, K.FINAL)), (20, (K.REJECTED,)), (5, ())],
+    Method.RTP_REQUEST: [(75, (K.ACCEPTED, K.FINAL)), (20, (K.REJECTED,)), (5, ())],
 }
 # The end of the ids of messages with another amount.
 WRONG = "-x"
@@ -268,7 +268,7 @@ def _record(entry: Entry, kinds: Sequence[EventKind]) -> BankRecord:
         amount=entry.instruction.amount,
         currency=entry.instruction.currency,
         reference=entry.reference,
-        is_settled=K.SETTLED in kinds,
+        is_final=K.FINAL in kinds,
         is_returned=K.RETURNED in kinds,
     )
 

@@ -30,16 +30,16 @@ K = EventKind
 _FUNDING_AFTER: dict[tuple[EventKind, ...], str] = {
     (): "pending",
     (K.ACCEPTED,): "in_transit",
-    (K.ACCEPTED, K.SETTLED): "completed",
-    (K.ACCEPTED, K.SETTLED, K.RETURNED): "failed",
+    (K.ACCEPTED, K.FINAL): "completed",
+    (K.ACCEPTED, K.FINAL, K.RETURNED): "failed",
     (K.ACCEPTED, K.RETURNED): "failed",
     (K.REJECTED,): "failed",
 }
 _PAYMENT_AFTER: dict[tuple[EventKind, ...], str] = {
     (): "processing",
     (K.ACCEPTED,): "processing",
-    (K.ACCEPTED, K.SETTLED): "completed",
-    (K.ACCEPTED, K.SETTLED, K.RETURNED): "returned",
+    (K.ACCEPTED, K.FINAL): "completed",
+    (K.ACCEPTED, K.FINAL, K.RETURNED): "returned",
     (K.ACCEPTED, K.RETURNED): "failed",
     (K.REJECTED,): "failed",
 }
@@ -141,7 +141,7 @@ def _entries_of(world: World, tenant_id: str) -> Iterator[Entry]:
 def _net(world: World, entry: Entry) -> int:
     """How many cents the bank moved into (or out of) the balance, by its own record."""
     kinds = entry.kinds(by=world.time.now)
-    is_there = K.SETTLED in kinds and K.RETURNED not in kinds
+    is_there = K.FINAL in kinds and K.RETURNED not in kinds
     sign = 1 if entry.instruction.id.startswith("ftx_") else -1
     return sign * entry.instruction.amount if is_there else 0
 

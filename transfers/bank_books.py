@@ -80,7 +80,7 @@ def _difference(ours: HandedOver, theirs: BankRecord | None) -> str:
         return f"the network moved {theirs.amount} {theirs.currency}, not {ours.amount}"
     if theirs.reference != ours.network_reference:
         return f"the network's reference is {theirs.reference}, not {ours.network_reference}"
-    if ours.completed_at is not None and not theirs.is_settled:
+    if ours.completed_at is not None and not theirs.is_final:
         return "the network has not settled it"
     if ours.returned and not theirs.is_returned:
         return "the network has not returned it"

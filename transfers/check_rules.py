@@ -126,9 +126,9 @@ WHERE transfer.id = ANY(%(ids)s) AND (
 """)
 
 # Money arrived, left or came back exactly where the network said so, with this amount. A message
-# that a person resolved counts for what it says if the audit log names that person. Our ids have
-# the collation "C"; what networks and the audit log call ids has the database's: without COLLATE
-# no index would serve them.
+# that a person resolved counts for what it says if the audit log names that person. Before "final"
+# was a word of its own it was called "settled", without a date. Our ids have the collation "C"; what
+# networks and the audit log call ids has the database's: without COLLATE no index would serve them.
 MESSAGES = SQL("""
 SELECT transfer.tenant_id, transfer.id, transfer.status || CASE WHEN said.fits IS FALSE
     THEN ', but a message applied to it has another amount or network'
@@ -137,8 +137,9 @@ SELECT transfer.tenant_id, transfer.id, transfer.status || CASE WHEN said.fits I
 FROM {table} AS transfer
 LEFT JOIN LATERAL (
     SELECT string_agg(kind, ', ' ORDER BY id) AS kinds,
-        bool_or(kind = 'settled') AS settled,
-        bool_or(kind = 'settled' AND outcome = 'applied') AS settled_here,
+        bool_or(kind = 'final' OR kind = 'settled' AND settlement_date IS NULL) AS final,
+        bool_or((kind = 'final' OR kind = 'settled' AND settlement_date IS NULL)
+            AND outcome = 'applied') AS final_here,
         bool_or(kind = 'returned') AS returned,
         bool_or(kind = 'returned' AND outcome = 'applied') AS returned_here,
         bool_and(amount = transfer.amount AND currency = transfer.currency
@@ -153,8 +154,8 @@ LEFT JOIN LATERAL (
         AND outcome IN ('applied', 'resolved')
 ) AS said ON true
 WHERE transfer.id = ANY(%(ids)s) AND (
-    (transfer.completed_at IS NOT NULL AND said.settled IS NOT TRUE)
-    OR (transfer.completed_at IS NULL AND said.settled_here)
+    (transfer.completed_at IS NOT NULL AND said.final IS NOT TRUE)
+    OR (transfer.completed_at IS NULL AND said.final_here)
     OR (transfer.returned AND said.returned IS NOT TRUE)
     OR (NOT transfer.returned AND said.returned_here)
     OR said.put_away

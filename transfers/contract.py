@@ -7,9 +7,10 @@ network, the network reports, and staff may hold it before it is sent.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 
 from django.db import models
@@ -82,6 +83,9 @@ class MessageHandler(ABC, Generic[Subject]):
         """Make the steps that messages about different rows imply, by `implies` of the rule."""
         raise NotImplementedError(f"nothing is implied about a {self.noun}")
 
+    def note(self, effects: Sequence[Effect], now: datetime) -> None:
+        """Write down what messages about different locked rows say without moving them."""
+
     @abstractmethod
     def apply(self, effects: Sequence[Effect], now: datetime) -> None:
         """Move locked rows, as the messages say and their rules allow. Several at once are about
@@ -110,7 +114,7 @@ class Transfer(MessageHandler[Row]):
     stopped_by: ClassVar[SwitchKind]  # the switch of operators that keeps it
     account_field: ClassVar[str]  # the column of the tenant's or the recipient's bank account
     # A rejection or a return also ends accounts, whose rows are locked before any balance.
-    in_sets = frozenset({EventKind.ACCEPTED, EventKind.SETTLED})
+    in_sets = frozenset({EventKind.ACCEPTED, EventKind.SETTLED, EventKind.FINAL})
 
     # --- It is due, and is handed to its network
 
@@ -182,6 +186,17 @@ class Transfer(MessageHandler[Row]):
         rows = self.model._default_manager.filter(one_of("pk", row_ids)).order_by("pk")
         free = rows.select_for_update(no_key=True, skip_locked=True)
         return {row.pk: cast("Row", row) for row in free}
+
+    def note(self, effects: Sequence[Effect], now: datetime) -> None:
+        """The day on which money moved between the banks, as the network says it."""
+        by_day: dict[date | None, list[str]] = defaultdict(list)
+        for row, _, event in effects:
+            if event.says == EventKind.SETTLED:
+                row.settlement_date = event.settlement_date
+                by_day[event.settlement_date].append(row.pk)
+        for day, row_ids in by_day.items():
+            rows: Any = self.model._default_manager.filter(pk__in=row_ids)
+            rows.update(settlement_date=day, updated_at=now)
 
     # --- Staff hold it before it leaves
 

@@ -39,6 +39,10 @@ class TransferRow(Leased):
         help_text="the switch, or the suspended tenant, that keeps it from its network",
     )
 
+    settlement_date = models.DateField(
+        null=True, blank=True, help_text="the banking day on which the money moved, if it is known"
+    )
+
     # A held row waits for a person, so it does not count for the age of the queue.
     QUEUED: ClassVar[Q] = Leased.QUEUED & Q(held_at=None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from dashboard.approvals.lines import ApprovalFact, approval_fact
 from dashboard.funding.lines import FundingLine, funding_line
@@ -34,6 +35,7 @@ class FundingDetail:
     answer: BankAnswer | None
     reference: str
     trace_number: str
+    settlement_date: date | None
     is_moving: bool
     may_cancel: bool
     is_held: bool
@@ -58,6 +60,7 @@ def detail(
         answer=_answer(row),
         reference=row.network_reference,
         trace_number=row.trace_number,
+        settlement_date=row.settlement_date,
         is_moving=row.status in IN_FLIGHT,
         may_cancel=row.is_unsent,
         is_held=row.held_at is not None,

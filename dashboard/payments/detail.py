@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from approvals.models import ApprovalStatus
 from dashboard.approvals.lines import ApprovalFact, approval_fact
@@ -50,6 +50,7 @@ class PaymentDetail:
     held_back_at: datetime | None
     reference: str
     trace_number: str
+    settlement_date: date | None
     is_moving: bool
     may_cancel: bool
 
@@ -84,6 +85,7 @@ def detail(
         held_back_at=row.held_back_at,
         reference=row.network_reference,
         trace_number=row.trace_number,
+        settlement_date=row.settlement_date,
         is_moving=row.is_unsent or row.status == PaymentStatus.PROCESSING,
         may_cancel=row.is_unsent,
     )

@@ -154,6 +154,7 @@ class Deposits(MessageHandler[SourceVerification]):
         {
             EventKind.ACCEPTED: _GOOD_NEWS,
             EventKind.SETTLED: _GOOD_NEWS,
+            EventKind.FINAL: _GOOD_NEWS,
             EventKind.REJECTED: _BAD_NEWS,
             EventKind.RETURNED: _BAD_NEWS,
         }

@@ -72,7 +72,7 @@ class SandboxBank:
         return [
             _record(row)
             for row in held.annotate(
-                settled=Count("events", filter=told & Q(events__kind=EventKind.SETTLED)),
+                final=Count("events", filter=told & Q(events__kind=EventKind.FINAL)),
                 returned=Count("events", filter=told & Q(events__kind=EventKind.RETURNED)),
             )
         ]
@@ -143,13 +143,13 @@ def network_event(row: SandboxEvent) -> NetworkEvent:
 
 
 def _record(row: Any) -> BankRecord:
-    """What the bank's books say of an instruction. `row` also has how often it was settled and
+    """What the bank's books say of an instruction. `row` also has how often it was final and
     returned."""
     return BankRecord(
         instruction_id=row.external_id,
         amount=row.amount,
         currency=row.currency,
         reference=row.reference,
-        is_settled=row.settled > 0,
+        is_final=row.final > 0,
         is_returned=row.returned > 0,
     )

@@ -17,7 +17,7 @@ from networks import return_codes
 from networks.base import EventKind, Method, NetworkEvent
 from networks.sandbox.arriving import schedule
 from networks.sandbox.bank import network_event
-from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from networks.sandbox.models import WORDS, SandboxEvent, SandboxInstruction
 from networks.sandbox.scripts import Step
 
 DEFAULT_RETURN_CODE = "R01"
@@ -34,13 +34,13 @@ DEFAULT_REJECTION_CODES = MappingProxyType(
 # over).
 _WAYS = MappingProxyType(
     {
-        (None, EventKind.SETTLED): (EventKind.ACCEPTED, EventKind.SETTLED),
-        (EventKind.ACCEPTED, EventKind.SETTLED): (EventKind.SETTLED,),
+        (None, EventKind.FINAL): (EventKind.ACCEPTED, EventKind.FINAL),
+        (EventKind.ACCEPTED, EventKind.FINAL): (EventKind.FINAL,),
         (None, EventKind.REJECTED): (EventKind.REJECTED,),
         (EventKind.ACCEPTED, EventKind.REJECTED): (EventKind.REJECTED,),
         (None, EventKind.RETURNED): (EventKind.ACCEPTED, EventKind.RETURNED),
         (EventKind.ACCEPTED, EventKind.RETURNED): (EventKind.RETURNED,),
-        (EventKind.SETTLED, EventKind.RETURNED): (EventKind.RETURNED,),
+        (EventKind.FINAL, EventKind.RETURNED): (EventKind.RETURNED,),
     }
 )
 
@@ -59,7 +59,7 @@ def advance(instruction_id: str, *, now: datetime) -> list[NetworkEvent]:
     row = _locked(instruction_id)
     upcoming = _upcoming(row, now=now).order_by("sequence").first()
     if upcoming is None:
-        kind = _way(row, EventKind.SETTLED, now=now)[0]
+        kind = _way(row, EventKind.FINAL, now=now)[0]
         return [_happen(row, Step(kind), now=now)]
     upcoming.due_at = now
     upcoming.save(update_fields=["due_at"])
@@ -69,7 +69,7 @@ def advance(instruction_id: str, *, now: datetime) -> list[NetworkEvent]:
 @transaction.atomic
 def complete(instruction_id: str, *, now: datetime) -> list[NetworkEvent]:
     """Settle it now."""
-    return _bring_to(EventKind.SETTLED, _locked(instruction_id), code="", now=now)
+    return _bring_to(EventKind.FINAL, _locked(instruction_id), code="", now=now)
 
 
 @transaction.atomic
@@ -124,7 +124,7 @@ def _way(row: SandboxInstruction, end: EventKind, *, now: datetime) -> tuple[Eve
     last = row.events.filter(_has_happened(now)).order_by("sequence").last()
     way = _WAYS.get((EventKind(last.kind) if last else None, end))
     if way is None:
-        raise ControlRefused(f"it has been {last}, so it cannot be {end}")
+        raise ControlRefused(f"it has been {last}, so it cannot be {WORDS[end]}")
     return way
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from django.db import models
 from django.db.models import Q
 
@@ -14,6 +16,8 @@ TRACE_SEQUENCES = 10**7
 
 METHODS = [method.value for method in Method]
 KINDS = [kind.value for kind in EventKind]
+# What happened, in a tenant's words: here money that arrived is final.
+WORDS = MappingProxyType({kind: str(kind) for kind in EventKind} | {EventKind.FINAL: "settled"})
 
 
 class SandboxInstruction(models.Model):
@@ -85,4 +89,4 @@ class SandboxEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.code}".strip()
+        return f"{WORDS[EventKind(self.kind)]} {self.code}".strip()

@@ -46,7 +46,7 @@ def _ach_times(steps: Sequence[Step], *, now: datetime) -> list[datetime]:
         calendar.next_ach_window(now)
         if kind is EventKind.ACCEPTED
         else calendar.opening_of_business(
-            _reported_on(kind, settled=settled, is_late=EventKind.SETTLED in kinds[:position])
+            _reported_on(kind, settled=settled, is_late=EventKind.FINAL in kinds[:position])
         )
         for position, kind in enumerate(kinds)
     ]
@@ -57,7 +57,7 @@ def _reported_on(kind: EventKind, *, settled: date, is_late: bool) -> date:
 
     A late return takes all the time that the rules allow: the worst case for money already spent.
     """
-    if kind is EventKind.SETTLED:
+    if kind is EventKind.FINAL:
         return calendar.return_due_date(settled)
     if is_late:
         return calendar.unauthorized_return_due_date(settled)

@@ -55,8 +55,8 @@ class Step:
 
 
 ACCEPTED = Step(EventKind.ACCEPTED)
-SETTLED = Step(EventKind.SETTLED)
-COMPLETES = (ACCEPTED, SETTLED)
+FINAL = Step(EventKind.FINAL)
+COMPLETES = (ACCEPTED, FINAL)
 
 
 def is_test_account(account_number: str) -> bool:

@@ -34,7 +34,7 @@ from tests.networks.scripted import ScriptedNetwork, message
 from transfers import holds, submission
 from transfers.contract import Transfer
 from transfers.inbox import arrivals, settlements
-from transfers.inbox.models import InboundEvent
+from transfers.inbox.models import BankOutcome, InboundEvent
 
 Begin = Callable[[World], Act]
 WHY = {"reason": "Called them"}
@@ -147,7 +147,7 @@ def by_hand(world: World) -> Any:
     other = User.objects.create_superuser(email=f"ann-{world.tenant.pk}@ballast.example")
     return settlements.propose(
         subject_id=funding.pk,
-        kind=EventKind.SETTLED,
+        kind=BankOutcome.SETTLED,
         amount=funding.amount,
         bank_reference=f"FED-{world.tenant.pk}",
         reason="On the statement",

@@ -61,7 +61,7 @@ class TestSandbox:
         assert stored(source).status == "pending_verification"
         assert set(InboundEvent.objects.values_list("kind", "outcome")) == {
             ("accepted", "applied"),
-            ("settled", "applied"),
+            ("final", "applied"),
         }
 
     def test_deposits_are_sent_once(self, acme):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
@@ -44,7 +44,7 @@ def in_transit(acme):
 
 
 def test_the_same_message_is_stored_and_applied_once(in_transit):
-    settled = message(in_transit, EventKind.SETTLED)
+    settled = message(in_transit, EventKind.FINAL)
 
     assert [deliver(settled), deliver(settled)] == [1, 0]
 
@@ -52,9 +52,9 @@ def test_the_same_message_is_stored_and_applied_once(in_transit):
 
 
 def test_a_second_settlement_under_another_id_is_kept_for_review(in_transit):
-    deliver(message(in_transit, EventKind.SETTLED, id="first"))
+    deliver(message(in_transit, EventKind.FINAL, id="first"))
 
-    assert deliver(message(in_transit, EventKind.SETTLED, id="second")) == 0
+    assert deliver(message(in_transit, EventKind.FINAL, id="second")) == 0
 
     assert InboundEvent.objects.get(event_id="second").outcome == InboundOutcome.REVIEW
     assert ledger.summary(in_transit.tenant_id).available == in_transit.amount
@@ -70,7 +70,7 @@ def test_a_second_settlement_under_another_id_is_kept_for_review(in_transit):
     ],
 )
 def test_a_message_that_cannot_be_right_changes_nothing(in_transit, changes, note):
-    assert deliver(message(in_transit, EventKind.SETTLED, **changes)) == 0
+    assert deliver(message(in_transit, EventKind.FINAL, **changes)) == 0
 
     event = InboundEvent.objects.get(event_id="nev-1")
     assert (event.outcome, event.note) == (InboundOutcome.REVIEW, note)
@@ -80,7 +80,7 @@ def test_a_message_that_cannot_be_right_changes_nothing(in_transit, changes, not
 
 def test_a_message_that_came_too_early_waits_for_its_turn(acme):
     funding = top_up(acme)
-    deliver(message(funding, EventKind.SETTLED, id="settled"))
+    deliver(message(funding, EventKind.FINAL, id="settled"))
     assert InboundEvent.objects.get(event_id="settled").outcome == InboundOutcome.NEW
 
     run_due()
@@ -92,7 +92,7 @@ def test_a_message_that_came_too_early_waits_for_its_turn(acme):
 
 def test_a_message_that_waited_an_hour_goes_to_a_person(acme):
     funding = top_up(acme)
-    deliver(message(funding, EventKind.SETTLED))
+    deliver(message(funding, EventKind.FINAL))
 
     messages.apply_new(FUNDING, now=NOW + judging.WAITS_AT_MOST)
 
@@ -105,7 +105,7 @@ def test_a_message_waits_as_long_as_the_answer_to_the_submission_is_unknown(acme
     funding = top_up(acme)
     leases.claim(FundingTransaction.objects.all(), now=NOW, limit=1)
     deliver(message(funding, EventKind.ACCEPTED, id="accepted"))
-    deliver(message(funding, EventKind.SETTLED, id="settled"))
+    deliver(message(funding, EventKind.FINAL, id="settled"))
     released = NOW + 2 * judging.WAITS_AT_MOST
     messages.apply_new(FUNDING, now=released)
 
@@ -120,7 +120,7 @@ def test_a_message_waits_as_long_as_the_answer_to_the_submission_is_unknown(acme
 def test_messages_that_came_in_the_wrong_order_are_sorted_out_after_a_long_stop(acme):
     funding = top_up(acme)
     submission.submit_due(FUNDING, now=NOW)
-    deliver(message(funding, EventKind.SETTLED, id="settled"))
+    deliver(message(funding, EventKind.FINAL, id="settled"))
 
     later = NOW + 2 * judging.WAITS_AT_MOST
     deliver(message(funding, EventKind.ACCEPTED, id="accepted"), now=later)
@@ -142,7 +142,7 @@ def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, ac
     other = top_up(acme, source=in_transit.source)
     submission.submit_due(FUNDING, now=NOW)
     for id, row, kind in (
-        ("broken", in_transit, EventKind.SETTLED),
+        ("broken", in_transit, EventKind.FINAL),
         ("fine", other, EventKind.ACCEPTED),
     ):
         network = ScriptedNetwork(message(row, kind, id=id))
@@ -161,7 +161,7 @@ def test_one_message_we_cannot_digest_does_not_hold_up_the_others(in_transit, ac
 
 
 def test_messages_are_acknowledged_only_after_they_are_stored(in_transit):
-    network = ScriptedNetwork(message(in_transit, EventKind.SETTLED))
+    network = ScriptedNetwork(message(in_transit, EventKind.FINAL))
 
     arrivals.collect(network=network, id_prefix=FUNDING.id_prefix, now=NOW)
 
@@ -184,12 +184,12 @@ class TestWhatABankNeverSaidItAccepted:
         assert [finding for finding in found if finding.code != "funding_bank"] == []
 
     def test_is_accepted_and_completed_by_its_settlement(self, acme, pending):
-        assert deliver(message(pending, EventKind.SETTLED)) == 1
+        assert deliver(message(pending, EventKind.FINAL)) == 1
 
         assert steps_of(pending) == [
             ("reserved", ""),
             ("pending", ""),
-            ("in_transit", "implied by settled"),
+            ("in_transit", "implied by final"),
             ("completed", ""),
         ]
         funds = ledger.summary(acme.pk)
@@ -209,12 +209,12 @@ class TestWhatABankNeverSaidItAccepted:
 
     def test_waits_for_an_acceptance_that_came_before_and_is_in_hand(self, acme, pending):
         deliver(message(pending, EventKind.ACCEPTED, id="accepted"))
-        deliver(message(pending, EventKind.SETTLED, id="settled"))
+        deliver(message(pending, EventKind.FINAL, id="settled"))
 
         assert [reason for _, reason in steps_of(pending)] == ["", "", "", ""]
 
     def test_notes_an_acceptance_that_comes_later_once(self, pending):
-        deliver(message(pending, EventKind.SETTLED, id="settled"))
+        deliver(message(pending, EventKind.FINAL, id="settled"))
 
         assert deliver(message(pending, EventKind.ACCEPTED, id="late")) == 1
         assert deliver(message(pending, EventKind.ACCEPTED, id="later")) == 0
@@ -232,7 +232,7 @@ class TestWhatWaitsForAPerson:
     def reserved(self, acme):
         """A funding whose settlement came before it was sent, and waited its hour."""
         funding = top_up(acme)
-        deliver(message(funding, EventKind.SETTLED), now=NOW)
+        deliver(message(funding, EventKind.FINAL), now=NOW)
         messages.apply_new(FUNDING, now=NOW + judging.WAITS_AT_MOST)
         event = InboundEvent.objects.get()
         assert (event.outcome, event.note) == ("review", 'funding is "reserved"')
@@ -254,7 +254,7 @@ class TestWhatWaitsForAPerson:
     )
     def test_for_another_reason_than_the_status_stays_there(self, acme, changes):
         funding = top_up(acme)
-        deliver(message(funding, EventKind.SETTLED, **changes))
+        deliver(message(funding, EventKind.FINAL, **changes))
 
         submission.submit_due(FUNDING, now=NOW)
 
@@ -267,7 +267,7 @@ class TestWhatWaitsForAPerson:
             reserved.tenant_id,
             reserved.pk,
         )
-        assert "is reserved, and settled nev-1 waits" in finding.message
+        assert "is reserved, and final nev-1 waits" in finding.message
         assert invariants.check(now=NOW, full=True, tenant_id=reserved.tenant_id).findings
 
         InboundEvent.objects.update(decided_at=utc_now() - timedelta(minutes=59))
@@ -285,3 +285,51 @@ def steps_of(funding):
     """(status, reason) of each step of its history."""
     rows = FundingEvent.objects.filter(funding=funding).order_by("sequence")
     return list(rows.values_list("to_status", "reason"))
+
+
+class TestTheDayOnWhichMoneyMoved:
+    DAY = date(2026, 3, 6)
+
+    def test_is_noted_and_completes_nothing(self, acme, in_transit):
+        settled = message(in_transit, EventKind.SETTLED, settlement_date=self.DAY)
+
+        assert [deliver(settled), deliver(settled)] == [1, 0]
+
+        in_transit.refresh_from_db()
+        assert (in_transit.status, in_transit.settlement_date) == ("in_transit", self.DAY)
+        assert ledger.summary(acme.pk).available == 0
+
+    def test_implies_that_the_network_accepted_it(self, acme):
+        pending = top_up(acme)
+        submission.submit_due(FUNDING, now=NOW)
+
+        deliver(message(pending, EventKind.SETTLED, settlement_date=self.DAY))
+
+        pending.refresh_from_db()
+        assert (pending.status, pending.settlement_date) == ("in_transit", self.DAY)
+
+    def test_may_be_told_after_the_money_is_final(self, in_transit):
+        deliver(message(in_transit, EventKind.FINAL, id="final"))
+        deliver(message(in_transit, EventKind.SETTLED, id="late", settlement_date=self.DAY))
+
+        in_transit.refresh_from_db()
+        assert (in_transit.status, in_transit.settlement_date) == ("completed", self.DAY)
+
+    def test_is_needed(self, in_transit):
+        assert deliver(message(in_transit, EventKind.SETTLED)) == 0
+
+        event = InboundEvent.objects.get(event_id="nev-1")
+        assert (event.outcome, event.note) == ("review", "does not fit: settlement_date")
+
+    def test_was_not_told_by_the_word_of_an_earlier_release(self, acme, in_transit):
+        """Then "settled" stood for what is final."""
+        event = arrivals.stored(message(in_transit, EventKind.FINAL), NOW)
+        event.kind = "settled"
+        event.save()
+
+        assert messages.apply_new(FUNDING, now=NOW) == 1
+
+        in_transit.refresh_from_db()
+        assert (in_transit.status, in_transit.settlement_date) == ("completed", None)
+        found = {finding.code for finding in invariants.check(now=NOW, full=True).findings}
+        assert found <= {"funding_bank"}, "the sandbox bank has not settled it"

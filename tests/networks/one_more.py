@@ -59,7 +59,7 @@ class OneMore:
                 amount=each.amount,
                 currency=each.currency,
                 reference=f"om-{each.id}",
-                is_settled=True,
+                is_final=True,
                 is_returned=False,
             )
             for each in self.taken.values()
@@ -104,7 +104,7 @@ class OneMore:
     def _take(self, instruction: Instruction, now: datetime) -> Answer:
         known = self.taken.setdefault(instruction.id, instruction)
         if known is instruction:
-            for kind in (EventKind.ACCEPTED, EventKind.SETTLED):
+            for kind in (EventKind.ACCEPTED, EventKind.FINAL):
                 self._waiting.append(self._event(instruction, kind, now))
         elif known != instruction:
             return InstructionConflict(f"{instruction.id} was used before with other terms")

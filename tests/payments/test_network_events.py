@@ -45,7 +45,7 @@ def test_that_it_was_accepted_is_noted_and_changes_nothing(processing):
 
 
 def test_a_settlement_and_the_return_after_it_are_applied_in_their_order(processing):
-    settled = message(processing, EventKind.SETTLED, id="settled")
+    settled = message(processing, EventKind.FINAL, id="settled")
     returned = message(processing, EventKind.RETURNED, id="returned", code="R02")
 
     assert deliver(settled, returned) == 2
@@ -55,14 +55,14 @@ def test_a_settlement_and_the_return_after_it_are_applied_in_their_order(process
 
 
 def test_the_same_message_twice_settles_once(acme, processing):
-    settled = message(processing, EventKind.SETTLED)
+    settled = message(processing, EventKind.FINAL)
 
     assert [deliver(settled), deliver(settled)] == [1, 0]
 
     assert funds_of(acme) == (0, 0)
 
 
-@pytest.mark.parametrize("kind", [EventKind.ACCEPTED, EventKind.SETTLED, EventKind.REJECTED])
+@pytest.mark.parametrize("kind", [EventKind.ACCEPTED, EventKind.FINAL, EventKind.REJECTED])
 def test_what_comes_after_the_end_is_kept_for_review(acme, processing, kind):
     deliver(message(processing, EventKind.REJECTED, id="first", code="AC04"))
 
@@ -76,7 +76,7 @@ def test_a_payment_that_nobody_sent_cannot_be_settled(acme):
     fund(acme, 100)
     payment = pay(acme, 500, wait=True)
 
-    assert deliver(message(payment, EventKind.SETTLED)) == 0
+    assert deliver(message(payment, EventKind.FINAL)) == 0
 
     assert outcome("nev-1") == (InboundOutcome.REVIEW, 'payment is "waiting for money"')
     assert funds_of(acme) == (100, 0)
@@ -91,14 +91,14 @@ def test_a_payment_that_nobody_sent_cannot_be_settled(acme):
     ],
 )
 def test_a_message_that_cannot_be_right_changes_nothing(processing, changes, note):
-    assert deliver(message(processing, EventKind.SETTLED, **changes)) == 0
+    assert deliver(message(processing, EventKind.FINAL, **changes)) == 0
 
     assert outcome("nev-1") == (InboundOutcome.REVIEW, note)
     assert status_of(processing) == "processing"
 
 
 def test_an_acceptance_that_comes_after_the_settlement_is_noted(processing):
-    deliver(message(processing, EventKind.SETTLED, id="settled"))
+    deliver(message(processing, EventKind.FINAL, id="settled"))
 
     assert deliver(message(processing, EventKind.ACCEPTED, id="late")) == 1
 
@@ -109,7 +109,7 @@ def test_an_acceptance_that_comes_after_the_settlement_is_noted(processing):
 def test_what_its_status_kept_for_a_person_is_looked_at_again_when_it_moves(acme):
     """A settlement that came while the payment waited for money, which is then sent."""
     payment = pay(acme, 500, wait=True)
-    deliver(message(payment, EventKind.SETTLED))
+    deliver(message(payment, EventKind.FINAL))
     assert outcome("nev-1") == (InboundOutcome.REVIEW, 'payment is "waiting for money"')
     (finding,) = invariants.check(now=NOW).findings
     assert (finding.code, finding.subject) == ("payment_message_in_review", payment.pk)

@@ -53,7 +53,7 @@ def by_another_worker(event_id, now=NOW):
 
 
 def test_a_message_in_hand_is_left_alone_by_every_other_worker(in_transit):
-    store(message(in_transit, EventKind.SETTLED, id="settled"))
+    store(message(in_transit, EventKind.FINAL, id="settled"))
     others = []
 
     class Slow(FundingTransfer):
@@ -68,7 +68,7 @@ def test_a_message_in_hand_is_left_alone_by_every_other_worker(in_transit):
 
 
 def test_a_return_waits_for_the_settlement_that_another_worker_has_in_hand(in_transit):
-    store(message(in_transit, EventKind.SETTLED, id="settled"))
+    store(message(in_transit, EventKind.FINAL, id="settled"))
     store(message(in_transit, EventKind.RETURNED, id="returned", code="R01"))
 
     with transaction.atomic():
@@ -82,7 +82,7 @@ def test_a_return_waits_for_the_settlement_that_another_worker_has_in_hand(in_tr
 
 
 def test_a_message_waits_no_more_than_an_hour_for_one_that_nobody_can_digest(in_transit):
-    store(message(in_transit, EventKind.SETTLED, id="settled"))
+    store(message(in_transit, EventKind.FINAL, id="settled"))
     store(message(in_transit, EventKind.RETURNED, id="returned", code="R01"))
     hour = NOW + judging.WAITS_AT_MOST
 

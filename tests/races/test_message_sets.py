@@ -30,7 +30,7 @@ from webhooks.models import WebhookEvent
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def backlog(*tenants, each, kinds=(EventKind.ACCEPTED, EventKind.SETTLED)):
+def backlog(*tenants, each, kinds=(EventKind.ACCEPTED, EventKind.FINAL)):
     """Fundings that the bank has, all of them settled there."""
     rows = []
     for tenant in tenants:

@@ -35,7 +35,7 @@ def test_one_instruction_is_posted_once(round_):
 
     assert set(receipts) == {bank.find("ftx_1")}
     assert SandboxInstruction.objects.get().submissions == WORKERS
-    assert [event.kind for event in bank.poll(now=NOW, limit=99)] == ["accepted", "settled"]
+    assert [event.kind for event in bank.poll(now=NOW, limit=99)] == ["accepted", "final"]
 
 
 @rounds(5)

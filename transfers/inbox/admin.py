@@ -22,12 +22,13 @@ from networks.base import EventKind
 from tenants import actors
 from tenants.proposal_admin import DollarsField, ProposalAdmin
 from transfers.inbox import reviews, settlements
-from transfers.inbox.models import HandSettlement, InboundEvent, InboundOutcome
+from transfers.inbox.models import BankOutcome, HandSettlement, InboundEvent, InboundOutcome
 
 _SAYS = MappingProxyType[str, str](
     {
         EventKind.ACCEPTED: "Accepted: on its way, no money has moved",
-        EventKind.SETTLED: "Settled: the money has moved",
+        EventKind.SETTLED: "Settled: the money moved between the banks, and may still come back",
+        EventKind.FINAL: "Final: the money has moved, and the ordinary time for returns is over",
         EventKind.REJECTED: "Rejected: no money ever moved",
         EventKind.RETURNED: "Returned by the bank",
     }
@@ -94,7 +95,7 @@ class InboundEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="what it says")
     def says(self, event: InboundEvent) -> str:
-        return _SAYS.get(event.kind, event.kind)
+        return _SAYS.get(event.says, event.kind)
 
     @admin.display(description="tries that failed")
     def failed_tries(self, event: InboundEvent) -> int:
@@ -205,7 +206,7 @@ class HandSettlementAdmin(ProposalAdmin):
     search_help_text = "The id of the settlement, of its funding or payment, or of its tenant"
 
     def proposed(self, chosen: dict[str, Any]) -> dict[str, Any]:
-        return {**chosen, "kind": EventKind(chosen["kind"])}
+        return {**chosen, "kind": BankOutcome(chosen["kind"])}
 
     def consequences(self, proposal: HandSettlement) -> str:
         return (

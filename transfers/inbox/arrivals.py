@@ -35,6 +35,8 @@ UNMATCHED = "matches nothing we sent"
 REUSED_ID = "another message came under this id before"
 # The id of such a message is made of so many characters of its own id and of its digest.
 _ID_KEPT, _DIGEST_KEPT = 47, 16
+# Fields that came after digests.
+_LATER = ("settlement_date", "trace_number")
 
 
 def collect_all(*, id_prefix: str, now: datetime) -> int:
@@ -154,8 +156,13 @@ def _says_the_same(first: InboundEvent, row: InboundEvent) -> bool:
 
 def _digest(event: NetworkEvent) -> str:
     """A digest of all that the message says. The order of its fields and the time zone do not
-    matter."""
-    said = json.dumps(asdict(event), default=_plain, sort_keys=True)
+    matter. A message that leaves out what an earlier release did not know has the digest that it
+    had then."""
+    values = asdict(event)
+    for name in _LATER:
+        if not values[name]:
+            del values[name]
+    said = json.dumps(values, default=_plain, sort_keys=True)
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -190,8 +197,11 @@ def _fitting(field: models.Field[Any, Any], value: Any) -> Any:
 
 
 def _differs(row: InboundEvent, name: str, value: Any) -> bool:
-    """Whether the message was changed to fit the column, or has a kind that we do not know."""
+    """Whether the message was changed to fit the column, has a kind that we do not know, or lacks
+    what its kind needs."""
     if name == "kind" and value not in set(EventKind):
+        return True
+    if name == "settlement_date" and row.kind == EventKind.SETTLED and value is None:
         return True
     return name != "id" and hasattr(row, name) and getattr(row, name) != value
 

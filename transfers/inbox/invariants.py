@@ -27,7 +27,8 @@ FROM network_inbox_handsettlement AS settlement
 JOIN network_inbox_inboundevent AS message ON message.id = settlement.event_id
 WHERE settlement.decision = 'approved'
     AND (%(tenant_ids)s::text[] IS NULL OR settlement.tenant_id = ANY(%(tenant_ids)s))
-    AND (ROW(message.instruction_id, message.kind, message.amount, message.by_hand)
+    AND (ROW(message.instruction_id, CASE message.kind WHEN 'final' THEN 'settled'
+            ELSE message.kind END, message.amount, message.by_hand)
             IS DISTINCT FROM ROW(settlement.subject_id, settlement.kind, settlement.amount,
                 settlement.decided_by_id)
         OR (SELECT count(DISTINCT line.action) FROM tenants_auditevent AS line

@@ -14,7 +14,7 @@ from django.db.models import Min, QuerySet
 from common.engine.lookups import one_of
 from networks.base import EventKind
 from transfers.contract import MessageHandler
-from transfers.inbox.models import InboundEvent, InboundOutcome
+from transfers.inbox.models import MEANING, InboundEvent, InboundOutcome
 
 WAITS_AT_MOST = timedelta(hours=1)
 
@@ -46,7 +46,7 @@ def waiting(handler: MessageHandler[Any]) -> QuerySet[InboundEvent]:
 
 def verdict(handler: MessageHandler[Any], row: Any, event: InboundEvent) -> Verdict:
     """By the rule of its kind, whatever else is said."""
-    rule = handler.rules[EventKind(event.kind)]
+    rule = handler.rules[EventKind(event.says)]
     implied = rule.implies.get(row.status)
     return Verdict(row, event, implied, rule.moves.get(implied or row.status))
 
@@ -58,7 +58,10 @@ def others(events: Collection[InboundEvent]) -> dict[str, Others]:
         outcome=InboundOutcome.NEW,
     ).exclude(one_of("pk", [event.pk for event in events]))
     found: dict[str, dict[str, int]] = {event.instruction_id: {} for event in events}
-    for row_id, kind, first in said.values_list("instruction_id", "kind").annotate(Min("pk")):
+    kinds = (
+        said.annotate(meaning=MEANING).values_list("instruction_id", "meaning").annotate(Min("pk"))
+    )
+    for row_id, kind, first in kinds:
         found[row_id][kind] = first
     return dict(found)
 
@@ -84,7 +87,7 @@ def must_wait(
     first = [
         number for kind, number in others.items() if _would_move(handler, kind, str(row.status))
     ]
-    if row.status not in handler.rules[EventKind(event.kind)].too_early_in:
+    if row.status not in handler.rules[EventKind(event.says)].too_early_in:
         return _is_young(event, now) and any(number < event.pk for number in first)
     return _is_young(event, now) or _answer_is_unknown(row) or bool(first)
 

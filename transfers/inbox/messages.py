@@ -28,7 +28,7 @@ from tenants import actors
 from tenants.actors import Actor
 from transfers.contract import MessageHandler, Subject
 from transfers.inbox import arrivals, judging, sets
-from transfers.inbox.models import InboundEvent, InboundOutcome
+from transfers.inbox.models import MEANING, InboundEvent, InboundOutcome
 from transfers.inbox.queue import Queue
 
 log = structlog.get_logger(__name__)
@@ -314,10 +314,10 @@ def _note_or_refuse(
 ) -> bool:
     """Note the first message that says what another one already implied; put others aside for a
     person."""
-    applied = InboundEvent.objects.filter(
-        instruction_id=event.instruction_id, kind=event.kind, outcome=InboundOutcome.APPLIED
+    applied = InboundEvent.objects.alias(meaning=MEANING).filter(
+        instruction_id=event.instruction_id, meaning=event.says, outcome=InboundOutcome.APPLIED
     )
-    is_known = handler.knows(row, EventKind(event.kind)) or applied.exclude(by_hand="").exists()
+    is_known = handler.knows(row, EventKind(event.says)) or applied.exclude(by_hand="").exists()
     if is_known and not applied.filter(by_hand="").exists():
         return _close(event, InboundOutcome.APPLIED, KNOWN_BEFORE, now)
     event.refused_in = str(row.status)

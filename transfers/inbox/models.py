@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pgtrigger
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, Value, When
 
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, format_cents
+from networks.base import EventKind
 
 NOTE_LENGTH_MAX = 300
 # What a message says; the other columns say what became of it.
@@ -27,6 +28,8 @@ AS_IT_CAME = (
     "original",
     "digest",
     "by_hand",
+    "settlement_date",
+    "trace_number",
 )
 
 
@@ -39,6 +42,10 @@ class InboundOutcome(models.TextChoices):
     RESOLVED = "resolved"
 
 
+# What a message says. Before `final` was a word of its own, "settled" stood for it, without a date.
+MEANING = Case(When(kind="settled", settlement_date=None, then=Value("final")), default=F("kind"))
+
+
 class InboundEvent(models.Model):
     """A message of a payment network, stored before it is applied. Unique per network and id.
 
@@ -48,6 +55,8 @@ class InboundEvent(models.Model):
     says: the same id with another digest is another message. `refused_in` is the status of the row
     because of which it was put aside; once the row has moved, it is judged again. `by_hand` is set
     if two people made it and no network did (`HandSettlement`); it is the second of them.
+    `settlement_date` is the banking day on which money moved, and `trace_number` the trace that an
+    ACH entry got.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -70,6 +79,8 @@ class InboundEvent(models.Model):
     original = models.TextField(blank=True)
     digest = models.CharField(max_length=64, blank=True, db_default="", editable=False)
     by_hand = models.CharField(max_length=254, blank=True, db_default="", editable=False)
+    settlement_date = models.DateField(null=True, blank=True, editable=False)
+    trace_number = models.CharField(max_length=15, blank=True, db_default="", editable=False)
     refused_in = models.CharField(max_length=32, blank=True, db_default="", editable=False)
     resolution = models.CharField(max_length=NOTE_LENGTH_MAX, blank=True)
     resolved_by = models.CharField(max_length=254, blank=True)
@@ -110,6 +121,25 @@ class InboundEvent(models.Model):
     def __str__(self) -> str:
         return f"{self.network} {self.kind} for {self.instruction_id}"
 
+    @property
+    def says(self) -> str:
+        """An `EventKind`, or an unknown word: `MEANING` of this row."""
+        is_older = self.kind == EventKind.SETTLED and self.settlement_date is None
+        return EventKind.FINAL if is_older else self.kind
+
+
+class BankOutcome(models.TextChoices):
+    """What a bank tells a person that became of a transfer."""
+
+    SETTLED = "settled"
+    REJECTED = "rejected"
+    RETURNED = "returned"
+
+    @property
+    def event_kind(self) -> EventKind:
+        """The kind of the message that the network would have sent."""
+        return EventKind.FINAL if self == BankOutcome.SETTLED else EventKind(self)
+
 
 class SettlementDecision(models.TextChoices):
     OPEN = "open"
@@ -126,11 +156,7 @@ class HandSettlement(models.Model):
         "tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False
     )
     subject_id = models.CharField("funding or payment", max_length=64)
-    kind = models.CharField(
-        "what the bank says",
-        max_length=16,
-        choices=[("settled", "Settled"), ("rejected", "Rejected"), ("returned", "Returned")],
-    )
+    kind = models.CharField("what the bank says", max_length=16, choices=BankOutcome)
     amount = models.BigIntegerField()
     bank_reference = models.CharField(max_length=64)
     code = models.CharField(max_length=8, blank=True, help_text="of a rejection or a return: R01 …")

@@ -18,6 +18,8 @@ KINDS = (
             " occurred_at received_at original digest",
             "id network event_id instruction_id kind amount currency code reason reference"
             " occurred_at received_at original digest by_hand",
+            "id network event_id instruction_id kind amount currency code reason reference"
+            " occurred_at received_at original digest by_hand settlement_date trace_number",
         ),
         left_out=(
             "outcome note decided_at attempts next_attempt_at refused_in resolution resolved_by"

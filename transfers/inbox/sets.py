@@ -58,7 +58,7 @@ def apply(
     verdicts = [
         judging.verdict(handler, rows[event.instruction_id], event)
         for event in events
-        if event.instruction_id in rows and event.kind in handler.in_sets
+        if event.instruction_id in rows and event.says in handler.in_sets
     ]
     plain = [each for each in verdicts if _is_plain(handler, each, others, now)]
     busy = _busy(plain, skip=skip_busy)
@@ -73,11 +73,15 @@ def apply(
 def carry_out(
     handler: MessageHandler[Subject], verdicts: Sequence[Verdict], *, now: datetime
 ) -> None:
-    """Make the moves of messages about different rows, the implied ones first."""
+    """Make the moves of messages about different rows, the implied ones first, and write down what
+    moves nothing."""
     implied = [Effect(v.row, v.implied, v.event) for v in verdicts if v.implied is not None]
     moved = [Effect(v.row, v.target, v.event) for v in verdicts if v.target and v.moves]
+    noted = [Effect(v.row, v.target, v.event) for v in verdicts if v.target and not v.moves]
     if implied:
         handler.imply(implied, now)
+    if noted:
+        handler.note(noted, now)
     if moved:
         handler.apply(moved, now)
 

@@ -23,16 +23,17 @@ from transfers import handlers
 from transfers.contract import MessageHandler
 from transfers.inbox import messages
 from transfers.inbox.models import (
+    MEANING,
     NOTE_LENGTH_MAX,
+    BankOutcome,
     HandSettlement,
     InboundEvent,
     InboundOutcome,
     SettlementDecision,
 )
 
-KINDS = (EventKind.SETTLED, EventKind.REJECTED, EventKind.RETURNED)
-# What a message of each kind is in conflict with, as long as nobody has resolved it.
-_ENDS = frozenset(KINDS)
+# What a proposal is in conflict with, as long as nobody has resolved it.
+_ENDS = frozenset(outcome.event_kind for outcome in BankOutcome)
 
 
 class SettlementRefused(StaffRefusal):
@@ -44,7 +45,7 @@ class SettlementRefused(StaffRefusal):
 def propose(
     *,
     subject_id: str,
-    kind: EventKind,
+    kind: BankOutcome,
     amount: int,
     bank_reference: str,
     code: str = "",
@@ -68,7 +69,7 @@ def propose(
         "code": code.strip()[:8],
         "reason": _checked(reason, NOTE_LENGTH_MAX, "reason"),
     }
-    if (kind == EventKind.SETTLED) == bool(terms["code"]):
+    if (kind == BankOutcome.SETTLED) == bool(terms["code"]):
         raise SettlementRefused("A code belongs to a rejection or a return.", field="code")
     try:
         return _propose(handler, terms, actor, now)
@@ -108,7 +109,7 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Inbo
         network=row.network,
         event_id=f"by-hand-{proposal.pk}",
         instruction_id=proposal.subject_id,
-        kind=proposal.kind,
+        kind=BankOutcome(proposal.kind).event_kind,
         amount=proposal.amount,
         currency=row.currency,
         code=proposal.code,
@@ -156,23 +157,23 @@ def _lock_for(proposal_id: str, actor: Actor) -> HandSettlement:
 
 def _require_possible(handler: MessageHandler[Any], row: Any, proposal: HandSettlement) -> None:
     """Raises SettlementRefused if the proposal does not fit the row, which is locked."""
-    kind = EventKind(proposal.kind)
+    kind = BankOutcome(proposal.kind).event_kind
     is_unanswered = handler.is_unanswered(row)
     if is_unanswered and row.leased_until is not None and row.leased_until > database_now():
         raise SettlementRefused("It is being sent right now. Look again in a minute.")
     if not is_unanswered and not handler.rules[kind].moves_from(row.status):
-        raise SettlementRefused(f"It is {row.status}: nothing is to be {kind}.")
+        raise SettlementRefused(f"It is {row.status}: nothing is to be {proposal.kind}.")
     if proposal.amount != row.amount:
         raise SettlementRefused("The amount is not that of the transfer.", field="amount")
-    said = InboundEvent.objects.filter(instruction_id=proposal.subject_id)
+    said = InboundEvent.objects.filter(instruction_id=proposal.subject_id).alias(meaning=MEANING)
     waiting = said.filter(outcome=InboundOutcome.NEW)
     if is_unanswered:  # what agrees waits for just this
         kinds = _agreeing(kind, waiting)
-        waiting = waiting.exclude(kind__in=kinds, amount=row.amount, currency=row.currency)
+        waiting = waiting.exclude(meaning__in=kinds, amount=row.amount, currency=row.currency)
     if waiting.exists():
         raise SettlementRefused("A message of the network waits to be applied. Look again.")
-    ends = said.filter(outcome=InboundOutcome.REVIEW, kind__in=_ENDS)
-    agreeing = ends.filter(kind=kind, amount=row.amount, currency=row.currency)
+    ends = said.filter(outcome=InboundOutcome.REVIEW, meaning__in=_ENDS)
+    agreeing = ends.filter(meaning=kind, amount=row.amount, currency=row.currency)
     if (other := ends.exclude(pk__in=agreeing).first()) is not None:
         raise SettlementRefused(
             f"A message of the network says otherwise: {other.kind} {other.event_id}."
@@ -180,12 +181,12 @@ def _require_possible(handler: MessageHandler[Any], row: Any, proposal: HandSett
         )
 
 
-def _agreeing(kind: EventKind, waiting: QuerySet[InboundEvent]) -> set[EventKind]:
+def _agreeing(kind: EventKind, waiting: QuerySet[Any]) -> set[EventKind]:
     """The kinds of waiting messages that do not contradict the proposal, because they are applied
     or noted after it. A return counts if the settlement before it waits too: otherwise each would
     be refused because of the other."""
-    agreeing = {kind, EventKind.ACCEPTED}
-    if kind == EventKind.SETTLED and waiting.filter(kind=kind).exists():
+    agreeing = {kind, EventKind.ACCEPTED, EventKind.SETTLED}
+    if kind == EventKind.FINAL and waiting.filter(meaning=kind).exists():
         agreeing.add(EventKind.RETURNED)
     return agreeing
 

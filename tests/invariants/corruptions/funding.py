@@ -31,7 +31,7 @@ _FORGED_MESSAGE = """
 INSERT INTO network_inbox_inboundevent (network, event_id, instruction_id, kind, amount, currency,
     code, reason, reference, occurred_at, received_at, outcome, note, decided_at, attempts,
     original, resolution, resolved_by)
-VALUES ('sandbox', 'sbe_forged', '{fp}', 'settled', 777, 'USD', '', '', '', now(), now(),
+VALUES ('sandbox', 'sbe_forged', '{fp}', 'final', 777, 'USD', '', '', '', now(), now(),
     'applied', '', now(), 0, '', '', '')
 """
 

@@ -34,7 +34,7 @@ NETWORKS = [
         USUAL,
         "payment_messages",
         "UPDATE network_inbox_inboundevent SET amount = amount + 1"
-        " WHERE instruction_id = '{p1}' AND kind = 'settled'",
+        " WHERE instruction_id = '{p1}' AND kind = 'final'",
     ),
     Damage(
         "31c return's message taken for a settlement",

@@ -177,7 +177,7 @@ class TestOutage:
         receipt = submit(bank, instruction("30002"), now=NOW)
 
         assert bank.find("ftx_1") == receipt
-        assert story() == [("ftx_1", "accepted", ""), ("ftx_1", "settled", "")]
+        assert story() == [("ftx_1", "accepted", ""), ("ftx_1", "final", "")]
         assert SandboxInstruction.objects.get().submissions == 3
 
     def test_is_counted_for_each_instruction_alone(self):
@@ -240,7 +240,7 @@ class TestPoll:
         assert sorted(set(seen)) == sorted(seen)
         for n in range(3):
             kinds = [kind for instruction_id, kind in seen if instruction_id == f"ftx_{n}"]
-            assert kinds == ["accepted", "settled", "returned"]
+            assert kinds == ["accepted", "final", "returned"]
 
     def test_tells_the_oldest_news_first(self, settings):
         settings.SANDBOX_PACE = "seconds"
@@ -285,7 +285,7 @@ class TestMicroDeposits:
         receipt = bank.send_micro_deposits("fs_1", account("50001"), (11, 22), now=NOW)
 
         assert receipt.trace_number
-        assert story() == [("fs_1", "accepted", ""), ("fs_1", "settled", "")]
+        assert story() == [("fs_1", "accepted", ""), ("fs_1", "final", "")]
         assert {event.amount for event in bank.poll(now=NOW, limit=10)} == {33}
 
     def test_come_back_from_an_account_that_does_not_exist(self):

@@ -42,7 +42,7 @@ class TestAdvance:
             assert event.occurred_at == SOON
             stories.append(story(SOON))
 
-        assert stories == ["accepted", "accepted settled", "accepted settled returnedR10"]
+        assert stories == ["accepted", "accepted final", "accepted final returnedR10"]
         assert story(LATER) == story(SOON)
 
     def test_moves_one_that_stays_pending_to_its_natural_end(self):
@@ -51,7 +51,7 @@ class TestAdvance:
         control.advance("ftx_1", now=SOON)
         control.advance("ftx_1", now=SOON)
 
-        assert story(SOON) == "accepted settled"
+        assert story(SOON) == "accepted final"
 
     @pytest.mark.parametrize(
         ("number", "steps"), [("000123456789", 2), ("10001", 2), ("20010", 3), ("30001", 2)]
@@ -72,8 +72,8 @@ class TestComplete:
 
         events = control.complete("ftx_1", now=SOON)
 
-        assert [event.kind for event in events] == [EventKind.ACCEPTED, EventKind.SETTLED]
-        assert story(SOON) == story(LATER) == "accepted settled"
+        assert [event.kind for event in events] == [EventKind.ACCEPTED, EventKind.FINAL]
+        assert story(SOON) == story(LATER) == "accepted final"
 
     def test_does_not_repeat_what_happened(self):
         submit()
@@ -81,8 +81,8 @@ class TestComplete:
 
         (event,) = control.complete("ftx_1", now=SOON)
 
-        assert event.kind is EventKind.SETTLED
-        assert story(LATER) == "accepted settled"
+        assert event.kind is EventKind.FINAL
+        assert story(LATER) == "accepted final"
 
     @pytest.mark.parametrize("end", [control.complete, control.fail, control.return_entry])
     def test_refuses_what_has_ended(self, end):
@@ -154,7 +154,7 @@ class TestReturnEntry:
         (event,) = control.return_entry("ftx_1", code="R10", now=SOON)
 
         assert (event.amount, event.reason) == (25_000, "Not authorized")
-        assert story(SOON) == "accepted settled returnedR10"
+        assert story(SOON) == "accepted final returnedR10"
 
     @pytest.mark.parametrize("code", ["R48", "AC04", "", "r01"])
     def test_refuses_codes_that_do_not_exist(self, code):
@@ -163,7 +163,7 @@ class TestReturnEntry:
         with pytest.raises(control.ControlRefused, match="not an ACH return code"):
             control.return_entry("ftx_1", code=code, now=SOON)
 
-        assert story(LATER) == "accepted settled"
+        assert story(LATER) == "accepted final"
 
     def test_refuses_rtp_which_is_final(self):
         submit(method=Method.RTP_REQUEST)

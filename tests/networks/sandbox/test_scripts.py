@@ -19,16 +19,16 @@ class TestAch:
     @pytest.mark.parametrize(
         ("number", "expected"),
         [
-            ("000123456789", "accepted settled"),
+            ("000123456789", "accepted final"),
             ("10001", "accepted returnedR01"),
             ("10090", "accepted returnedR90"),
-            ("20010", "accepted settled returnedR10"),
+            ("20010", "accepted final returnedR10"),
             ("30001", ""),
-            ("30002", "accepted settled"),
-            ("40003", "accepted settled"),
-            ("41004", "accepted settled"),
-            ("50000", "accepted settled"),
-            ("50001", "accepted settled"),
+            ("30002", "accepted final"),
+            ("40003", "accepted final"),
+            ("41004", "accepted final"),
+            ("50000", "accepted final"),
+            ("50001", "accepted final"),
         ],
     )
     def test_follows_the_account_number(self, method, number, expected):
@@ -38,12 +38,12 @@ class TestAch:
         "number", ["10000", "10048", "20048", "10099", "20000", "30010", "100010", "1000", "010001"]
     )
     def test_completes_for_a_code_that_does_not_exist_and_for_lookalikes(self, method, number):
-        assert story(method, number) == "accepted settled"
+        assert story(method, number) == "accepted final"
 
     def test_returns_every_assigned_code_early_and_late(self, method):
         for code in filter(return_codes.is_ach_return, return_codes.ALL):
             assert story(method, f"100{code[1:]}") == f"accepted returned{code}"
-            assert story(method, f"200{code[1:]}") == f"accepted settled returned{code}"
+            assert story(method, f"200{code[1:]}") == f"accepted final returned{code}"
 
 
 @pytest.mark.parametrize("method", RTP)
@@ -51,13 +51,13 @@ class TestRtp:
     @pytest.mark.parametrize(
         ("number", "expected"),
         [
-            ("000123456789", "accepted settled"),
+            ("000123456789", "accepted final"),
             ("40003", "rejectedAC03"),
             ("40004", "rejectedAC04"),
             ("40006", "rejectedAC06"),
             ("41004", "rejectedAM04"),
             ("30001", ""),
-            ("30002", "accepted settled"),
+            ("30002", "accepted final"),
         ],
     )
     def test_follows_the_account_number(self, method, number, expected):
@@ -65,7 +65,7 @@ class TestRtp:
 
     @pytest.mark.parametrize("number", ["10001", "20010"])
     def test_has_no_returns(self, method, number):
-        assert story(method, number) == "accepted settled"
+        assert story(method, number) == "accepted final"
 
 
 class TestMicroDeposits:
@@ -75,7 +75,7 @@ class TestMicroDeposits:
         assert needy == ["50000", "50001"]
 
     def test_come_back_or_arrive(self):
-        assert [s.kind for s in scripts.micro_deposit_steps("50001")] == ["accepted", "settled"]
+        assert [s.kind for s in scripts.micro_deposit_steps("50001")] == ["accepted", "final"]
         assert [(s.kind, s.code) for s in scripts.micro_deposit_steps("50000")] == [
             ("accepted", ""),
             ("returned", "R03"),

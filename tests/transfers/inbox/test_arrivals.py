@@ -118,7 +118,7 @@ class TestAnIdThatWasUsedBefore:
     @pytest.mark.parametrize(
         "changes",
         [
-            {"kind": EventKind.SETTLED},
+            {"kind": EventKind.FINAL},
             {"amount": 999},
             {"currency": "EUR"},
             {"instruction_id": "ftx_00000000000000000000000000"},
@@ -155,13 +155,13 @@ class TestAnIdThatWasUsedBefore:
     def test_within_one_batch_is_seen_as_well(self, funding):
         accepted = message(funding, EventKind.ACCEPTED, id="one")
 
-        collect(ScriptedNetwork(accepted, replace(accepted, kind=EventKind.SETTLED), accepted))
+        collect(ScriptedNetwork(accepted, replace(accepted, kind=EventKind.FINAL), accepted))
 
         outcomes = InboundEvent.objects.order_by("pk").values_list("kind", "outcome")
-        assert list(outcomes) == [("accepted", "new"), ("settled", "review")]
+        assert list(outcomes) == [("accepted", "new"), ("final", "review")]
 
     def test_is_another_networks_own_affair(self, funding, first):
-        collect(ScriptedNetwork(replace(first, network="elsewhere", kind=EventKind.SETTLED)))
+        collect(ScriptedNetwork(replace(first, network="elsewhere", kind=EventKind.FINAL)))
 
         assert set(InboundEvent.objects.values_list("event_id", "outcome")) == {("one", "new")}
 
@@ -178,7 +178,7 @@ class TestAnIdThatWasUsedBefore:
         submission.submit_due(FUNDING, now=NOW)
         assert messages.apply_new(FUNDING, now=NOW) == 1
 
-        collect(ScriptedNetwork(replace(first, kind=EventKind.SETTLED)))
+        collect(ScriptedNetwork(replace(first, kind=EventKind.FINAL)))
 
         assert messages.apply_new(FUNDING, now=NOW) == 0
         funding.refresh_from_db()

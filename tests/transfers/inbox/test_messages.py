@@ -73,7 +73,7 @@ def test_the_databases_trouble_is_not_held_against_a_message(pending):
 
 def test_messages_that_wait_let_the_others_pass(acme, pending):
     reserved = [top_up(acme, source=pending.source) for _ in range(3)]
-    early = [message(row, EventKind.SETTLED, id=f"early-{row.pk}") for row in reserved]
+    early = [message(row, EventKind.FINAL, id=f"early-{row.pk}") for row in reserved]
     store(*early, message(pending, EventKind.ACCEPTED, id="fine"))
     later = NOW + timedelta(seconds=1)
 

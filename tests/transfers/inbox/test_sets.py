@@ -67,7 +67,7 @@ class TestCost:
             assert messages.apply_new(money.transfer, now=NOW) == len(rows)
         return len(queries)
 
-    @pytest.mark.parametrize("kind", [EventKind.ACCEPTED, EventKind.SETTLED])
+    @pytest.mark.parametrize("kind", [EventKind.ACCEPTED, EventKind.FINAL])
     def test_is_that_of_a_few_statements_however_many_messages(self, acme, rival, money, kind):
         make_endpoint(acme)
         few = sent(money, acme, 1) + sent(money, rival, 1)
@@ -84,7 +84,7 @@ def test_rows_of_many_tenants_are_settled_at_once(acme, rival, money):
     make_endpoint(acme)
     rows = sent(money, acme, 3) + sent(money, rival, 3)
     report(money, rows, EventKind.ACCEPTED)
-    report(money, rows, EventKind.SETTLED)
+    report(money, rows, EventKind.FINAL)
 
     assert messages.apply_new(money.transfer, now=NOW) == 12
 
@@ -101,12 +101,12 @@ def test_what_is_not_plain_falls_out_and_keeps_nothing_back(acme, money):
     rows = sent(money, acme, 6)
     unsent = money.make(acme, amount=77)
     settled, other_amount, rejected, elsewhere, *fine = rows
-    report(money, [settled], EventKind.SETTLED)
-    report(money, [other_amount], EventKind.SETTLED, amount=5)
+    report(money, [settled], EventKind.FINAL)
+    report(money, [other_amount], EventKind.FINAL, amount=5)
     report(money, [rejected], EventKind.REJECTED, code="AC03")
-    report(money, [elsewhere], EventKind.SETTLED, network="elsewhere")
-    report(money, [unsent, *fine], EventKind.SETTLED)
-    twice = message(settled, EventKind.SETTLED, id="again")
+    report(money, [elsewhere], EventKind.FINAL, network="elsewhere")
+    report(money, [unsent, *fine], EventKind.FINAL)
+    twice = message(settled, EventKind.FINAL, id="again")
     store(money.transfer.id_prefix, twice)
 
     assert messages.apply_new(money.transfer, now=NOW) == 4
@@ -114,12 +114,12 @@ def test_what_is_not_plain_falls_out_and_keeps_nothing_back(acme, money):
     outcomes = dict(InboundEvent.objects.values_list("event_id", "outcome"))
     assert outcomes.pop("again") == InboundOutcome.REVIEW
     assert outcomes == {
-        f"settled-{settled.pk}": "applied",
-        f"settled-{other_amount.pk}": "review",
+        f"final-{settled.pk}": "applied",
+        f"final-{other_amount.pk}": "review",
         f"rejected-{rejected.pk}": "applied",
-        f"settled-{elsewhere.pk}": "review",
-        f"settled-{unsent.pk}": "new",
-        **{f"settled-{row.pk}": "applied" for row in fine},
+        f"final-{elsewhere.pk}": "review",
+        f"final-{unsent.pk}": "new",
+        **{f"final-{row.pk}": "applied" for row in fine},
     }
     assert statuses([settled, *fine]) == {money.completed}
     assert statuses([other_amount, elsewhere]) == {money.sent}
@@ -129,7 +129,7 @@ class TestBroken:
     @pytest.mark.parametrize("bad", [{3}, {0, 9}, set(range(10))])
     def test_messages_are_found_and_the_others_applied(self, acme, bad):
         rows = sent(DIRECTIONS["in"], acme, 10)
-        report(DIRECTIONS["in"], rows, EventKind.SETTLED)
+        report(DIRECTIONS["in"], rows, EventKind.FINAL)
         broken = {rows[number].pk for number in bad}
 
         class Broken(FundingTransfer):
@@ -150,7 +150,7 @@ class TestBroken:
 
     def test_ones_are_tried_alone_from_then_on(self, acme):
         rows = sent(DIRECTIONS["in"], acme, 4)
-        report(DIRECTIONS["in"], rows, EventKind.SETTLED)
+        report(DIRECTIONS["in"], rows, EventKind.FINAL)
         InboundEvent.objects.update(attempts=1)
         sizes = []
 
@@ -165,7 +165,7 @@ class TestBroken:
     def test_databases_are_not_asked_for_each_half(self, acme):
         """A set that waited for a locked balance in vain: each message then waits once."""
         rows = sent(DIRECTIONS["in"], acme, 4)
-        report(DIRECTIONS["in"], rows, EventKind.SETTLED)
+        report(DIRECTIONS["in"], rows, EventKind.FINAL)
         sizes = []
 
         class Interrupted(FundingTransfer):
@@ -222,7 +222,7 @@ class TestAutoFunding:
     def test_looks_at_a_tenant_once_when_all_credits_of_a_set_are_there(self, acme):
         rows = sent(DIRECTIONS["in"], acme, 3)
         make_auto_funding(acme, source=rows[0].source, low_balance_threshold=1_000_000)
-        report(DIRECTIONS["in"], rows, EventKind.SETTLED)
+        report(DIRECTIONS["in"], rows, EventKind.FINAL)
 
         assert messages.apply_new(FUNDING, now=NOW) == 3
 

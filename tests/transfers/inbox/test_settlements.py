@@ -24,7 +24,7 @@ from tests.networks.scripted import ScriptedNetwork, message
 from tests.payments.builders import fund, funds_of, pay, status_of
 from transfers import submission
 from transfers.inbox import arrivals, messages, reviews, settlements
-from transfers.inbox.models import HandSettlement, InboundEvent
+from transfers.inbox.models import BankOutcome, HandSettlement, InboundEvent
 from transfers.inbox.settlements import SettlementRefused
 
 pytestmark = pytest.mark.usefixtures("set_size")
@@ -53,13 +53,13 @@ def books_balance(db):
     assert invariants.check(now=NOW, full=True).findings == []
 
 
-def propose(row, who, kind=EventKind.SETTLED, **changes):
+def propose(row, who, kind=BankOutcome.SETTLED, **changes):
     terms = {
         "subject_id": row.pk,
         "kind": kind,
         "amount": row.amount,
         "bank_reference": "FED-77",
-        "code": "" if kind == EventKind.SETTLED else "R01",
+        "code": "" if kind == BankOutcome.SETTLED else "R01",
         "reason": "On the statement of Friday",
         "actor": actors.staff(who.pk),
         "now": NOW,
@@ -106,7 +106,7 @@ class TestFunding:
         ]
 
     def test_is_returned_with_the_code_of_the_bank(self, acme, pending, ada, ben):
-        approve(propose(pending, ada, EventKind.RETURNED), ben)
+        approve(propose(pending, ada, BankOutcome.RETURNED), ben)
 
         pending.refresh_from_db()
         assert (pending.status, pending.return_code, pending.returned) == ("failed", "R01", True)
@@ -114,8 +114,8 @@ class TestFunding:
 
     def test_what_the_network_says_afterwards_moves_nothing_twice(self, acme, pending, ada, ben):
         approve(propose(pending, ada), ben)
-        said(pending, EventKind.SETTLED, id="late")
-        said(pending, EventKind.SETTLED, id="later")
+        said(pending, EventKind.FINAL, id="late")
+        said(pending, EventKind.FINAL, id="later")
 
         messages.apply_new(FUNDING, now=NOW)
 
@@ -166,13 +166,13 @@ class TestWhatWasNeverAnswered:
         assert (network.asked, unanswered.next_attempt_at) == (asked, None)
 
     def test_is_rejected_and_its_pending_is_gone(self, acme, unanswered, ada, ben):
-        approve(propose(unanswered, ada, EventKind.REJECTED), ben)
+        approve(propose(unanswered, ada, BankOutcome.REJECTED), ben)
 
         unanswered.refresh_from_db()
         assert (unanswered.status, ledger.summary(acme.pk).pending) == ("failed", 0)
 
     def test_notes_the_message_that_waited_for_the_answer(self, acme, unanswered, ada, ben):
-        said(unanswered, EventKind.SETTLED)
+        said(unanswered, EventKind.FINAL)
         assert messages.apply_new(FUNDING, now=NOW) == 0
 
         approve(propose(unanswered, ada), ben)
@@ -182,7 +182,7 @@ class TestWhatWasNeverAnswered:
         assert ledger.summary(acme.pk).available == 25_000
 
     def test_a_return_that_waits_with_the_settlement_follows_it(self, acme, unanswered, ada, ben):
-        said(unanswered, EventKind.SETTLED)
+        said(unanswered, EventKind.FINAL)
         said(unanswered, EventKind.RETURNED, id="nev-2", code="R01")
 
         approve(propose(unanswered, ada), ben)
@@ -232,7 +232,7 @@ class TestPayment:
         payment = pay(acme, 500)
         submission.submit_due(PAYMENTS, now=NOW)
 
-        approve(propose(payment, ada, EventKind.REJECTED, code="AC04"), ben)
+        approve(propose(payment, ada, BankOutcome.REJECTED, code="AC04"), ben)
 
         assert (status_of(payment), funds_of(acme)) == ("failed", (500, 0))
 
@@ -267,7 +267,7 @@ class TestRefusals:
             ({"bank_reference": " "}, "1 to 64 characters"),
             ({"reason": ""}, "1 to 300 characters"),
             ({"code": "R01"}, "A code belongs to"),
-            ({"kind": EventKind.RETURNED, "code": ""}, "A code belongs to"),
+            ({"kind": BankOutcome.RETURNED, "code": ""}, "A code belongs to"),
         ],
     )
     def test_of_terms_that_cannot_be_right(self, pending, ada, changes, words):
@@ -290,10 +290,10 @@ class TestRefusals:
         self, acme, pending, ada, ben, amount
     ):
         proposal = propose(pending, ada)
-        said(pending, EventKind.SETTLED, amount=amount)
+        said(pending, EventKind.FINAL, amount=amount)
         messages.apply_new(FUNDING, now=NOW)
 
-        assert "says otherwise: settled nev-1" in refused(approve, proposal, ben)
+        assert "says otherwise: final nev-1" in refused(approve, proposal, ben)
 
         assert ledger.summary(acme.pk).available == 0
         reviews.resolve(
