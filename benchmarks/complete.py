@@ -62,7 +62,7 @@ _WITHHOLD = """
 CREATE FUNCTION bench_withhold() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN NEW.due_at := NEW.due_at + interval '1 day'; RETURN NEW; END $$;
 CREATE TRIGGER bench_withhold BEFORE INSERT ON sandbox_bank_sandboxevent
-    FOR EACH ROW WHEN (NEW.kind = 'settled') EXECUTE FUNCTION bench_withhold()
+    FOR EACH ROW WHEN (NEW.kind = 'final') EXECUTE FUNCTION bench_withhold()
 """
 _REPORT = """
 UPDATE sandbox_bank_sandboxevent SET due_at = now() WHERE due_at > now() AND NOT acknowledged

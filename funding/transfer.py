@@ -15,10 +15,17 @@ from common.engine.lookups import one_of
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
 from funding.methods import METHODS
-from funding.models import FundingSource, FundingTransaction
+from funding.models import FundingSource, FundingTransaction, Trigger
 from funding.services import approvals, auto_funding, lifecycle, notices, sources
 from funding.states import FundingStatus
-from networks.base import Accepted, EventKind, InstructionRefused
+from networks.base import (
+    Accepted,
+    Authorization,
+    EventKind,
+    HolderType,
+    InstructionRefused,
+    Purpose,
+)
 from tenants import actors
 from tenants.actors import Actor
 from tenants.switches import SwitchKind
@@ -65,6 +72,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
     id_prefix = "ftx_"
     noun = "funding"
     direction = "in"
+    purpose = Purpose.TOPUP
     model = FundingTransaction
     due_status = S.RESERVED
     stopped_by = SwitchKind.FUNDING
@@ -88,6 +96,13 @@ class FundingTransfer(Transfer[FundingTransaction]):
             sources.require_debitable(source=row.source, method=row.method)
         except RuleViolation as refusal:
             raise InstructionRefused(code=refusal.code, reason=refusal.detail) from refusal
+
+    def authorization(self, row: FundingTransaction) -> Authorization | None:
+        """A business agreed to all debits; an individual to this one, or to those of a rule."""
+        if row.source.account_holder_type == HolderType.BUSINESS:
+            return Authorization.CORPORATE
+        is_by_rule = row.trigger == Trigger.AUTO_FUNDING
+        return Authorization.WEB_RECURRING if is_by_rule else Authorization.WEB_SINGLE
 
     def accepted(self, row: FundingTransaction, receipt: Accepted, now: datetime) -> None:
         self.accepted_together([(row, receipt)], now)

@@ -54,6 +54,33 @@ class AccountType(StrEnum):
     SAVINGS = "savings"
 
 
+class Authorization(StrEnum):
+    """How the holder of an account agreed to a debit of it. For ACH the SEC code follows from it
+    (Nacha Operating Rules, 2.3 and Appendix Three)."""
+
+    CORPORATE = "corporate"  # a business, by its agreement with the originator
+    WEB_SINGLE = "web_single"  # an individual, online, for this one debit
+    WEB_RECURRING = "web_recurring"  # an individual, online, for debits by a rule
+
+
+class Speed(StrEnum):
+    STANDARD = "standard"
+    SAME_DAY = "same_day"
+
+
+class Purpose(StrEnum):
+    """What an instruction is for, as far as a network tells it apart."""
+
+    TOPUP = "topup"
+    PAYMENT = "payment"
+    VERIFICATION = "verification"  # micro-deposits
+    RETRY = "retry"  # a debit that came back for want of funds, once more
+    REVERSAL = "reversal"  # takes back an instruction that was wrong
+
+
+INDIVIDUAL_ID_LENGTH = 15
+
+
 @dataclass(frozen=True, kw_only=True)
 class BankAccount:
     """The account at the other side of an instruction. Its number and holder are left out of
@@ -77,12 +104,22 @@ class Instruction:
     account: BankAccount
     description: str = ""
     expires_at: datetime | None = None  # rtp_request: when the question lapses
+    purpose: Purpose
+    tenant_id: str = ""  # whose money it is; networks never look it up
+    individual_id: str = ""  # what the account holder's statement quotes, at most 15 characters
+    authorization: Authorization | None = None  # of a debit
+    speed: Speed = Speed.STANDARD
+    original_id: str = ""  # of a retry or reversal: the instruction that it repeats or takes back
 
     def __post_init__(self) -> None:
         if self.amount < 1:
             raise ValueError("an instruction moves at least one cent")
         if self.currency != "USD":
             raise ValueError("US networks move US dollars only")
+        if len(self.individual_id) > INDIVIDUAL_ID_LENGTH:
+            raise ValueError(f"an individual id has at most {INDIVIDUAL_ID_LENGTH} characters")
+        if bool(self.original_id) != (self.purpose in {Purpose.RETRY, Purpose.REVERSAL}):
+            raise ValueError("a retry or a reversal names its original, and nothing else does")
 
 
 @dataclass(frozen=True, kw_only=True)

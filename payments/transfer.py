@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from common.engine.wakeups import enqueue_on_commit
-from networks.base import Accepted, EventKind, InstructionRefused
+from networks.base import Accepted, EventKind, InstructionRefused, Purpose
 from payments.methods import METHODS
 from payments.models import Payment
 from payments.services import approvals, lifecycle, shortage
@@ -47,6 +47,7 @@ class PaymentTransfer(Transfer[Payment]):
     id_prefix = "pay_"
     noun = "payment"
     direction = "out"
+    purpose = Purpose.PAYMENT
     model = Payment
     due_status = S.CREATED
     stopped_by = SwitchKind.PAYMENTS

@@ -118,6 +118,7 @@ def make_source(
     *,
     account_number: str = "000123456789",
     routing_number: str = "021000021",
+    holder_type: str = "business",
     actor: Actor = SYSTEM,
     now: datetime = NOW,
 ) -> FundingSource:
@@ -127,7 +128,7 @@ def make_source(
         account_number=account_number,
         routing_number=routing_number,
         holder_name="Acme Inc",
-        holder_type="business",
+        holder_type=holder_type,
         account_type="checking",
     )
     return linking.add(tenant_id=tenant.pk, draft=draft, actor=actor, now=now)

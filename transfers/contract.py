@@ -17,7 +17,15 @@ from django.db import models
 from django.db.models import QuerySet
 
 from common.engine.lookups import one_of
-from networks.base import Accepted, EventKind, Instruction, InstructionRefused
+from networks.base import (
+    INDIVIDUAL_ID_LENGTH,
+    Accepted,
+    Authorization,
+    EventKind,
+    Instruction,
+    InstructionRefused,
+    Purpose,
+)
 from tenants.actors import Actor
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, submittable
@@ -109,6 +117,7 @@ class Transfer(MessageHandler[Row]):
 
     model: ClassVar[type[TransferRow]]
     direction: ClassVar[Literal["in", "out"]]
+    purpose: ClassVar[Purpose]
     methods: ClassVar[Methods]
     due_status: ClassVar[str]  # the status in which a row is to be handed over
     stopped_by: ClassVar[SwitchKind]  # the switch of operators that keeps it
@@ -155,7 +164,15 @@ class Transfer(MessageHandler[Row]):
             currency=terms.currency,
             account=self.account(row).in_clear(),
             description=terms.description,
+            purpose=self.purpose,
+            tenant_id=terms.tenant_id,
+            individual_id=row.pk[-INDIVIDUAL_ID_LENGTH:].upper(),
+            authorization=self.authorization(row),
         )
+
+    def authorization(self, row: Row) -> Authorization | None:
+        """How the holder of the account agreed to be debited; None where nobody is."""
+        return None
 
     @abstractmethod
     def accepted(self, row: Row, receipt: Accepted, now: datetime) -> None:

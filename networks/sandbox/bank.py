@@ -22,6 +22,7 @@ from networks.base import (
     InstructionRefused,
     Method,
     NetworkEvent,
+    Purpose,
 )
 from networks.sandbox import arriving, scripts
 from networks.sandbox.arriving import Arrival
@@ -109,6 +110,7 @@ class SandboxBank:
             amount=sum(amounts),
             account=account,
             description="ACCTVERIFY",
+            purpose=Purpose.VERIFICATION,
         )
         steps = scripts.micro_deposit_steps(account.account_number)
         arrival = Arrival(credit, amounts=amounts, steps=steps)

@@ -27,7 +27,7 @@ SELECT transfer.id || ' is ' || transfer.status || ', but the bank carries it ou
 FROM {table} AS transfer JOIN sandbox_bank_sandboxinstruction AS bank
     ON bank.external_id = transfer.id
 WHERE transfer.status IN ('failed', 'canceled') AND EXISTS (
-    SELECT FROM sandbox_bank_sandboxevent WHERE instruction_id = bank.number AND kind = 'settled'
+    SELECT FROM sandbox_bank_sandboxevent WHERE instruction_id = bank.number AND kind = 'final'
 ) AND NOT EXISTS (
     SELECT FROM sandbox_bank_sandboxevent
     WHERE instruction_id = bank.number AND kind IN ('returned', 'rejected')

@@ -49,7 +49,7 @@ def test_the_truth_is_none(stored, funding):
         ("DELETE FROM webhooks_webhookdelivery WHERE sequence = 2", "has 0 deliveries"),
         ("UPDATE webhooks_webhookevent SET receivers = '{}'; "
          "DELETE FROM webhooks_webhookdelivery WHERE sequence = 1", "has 0 deliveries"),
-        ("DELETE FROM network_inbox_inboundevent WHERE kind = 'settled'", "need not say again"),
+        ("DELETE FROM network_inbox_inboundevent WHERE kind = 'final'", "need not say again"),
         ("UPDATE sandbox_bank_sandboxinstruction SET accepted_at = NULL", "the bank has nothing"),
         ("UPDATE sandbox_bank_sandboxinstruction SET amount = amount - 1", "the bank has 24999"),
         ("UPDATE funding_fundingtransaction SET status = 'failed', failed_at = now()",

@@ -23,6 +23,7 @@ from networks.base import (
     MethodTerms,
     NetworkEvent,
     NetworkUnavailable,
+    Purpose,
 )
 from transfers.methods import TransferMethod
 
@@ -98,6 +99,7 @@ class OneMore:
             amount=about.amount,
             account=about.source.in_clear(),
             description="",
+            purpose=Purpose.TOPUP,
         )
         self._waiting.append(self._event(terms, kind, utc_now()))
 

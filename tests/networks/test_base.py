@@ -16,6 +16,7 @@ from networks.base import (
     InstructionRefused,
     Method,
     MethodTerms,
+    Purpose,
 )
 from transfers.batches import OURS
 from transfers.submission import RUN_SECONDS_MAX
@@ -32,7 +33,11 @@ ACME_ACCOUNT = BankAccount(
 class TestBankAccount:
     def test_keeps_number_and_holder_out_of_repr_alone_and_inside_an_instruction(self):
         instruction = Instruction(
-            id="ftx_1", method=Method.ACH_DEBIT, amount=100, account=ACME_ACCOUNT
+            id="ftx_1",
+            method=Method.ACH_DEBIT,
+            amount=100,
+            account=ACME_ACCOUNT,
+            purpose=Purpose.TOPUP,
         )
 
         for text in (repr(ACME_ACCOUNT), str(ACME_ACCOUNT), repr(instruction), f"{instruction}"):
@@ -42,10 +47,42 @@ class TestBankAccount:
 
 
 class TestInstruction:
+    def test_keeps_its_individual_id_short(self):
+        with pytest.raises(ValueError, match="at most 15"):
+            Instruction(
+                id="ftx_1",
+                method=Method.ACH_DEBIT,
+                amount=1,
+                account=ACME_ACCOUNT,
+                purpose=Purpose.TOPUP,
+                individual_id="X" * 16,
+            )
+
+    @pytest.mark.parametrize(
+        ("purpose", "original"),
+        [(Purpose.RETRY, ""), (Purpose.REVERSAL, ""), (Purpose.TOPUP, "ftx_0")],
+    )
+    def test_names_its_original_where_it_has_one(self, purpose, original):
+        with pytest.raises(ValueError, match="names its original"):
+            Instruction(
+                id="ftx_1",
+                method=Method.ACH_DEBIT,
+                amount=1,
+                account=ACME_ACCOUNT,
+                purpose=purpose,
+                original_id=original,
+            )
+
     @pytest.mark.parametrize("amount", [0, -1])
     def test_refuses_to_move_nothing(self, amount):
         with pytest.raises(ValueError, match="at least one cent"):
-            Instruction(id="ftx_1", method=Method.ACH_DEBIT, amount=amount, account=ACME_ACCOUNT)
+            Instruction(
+                id="ftx_1",
+                method=Method.ACH_DEBIT,
+                amount=amount,
+                account=ACME_ACCOUNT,
+                purpose=Purpose.TOPUP,
+            )
 
     def test_refuses_other_currencies(self):
         with pytest.raises(ValueError, match="US dollars"):
@@ -55,6 +92,7 @@ class TestInstruction:
                 amount=1,
                 currency="EUR",
                 account=ACME_ACCOUNT,
+                purpose=Purpose.TOPUP,
             )
 
 

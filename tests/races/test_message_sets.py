@@ -119,7 +119,7 @@ class TestABalanceThatStaysLocked:
         self.tenants = [make_tenant(name=name) for name in ("one", "busy", "three")]
         self.rows = backlog(*self.tenants, each=2, kinds=[EventKind.ACCEPTED])
         messages.apply_new(FUNDING, now=NOW)
-        said = [message(row, EventKind.SETTLED, id=f"settled-{row.pk}") for row in self.rows]
+        said = [message(row, EventKind.FINAL, id=f"settled-{row.pk}") for row in self.rows]
         arrivals.collect(network=ScriptedNetwork(*said), id_prefix="ftx_", now=NOW)
 
     def test_keeps_back_its_own_messages_only(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from networks.base import AccountType, BankAccount, HolderType, Instruction, Method
+from networks.base import AccountType, BankAccount, HolderType, Instruction, Method, Purpose
 
 
 def account(number: str = "000123456789", **changes: Any) -> BankAccount:
@@ -25,4 +25,6 @@ def instruction(
     method: Method = Method.ACH_DEBIT,
     amount: int = 25_000,
 ) -> Instruction:
-    return Instruction(id=id, method=method, amount=amount, account=account(number))
+    return Instruction(
+        id=id, method=method, amount=amount, account=account(number), purpose=Purpose.TOPUP
+    )

@@ -15,8 +15,8 @@ from transfers.inbox import arrivals
 from transfers.inbox.models import InboundEvent
 from transfers.inbox.queue import Queue
 
-ACCEPTED, SETTLED, REJECTED = EventKind.ACCEPTED, EventKind.SETTLED, EventKind.REJECTED
-KINDS = frozenset({ACCEPTED, SETTLED})
+ACCEPTED, FINAL, REJECTED = EventKind.ACCEPTED, EventKind.FINAL, EventKind.REJECTED
+KINDS = frozenset({ACCEPTED, FINAL})
 SECOND = timedelta(seconds=1)
 
 pytestmark = pytest.mark.django_db
@@ -69,9 +69,9 @@ def test_of_each_row_the_first_is_taken_in_the_order_of_the_queue(money, rows):
         money,
         (a, ACCEPTED, "a1"),
         (b, ACCEPTED, "b1"),
-        (a, SETTLED, "a2"),
+        (a, FINAL, "a2"),
         (c, ACCEPTED, "c1"),
-        (b, SETTLED, "b2"),
+        (b, FINAL, "b2"),
     )
 
     assert together(money) == ["a1", "b1", "c1"]
@@ -89,7 +89,7 @@ def test_what_could_not_be_looked_at_is_not_taken_and_not_overtaken(money, rows)
 
 def test_what_was_put_off_keeps_nothing_back(money, rows):
     """It is behind the others of its row by now, and none of these waits for it here."""
-    said(money, (rows[0], ACCEPTED, "first"), (rows[0], SETTLED, "second"))
+    said(money, (rows[0], ACCEPTED, "first"), (rows[0], FINAL, "second"))
     put_off("first", NOW + SECOND)
 
     assert together(money) == ["second"]
@@ -98,8 +98,8 @@ def test_what_was_put_off_keeps_nothing_back(money, rows):
 
 def test_what_is_not_due_or_is_for_another_handler_is_not_taken(money, rows, acme):
     other = DIRECTIONS["out" if money is DIRECTIONS["in"] else "in"]
-    said(money, (rows[0], SETTLED, "later"), at=NOW + SECOND)
-    said(other, (other.make(acme, 100), SETTLED, "theirs"))
+    said(money, (rows[0], FINAL, "later"), at=NOW + SECOND)
+    said(other, (other.make(acme, 100), FINAL, "theirs"))
 
     assert together(money) == []
     assert together(other) == ["theirs"]
@@ -107,7 +107,7 @@ def test_what_is_not_due_or_is_for_another_handler_is_not_taken(money, rows, acm
 
 def test_what_failed_before_and_every_other_kind_goes_alone(money, rows):
     a, b, c = rows
-    said(money, (a, REJECTED, "a1"), (b, SETTLED, "b1"), (c, SETTLED, "c1"), (a, SETTLED, "a2"))
+    said(money, (a, REJECTED, "a1"), (b, FINAL, "b1"), (c, FINAL, "c1"), (a, FINAL, "a2"))
     InboundEvent.objects.filter(event_id="c1").update(attempts=1)
 
     assert together(money) == ["b1"]
@@ -119,7 +119,7 @@ def test_what_failed_before_and_every_other_kind_goes_alone(money, rows):
 
 def test_what_is_behind_the_end_of_a_set_is_left(money, rows):
     a, b, c = rows
-    said(money, (a, SETTLED, "a1"), (b, REJECTED, "b1"), (c, REJECTED, "c1"))
+    said(money, (a, FINAL, "a1"), (b, REJECTED, "b1"), (c, REJECTED, "c1"))
 
     def end(event_id):
         return InboundEvent.objects.get(event_id=event_id)

@@ -5,12 +5,12 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("funding", "0019_no_second_index"),
+        ("payments", "0017_recipient_of_tenant"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="fundingtransaction",
+            model_name="payment",
             name="settlement_date",
             field=models.DateField(
                 blank=True,

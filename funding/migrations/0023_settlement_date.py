@@ -5,12 +5,12 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("payments", "0015_no_second_index"),
+        ("funding", "0022_source_of_tenant"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="payment",
+            model_name="fundingtransaction",
             name="settlement_date",
             field=models.DateField(
                 blank=True,
