@@ -17,6 +17,7 @@ from networks.base import (
     BankAccount,
     BankRecord,
     Capabilities,
+    Correction,
     Instruction,
     Method,
     NetworkEvent,
@@ -53,6 +54,9 @@ class SlowBank:
 
     def acknowledge(self, event_ids: Iterable[str]) -> None:
         """It says nothing, so there is nothing to acknowledge."""
+
+    def correction(self, event_id: str) -> Correction | None:
+        return None
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:
         return False

@@ -42,6 +42,7 @@ class EventKind(StrEnum):
     FINAL = "final"  # the money moved and, for ACH, the ordinary return window is over
     REJECTED = "rejected"  # refused or expired; no money ever moved
     RETURNED = "returned"  # an ACH return, before settlement or long after it
+    CORRECTED = "corrected"  # a notification of change: the money moved, the account was wrong
 
 
 class HolderType(StrEnum):
@@ -135,7 +136,9 @@ class NetworkEvent:
     """One message of a network, which is stored first and applied second.
 
     `(network, id)` is unique. `instruction_id` is empty when the message matches nothing we sent.
-    `amount` and `currency` are the network's own: whoever applies the event compares them.
+    `amount` and `currency` are the network's own: whoever applies the event compares them. Those of
+    CORRECTED are the instruction's; it has the code (C01…C14) and a reference, and no account data:
+    `PaymentNetwork.correction` has them.
     """
 
     id: str
@@ -150,6 +153,20 @@ class NetworkEvent:
     occurred_at: datetime
     settlement_date: date | None = None  # of SETTLED: the banking day
     trace_number: str = ""  # of ACCEPTED: where an ACH entry gets its trace only in its file
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correction:
+    """What the account holder's bank says an account really is (a notification of change).
+
+    Empty and None are what it says nothing about. The account data are left out of `repr`.
+    """
+
+    code: str
+    routing_number: str = field(default="", repr=False)
+    account_number: str = field(default="", repr=False)
+    account_type: AccountType | None = field(default=None, repr=False)
+    name: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,6 +293,13 @@ class PaymentNetwork(Protocol):
 
     def acknowledge(self, event_ids: Iterable[str]) -> None:
         """Say that these events are stored on our side. Repeats and unknown ids do no harm."""
+        ...
+
+    def correction(self, event_id: str) -> Correction | None:
+        """The account data of a CORRECTED event of this network, told or not, acknowledged or not.
+
+        None: it has none, or they cannot be read. Raises NetworkUnavailable.
+        """
         ...
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:

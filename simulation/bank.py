@@ -17,6 +17,7 @@ from networks.base import (
     Answer,
     BankAccount,
     BankRecord,
+    Correction,
     EventKind,
     Instruction,
     Method,
@@ -167,6 +168,9 @@ class Bank:
         for entry in self.entries.values():
             for message in entry.messages:
                 message.acknowledged |= message.event.id in known
+
+    def correction(self, event_id: str) -> Correction | None:
+        return None
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:
         return False

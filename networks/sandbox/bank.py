@@ -17,6 +17,7 @@ from networks.base import (
     BankAccount,
     BankRecord,
     Capabilities,
+    Correction,
     EventKind,
     Instruction,
     InstructionRefused,
@@ -89,6 +90,11 @@ class SandboxBank:
 
     def acknowledge(self, event_ids: Iterable[str]) -> None:
         self._told().filter(one_of("pk", list(event_ids))).update(acknowledged=True)
+
+    def correction(self, event_id: str) -> Correction | None:
+        """The event's code says it all: it stands for the account number that asked for it."""
+        told = self._told().filter(pk=event_id, kind=EventKind.CORRECTED).first()
+        return scripts.correction(told.code) if told else None
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:
         return scripts.needs_micro_deposits(account.account_number)

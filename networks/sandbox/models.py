@@ -64,7 +64,7 @@ class SandboxEvent(models.Model):
         SandboxInstruction, on_delete=models.PROTECT, related_name="events", db_index=False
     )
     sequence = models.PositiveSmallIntegerField()
-    kind = models.CharField(max_length=8, choices=[(value, value) for value in KINDS])
+    kind = models.CharField(max_length=20, choices=[(value, value) for value in KINDS])
     code = models.CharField(max_length=8, blank=True)
     amount = models.BigIntegerField()
     currency = models.CharField(max_length=3)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from networks import return_codes
-from networks.base import EventKind, Method
+from networks.base import AccountType, Correction, EventKind, Method
 
 STAYS_PENDING = "30001"
 NETWORK_DOWN = "30002"
@@ -37,6 +37,12 @@ _RTP_REJECTIONS = MappingProxyType(
     {"40003": "AC03", "40004": "AC04", "40006": "AC06", "41004": "AM04"}
 )
 _RETURNS = re.compile(r"(?P<when>[12])00(?P<code>[0-9]{2})")
+# What a notification of change corrects: holder's name, number, routing number, type.
+_WRONG = MappingProxyType(
+    {"C01": "n", "C02": "r", "C03": "rn", "C04": "h", "C05": "t", "C06": "nt", "C07": "rnt"}
+)
+CORRECTED_ROUTING_NUMBER = "099900014"  # of Sandbox Savings Bank
+CORRECTED_NAME = "CORRECTED NAME"
 _NAMED = {
     STAYS_PENDING,
     NETWORK_DOWN,
@@ -83,6 +89,19 @@ def micro_deposit_steps(account_number: str) -> tuple[Step, ...]:
     if account_number == MICRO_DEPOSITS_RETURNED:
         return (ACCEPTED, Step(EventKind.RETURNED, MICRO_DEPOSITS_RETURN_CODE))
     return COMPLETES
+
+
+def correction(code: str) -> Correction:
+    """The corrected data that the bank tells with a code. Only the account 600NN is told of CNN, so
+    the code says what the number was."""
+    wrong = _WRONG.get(code, "")
+    return Correction(
+        code=code,
+        routing_number=CORRECTED_ROUTING_NUMBER if "r" in wrong else "",
+        account_number=f"700{code[1:]}" if "n" in wrong else "",
+        account_type=AccountType.SAVINGS if "t" in wrong else None,
+        name=CORRECTED_NAME if "h" in wrong else "",
+    )
 
 
 def _ach_steps(account_number: str) -> tuple[Step, ...]:

@@ -17,6 +17,7 @@ from networks.base import (
     BankAccount,
     BankRecord,
     Capabilities,
+    Correction,
     EventKind,
     Instruction,
     InstructionConflict,
@@ -74,6 +75,9 @@ class OneMore:
     def acknowledge(self, event_ids: Iterable[str]) -> None:
         known = set(event_ids)
         self._waiting = [event for event in self._waiting if event.id not in known]
+
+    def correction(self, event_id: str) -> Correction | None:
+        return None
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:
         return False

@@ -31,6 +31,7 @@ _SAYS = MappingProxyType[str, str](
         EventKind.FINAL: "Final: the money has moved, and the ordinary time for returns is over",
         EventKind.REJECTED: "Rejected: no money ever moved",
         EventKind.RETURNED: "Returned by the bank",
+        EventKind.CORRECTED: "Corrected: the account's details are not quite these",
     }
 )
 

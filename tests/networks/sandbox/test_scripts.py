@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from networks import return_codes
-from networks.base import Method
+from networks import return_codes, routing
+from networks.base import AccountType, Correction, Method
 from networks.sandbox import scripts
 
 ACH = [Method.ACH_DEBIT, Method.ACH_CREDIT]
@@ -80,6 +80,29 @@ class TestMicroDeposits:
             ("accepted", ""),
             ("returned", "R03"),
         ]
+
+
+class TestCorrections:
+    def test_say_what_the_code_says_and_nothing_else(self):
+        savings = {"account_type": AccountType.SAVINGS}
+        routing_number = {"routing_number": "099900014"}
+        for code, values in {
+            "C01": {"account_number": "70001"},
+            "C02": routing_number,
+            "C03": {**routing_number, "account_number": "70003"},
+            "C04": {"name": "CORRECTED NAME"},
+            "C05": savings,
+            "C06": {**savings, "account_number": "70006"},
+            "C07": {**routing_number, **savings, "account_number": "70007"},
+            "C13": {},
+        }.items():
+            assert scripts.correction(code) == Correction(code=code, **values)
+
+    def test_name_a_bank_that_could_be(self):
+        assert routing.validate(scripts.correction("C02").routing_number)
+
+    def test_are_not_to_be_read_in_logs(self):
+        assert repr(scripts.correction("C07")) == "Correction(code='C07')"
 
 
 def test_only_one_number_finds_the_network_down():

@@ -81,7 +81,7 @@ def test_of_each_row_the_first_is_taken_in_the_order_of_the_queue(money, rows):
 
 def test_what_could_not_be_looked_at_is_not_taken_and_not_overtaken(money, rows):
     a, b, _ = rows
-    said(money, (a, ACCEPTED, "a1"), (a, SETTLED, "a2"), (b, ACCEPTED, "b1"))
+    said(money, (a, ACCEPTED, "a1"), (a, FINAL, "a2"), (b, ACCEPTED, "b1"))
 
     assert together(money, kept=[pk("a1")]) == ["b1"]
     assert together(money, kept=[pk("a1")], passed=[pk("a1")]) == ["a2", "b1"]
