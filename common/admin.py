@@ -45,6 +45,9 @@ _MACHINERY = frozenset(
 # Columns of a hold: a page shows them first while a row is held, and hides them otherwise.
 _HOLD = frozenset({"held_at", "hold_reason"})
 
+# Wide integers that are no cents.
+_NOT_MONEY = frozenset({"entry_hash", "sequence", "size"})
+
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 # On a phone, a list hides the lines that have this class (static/css/operator.css).
@@ -196,11 +199,11 @@ class ReadOnlyAdmin(FastAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """The fields in the order in which people ask for them: amounts in dollars, and the empty
-        ones in one line. Every wide integer of a row but its `sequence` is in cents."""
+        ones in one line. Every wide integer of a row but `_NOT_MONEY` is in cents."""
         cents = {
             field.name
             for field in self.opts.get_fields()
-            if isinstance(field, models.BigIntegerField) and field.name != "sequence"
+            if isinstance(field, models.BigIntegerField) and field.name not in _NOT_MONEY
         }
         later = _MACHINERY if getattr(obj, "held_at", None) else _MACHINERY | _HOLD
         names = sorted(super().get_fields(request, obj), key=later.__contains__)

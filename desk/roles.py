@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 
 _APPS = (
+    "ach",
     "api",
     "balance",
     "funding",

@@ -141,6 +141,14 @@ class TestRotation:
 class TestColumns:
     def test_are_all_that_hold_secrets(self):
         assert [encrypted.name for encrypted in rotation.columns()] == [
+            "ach.AchEntry.account_token",
+            "ach.AchKey.private_key_token",
+            "ach.Correction.corrected_token",
+            "ach.Correction.old_token",
+            "ach.InFileChunk.content_token",
+            "ach.InRecord.raw_token",
+            "ach.OutFileChunk.content_token",
+            "ach.RailVersion.offset_account_token",
             "api.IdempotencyRecord.body_token",
             "funding.FundingSource.account_number_token",
             "funding.LinkConsent.secret_token",

@@ -23,6 +23,31 @@ pytestmark = pytest.mark.django_db
 # Each table, and what the role may do with it beside reading: (I)nsert, (U)pdate, (D)elete; update
 # of some columns, or of all but some, only. Whoever makes a table says here what it is for.
 TABLES = {
+    "ach_achbatch": "IU(code id settlement_date status)",
+    "ach_achentry": (
+        "IU(accepted_at account_token batch_id code effective_date ended_at final_due_at"
+        " frozen_at id promised_on same_day sent_at settlement_date status trace_number"
+        " waits_for)"
+    ),
+    "ach_achevent": "IU(acknowledged id voided_at)",
+    "ach_achkey": "IU(id private_key_token retired_at retired_by)",
+    "ach_achrail": "I",
+    "ach_correction": "IU(but code created_at due_on entry_id record_id)",
+    "ach_infile": "IU(but chunk_count folder name rail_id received_at sha256 size)",
+    "ach_infilechunk": "IU(content_token id)",
+    "ach_inrecord": (
+        "IU(answers_id decided_at decided_by decided_why due_on entry_id id may_dishonor"
+        " note raw_token status)"
+    ),
+    "ach_originator": "IU(but created_at rail_id tenant_id)",
+    "ach_outfile": (
+        "IU(but created_at cutoff_at file_date file_time immediate_origin kind modifier"
+        " rail_id version_id)"
+    ),
+    "ach_outfilechunk": "IU(content_token id)",
+    "ach_railswitch": "IU(id release_reason released_at released_by)",
+    "ach_railversion": ("IU(decided_at decided_by id offset_account_token status superseded_at)"),
+    "ach_tracecounter": "IU",
     "account_emailaddress": "IUD",
     "account_emailconfirmation": "IUD",
     "api_apirequest": "IUD",
@@ -103,6 +128,21 @@ POSTING_FUNCTIONS = [
     " ARRAY['adjustment'], ARRAY['adj_x'], ARRAY['x'], now())",
 ]
 NEVER_TRUNCATED = [
+    "ach_achbatch",
+    "ach_achentry",
+    "ach_achevent",
+    "ach_achkey",
+    "ach_achrail",
+    "ach_correction",
+    "ach_infile",
+    "ach_infilechunk",
+    "ach_inrecord",
+    "ach_originator",
+    "ach_outfile",
+    "ach_outfilechunk",
+    "ach_railswitch",
+    "ach_railversion",
+    "ach_tracecounter",
     "balance",
     "balance_adjustment",
     "balance_adjustment_proposal",

@@ -1,0 +1,172 @@
+"""The rows of ACH, to look at. What staff do with them is on the desk's own pages."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+
+from common.admin import ReadOnlyAdmin, dollars
+from networks.ach import models
+from networks.ach.states import EntryStatus
+
+
+@admin.register(models.AchRail)
+class AchRailAdmin(ReadOnlyAdmin):
+    list_display = ("name", "created_at")
+    ordering = ("name",)
+
+
+@admin.register(models.RailVersion)
+class RailVersionAdmin(ReadOnlyAdmin):
+    list_display = ("rail", "number", "status", "proposed_by", "proposed_at", "decided_by")
+    list_filter = ("status",)
+
+
+@admin.register(models.AchKey)
+class AchKeyAdmin(ReadOnlyAdmin):
+    list_display = ("rail", "fingerprint", "created_at", "retired_at")
+
+
+@admin.register(models.RailSwitch)
+class RailSwitchAdmin(ReadOnlyAdmin):
+    list_display = ("rail", "part", "reason", "engaged_by", "engaged_at", "released_at")
+    list_filter = ("part",)
+
+
+@admin.register(models.Originator)
+class OriginatorAdmin(ReadOnlyAdmin):
+    list_display = (
+        "company_name",
+        "rail",
+        "tenant_id",
+        dollars("daily_debit_max"),
+        dollars("daily_credit_max"),
+        dollars("exposure_max"),
+        "debits_stopped_at",
+        "ended_at",
+    )
+    search_fields = ("tenant_id__exact", "company_name__istartswith")
+    search_help_text = "The id of the tenant, or how the name begins"
+
+
+@admin.register(models.AchEntry)
+class AchEntryAdmin(ReadOnlyAdmin):
+    list_display = (
+        "instruction_id",
+        "rail",
+        "status",
+        "sec",
+        "is_debit",
+        dollars("amount"),
+        "trace_number",
+        "effective_date",
+        "waits_for",
+    )
+    list_filter = ("status", "sec", "is_debit")
+    raw_id_fields = ("batch", "original", "replaces", "originator")
+    search_fields = ("instruction_id__exact", "trace_number__exact")
+    search_help_text = "The id of the funding or payment, or a trace number"
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[models.AchEntry], search_term: str
+    ) -> tuple[QuerySet[models.AchEntry], bool]:
+        """By the indexes, which are those of live entries and of replaced ones."""
+        if not search_term:
+            return queryset, False
+        replaced = Q(status=EntryStatus.REQUEUED)
+        mine = Q(instruction_id=search_term)
+        found = Q(trace_number=search_term) | (mine & ~replaced) | (mine & replaced)
+        return queryset.filter(found), False
+
+
+@admin.register(models.OutFile)
+class OutFileAdmin(ReadOnlyAdmin):
+    list_display = (
+        "id",
+        "rail",
+        "remote_name",
+        "status",
+        "cutoff_at",
+        "entry_count",
+        dollars("debit_total"),
+        dollars("credit_total"),
+        "built_by",
+        "released_by",
+        "sent_at",
+    )
+    list_filter = ("status", "kind")
+    search_fields = ("id__exact", "remote_name__exact")
+    search_help_text = "The id or the name of a file"
+
+
+@admin.register(models.AchBatch)
+class AchBatchAdmin(ReadOnlyAdmin):
+    list_display = (
+        "file",
+        "batch_number",
+        "sec",
+        "service_class",
+        "company_name",
+        "description",
+        "effective_date",
+        "entry_count",
+        dollars("debit_total"),
+        dollars("credit_total"),
+        "status",
+    )
+    list_filter = ("status", "sec")
+    search_fields = ("file__id__exact",)
+    search_help_text = "The id of a file"
+
+
+@admin.register(models.InFile)
+class InFileAdmin(ReadOnlyAdmin):
+    list_display = ("id", "rail", "folder", "name", "size", "status", "received_at")
+    list_filter = ("status", "folder")
+    search_fields = ("id__exact",)
+    search_help_text = "The id of a file"
+
+
+@admin.register(models.InRecord)
+class InRecordAdmin(ReadOnlyAdmin):
+    list_display = (
+        "file",
+        "line",
+        "kind",
+        "code",
+        "original_trace",
+        dollars("amount"),
+        "status",
+        "due_on",
+    )
+    list_filter = ("status", "kind")
+    search_fields = ("original_trace__exact",)
+    search_help_text = "The trace number of our entry"
+
+
+@admin.register(models.Correction)
+class CorrectionAdmin(ReadOnlyAdmin):
+    list_display = ("id", "code", "entry", "status", "due_on", "decided_by")
+    list_filter = ("status",)
+    list_select_related = ("entry",)
+    search_fields = ("id__exact",)
+    search_help_text = "The id of the correction"
+
+
+@admin.register(models.AchEvent)
+class AchEventAdmin(ReadOnlyAdmin):
+    list_display = (
+        "id",
+        "instruction_id",
+        "kind",
+        "code",
+        dollars("amount"),
+        "settlement_date",
+        "due_at",
+        "acknowledged",
+        "voided_at",
+    )
+    list_filter = ("kind", "acknowledged")
+    search_fields = ("entry__trace_number__exact",)
+    search_help_text = "The trace number of the entry"

@@ -1,0 +1,32 @@
+"""The rows of ACH. Nothing is deleted, and what was agreed or sent never changes.
+
+Tenants, staff and instructions are opaque text here: this package knows no other app.
+"""
+
+from __future__ import annotations
+
+from networks.ach.models.corrections import Correction
+from networks.ach.models.entries import AchEntry
+from networks.ach.models.events import AchEvent
+from networks.ach.models.files import AchBatch, OutFile, OutFileChunk, TraceCounter
+from networks.ach.models.inbound import InFile, InFileChunk, InRecord
+from networks.ach.models.originators import Originator
+from networks.ach.models.rails import AchKey, AchRail, RailSwitch, RailVersion
+
+__all__ = [
+    "AchBatch",
+    "AchEntry",
+    "AchEvent",
+    "AchKey",
+    "AchRail",
+    "Correction",
+    "InFile",
+    "InFileChunk",
+    "InRecord",
+    "Originator",
+    "OutFile",
+    "OutFileChunk",
+    "RailSwitch",
+    "RailVersion",
+    "TraceCounter",
+]

@@ -1,0 +1,67 @@
+"""What a bank says is wrong with an account that we used (notification of change)."""
+
+from __future__ import annotations
+
+import pgtrigger
+from django.db import models
+from django.db.models import Q
+
+from common.database.append_only import NEVER_TRUNCATED
+from common.fields import PrefixedIdField
+from networks.ach.models import columns
+from networks.ach.models.entries import AchEntry
+from networks.ach.models.inbound import InRecord
+from networks.ach.states import CORRECTION_STATES, CorrectionStatus
+
+
+class Correction(models.Model):
+    """One change. The values are encrypted JSON objects by field. `due_on` is the banking day by
+    which it has to be applied, or refused with `refusal_code`."""
+
+    id = PrefixedIdField("cor")
+    record = models.OneToOneField(InRecord, on_delete=models.PROTECT, related_name="correction")
+    entry = models.ForeignKey(AchEntry, on_delete=models.PROTECT, related_name="corrections")
+    code = models.CharField(max_length=3)
+    old_token = models.TextField(blank=True, editable=False)
+    corrected_token = models.TextField(blank=True, editable=False)
+    due_on = models.DateField()
+    status = models.CharField(
+        max_length=13, choices=CorrectionStatus, default=CorrectionStatus.OPEN
+    )
+    refusal_code = models.CharField(max_length=3, blank=True)
+    created_at = models.DateTimeField()
+    decided_by = columns.staff()
+    decided_at = columns.moment()
+    decided_why = columns.reason()
+
+    class Meta:
+        constraints = (
+            columns.one_of("status", CorrectionStatus, "correction_status_known"),
+            models.CheckConstraint(
+                condition=Q(status="open", decided_at=None)
+                | Q(status="informational")
+                | Q(status__in=("applied", "refused"), decided_at__isnull=False),
+                name="correction_decided_iff_dated",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("due_on", "id"), name="correction_open", condition=Q(status="open")
+            ),
+        )
+        triggers = (
+            NEVER_TRUNCATED,
+            columns.NEVER_DELETED,
+            CORRECTION_STATES.trigger("correction_moves"),
+            pgtrigger.ReadOnly(
+                name="correction_never_changes",
+                fields=("record", "entry", "code", "due_on", "created_at"),
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.code} of {self.entry_id}"
+
+    @property
+    def encryption_context(self) -> str:
+        return f"ach.correction:{self.pk}"

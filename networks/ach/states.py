@@ -1,0 +1,174 @@
+"""The lives of an entry, of a batch and of the files that it is in (docs/ach.md)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from common.state import StateTable
+
+
+class EntryStatus(models.TextChoices):
+    WAITING = "waiting", "Waits for a cut-off"
+    FROZEN = "frozen", "In a file"
+    SENT = "sent"
+    ACCEPTED = "accepted"
+    FINAL = "final"
+    RETURNED = "returned"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"
+    REQUEUED = "requeued", "Replaced by a new entry"
+
+
+class BatchStatus(models.TextChoices):
+    FROZEN = "frozen", "In a file"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class FileKind(models.TextChoices):
+    FORWARD = "forward", "Entries"
+    REPLY = "reply", "Dishonored returns and refused corrections"
+
+
+class FileStatus(models.TextChoices):
+    BUILDING = "building"
+    BUILT = "built", "To be released"
+    HELD = "held"
+    RELEASED = "released", "To be sent"
+    SENT = "sent"
+    ACKNOWLEDGED = "acknowledged"
+    PART_REJECTED = "part_rejected", "Rejected in part"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn", "Taken apart"
+
+
+class InFileStatus(models.TextChoices):
+    STORED = "stored"
+    PARSED = "parsed"
+    APPLIED = "applied"
+    REVIEW = "review", "A person decides"
+    RESOLVED = "resolved"
+
+
+class RecordStatus(models.TextChoices):
+    NEW = "new"
+    APPLIED = "applied"
+    REVIEW = "review", "A person decides"
+    RESOLVED = "resolved"
+
+
+class CorrectionStatus(models.TextChoices):
+    OPEN = "open"
+    APPLIED = "applied"
+    INFORMATIONAL = "informational"
+    REFUSED = "refused"
+
+
+class VersionStatus(models.TextChoices):
+    PROPOSED = "proposed"
+    CURRENT = "current"
+    SUPERSEDED = "superseded"
+    REJECTED = "rejected"
+
+
+E, F, N, R, C, V = (
+    EntryStatus,
+    FileStatus,
+    InFileStatus,
+    RecordStatus,
+    CorrectionStatus,
+    VersionStatus,
+)
+
+# Of one instruction at most one entry is live: the rest were replaced.
+LIVE = tuple(status for status in E if status != E.REQUEUED)
+# The bank has the entry, or will have it, and its money is not final.
+EXPOSED = (E.FROZEN, E.SENT, E.ACCEPTED)
+
+ENTRY_STATES = StateTable(
+    initial=frozenset({E.WAITING}),
+    moves={
+        E.WAITING: frozenset({E.FROZEN, E.WITHDRAWN}),
+        E.FROZEN: frozenset({E.WAITING, E.SENT}),  # back when its file is taken apart
+        # A return that comes before the acknowledgement proves that the entry was accepted.
+        E.SENT: frozenset({E.ACCEPTED, E.REJECTED, E.RETURNED, E.REQUEUED}),
+        E.ACCEPTED: frozenset({E.FINAL, E.REJECTED, E.RETURNED}),
+        E.FINAL: frozenset({E.RETURNED}),
+        E.RETURNED: frozenset(),
+        E.REJECTED: frozenset(),
+        E.WITHDRAWN: frozenset(),
+        E.REQUEUED: frozenset(),
+    },
+    states=set(E.values),
+)
+
+BATCH_STATES = StateTable(
+    initial=frozenset({BatchStatus.FROZEN}),
+    moves={
+        BatchStatus.FROZEN: frozenset({BatchStatus.ACCEPTED, BatchStatus.REJECTED}),
+        BatchStatus.ACCEPTED: frozenset(),
+        BatchStatus.REJECTED: frozenset(),
+    },
+    states=set(BatchStatus.values),
+)
+
+FILE_STATES = StateTable(
+    initial=frozenset({F.BUILDING}),
+    moves={
+        F.BUILDING: frozenset({F.BUILT, F.HELD, F.WITHDRAWN}),  # held if it has faults
+        F.BUILT: frozenset({F.RELEASED, F.HELD, F.WITHDRAWN}),
+        F.HELD: frozenset({F.BUILT, F.BUILDING, F.WITHDRAWN}),
+        F.RELEASED: frozenset({F.SENT, F.HELD, F.WITHDRAWN}),
+        F.SENT: frozenset({F.ACKNOWLEDGED, F.PART_REJECTED, F.REJECTED}),
+        F.ACKNOWLEDGED: frozenset(),
+        F.PART_REJECTED: frozenset(),
+        F.REJECTED: frozenset(),
+        F.WITHDRAWN: frozenset(),
+    },
+    states=set(F.values),
+)
+
+IN_FILE_STATES = StateTable(
+    initial=frozenset({N.STORED}),
+    moves={
+        N.STORED: frozenset({N.PARSED, N.APPLIED, N.REVIEW}),
+        N.PARSED: frozenset({N.APPLIED, N.REVIEW}),
+        N.REVIEW: frozenset({N.STORED, N.RESOLVED}),  # read once more, or dealt with by a person
+        N.APPLIED: frozenset(),
+        N.RESOLVED: frozenset(),
+    },
+    states=set(N.values),
+)
+
+RECORD_STATES = StateTable(
+    initial=frozenset({R.NEW}),
+    moves={
+        R.NEW: frozenset({R.APPLIED, R.REVIEW}),
+        R.REVIEW: frozenset({R.APPLIED, R.RESOLVED}),
+        R.APPLIED: frozenset(),
+        R.RESOLVED: frozenset(),
+    },
+    states=set(R.values),
+)
+
+CORRECTION_STATES = StateTable(
+    initial=frozenset({C.OPEN, C.INFORMATIONAL}),
+    moves={
+        C.OPEN: frozenset({C.APPLIED, C.INFORMATIONAL, C.REFUSED}),
+        C.APPLIED: frozenset(),
+        C.INFORMATIONAL: frozenset(),
+        C.REFUSED: frozenset(),
+    },
+    states=set(C.values),
+)
+
+VERSION_STATES = StateTable(
+    initial=frozenset({V.PROPOSED}),
+    moves={
+        V.PROPOSED: frozenset({V.CURRENT, V.REJECTED}),
+        V.CURRENT: frozenset({V.SUPERSEDED}),
+        V.SUPERSEDED: frozenset(),
+        V.REJECTED: frozenset(),
+    },
+    states=set(V.values),
+)
