@@ -65,16 +65,12 @@ class Guard:
         return has_jumped or time.monotonic() - self._asked_at >= pause
 
     def _ask(self) -> None:
-        before = clock.utc_now()
         try:
-            ((theirs, is_settable),) = sql.rows(_ASK, {})
+            drift, is_settable = _measure()
         except DatabaseProblem as error:
             log.warning("clock_not_compared", error=type(error).__name__)
             return
-        after = clock.utc_now()
         self._asked_at, self._offset = time.monotonic(), _offset()
-        # The answer took a while. There is no drift if the database's time lies within that while.
-        drift = max(before - theirs, theirs - after, timedelta(0)).total_seconds()
         _DRIFT.set(drift)
         self._judge(drift, is_settable=is_settable)
 
@@ -91,6 +87,25 @@ class Guard:
             log.error("clock_adrift", drift_seconds=round(drift, 1), reason=self.reason)
         elif was_adrift and not self._adrift:
             log.info("clock_right_again", drift_seconds=round(drift, 1))
+
+
+def is_apart(seconds: float) -> bool:
+    """Whether this process's clock and the database's differ by more than this, asked now: for what
+    needs a better clock than `guard` does. Never where clocks are not compared at all."""
+    if settings.CLOCK_DRIFT_SECONDS_MAX is None:
+        return False
+    drift, _ = _measure()
+    return drift > seconds
+
+
+def _measure() -> tuple[float, bool]:
+    """How many seconds apart the two clocks are, and whether the database's can be set."""
+    before = clock.utc_now()
+    ((theirs, is_settable),) = sql.rows(_ASK, {})
+    after = clock.utc_now()
+    # The answer took a while. There is no drift if the database's time lies within that while.
+    drift = max(before - theirs, theirs - after, timedelta(0))
+    return drift.total_seconds(), bool(is_settable)
 
 
 def _offset() -> float:

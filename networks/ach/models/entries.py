@@ -42,9 +42,15 @@ TERMS = (
     "speed",
     "original",
     "replaces",
+    "first_number",
     "terms_digest",
     "created_at",
 )
+
+
+def reference_of(number: int) -> str:
+    """What an instruction is called whose first entry has this id."""
+    return f"ACH{number:012d}"
 
 
 class AchEntry(models.Model):
@@ -53,7 +59,9 @@ class AchEntry(models.Model):
     An entry whose file or batch the bank refused is `requeued`, and another one takes its place
     (`replaces`). `waits_for` says in a word why a waiting entry was left out of the last file.
     `promised_on` is the banking day of settlement that we last told. `final_due_at` is when an
-    accepted entry becomes final unless it comes back.
+    accepted entry becomes final unless it comes back. `missed` counts the cut-offs that went by
+    while it lay in a file that nobody released. `first_number` is the id of the first entry of the
+    instruction, where this is not the first.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -103,10 +111,12 @@ class AchEntry(models.Model):
     replaces = models.OneToOneField(
         "self", on_delete=models.PROTECT, null=True, blank=True, related_name="replaced_by"
     )
+    first_number = models.BigIntegerField(null=True, blank=True, editable=False)
     terms_digest = models.CharField(max_length=64, editable=False)
     status = models.CharField(max_length=9, choices=EntryStatus)
     waits_for = models.CharField(max_length=32, blank=True)
-    code = models.CharField(max_length=8, blank=True)
+    missed = models.PositiveSmallIntegerField(db_default=0)
+    code = models.CharField(max_length=40, blank=True)
     created_at = models.DateTimeField()
     frozen_at = columns.moment()
     sent_at = columns.moment()
@@ -133,7 +143,10 @@ class AchEntry(models.Model):
                 name="ach_entry_code_fits_direction",
             ),
             models.CheckConstraint(
-                condition=(Q(sec="WEB", is_debit=True, payment_type__in=("S", "R")))
+                condition=(
+                    Q(sec="WEB", payment_type__in=("S", "R"))
+                    & (Q(is_debit=True) | Q(purpose=Purpose.REVERSAL.value))
+                )
                 | Q(sec__in=("CCD", "PPD"), payment_type=""),
                 name="ach_entry_class_fits",
             ),
@@ -219,5 +232,5 @@ class AchEntry(models.Model):
 
     @property
     def reference(self) -> str:
-        """What we quote to the bank where there is no trace number."""
-        return f"ACH{self.pk:012d}"
+        """What we call the instruction: the same for every entry that stands for it."""
+        return reference_of(self.first_number or self.pk)

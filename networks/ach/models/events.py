@@ -51,7 +51,7 @@ class AchEvent(models.Model):
     )
     instruction_id = models.CharField(max_length=columns.INSTRUCTION_LENGTH_MAX, blank=True)
     kind = models.CharField(max_length=17, choices=AchEventKind)
-    code = models.CharField(max_length=8, blank=True)
+    code = models.CharField(max_length=40, blank=True)
     reason = columns.reason()
     amount = models.BigIntegerField()
     settlement_date = models.DateField(null=True, blank=True)

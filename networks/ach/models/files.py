@@ -50,7 +50,8 @@ class OutFile(Leased):
 
     `file_date` and `file_time` are Eastern, as in the file. `chunk_count` chunks hold the exact
     bytes, whose digest is `sha256`. `cutoff_at` is the cut-off that it must make, `missed` how many
-    its entries have missed. `acknowledgment_due_at` is by when the bank has to say something.
+    its entries have missed. `temporary_name` is set before the file gets its name at the bank: from
+    then on it may be there. `acknowledgment_due_at` is by when the bank has to say something.
     """
 
     id = PrefixedIdField("ofl")
@@ -78,6 +79,7 @@ class OutFile(Leased):
     chunk_count = models.PositiveIntegerField(default=0)
     sha256 = models.CharField(max_length=64, blank=True)
     remote_name = models.CharField(max_length=100, blank=True)
+    temporary_name = models.CharField(max_length=140, blank=True, db_default="")
     created_at = models.DateTimeField()
     built_at = columns.moment()
     built_by = columns.staff()

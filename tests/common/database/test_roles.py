@@ -26,7 +26,7 @@ TABLES = {
     "ach_achbatch": "IU(code id settlement_date status)",
     "ach_achentry": (
         "IU(accepted_at account_token batch_id code effective_date ended_at final_due_at"
-        " frozen_at id promised_on same_day sent_at settlement_date status trace_number"
+        " frozen_at id missed promised_on same_day sent_at settlement_date status trace_number"
         " waits_for)"
     ),
     "ach_achevent": "IU(acknowledged id voided_at)",

@@ -1,0 +1,392 @@
+"""At each cut-off: which entries go, in which file and batch, under which trace numbers.
+
+One file is frozen in one transaction, by statements over all its entries. Whoever freezes for a
+bank holds the row of its trace counter, so that limits are judged one after the other; building,
+which takes longer, is done side by side. What exceeds a limit waits, and says for what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Any
+
+import structlog
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Max, Sum
+
+from common import drift
+from common.database.constraints import violated
+from common.engine import arrays, sql
+from networks import calendar
+from networks.ach import rails, schedule
+from networks.ach.models import AchBatch, OutFile, RailVersion, TraceCounter
+from networks.ach.models.rails import RailPart
+from networks.ach.schedule import Window
+from networks.ach.states import FileStatus
+from networks.ach.terms import ENTRY_AMOUNT_MAX, TOTAL_MAX, Offset, RailTerms
+
+log = structlog.get_logger(__name__)
+
+MODIFIERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+OFFSET_DESCRIPTION = "OFFSET"
+TRACES_MAX = 9_999_999
+MISSED_ALARM = 2
+CLOCKS_APART_MAX = 2.0  # seconds; a wrong clock would date a file wrongly
+MINUTES_MAX = 60
+_HASH_MODULUS = 10**10
+
+# How much of each originator may still go. `room` stands for any limit: null is none.
+_ROOM = """
+SELECT originator.id, originator.debits_stopped_at IS NOT NULL AS stopped,
+    originator.daily_debit_max - coalesce(sum(batch.debit_total), 0),
+    originator.daily_credit_max - coalesce(sum(batch.credit_total), 0),
+    originator.exposure_max - CASE WHEN originator.exposure_max IS NULL THEN 0 ELSE (
+        SELECT coalesce(sum(entry.amount), 0) FROM ach_achentry AS entry
+        WHERE entry.rail_id = %(rail)s AND entry.originator_id = originator.id
+            AND entry.status IN ('frozen', 'sent', 'accepted')) END
+FROM ach_originator AS originator
+LEFT JOIN (ach_achbatch AS batch JOIN ach_outfile AS file ON file.id = batch.file_id
+        AND file.status NOT IN ('withdrawn', 'rejected')
+        AND file.cutoff_at >= %(day_start)s AND file.cutoff_at < %(day_end)s)
+    ON batch.originator_id = originator.id AND batch.status <> 'rejected' AND NOT batch.is_offset
+WHERE originator.rail_id = %(rail)s
+GROUP BY originator.id
+"""
+_DAY_TOTAL = """
+SELECT coalesce(sum(batch.debit_total + batch.credit_total), 0)
+FROM ach_achbatch AS batch JOIN ach_outfile AS file ON file.id = batch.file_id
+WHERE file.rail_id = %(rail)s AND file.status NOT IN ('withdrawn', 'rejected')
+    AND file.cutoff_at >= %(day_start)s AND file.cutoff_at < %(day_end)s
+    AND batch.status <> 'rejected' AND NOT batch.is_offset
+"""
+
+# The limits are judged one after the other, each among those that the one before let pass: an entry
+# that alone has no room leaves it to later ones, and among the others the oldest go first. Tests of
+# accounts pass all of them, because their credits and debits go together. In the end the file is
+# full at the first entry that its own ceiling does not hold.
+_FREEZE = """
+WITH waiting AS MATERIALIZED (
+    SELECT id, originator_id, is_debit, sec, company_name, company_id, description, amount,
+        routing_number, promised_on, missed, waits_for, purpose = 'verification' AS is_test,
+        %(window_same_day)s AND speed = 'same_day' AND amount <= %(same_day_max)s AS same_day
+    FROM ach_achentry
+    WHERE rail_id = %(rail)s AND status = 'waiting' AND created_at < %(frozen_from)s
+        AND id > %(after)s
+    ORDER BY id LIMIT %(entries_max)s
+    FOR NO KEY UPDATE SKIP LOCKED
+), roomy AS (
+    SELECT waiting.*, room.stopped, room.exposure,
+        CASE WHEN waiting.is_debit THEN room.debit ELSE room.credit END AS daily
+    FROM waiting JOIN unnest(
+        %(originators)s::text::text[], %(stopped)s::text::boolean[], %(debits)s::text::bigint[],
+        %(credits)s::text::bigint[], %(exposures)s::text::bigint[]
+    ) AS room (id, stopped, debit, credit, exposure) ON room.id = waiting.originator_id
+), by_day AS (
+    SELECT *, CASE
+        WHEN amount > %(entry_max)s THEN 'entry_limit'
+        WHEN sec <> ALL(%(secs)s::text::text[]) THEN 'sec_not_allowed'
+        WHEN is_test THEN ''
+        WHEN stopped AND is_debit THEN 'debits_stopped'
+        WHEN amount > daily OR
+            sum(amount) FILTER (WHERE amount <= daily AND NOT (stopped AND is_debit))
+            OVER (PARTITION BY originator_id, is_debit ORDER BY id) > daily THEN 'daily_limit'
+        ELSE '' END AS reason
+    FROM roomy
+), by_exposure AS (
+    SELECT *, CASE
+        WHEN reason <> '' OR is_test THEN reason
+        WHEN amount > exposure OR sum(amount) FILTER (WHERE reason = '' AND amount <= exposure)
+            OVER (PARTITION BY originator_id ORDER BY id) > exposure THEN 'exposure'
+        ELSE '' END AS reason_then
+    FROM by_day
+), by_rail AS (
+    SELECT *, CASE
+        WHEN reason_then <> '' OR is_test THEN reason_then
+        WHEN amount > %(day_room)s OR
+            sum(amount) FILTER (WHERE reason_then = '' AND amount <= %(day_room)s)
+            OVER (ORDER BY id) > %(day_room)s THEN 'rail_limit'
+        ELSE '' END AS left_for
+    FROM by_exposure
+), judged AS MATERIALIZED (
+    SELECT *,
+        greatest(
+            sum(amount) FILTER (WHERE left_for = '' AND (is_debit OR %(balanced)s))
+                OVER (ORDER BY id),
+            sum(amount) FILTER (WHERE left_for = '' AND (NOT is_debit OR %(balanced)s))
+                OVER (ORDER BY id)
+        ) > %(file_max)s AS is_beyond
+    FROM by_rail
+), going AS MATERIALIZED (
+    SELECT id, originator_id, is_debit, sec, company_name, company_id, description, amount,
+        routing_number, same_day, missed,
+        CASE WHEN same_day THEN %(today)s::date ELSE %(tomorrow)s::date END AS effective_date,
+        (row_number() OVER (
+            PARTITION BY originator_id, company_name, company_id, sec, is_debit, description,
+                same_day
+            ORDER BY id) - 1) / %(batch_max)s AS piece
+    FROM judged WHERE left_for = '' AND NOT coalesce(is_beyond, false)
+), placed AS MATERIALIZED (
+    SELECT *,
+        dense_rank() OVER batches AS batch_number,
+        row_number() OVER (ORDER BY originator_id, company_name, company_id, sec, is_debit,
+            description, same_day, piece, id) - 1 AS place
+    FROM going
+    WINDOW batches AS (ORDER BY originator_id, company_name, company_id, sec, is_debit,
+        description, same_day, piece)
+), batches AS (
+    INSERT INTO ach_achbatch (
+        file_id, batch_number, originator_id, is_offset, sec, service_class, company_name,
+        company_id, description, same_day, effective_date, entry_count, entry_hash, debit_total,
+        credit_total, first_trace, status, code
+    )
+    SELECT %(file)s, batch_number, min(originator_id), false, min(sec),
+        CASE WHEN bool_or(is_debit) THEN 225 ELSE 220 END, min(company_name), min(company_id),
+        min(description), bool_or(same_day), min(effective_date), count(*),
+        mod(sum(left(routing_number, 8)::bigint), 10000000000),
+        coalesce(sum(amount) FILTER (WHERE is_debit), 0),
+        coalesce(sum(amount) FILTER (WHERE NOT is_debit), 0),
+        %(odfi)s || lpad((%(first_trace)s + min(place))::text, 7, '0'), 'frozen', ''
+    FROM placed GROUP BY batch_number
+    RETURNING id, batch_number
+), frozen AS (
+    UPDATE ach_achentry AS entry
+    SET status = 'frozen', batch_id = batches.id, frozen_at = %(now)s, waits_for = '',
+        trace_number = %(odfi)s || lpad((%(first_trace)s + placed.place)::text, 7, '0'),
+        same_day = placed.same_day, effective_date = placed.effective_date,
+        promised_on = placed.effective_date
+    FROM placed JOIN batches USING (batch_number)
+    WHERE entry.id = placed.id
+), left_out AS (
+    UPDATE ach_achentry AS entry SET waits_for = judged.left_for
+    FROM judged
+    WHERE entry.id = judged.id AND judged.left_for <> '' AND judged.waits_for <> judged.left_for
+)
+SELECT (SELECT count(*) FROM waiting), (SELECT count(*) FROM placed),
+    (SELECT coalesce(max(id), 0) FROM judged WHERE NOT coalesce(is_beyond, false)),
+    (SELECT coalesce(max(missed), 0) FROM placed),
+    (SELECT count(*) FROM judged WHERE left_for <> '')
+"""
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """What one transaction did: the file's id (empty: none was needed), and where to go on."""
+
+    file_id: str
+    looked_at: int
+    after: int
+
+
+def freeze_due(rail: str, *, now: datetime) -> list[str]:
+    """Put all entries that the open cut-off takes into files, which have to be built. Their ids.
+
+    None while building is stopped, or while the clock is wrong: dates would be. Whoever calls it
+    again finds what is left.
+    """
+    version = rails.current(rail)
+    window = schedule.open_window(version.parsed, now)
+    if window is None or not may_build(rail, version):
+        return []
+    files, after = [], 0
+    while True:
+        done = _freeze_one(version, window, after=after, now=now)
+        if done.file_id:
+            files.append(done.file_id)
+        if not done.looked_at or done.after <= after:
+            return files
+        after = done.after
+
+
+def may_build(rail: str, version: RailVersion) -> bool:
+    """Whether files may be made now."""
+    if drift.is_apart(CLOCKS_APART_MAX):
+        log.error("ach_clocks_differ", rail=rail)
+        return False
+    return version.parsed.active and not rails.is_stopped(rail, RailPart.BUILDING)
+
+
+@transaction.atomic(durable=True)
+def _freeze_one(version: RailVersion, window: Window, *, after: int, now: datetime) -> Frozen:
+    terms = version.parsed
+    counter = _lock_counter(terms.odfi)
+    first = _first_trace(counter, terms.entries_per_file_max)
+    file = _new_file(version, window, now)
+    values = _values(version, window, file, after=after, first_trace=first, now=now)
+    ((looked_at, placed, reached, missed, left_out),) = sql.rows(_FREEZE, values)
+    if left_out:
+        log.warning("ach_entries_left_out", rail=version.rail_id, entries=left_out)
+    if not placed:
+        return Frozen("", looked_at, reached)
+    # References are judged at the end of the transaction.
+    _insert(file)
+    offsets = _insert_offsets(version, file, first + placed) if _is_balanced(terms) else 0
+    counter.next = first + placed + offsets
+    counter.save(update_fields=["next"])
+    _sum_up(file, missed)
+    if missed >= MISSED_ALARM:
+        log.error("ach_entries_missed_cutoffs", file=file.pk, missed=missed)
+    return Frozen(file.pk, looked_at, reached)
+
+
+def _lock_counter(odfi: str) -> TraceCounter:
+    """The counter of this bank's traces, and with it the right to freeze for it."""
+    TraceCounter.objects.bulk_create([TraceCounter(odfi=odfi)], ignore_conflicts=True)
+    return TraceCounter.objects.select_for_update().get(pk=odfi)
+
+
+def _first_trace(counter: TraceCounter, entries_max: int) -> int:
+    """Where the numbers of a file begin, so that they ascend: not across the end of the circle."""
+    offsets = 2 * (TOTAL_MAX // ENTRY_AMOUNT_MAX + 1)
+    return counter.next if counter.next + entries_max + offsets <= TRACES_MAX else 1
+
+
+def _is_balanced(terms: RailTerms) -> bool:
+    return terms.offset == Offset.BALANCED
+
+
+def _new_file(version: RailVersion, window: Window, now: datetime) -> OutFile:
+    """An unsaved file, dated by the minute in which it is frozen."""
+    moment = now.astimezone(calendar.EASTERN)
+    return OutFile(
+        rail_id=version.rail_id,
+        version=version,
+        immediate_origin=version.parsed.immediate_origin,
+        file_date=moment.date(),
+        file_time=time(moment.hour, moment.minute),
+        cutoff_at=window.cutoff_at,
+        status=FileStatus.BUILDING,
+        created_at=now,
+    )
+
+
+def _insert(file: OutFile) -> None:
+    """Save the file under a modifier that its minute has not used, or in the next minute."""
+    for _ in range(MINUTES_MAX):
+        same = OutFile.objects.filter(
+            immediate_origin=file.immediate_origin,
+            file_date=file.file_date,
+            file_time=file.file_time,
+        )
+        used = set(same.values_list("modifier", flat=True))
+        for file.modifier in MODIFIERS:
+            if file.modifier not in used and _is_saved(file):
+                return
+        later = datetime.combine(file.file_date, file.file_time) + timedelta(minutes=1)
+        file.file_date, file.file_time = later.date(), later.time()
+    raise RuntimeError("every modifier of many minutes is used")
+
+
+def _is_saved(file: OutFile) -> bool:
+    """False if another one, of a rail with the same origin, has just taken the modifier."""
+    try:
+        with transaction.atomic():
+            file.save(force_insert=True)
+    except IntegrityError as error:
+        if violated(error) != "one_file_per_modifier":
+            raise
+        return False
+    return True
+
+
+def _insert_offsets(version: RailVersion, file: OutFile, trace: int) -> int:
+    """Our own account's side of each day in the file: a batch, which has no entries of ours.
+    Returns how many trace numbers they need."""
+    terms = version.parsed
+    days = file.batches.values("same_day", "effective_date").annotate(
+        debit=Sum("credit_total"), credit=Sum("debit_total"), number=Max("originator_id")
+    )
+    bank, used = int(terms.offset_routing[:8]), 0
+    last = file.batches.aggregate(last=Max("batch_number"))["last"]
+    for place, day in enumerate(days.order_by("effective_date"), start=1):
+        count = len(offset_amounts(day["debit"])) + len(offset_amounts(day["credit"]))
+        AchBatch.objects.create(
+            file=file,
+            batch_number=last + place,
+            originator_id=day["number"],
+            is_offset=True,
+            sec="CCD",
+            service_class=_service_class(day["debit"], day["credit"]),
+            company_name=terms.company_name,
+            company_id=terms.company_id,
+            description=OFFSET_DESCRIPTION,
+            same_day=day["same_day"],
+            effective_date=day["effective_date"],
+            entry_count=count,
+            entry_hash=bank * count % _HASH_MODULUS,
+            debit_total=day["debit"],
+            credit_total=day["credit"],
+            first_trace=f"{terms.odfi}{trace + used:07d}",
+        )
+        used += count
+    return used
+
+
+def offset_amounts(total: int) -> list[int]:
+    """A sum in the fewest entries, whose amounts have ten digits."""
+    whole, rest = divmod(total, ENTRY_AMOUNT_MAX)
+    return [ENTRY_AMOUNT_MAX] * whole + ([rest] if rest else [])
+
+
+def _service_class(debit: int, credit: int) -> int:
+    if debit and credit:
+        return 200
+    return 225 if debit else 220
+
+
+def _sum_up(file: OutFile, missed: int) -> None:
+    sums = file.batches.aggregate(
+        batch_count=Count("pk"),
+        entry_count=Sum("entry_count"),
+        entry_hash=Sum("entry_hash"),
+        debit_total=Sum("debit_total"),
+        credit_total=Sum("credit_total"),
+    )
+    sums["entry_hash"] %= _HASH_MODULUS
+    OutFile.objects.filter(pk=file.pk).update(missed=missed, **sums)
+
+
+def _values(
+    version: RailVersion,
+    window: Window,
+    file: OutFile,
+    *,
+    after: int,
+    first_trace: int,
+    now: datetime,
+) -> dict[str, Any]:
+    """What `_FREEZE` needs."""
+    terms = version.parsed
+    day = {
+        "rail": version.rail_id,
+        "day_start": calendar.opening_of_business(window.day) - timedelta(hours=8, minutes=30),
+        "day_end": calendar.opening_of_business(window.day) + timedelta(hours=15, minutes=30),
+    }
+    rooms: Sequence[Any] = list(zip(*sql.rows(_ROOM, day), strict=True)) or [()] * 5
+    ((day_total,),) = sql.rows(_DAY_TOTAL, day)
+    return {
+        "rail": version.rail_id,
+        "file": file.pk,
+        "odfi": terms.odfi,
+        "first_trace": first_trace,
+        "after": after,
+        "now": now,
+        "frozen_from": window.frozen_from,
+        "today": schedule.effective_date(window, same_day=True),
+        "tomorrow": schedule.effective_date(window, same_day=False),
+        "window_same_day": window.same_day,
+        "same_day_max": terms.same_day_max,
+        "entry_max": terms.entry_max,
+        "secs": arrays.texts(terms.secs),
+        "entries_max": terms.entries_per_file_max,
+        "batch_max": terms.entries_per_batch_max,
+        "file_max": terms.file_max,
+        "day_room": terms.day_max - int(day_total),
+        "balanced": _is_balanced(terms),
+        "originators": arrays.mixed(rooms[0]),
+        "stopped": arrays.mixed(rooms[1]),
+        "debits": arrays.mixed(rooms[2]),
+        "credits": arrays.mixed(rooms[3]),
+        "exposures": arrays.mixed(rooms[4]),
+    }

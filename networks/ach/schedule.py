@@ -1,0 +1,74 @@
+"""When files leave, and which days follow from it. Instants are UTC, cut-offs Eastern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+
+from networks import calendar
+from networks.ach.terms import RailTerms
+from networks.base import Speed
+
+# Same-day entries settle in the last window at the latest (FedACH schedule).
+SAME_DAY_SETTLED = time(18, 0)
+
+
+@dataclass(frozen=True)
+class Window:
+    """A cut-off of one banking day. Entries taken before `frozen_from` are in its files."""
+
+    day: date
+    cutoff_at: datetime
+    frozen_from: datetime
+    same_day: bool
+
+
+def next_window(terms: RailTerms, now: datetime) -> Window:
+    """The window for an entry that is taken now."""
+    return next(each for each in _windows(terms, now) if each.frozen_from > now)
+
+
+def open_window(terms: RailTerms, now: datetime) -> Window | None:
+    """The window whose files are made now: its entries are fixed, its cut-off has not come."""
+    for each in _windows(terms, now):
+        if each.frozen_from <= now < each.cutoff_at:
+            return each
+        if each.frozen_from > now:
+            return None
+    return None
+
+
+def effective_date(window: Window, *, same_day: bool) -> date:
+    """When entries of a window are to settle."""
+    return window.day if same_day else calendar.next_banking_day(window.day)
+
+
+def is_same_day(terms: RailTerms, window: Window, *, speed: str, amount: int) -> bool:
+    """Whether an entry of this window settles on its day."""
+    asked = speed == Speed.SAME_DAY
+    return asked and window.same_day and amount <= terms.same_day_max
+
+
+def settled_at(day: date, *, same_day: bool) -> datetime:
+    """The moment at which entries of a banking day have settled."""
+    if same_day:
+        return datetime.combine(day, SAME_DAY_SETTLED, tzinfo=calendar.EASTERN).astimezone(UTC)
+    return calendar.opening_of_business(day)
+
+
+def final_at(day: date, *, is_debit: bool, same_day: bool) -> datetime:
+    """The moment from which the money of an entry that settled on `day` can be relied on."""
+    if is_debit:
+        return calendar.opening_of_business(calendar.return_due_date(day))
+    return settled_at(day, same_day=same_day)
+
+
+def _windows(terms: RailTerms, now: datetime) -> Iterator[Window]:
+    """In order, from the first one of today on."""
+    day = calendar.banking_day_from(now.astimezone(calendar.EASTERN).date())
+    while True:
+        for cutoff in terms.cutoffs:
+            at = datetime.combine(day, cutoff.at, tzinfo=calendar.EASTERN).astimezone(UTC)
+            yield Window(day, at, at - terms.lead, cutoff.same_day)
+        day = calendar.next_banking_day(day)
