@@ -182,7 +182,7 @@ def test_what_goes_alone_has_its_turn_however_large_a_set_may_be(acme, money, se
     settings.NETWORK_MESSAGES_PER_SET = 200
     first, *others = sent(money, acme, 9)
     report(money, [first], EventKind.REJECTED, code="AC04")
-    report(money, others, EventKind.SETTLED)
+    report(money, others, EventKind.FINAL)
 
     messages.apply_new(money.transfer, now=NOW, limit=4)
 
@@ -198,11 +198,11 @@ def test_a_lock_does_not_turn_the_order_of_old_messages_round(acme, money, setti
     rows = sent(money, acme, 1)
     report(money, rows, EventKind.ACCEPTED)
     messages.apply_new(money.transfer, now=NOW)
-    report(money, rows, EventKind.SETTLED)
+    report(money, rows, EventKind.FINAL)
     report(money, rows, EventKind.RETURNED, code="R01")
 
     def meets_a_lock(effects, now):
-        if any(event.kind == EventKind.SETTLED for _, _, event in effects):
+        if any(event.kind == EventKind.FINAL for _, _, event in effects):
             raise OperationalError("locked") from LockNotAvailable()
         money.transfer.apply(effects, now)
 
