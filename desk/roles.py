@@ -28,6 +28,12 @@ _APPS = (
 ROLES: Mapping[str, tuple[str, ...]] = {
     "Viewer": (),
     "Operator": (
+        "ach.add_railswitch",
+        "ach.add_railversion",
+        "ach.change_inrecord",
+        "ach.change_originator",
+        "ach.change_railswitch",
+        "ach.hold_outfile",
         "balance.propose_adjustment",
         "balance.run_check",
         "funding.change_fundinglimit",
@@ -45,6 +51,11 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "tenants.view_as_tenant",
         "webhooks.change_webhookdelivery",
         "webhooks.change_webhookendpoint",
+    ),
+    "Releaser": (
+        "ach.add_railswitch",
+        "ach.change_railversion",
+        "ach.release_outfile",
     ),
     "Investigator": (
         "funding.reveal_source_number",

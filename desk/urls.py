@@ -7,6 +7,7 @@ from django.urls import path
 from desk.account_numbers import views as account_numbers
 from desk.ledger import views as ledger
 from desk.queues import views as queues
+from desk.rails import views as rails
 from desk.tenants import viewing
 from desk.tenants import views as tenants
 
@@ -17,6 +18,20 @@ urlpatterns = [
     path("ledger/check/", ledger.check, name="check"),
     path("ledger/export/", ledger.export, name="export"),
     path("queues/", queues.queues, name="queues"),
+    path("rails/", rails.rails, name="rails"),
+    path("rails/<str:name>/", rails.rail, name="rail"),
+    path("rails/<str:name>/change/", rails.change, name="rail_change"),
+    path("rails/<str:name>/versions/<int:number>/", rails.version, name="rail_version"),
+    path("rails/<str:name>/versions/<int:number>/decide/", rails.decide, name="rail_decide"),
+    path("rails/<str:name>/stop/", rails.stop, name="rail_stop"),
+    path("rails/<str:name>/stops/<str:switch_id>/", rails.go_on, name="rail_go_on"),
+    path("rails/<str:name>/originators/new/", rails.originator, name="originator_new"),
+    path("rails/<str:name>/originators/<str:originator_id>/", rails.originator, name="originator"),
+    path(
+        "rails/<str:name>/originators/<str:originator_id>/end/",
+        rails.end_originator,
+        name="originator_end",
+    ),
     path("tenants/<str:tenant_id>/", tenants.tenant, name="tenant"),
     path("tenants/<str:tenant_id>/suspend/", tenants.suspend, name="suspend"),
     path("tenants/<str:tenant_id>/release/", tenants.release, name="release"),

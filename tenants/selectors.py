@@ -94,6 +94,11 @@ def found_tenant(tenant_id: str) -> Tenant:
     return row
 
 
+def tenant_names(ids: Collection[str]) -> dict[str, str]:
+    """The names of the tenants with these ids. One query, none for none."""
+    return dict(Tenant.objects.filter(pk__in=ids).values_list("pk", "name")) if ids else {}
+
+
 def audit_events(*, tenant_id: str) -> QuerySet[AuditEvent]:
     """The tenant's lines of the audit log, newest first."""
     return AuditEvent.objects.filter(tenant_id=tenant_id).order_by("-created_at", "-pk")

@@ -1,0 +1,71 @@
+"""Who does something to rails and files, and what they are called in the rows of networks.
+
+Those know no users. A person's id stands there, which stays when an address changes: so nobody is
+two people. What a command did has the name that its operator gave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from tenants import selectors
+from tenants.actors import SYSTEM, Actor
+from tenants.services import audit
+
+OURSELVES = "system"  # what the workers did (networks.ach)
+OPERATOR_LENGTH_MAX = 100
+
+
+@dataclass(frozen=True)
+class Doer:
+    """`name` stands in the rows."""
+
+    actor: Actor
+    name: str
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is an operator at a command line, whom no second person checks."""
+        return self.actor == SYSTEM
+
+
+def person(actor: Actor) -> Doer:
+    """Somebody at the desk."""
+    return Doer(actor, actor.id)
+
+
+def operator(name: str) -> Doer:
+    """Somebody at a command line."""
+    return Doer(SYSTEM, name.strip()[:OPERATOR_LENGTH_MAX])
+
+
+def names_of(ids: Iterable[str]) -> dict[str, str]:
+    """What to call them: addresses of people; of anything else its own name. Two queries."""
+    wanted = {each for each in ids if each}
+    known = selectors.people_and_keys(wanted)
+    return {each: known.get(each, "Ballast" if each == OURSELVES else each) for each in wanted}
+
+
+def record(
+    doer: Doer,
+    action: str,
+    subject_id: str,
+    *,
+    now: datetime,
+    note: str = "",
+    **details: object,
+) -> None:
+    """Write to the part of the audit log that only staff read, in the caller's transaction."""
+    if doer.is_alone:
+        details["operator"] = doer.name
+    audit.record(
+        tenant_id=None,
+        actor=doer.actor,
+        action=action,
+        subject_id=subject_id,
+        details=details,
+        staff_note=note,
+        now=now,
+    )

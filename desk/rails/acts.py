@@ -1,0 +1,145 @@
+"""What people do to a rail, each step with its line in the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from common.errors import NotFound
+from desk import doers
+from desk.doers import Doer
+from desk.rails import terms as words
+from networks.ach import changing, originating, switches
+from networks.ach.models import AchRail, Originator, RailSwitch, RailVersion
+from networks.ach.models.rails import RailPart
+from networks.ach.originating import Company
+from networks.ach.terms import RailTerms
+
+
+@transaction.atomic
+def propose(
+    *,
+    rail: str,
+    terms: RailTerms,
+    offset_account: str | None,
+    reason: str,
+    doer: Doer,
+    now: datetime,
+) -> RailVersion:
+    """Ask another person to agree to new terms. Raises ChangeRefused."""
+    version = changing.propose(
+        rail=rail, terms=terms, offset_account=offset_account, by=doer.name, reason=reason, now=now
+    )
+    _record("proposed", version, doer, now, reason)
+    return version
+
+
+@transaction.atomic
+def approve(*, version: RailVersion, doer: Doer, now: datetime) -> None:
+    """Raises ChangeRefused."""
+    approved = changing.approve(version_id=version.pk, by=doer.name, now=now)
+    _record("approved", approved, doer, now)
+
+
+@transaction.atomic
+def reject(*, version: RailVersion, doer: Doer, now: datetime) -> None:
+    """Raises ChangeRefused."""
+    rejected = changing.reject(version_id=version.pk, by=doer.name, now=now)
+    _record("rejected", rejected, doer, now)
+
+
+@transaction.atomic
+def change_alone(
+    *,
+    rail: str,
+    terms: RailTerms,
+    offset_account: str | None,
+    reason: str,
+    doer: Doer,
+    now: datetime,
+) -> RailVersion:
+    """Terms in force at once, by a command. Raises ChangeRefused."""
+    changing.open_rail(name=rail, now=now)
+    version = changing.change_alone(
+        rail=rail, terms=terms, offset_account=offset_account, by=doer.name, reason=reason, now=now
+    )
+    _record("changed", version, doer, now, reason)
+    return version
+
+
+@transaction.atomic
+def engage(*, rail: str, part: RailPart, reason: str, doer: Doer, now: datetime) -> RailSwitch:
+    """Stop a part of the rail. Raises SwitchRefused."""
+    switch = switches.engage(rail=rail, part=part, reason=reason, by=doer.name, now=now)
+    doers.record(doer, "rail.stopped", rail, now=now, note=reason, part=str(part))
+    return switch
+
+
+@transaction.atomic
+def release(*, switch: RailSwitch, reason: str, doer: Doer, now: datetime) -> None:
+    """Let a part of the rail go on. Raises SwitchRefused."""
+    switches.release(switch_id=switch.pk, reason=reason, by=doer.name, now=now)
+    doers.record(doer, "rail.went_on", switch.rail_id, now=now, note=reason, part=switch.part)
+
+
+@transaction.atomic
+def assign(
+    *, rail: str, tenant_id: str, company: Company, reason: str, doer: Doer, now: datetime
+) -> Originator:
+    """Make or change an originator. Raises OriginatorRefused."""
+    row = originating.assign(rail=rail, tenant_id=tenant_id, company=company, now=now)
+    details: dict[str, Any] = {"rail": rail, "tenantId": tenant_id, **asdict(company)}
+    doers.record(doer, "originator.assigned", row.pk, now=now, note=reason, **details)
+    return row
+
+
+@transaction.atomic
+def end(*, originator: Originator, reason: str, doer: Doer, now: datetime) -> None:
+    """Take nothing more in this name. Raises OriginatorRefused."""
+    originating.end(originator_id=originator.pk, now=now)
+    details = {"rail": originator.rail_id, "company_name": originator.company_name}
+    doers.record(doer, "originator.ended", originator.pk, now=now, note=reason, **details)
+
+
+def found_rail(name: str) -> AchRail:
+    """Raises NotFound."""
+    rail = AchRail.objects.filter(pk=name).first() if "\0" not in name else None
+    if rail is None:
+        raise NotFound("There is no such rail.")
+    return rail
+
+
+def _record(what: str, version: RailVersion, doer: Doer, now: datetime, note: str = "") -> None:
+    doers.record(
+        doer,
+        f"rail.{what}",
+        version.rail_id,
+        now=now,
+        note=note,
+        number=version.number,
+        changes=changed(version),
+    )
+
+
+def changed(version: RailVersion) -> list[str]:
+    """What a version changes, as sentences."""
+    before = before_of(version)
+    return [
+        f"{line.label}: {line.value}" if line.before is None else _change(line)
+        for line in words.differences(before, version.terms)
+    ]
+
+
+def before_of(version: RailVersion) -> Mapping[str, Any] | None:
+    """The terms that a version takes the place of: those in force before it."""
+    earlier = RailVersion.objects.filter(rail_id=version.rail_id, number__lt=version.number)
+    found = earlier.filter(status__in=("current", "superseded")).order_by("-number").first()
+    return found.terms if found else None
+
+
+def _change(line: words.Line) -> str:
+    return f"{line.label}: {line.before} → {line.value}"

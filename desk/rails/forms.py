@@ -1,0 +1,118 @@
+"""What people type about a rail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from common.errors import NotFound
+from desk.forms import DollarsField, ReasonField
+from desk.rails import terms as words
+from networks.ach.models.rails import RailPart
+from networks.ach.originating import Company
+from networks.ach.terms import InvalidTerms, RailTerms
+from tenants import selectors
+
+
+class TermsForm(forms.Form):
+    """All terms of a rail, by section. `base` is the JSON of those in force."""
+
+    def __init__(self, data: Mapping[str, Any] | None, *, base: Mapping[str, Any]) -> None:
+        super().__init__(data, initial=words.flat(base) if base else None)
+        self._base = base
+        for term in words.TERMS:
+            self.fields[term.name] = term.kind.field(label=term.label, help_text=term.help)
+        self.fields["offset_account"] = forms.CharField(
+            required=False,
+            max_length=17,
+            label="Number of our account",
+            help_text="Only for balanced files, and never shown. Empty: as it is.",
+            widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        )
+        self.fields["reason"] = ReasonField(label="Reason")
+        self.terms: RailTerms | None = None
+
+    def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields as the page groups them; the reason comes last, by itself."""
+        found = [
+            (section.title, [self[term.name] for term in section.terms])
+            for section in words.SECTIONS
+        ]
+        for title, fields in found:
+            if title == "Our account at the bank":
+                fields.insert(2, self["offset_account"])
+        return found
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                self.terms = RailTerms.parse(words.nested(cleaned, self._base))
+            except InvalidTerms as refusal:
+                self._explain(refusal)
+        return cleaned
+
+    def _explain(self, refusal: InvalidTerms) -> None:
+        for name, problem in refusal.problems.items():
+            fields = [field for field in self.fields if field.split("__")[0] == name]
+            sentence = f"{problem[0].upper()}{problem[1:]}."
+            self.add_error(fields[0] if fields else None, sentence)
+
+
+class StopForm(forms.Form):
+    """Which part to stop, and why."""
+
+    part = forms.ChoiceField(choices=RailPart.choices, label="Stop", widget=UnfoldAdminSelectWidget)
+    reason = ReasonField()
+
+
+class OriginatorForm(forms.Form):
+    """A company and its limits."""
+
+    tenant = forms.CharField(
+        required=False,
+        max_length=64,
+        label="Tenant",
+        help_text="An id. Empty: all tenants that have no company of their own.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+    company_name = forms.CharField(
+        max_length=16,
+        label="Company name",
+        help_text="What account holders read: upper-case letters and digits.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+    company_id = forms.CharField(
+        max_length=10,
+        label="Company id",
+        help_text="As the bank gave it.",
+        widget=UnfoldAdminTextInputWidget,
+    )
+    daily_debit_max = DollarsField(label="Debits a day, at most", help_text="Empty: no limit.")
+    daily_credit_max = DollarsField(label="Credits a day, at most", help_text="Empty: no limit.")
+    exposure_max = DollarsField(
+        label="Sent and not final, at most", help_text="Empty: no limit. What exceeds it waits."
+    )
+    reason = ReasonField()
+
+    def clean_tenant(self) -> str:
+        tenant_id: str = self.cleaned_data["tenant"]
+        try:
+            return selectors.found_tenant(tenant_id).pk if tenant_id else ""
+        except NotFound as refusal:
+            raise forms.ValidationError("There is no such tenant.") from refusal
+
+    @property
+    def company(self) -> Company:
+        """What a valid form says."""
+        values = self.cleaned_data
+        return Company(
+            company_name=values["company_name"],
+            company_id=values["company_id"],
+            daily_debit_max=values["daily_debit_max"],
+            daily_credit_max=values["daily_credit_max"],
+            exposure_max=values["exposure_max"],
+        )

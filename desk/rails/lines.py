@@ -1,0 +1,187 @@
+"""Rails in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from desk import doers
+from desk.rails import acts, terms
+from networks.ach.models import AchKey, AchRail, Originator, RailSwitch, RailVersion
+from networks.ach.models.rails import RailPart
+from networks.ach.states import VersionStatus
+from tenants import selectors
+
+SHOWN = 50
+_TONES = {
+    VersionStatus.PROPOSED: "warn",
+    VersionStatus.CURRENT: "good",
+    VersionStatus.SUPERSEDED: "neutral",
+    VersionStatus.REJECTED: "neutral",
+}
+_VERSION_WORDS = {
+    VersionStatus.PROPOSED: "To be approved",
+    VersionStatus.CURRENT: "In force",
+    VersionStatus.SUPERSEDED: "Replaced",
+    VersionStatus.REJECTED: "Rejected",
+}
+_PARTS = {
+    RailPart.BUILDING: "Building files",
+    RailPart.SENDING: "Sending files",
+    RailPart.READING: "Reading files",
+}
+
+
+@dataclass(frozen=True)
+class RailLine:
+    """One rail of the list."""
+
+    name: str
+    bank: str
+    number: int | None
+    tone: str
+    words: str
+
+
+@dataclass(frozen=True)
+class VersionLine:
+    """One version with what it changed, and who decided."""
+
+    row: RailVersion
+    tone: str
+    words: str
+    proposed_by: str
+    decided_by: str
+    changes: list[terms.Line]
+
+
+@dataclass(frozen=True)
+class PartLine:
+    """One part of a rail; `switch` is its stop, if it is stopped."""
+
+    part: str
+    name: str
+    switch: RailSwitch | None
+    by: str
+
+
+@dataclass(frozen=True)
+class OriginatorLine:
+    row: Originator
+    whose: str
+
+
+@dataclass(frozen=True)
+class RailPage:
+    """Everything the page of one rail shows."""
+
+    name: str
+    current: RailVersion | None
+    proposed: VersionLine | None
+    sections: list[terms.LinesOfSection]
+    versions: list[VersionLine]
+    parts: list[PartLine]
+    keys: list[AchKey]
+    host_keys: list[tuple[str, str]]
+    originators: list[OriginatorLine]
+
+
+def rail_lines() -> list[RailLine]:
+    """All rails. Three queries: a bank is a contract, so there are few."""
+    rails = AchRail.objects.order_by("pk")[:SHOWN]
+    current = {
+        row.rail_id: row for row in RailVersion.objects.filter(status=VersionStatus.CURRENT)[:SHOWN]
+    }
+    stopped = set(
+        RailSwitch.objects.filter(released_at=None).values_list("rail_id", flat=True)[: 3 * SHOWN]
+    )
+    return [_rail_line(rail.pk, current.get(rail.pk), rail.pk in stopped) for rail in rails]
+
+
+def _rail_line(name: str, version: RailVersion | None, is_stopped: bool) -> RailLine:
+    if version is None:
+        return RailLine(name, "–", None, "warn", "No terms yet")
+    bank = version.terms["immediate_destination_name"]
+    if is_stopped:
+        return RailLine(name, bank, version.number, "bad", "A part is stopped")
+    if not version.terms.get("active"):
+        return RailLine(name, bank, version.number, "neutral", "Takes no entries")
+    return RailLine(name, bank, version.number, "good", "Works")
+
+
+def rail_page(rail: AchRail) -> RailPage:
+    """Some ten queries."""
+    versions = list(rail.versions.order_by("-number")[:SHOWN])
+    engaged = {switch.part: switch for switch in rail.switches.filter(released_at=None)}
+    names = doers.names_of(_people(versions, list(engaged.values())))
+    lines = _version_lines(versions, names)
+    current = next((row for row in versions if row.status == VersionStatus.CURRENT), None)
+    return RailPage(
+        name=rail.pk,
+        current=current,
+        proposed=next((line for line in lines if line.row.status == VersionStatus.PROPOSED), None),
+        sections=terms.sections(current.terms) if current else [],
+        versions=lines,
+        parts=[_part_line(part, engaged.get(part), names) for part in RailPart],
+        keys=list(rail.keys.order_by("-created_at")[:SHOWN]),
+        host_keys=_host_keys(current),
+        originators=originator_lines(rail.pk),
+    )
+
+
+def version_line(version: RailVersion) -> VersionLine:
+    """One version by itself."""
+    names = doers.names_of((version.proposed_by, version.decided_by))
+    return _version_line(version, acts.before_of(version), names)
+
+
+def originator_lines(rail: str) -> list[OriginatorLine]:
+    """The companies of a rail, the common one first. Two queries."""
+    rows = list(
+        Originator.objects.filter(rail_id=rail, ended_at=None).order_by("tenant_id")[:SHOWN]
+    )
+    names = selectors.tenant_names([row.tenant_id for row in rows if row.tenant_id])
+    return [
+        OriginatorLine(row, names.get(row.tenant_id, row.tenant_id) or "All other tenants")
+        for row in rows
+    ]
+
+
+def _people(versions: list[RailVersion], engaged: list[RailSwitch]) -> set[str]:
+    found = {row.proposed_by for row in versions} | {row.decided_by for row in versions}
+    return found | {switch.engaged_by for switch in engaged}
+
+
+def _version_lines(versions: list[RailVersion], names: dict[str, str]) -> list[VersionLine]:
+    """Newest first, each beside the one that was in force before it."""
+    in_force = (VersionStatus.CURRENT, VersionStatus.SUPERSEDED)
+    lines = []
+    for place, row in enumerate(versions):
+        earlier = [each for each in versions[place + 1 :] if each.status in in_force]
+        before = earlier[0].terms if earlier else None
+        if not earlier and len(versions) == SHOWN:
+            before = acts.before_of(row)
+        lines.append(_version_line(row, before, names))
+    return lines
+
+
+def _version_line(row: RailVersion, before: Any, names: dict[str, str]) -> VersionLine:
+    status = VersionStatus(row.status)
+    return VersionLine(
+        row=row,
+        tone=_TONES[status],
+        words=_VERSION_WORDS[status],
+        proposed_by=names.get(row.proposed_by, ""),
+        decided_by=names.get(row.decided_by, ""),
+        changes=terms.differences(before, row.terms),
+    )
+
+
+def _part_line(part: RailPart, switch: RailSwitch | None, names: dict[str, str]) -> PartLine:
+    return PartLine(part, _PARTS[part], switch, names.get(switch.engaged_by, "") if switch else "")
+
+
+def _host_keys(version: RailVersion | None) -> list[tuple[str, str]]:
+    keys = list(version.terms.get("connection", {}).get("host_keys", ())) if version else []
+    slots = ("In use", "Next")
+    return [(slot, keys[place] if place < len(keys) else "") for place, slot in enumerate(slots)]

@@ -1,0 +1,83 @@
+"""In whose name a rail sends: companies, and how much may be on its way for each. The caller writes
+the audit log."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from common.errors import StaffRefusal
+from networks.ach.models import Originator
+from networks.ach.nacha import text
+
+
+class OriginatorRefused(StaffRefusal):
+    code = "originator_refused"
+    title = "The originator was not changed"
+    advice = "Read the rail again: somebody may have changed it."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Company:
+    """What the receiver reads, and the limits in cents; None: no limit."""
+
+    company_name: str
+    company_id: str
+    daily_debit_max: int | None = None
+    daily_credit_max: int | None = None
+    exposure_max: int | None = None
+
+
+@transaction.atomic
+def assign(*, rail: str, tenant_id: str, company: Company, now: datetime) -> Originator:
+    """Make or change the originator of a tenant, or of all that have none (`""`).
+
+    Entries that were taken keep the name that they were taken with. Raises OriginatorRefused.
+    """
+    _require_plain(company)
+    rows = Originator.objects.select_for_update(no_key=True)
+    found = rows.filter(rail_id=rail, tenant_id=tenant_id, ended_at=None).first()
+    if found is None:
+        return _add(rail, tenant_id, company, now)
+    for name, value in asdict(company).items():
+        setattr(found, name, value)
+    found.save(update_fields=tuple(asdict(company)))
+    return found
+
+
+@transaction.atomic
+def end(*, originator_id: str, now: datetime) -> Originator:
+    """Take nothing more in this name. Entries that were taken go out. Raises OriginatorRefused."""
+    rows = Originator.objects.select_for_update(no_key=True)
+    found = rows.filter(pk=originator_id, ended_at=None).first()
+    if found is None:
+        raise OriginatorRefused("This originator has ended.")
+    found.ended_at = now
+    found.save(update_fields=("ended_at",))
+    return found
+
+
+def _add(rail: str, tenant_id: str, company: Company, now: datetime) -> Originator:
+    try:
+        with transaction.atomic():
+            return Originator.objects.create(
+                rail_id=rail, tenant_id=tenant_id, created_at=now, **asdict(company)
+            )
+    except IntegrityError as error:
+        raise OriginatorRefused("Somebody made it meanwhile.") from error
+
+
+def _require_plain(company: Company) -> None:
+    """Only what stands in a file as it was typed."""
+    name, number = company.company_name, company.company_id
+    if not 1 <= len(name) <= 16 or text.plain(name) != name:
+        raise OriginatorRefused("The company name has 1 to 16 upper-case letters and digits.")
+    if not 1 <= len(number) <= 10 or not number.isascii() or not number.isalnum():
+        raise OriginatorRefused("The company id has 1 to 10 letters and digits.")
+    if number != number.upper():
+        raise OriginatorRefused("The company id is in upper case.")
+    limits = (company.daily_debit_max, company.daily_credit_max, company.exposure_max)
+    if any(limit is not None and limit < 0 for limit in limits):
+        raise OriginatorRefused("A limit is an amount, or empty.")

@@ -1,0 +1,52 @@
+"""A bank that is connected, as its rail and what an operator said of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from desk import doers
+from desk.rails import acts
+from networks.ach.models import AchRail
+from networks.ach.originating import Company
+from networks.ach.terms import RailTerms
+from tests.builders import NOW
+
+RAIL = "first_bank"
+TERMS: dict[str, Any] = {
+    "odfi_routing": "091000019",
+    "immediate_destination": " 091000019",
+    "immediate_destination_name": "FIRST BANK",
+    "immediate_origin": "1234567890",
+    "immediate_origin_name": "BALLAST",
+    "company_id": "1234567890",
+    "company_name": "BALLAST",
+    "descriptions": {"topup": "TOPUP", "payment": "PAYMENT"},
+    "cutoffs": [{"at": "10:00", "same_day": True}, {"at": "19:45", "same_day": False}],
+    "active": True,
+}
+OPERATOR = doers.operator("Olga")
+
+
+def terms(**changes: Any) -> RailTerms:
+    return RailTerms.parse({**TERMS, **changes})
+
+
+def make_rail(name: str = RAIL, **changes: Any) -> AchRail:
+    """A rail whose terms one operator set, with a company for all tenants."""
+    acts.change_alone(
+        rail=name,
+        terms=terms(**changes),
+        offset_account=None,
+        reason="First bank",
+        doer=OPERATOR,
+        now=NOW,
+    )
+    acts.assign(
+        rail=name,
+        tenant_id="",
+        company=Company(company_name="BALLAST", company_id="1234567890"),
+        reason="For all",
+        doer=OPERATOR,
+        now=NOW,
+    )
+    return AchRail.objects.get(pk=name)

@@ -1,0 +1,139 @@
+"""An operator with one member of staff: what two people would do at the desk, by a command."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from networks.ach.models import Originator, RailVersion
+from tenants.models import ActorType, AuditEvent
+from tests.desk.ach import RAIL, TERMS, make_rail
+
+pytestmark = pytest.mark.django_db
+WHO = ("--operator", "Olga", "--reason", "First bank")
+
+
+def run(*arguments):
+    out = StringIO()
+    call_command(*arguments, *WHO, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+@pytest.fixture
+def terms_file(tmp_path):
+    def written(**changes):
+        path = tmp_path / "terms.json"
+        path.write_text(json.dumps({**TERMS, **changes}))
+        return str(path)
+
+    return written
+
+
+class TestRail:
+    def test_is_made_from_a_file(self, terms_file):
+        told = run("ach_rail", RAIL, "--terms", terms_file())
+
+        version = RailVersion.objects.get()
+        assert (told["rail"], told["version"]) == (RAIL, 1)
+        assert (version.status, version.by_command, version.decided_by) == ("current", True, "Olga")
+        event = AuditEvent.objects.get(action="rail.changed")
+        assert (event.actor_type, event.details["operator"]) == (ActorType.SYSTEM, "Olga")
+        assert event.staff_note == "First bank"
+
+    def test_is_changed_term_by_term(self):
+        make_rail()
+
+        told = run("ach_rail", RAIL, "--set", "auto_release_below=500000", "--set", "lead=600")
+
+        assert told == {
+            "rail": RAIL,
+            "version": 2,
+            "changed": [
+                "Frozen before a cut-off: 15 min → 10 min",
+                "Released by itself below: Never → $5,000.00",
+            ],
+        }
+        assert [row.status for row in RailVersion.objects.order_by("number")] == [
+            "superseded",
+            "current",
+        ]
+
+    @pytest.mark.parametrize(
+        ("setting", "told"),
+        [
+            ("lead=-1", "lead: is 0 to 4 hours"),
+            ("nonsense=1", "nonsense: is no term"),
+            ("lead", "write NAME=VALUE"),
+            ("connection.host.x=1", "host has no parts"),
+        ],
+    )
+    def test_refuses_what_cannot_be(self, setting, told):
+        make_rail(connection={"host": "a.example", "user": "u", "host_keys": ["ssh-ed25519 A"]})
+
+        with pytest.raises(CommandError, match=told):
+            run("ach_rail", RAIL, "--set", setting)
+
+        assert RailVersion.objects.count() == 1
+
+    def test_needs_all_terms_at_first(self):
+        with pytest.raises(CommandError, match="give all of them"):
+            run("ach_rail", RAIL)
+
+    def test_is_not_made_of_a_list(self, tmp_path):
+        (tmp_path / "terms.json").write_text("[]")
+
+        with pytest.raises(CommandError, match="holds no JSON object"):
+            run("ach_rail", RAIL, "--terms", str(tmp_path / "terms.json"))
+
+    @pytest.mark.parametrize("missing", ["--operator", "--reason"])
+    def test_asks_who_and_why(self, missing, terms_file):
+        given = [part for pair in zip(WHO[::2], WHO[1::2], strict=True) for part in pair]
+        given[given.index(missing) + 1] = "  "
+
+        with pytest.raises(CommandError, match="say something"):
+            call_command("ach_rail", RAIL, "--terms", terms_file(), *given)
+
+        assert not RailVersion.objects.exists()
+
+
+class TestOriginator:
+    def test_is_given_to_a_tenant_and_changed(self, acme):
+        make_rail()
+        run(
+            "ach_originator",
+            RAIL,
+            "--tenant",
+            acme.pk,
+            "--company-name",
+            "ACME",
+            "--company-id",
+            "77",
+            "--daily-debit-max",
+            "5,000.00",
+        )
+
+        run("ach_originator", RAIL, "--tenant", acme.pk, "--exposure-max", "9,000")
+
+        row = Originator.objects.get(tenant_id=acme.pk)
+        assert (row.company_name, row.daily_debit_max, row.exposure_max) == (
+            "ACME",
+            500_000,
+            900_000,
+        )
+        assert AuditEvent.objects.filter(details__tenantId=acme.pk).count() == 2
+
+    def test_ends(self):
+        make_rail()
+
+        run("ach_originator", RAIL, "--end")
+
+        assert Originator.objects.get().ended_at is not None
+
+    def test_needs_a_name(self, acme):
+        make_rail()
+
+        with pytest.raises(CommandError, match="--company-name"):
+            run("ach_originator", RAIL, "--tenant", acme.pk)

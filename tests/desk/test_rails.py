@@ -1,0 +1,320 @@
+"""Rails at the desk: terms by two people, stops by one, and a line in the audit log for each."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+
+from desk.rails import terms as words
+from desk.rails.forms import TermsForm
+from networks.ach.changing import ChangeRefused
+from networks.ach.models import Originator, RailSwitch, RailVersion
+from networks.ach.terms import RailTerms
+from tenants.models import AuditEvent, User
+from tests.builders import browser_of
+from tests.desk.ach import RAIL, make_rail, terms
+
+PAGE = f"/admin/desk/rails/{RAIL}/"
+REASON = "The bank moved its cut-off"
+ALL_TERMS = terms(
+    connection={
+        "host": "sftp.first.example",
+        "user": "ballast",
+        "host_keys": ["ssh-ed25519 AAAAone", "ssh-ed25519 AAAAtwo"],
+    }
+).as_json()
+
+
+@pytest.fixture
+def rail(db):
+    return make_rail()
+
+
+@pytest.fixture
+def kim(db):
+    """Another one who works for us, with every permission."""
+    return browser_of(User.objects.create_superuser(email="kim@ballast.example"))
+
+
+def shown(browser, path=PAGE):
+    return html.unescape(browser.get(path).content.decode())
+
+
+def typed(**changes):
+    """The form as a browser sends it, of the terms in force but for `changes`."""
+    form = TermsForm(None, base=RailVersion.objects.get(status="current").terms)
+    values = {}
+    for name, field in form.fields.items():
+        value = field.prepare_value(form.get_initial_for_field(field, name))
+        if value is True:
+            values[name] = "on"
+        elif value not in (None, False):
+            values[name] = value
+    return {**values, "reason": REASON, **changes}
+
+
+def propose(browser, **changes):
+    return browser.post(f"{PAGE}change/", typed(**changes))
+
+
+def audited(action):
+    return AuditEvent.objects.get(action=action)
+
+
+class TestTerms:
+    def test_have_a_place_each(self):
+        names = {term.name.split("__")[0] for term in words.TERMS}
+
+        assert names == set(terms().as_json())
+
+    @pytest.mark.parametrize("stored", [terms().as_json(), ALL_TERMS], ids=["few", "all"])
+    def test_come_back_from_the_form_as_they_were(self, stored):
+        assert RailTerms.parse(words.nested(words.flat(stored), stored)).as_json() == stored
+
+    def test_differ_by_what_differs(self):
+        later = terms(lead=1800, same_day_max=5_000_00).as_json()
+
+        assert words.differences(terms().as_json(), later) == [
+            words.Line("Frozen before a cut-off", "30 min", "15 min"),
+            words.Line("A same-day entry, at most", "$5,000.00", "$1,000,000.00"),
+        ]
+
+
+class TestPage:
+    def test_shows_the_terms_in_words(self, desk, rail, django_assert_max_num_queries):
+        with django_assert_max_num_queries(20):
+            content = shown(desk)
+
+        for text in ("FIRST BANK", "10:00 same day, 19:45", "$1,000,000.00", "BALLAST"):
+            assert text in content
+        assert "{'at'" not in content
+
+    def test_says_that_one_person_did_it(self, desk, rail):
+        assert "were set by one person, Olga, at a command line" in shown(desk)
+
+    def test_says_how_to_begin(self, desk, db):
+        assert "manage.py ach_rail" in shown(desk, "/admin/desk/rails/")
+
+    def test_leads_from_the_list(self, desk, rail):
+        assert f'href="{PAGE}"' in shown(desk, "/admin/desk/rails/")
+
+    @pytest.mark.parametrize("name", ["unknown", "%00", "x" * 300, "a'b"])
+    def test_of_a_rail_that_is_not_there(self, desk, db, name):
+        assert desk.get(f"/admin/desk/rails/{name}/").status_code == 404
+
+    def test_of_a_version_that_is_not_there(self, desk, rail):
+        assert desk.get(f"{PAGE}versions/99/").status_code == 404
+
+
+class TestChange:
+    def test_takes_effect_when_another_person_agrees(self, desk, kim, rail):
+        propose(desk, lead="30")
+        assert RailVersion.objects.get(status="current").parsed.lead.seconds == 900
+        assert "waits for another person than sam@ballast.example" in shown(kim)
+
+        kim.post(f"{PAGE}versions/2/decide/", {"decision": "approve"})
+
+        version = RailVersion.objects.get(status="current")
+        assert (version.number, version.parsed.lead.seconds) == (2, 1800)
+        assert audited("rail.proposed").details["changes"] == [
+            "Frozen before a cut-off: 15 min → 30 min"
+        ]
+        assert audited("rail.approved").actor_id == User.objects.get(email__startswith="kim").pk
+
+    def test_is_not_decided_by_who_proposed_it(self, desk, rail):
+        propose(desk, lead="30")
+
+        assert "You proposed it, so somebody else decides." in shown(desk, f"{PAGE}versions/2/")
+        for decision in ("approve", "reject"):
+            desk.post(f"{PAGE}versions/2/decide/", {"decision": decision})
+
+        assert RailVersion.objects.get(number=2).status == "proposed"
+
+    def test_stays_theirs_under_another_address(self, desk, sam, rail):
+        propose(desk, lead="30")
+        User.objects.filter(pk=sam.pk).update(email="sammy@ballast.example")
+
+        desk.post(f"{PAGE}versions/2/decide/", {"decision": "approve"})
+
+        assert RailVersion.objects.get(number=2).status == "proposed"
+
+    def test_is_rejected_by_another_person(self, desk, kim, rail):
+        propose(desk, lead="30")
+
+        kim.post(f"{PAGE}versions/2/decide/", {"decision": "reject"})
+
+        assert RailVersion.objects.get(number=2).status == "rejected"
+        assert RailVersion.objects.get(status="current").number == 1
+
+    def test_is_decided_once(self, desk, kim, rail):
+        propose(desk, lead="30")
+        for _ in range(2):
+            kim.post(f"{PAGE}versions/2/decide/", {"decision": "approve"})
+
+        assert AuditEvent.objects.filter(action="rail.approved").count() == 1
+
+    def test_waits_until_the_one_before_is_decided(self, desk, rail):
+        propose(desk, lead="30")
+
+        answer = propose(desk, lead="45")
+
+        assert "Another change waits for a decision" in html.unescape(answer.content.decode())
+        assert RailVersion.objects.count() == 2
+
+    def test_keeps_an_operator_from_changing_terms_beside_it(self, desk, rail):
+        propose(desk, lead="30")
+
+        with pytest.raises(ChangeRefused):
+            make_rail(active=False)
+
+        assert RailVersion.objects.count() == 2
+
+    def test_of_nothing_is_refused(self, desk, rail):
+        assert "These are the terms in force." in html.unescape(propose(desk).content.decode())
+
+    @pytest.mark.parametrize(
+        ("field", "value", "told"),
+        [
+            ("odfi_routing", "091000018", "Is no routing number."),
+            ("cutoffs", "25:00", "A line is a time"),
+            ("cutoffs", "19:45\n10:00", "Need one at least, each later than the one before."),
+            ("entry_max", "a lot", "An amount like 2,500.00."),
+            ("file_name_pattern", "{secret}", "May name date"),
+            ("company_name", "<script>alert(1)</script>", "Needs 1 to 16 upper-case"),
+            ("connection__port", "99999", "The port is a number"),
+            ("lead", "-5", "greater than or equal to 0"),
+            ("reason", "no", "at least 5 characters"),
+        ],
+    )
+    def test_that_cannot_be_is_explained(self, desk, rail, field, value, told):
+        answer = propose(desk, **{field: value})
+
+        assert answer.status_code == 200
+        assert told in html.unescape(answer.content.decode())
+        assert "<script>alert(1)" not in answer.content.decode()
+        assert RailVersion.objects.count() == 1
+
+
+class TestStop:
+    def stop(self, browser, part="sending"):
+        return browser.post(f"{PAGE}stop/", {"part": part, "reason": "The bank called"})
+
+    def test_and_release_are_one_persons(self, desk, rail):
+        self.stop(desk)
+        switch = RailSwitch.objects.get()
+        assert "Sending files is stopped" in shown(desk)
+
+        desk.post(f"{PAGE}stops/{switch.pk}/", {"reason": "All is well"})
+
+        switch.refresh_from_db()
+        assert switch.released_at is not None
+        assert (audited("rail.stopped").staff_note, audited("rail.went_on").staff_note) == (
+            "The bank called",
+            "All is well",
+        )
+
+    def test_twice_is_refused(self, desk, rail):
+        self.stop(desk)
+
+        assert "It is stopped already." in self.stop(desk).content.decode()
+        assert RailSwitch.objects.count() == 1
+
+    def test_of_no_part_is_refused(self, desk, rail):
+        self.stop(desk, "everything")
+
+        assert not RailSwitch.objects.exists()
+
+    def test_is_released_once(self, desk, rail):
+        self.stop(desk)
+        switch = RailSwitch.objects.get()
+        for _ in range(2):
+            desk.post(f"{PAGE}stops/{switch.pk}/", {"reason": "All is well"})
+
+        assert AuditEvent.objects.filter(action="rail.went_on").count() == 1
+
+
+class TestOriginators:
+    def typed(self, **changes):
+        values = {"company_name": "ACME", "company_id": "9876543210", "reason": "A new tenant"}
+        return {**values, **changes}
+
+    def test_are_made_for_a_tenant(self, desk, rail, acme):
+        desk.post(
+            f"{PAGE}originators/new/", self.typed(tenant=acme.pk, daily_debit_max="50,000.00")
+        )
+
+        row = Originator.objects.get(tenant_id=acme.pk)
+        assert (row.company_name, row.daily_debit_max, row.exposure_max) == (
+            "ACME",
+            5_000_000,
+            None,
+        )
+        content = shown(desk)
+        assert "$50,000.00" in content
+        assert "Acme" in content
+        assert AuditEvent.objects.filter(action="originator.assigned", subject_id=row.pk).exists()
+
+    def test_are_changed(self, desk, rail):
+        row = Originator.objects.get()
+
+        desk.post(f"{PAGE}originators/{row.pk}/", self.typed(exposure_max="1,000.00"))
+
+        row.refresh_from_db()
+        assert (row.company_name, row.exposure_max, row.tenant_id) == ("ACME", 100_000, "")
+
+    def test_end_with_a_reason(self, desk, rail):
+        row = Originator.objects.get()
+        desk.post(f"{PAGE}originators/{row.pk}/end/", {"reason": ""})
+        assert Originator.objects.get().ended_at is None
+
+        desk.post(f"{PAGE}originators/{row.pk}/end/", {"reason": "No longer ours"})
+
+        assert Originator.objects.get().ended_at is not None
+        assert "the rail refuses every entry" in shown(desk)
+
+    @pytest.mark.parametrize(
+        ("field", "value", "told"),
+        [
+            ("tenant", "ten_nobody", "There is no such tenant."),
+            ("company_name", "Łódź", "upper-case letters and digits"),
+            ("company_name", "acme", "upper-case letters and digits"),
+            ("company_id", "12-34", "1 to 10 letters and digits"),
+            ("daily_debit_max", "-1", "An amount like"),
+        ],
+    )
+    def test_that_cannot_be_are_explained(self, desk, rail, field, value, told):
+        answer = desk.post(f"{PAGE}originators/new/", self.typed(**{field: value}))
+
+        assert told in html.unescape(answer.content.decode())
+        assert Originator.objects.count() == 1
+
+
+MATRIX = {
+    "change/": "ach.add_railversion",
+    "versions/1/decide/": "ach.change_railversion",
+    "stop/": "ach.add_railswitch",
+    "originators/new/": "ach.change_originator",
+}
+
+
+class TestPermissions:
+    @pytest.mark.parametrize("path", MATRIX)
+    def test_each_page_needs_its_own(self, staff_with, rail, path):
+        browser = staff_with("ach.view_achrail", *(set(MATRIX.values()) - {MATRIX[path]}))
+
+        assert browser.get(PAGE).status_code == 200
+        assert browser.get(f"{PAGE}{path}").status_code == 403
+        assert browser.post(f"{PAGE}{path}", {"reason": REASON}).status_code == 403
+
+    @pytest.mark.parametrize("path", MATRIX)
+    def test_is_enough(self, staff_with, rail, path):
+        browser = staff_with("ach.view_achrail", MATRIX[path])
+
+        assert browser.get(f"{PAGE}{path}").status_code == 200
+
+    def test_of_others_open_nothing(self, staff_with, rail):
+        assert staff_with("tenants.view_tenant").get(PAGE).status_code == 403
+
+    def test_strangers_sign_in_first(self, client, rail):
+        assert client.get(PAGE).status_code == 302
