@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from base64 import b64decode
 from collections.abc import Sequence
+from ipaddress import ip_address
 from urllib.parse import parse_qs, urlsplit
 
 import environ
@@ -77,6 +78,22 @@ def all_or_none(**values: str) -> None:
     missing = [name for name, value in values.items() if not value]
     if missing and len(missing) < len(values):
         raise ImproperlyConfigured(f"Set {' and '.join(missing)}, too, or none of them")
+
+
+def only_on_this_machine(base_url: str, **switches: bool) -> None:
+    """Refuse switches that are on where others can reach us."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        is_here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        is_here = False
+    if is_here:
+        return
+    for name, is_on in switches.items():
+        if is_on:
+            raise ImproperlyConfigured(
+                f"{name} is for a copy on this machine: BASE_URL must be a loopback address"
+            )
 
 
 def web_address(name: str, *, default: str) -> str:

@@ -22,6 +22,7 @@ from config.env import (
     flag,
     items,
     limit,
+    only_on_this_machine,
     secret,
     text,
     web_address,
@@ -76,6 +77,7 @@ INSTALLED_APPS = [
     "dashboard",
     "desk",
     *(["demo"] if DEBUG else []),  # its logins are public
+    "networks.rails",
     "networks.ach",
     "networks.sandbox",
     "transfers.inbox",
@@ -370,6 +372,11 @@ SEAL_MAIL_TO = text("SEAL_MAIL_TO", default="")
 
 # How fast the sandbox bank moves: instant, seconds or banking_days.
 SANDBOX_PACE = text("SANDBOX_PACE", default="seconds")
+# Lets live tenants use a stand-in where a route says so: on a developer's machine only.
+DEVELOPMENT_ROUTES = flag("DEVELOPMENT_ROUTES", default=False)
+only_on_this_machine(BASE_URL, DEVELOPMENT_ROUTES=DEVELOPMENT_ROUTES)
+# How long a process uses what it read about routes. None (in tests): until it changes one itself.
+ROUTES_KNOWN_SECONDS: int | None = 3
 # Messages of networks that are applied in one transaction where they are plain; 1: each alone.
 NETWORK_MESSAGES_PER_SET = count("NETWORK_MESSAGES_PER_SET", default=200, minimum=1)
 # Cents per funding transaction.

@@ -27,7 +27,13 @@ _TABLES = """
 SELECT c.oid::regclass::text FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relkind = 'r' AND n.nspname = 'public'
 """
-_KEPT = ["django_content_type", "auth_permission", "django_migrations"]
+_KEPT = [
+    "django_content_type",
+    "auth_permission",
+    "django_migrations",
+    "rails_rail",
+    "rails_route",
+]
 
 
 class Control:

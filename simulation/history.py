@@ -14,6 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 from networks import registry
+from networks.rails.known import knowledge
 from simulation import actors, oracles, seams, world
 from simulation.control import Control
 from simulation.findings import Finding
@@ -97,6 +98,7 @@ class _History:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
+        knowledge.current()  # before a simulated process would read it
         with seams.installed(self._time, seed=self.plan.seed, wake_up=self._wake_up):
             self._world = world.make(self.plan, time=self._time, tally=self.tally)
             bank: Any = self._world.bank

@@ -19,6 +19,7 @@ EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 REQUEST_LOG_SECONDS = 0
 CLOCK_DRIFT_SECONDS_MAX = None  # its guard is one for a process, and ours are threads of one
+ROUTES_KNOWN_SECONDS = None  # read before a history: when one would read them, no seed decides
 REST_FRAMEWORK = {**REST_FRAMEWORK, "DEFAULT_THROTTLE_CLASSES": []}  # noqa: F405
 MIDDLEWARE = [name for name in MIDDLEWARE if "whitenoise" not in name]  # noqa: F405
 STORAGES = {

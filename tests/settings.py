@@ -23,6 +23,7 @@ DATABASES["default"] |= {name: _SUPERUSER[name] for name in ("USER", "PASSWORD")
 DATABASE_ROLE_MUST_BE_BOUND = False
 ALLOW_DATABASE_OWNER = True  # grants bind the role; the login behind it they do not
 CLOCK_DRIFT_SECONDS_MAX = None
+ROUTES_KNOWN_SECONDS = None  # read before the first test, and again by tests that change them
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 CELERY_BROKER_URL = "memory://"

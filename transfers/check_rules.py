@@ -48,7 +48,12 @@ WHERE transfer.status IN ({open}) AND ({to_be_sent})
                     AND (tenant.status <> 'active' OR EXISTS (
                     SELECT FROM tenants_auditevent AS line WHERE line.tenant_id = tenant.id
                         AND line.action = 'tenant.released'
-                        AND line.created_at > ballast_now() - {soon}))))
+                        AND line.created_at > ballast_now() - {soon})))
+            AND NOT EXISTS (SELECT FROM rails_route AS route
+                JOIN tenants_tenant AS tenant ON tenant.mode = route.mode
+                WHERE route.id = transfer.parked_for AND tenant.id = transfer.tenant_id
+                    AND (NOT route.is_open OR route.rail_id <> transfer.network
+                        OR route.development OR route.changed_at > ballast_now() - {soon})))
     AND (%(tenant_ids)s::text[] IS NULL OR transfer.tenant_id = ANY(%(tenant_ids)s))
 """)
 

@@ -1,10 +1,10 @@
 """Which rows are handed over next: claimed straight from the index of what is to be sent.
 
 Two workers never look at the same rows: each locks the first that nobody has locked. A row that
-may not be sent, because a switch or its tenant's suspension keeps it, is parked by the first claim
-that meets it (`parked_for` names the reason) and leaves that part of the index, so that no claim
-reads it again. Every run first asks which reasons hold no longer, and gives their rows back; it
-reads one entry per reason, however many rows there are (decision 0140).
+may not be sent, because a switch, its tenant's suspension or a closed route keeps it, is parked by
+the first claim that meets it (`parked_for` names the reason) and leaves that part of the index, so
+that no claim reads it again. Every run first asks which reasons hold no longer, and gives their
+rows back; it reads one entry per reason and network, however many rows there are (decision 0140).
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic
 
+from django.conf import settings
 from django.db import transaction
 
 from common import leases
 from common.engine import arrays, sql
 from common.engine.lookups import one_of
+from transfers import routes
 from transfers.contract import Row, Transfer
 
 # How many parked rows one run gives back.
@@ -50,8 +52,8 @@ _OF_A_NETWORK = "parked_for = '' AND network = %(network)s"
 _OF_ITS_ID = "id = %(id)s"
 
 # The same rules as `due`, which finds what no reason keeps.
-_PARK = """
-UPDATE {table} AS row SET parked_for = kept.reason
+_PARK = f"""
+UPDATE {{table}} AS row SET parked_for = kept.reason
 FROM (
     SELECT id, coalesce(
         (SELECT tenant.id FROM tenants_tenant AS tenant
@@ -60,32 +62,36 @@ FROM (
             WHERE switch.kind = %(kind)s AND switch.released_at IS NULL
                 AND (switch.tenant_id = found.tenant_id
                     OR switch.tenant_id IS NULL AND switch.network IN ('', found.network))
-            ORDER BY switch.id LIMIT 1)
+            ORDER BY switch.id LIMIT 1),
+        {routes.REASON}
     ) AS reason
-    FROM {table} AS found WHERE found.id = ANY(%(ids)s::text::text[])
+    FROM {{table}} AS found WHERE found.id = ANY(%(ids)s::text::text[])
 ) AS kept
 WHERE row.id = kept.id AND kept.reason IS NOT NULL
 RETURNING row.id
-"""
+"""  # noqa: S608  # our own text
 
 _OVER = f"""
 WITH RECURSIVE found AS (
-    (SELECT parked_for FROM {{table}}
-        WHERE {_QUEUED} AND parked_for > '' ORDER BY parked_for LIMIT 1)
+    (SELECT parked_for, network FROM {{table}}
+        WHERE {_QUEUED} AND parked_for > '' ORDER BY parked_for, network LIMIT 1)
     UNION ALL
-    SELECT (SELECT parked_for FROM {{table}}
-        WHERE {_QUEUED} AND parked_for > found.parked_for ORDER BY parked_for LIMIT 1)
-    FROM found WHERE found.parked_for IS NOT NULL
+    SELECT next.parked_for, next.network FROM found, LATERAL (
+        SELECT parked_for, network FROM {{table}}
+        WHERE {_QUEUED} AND (parked_for, network) > (found.parked_for, found.network)
+        ORDER BY parked_for, network LIMIT 1) AS next
 )
-SELECT parked_for FROM found
-WHERE parked_for IS NOT NULL
-    AND NOT EXISTS (SELECT FROM tenants_switch WHERE id = parked_for AND released_at IS NULL)
+SELECT parked_for, network FROM found
+WHERE NOT EXISTS (SELECT FROM tenants_switch WHERE id = parked_for AND released_at IS NULL)
     AND NOT EXISTS (SELECT FROM tenants_tenant WHERE id = parked_for AND status <> 'active')
+    AND NOT EXISTS (SELECT FROM rails_route AS route
+        WHERE id = parked_for AND NOT {routes.LEADS.format(network="found.network")})
 """  # noqa: S608  # our own text
 _UNPARK = f"""
 UPDATE {{table}} SET parked_for = ''
 WHERE id = ANY(ARRAY(
     SELECT id FROM {{table}} WHERE {_QUEUED} AND parked_for = %(reason)s
+        AND network = %(network)s
     ORDER BY network, next_attempt_at, id LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
 ))
 RETURNING id
@@ -155,8 +161,9 @@ def unpark(transfer: Transfer[Any]) -> int:
     """Give back what nothing keeps any more; returns how many. A very long list goes on at the
     next run."""
     count = 0
-    for (reason,) in sql.rows(_text(_OVER, transfer), {}):
-        values = {"reason": reason, "limit": UNPARK_MAX - count}
+    over = sql.rows(_text(_OVER, transfer), {"development": settings.DEVELOPMENT_ROUTES})
+    for reason, network in over:
+        values = {"reason": reason, "network": network, "limit": UNPARK_MAX - count}
         count += len(sql.rows(_text(_UNPARK, transfer), values))
     return count
 
@@ -166,6 +173,7 @@ def _park(transfer: Transfer[Any], ids: Collection[str]) -> int:
     if not ids:
         return 0
     values = {"ids": arrays.texts(ids), "kind": str(transfer.stopped_by)}
+    values |= routes.values(transfer.methods)
     return len(sql.rows(_text(_PARK, transfer), values))
 
 

@@ -29,6 +29,7 @@ from networks.base import (
 from tenants.actors import Actor
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, submittable
+from transfers import routes
 from transfers.accounts import StoredAccount
 from transfers.inbox.models import InboundEvent
 from transfers.methods import Methods
@@ -129,10 +130,13 @@ class Transfer(MessageHandler[Row]):
 
     def due(self) -> QuerySet[Row]:
         """The rows to be handed over, with their bank accounts. Held rows, rows of a suspended
-        tenant and rows that an operator switch stops are not due."""
+        tenant, rows that an operator switch stops and those whose route is closed are not due."""
         model: Any = self.model
         rows = model._default_manager.filter(
-            status=self.due_status, held_at=None, tenant__status=TenantStatus.ACTIVE
+            ~routes.closed(self.methods),
+            status=self.due_status,
+            held_at=None,
+            tenant__status=TenantStatus.ACTIVE,
         )
         allowed = submittable(rows, kind=self.stopped_by).select_related(self.account_field)
         return cast("QuerySet[Row]", allowed)

@@ -144,6 +144,8 @@ _AMONG_STAFF = {
     "rail.rejected": "Rejected version {number} of the rail {subject}",
     "rail.stopped": "Stopped {part} files on the rail {subject}",
     "rail.went_on": "Let {part} files on the rail {subject} go on",
+    "route.closed": "Closed the route of {mode} {method} to {rail}",
+    "route.opened": "Opened the route of {mode} {method} to {rail}",
     "second_factor.reset": "Removed the second factor of {email}: {reason}",
     "user.changed": "Changed {email}",
     "user.created": "Created {email}",

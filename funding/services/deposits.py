@@ -51,9 +51,10 @@ def process_due(*, now: datetime) -> int:
 def send_due(*, now: datetime) -> int:
     """Send the deposits that are due; returns how many were claimed.
 
-    Those of a suspended tenant, and those that an operator switch stops, wait. Those of a live
-    tenant wait until a live network is connected.
+    Those of a suspended tenant, and those that an operator switch stops, wait. Those of a tenant
+    for whom no network debits accounts wait until one does.
     """
+    registry.look_again()  # nothing leaves by a route that was just closed
     claimed, since = 0, time.monotonic()
     while rows := leases.claim(_due(), now=now, limit=BATCH, since=since):
         for verification in rows:
@@ -72,13 +73,21 @@ def _due() -> QuerySet[SourceVerification]:
 
 def _send(verification: SourceVerification, now: datetime) -> None:
     source = verification.source
-    network = drafts.debiting_network(source.tenant.mode)
+    network = _network(verification)
     if source.status != SourceStatus.PENDING_VERIFICATION:
         leases.finish(verification)
     elif network is None:
         leases.finish(verification, next_attempt_at=now + LOOK_FOR_NETWORK_AFTER)
     elif _write_down(verification, network):
         _hand_over_safely(verification, network, now)
+
+
+def _network(verification: SourceVerification) -> PaymentNetwork | None:
+    """The network that debits accounts of this tenant. What another one may have since an earlier
+    try is kept from it."""
+    network = drafts.debiting_network(verification.source.tenant.mode)
+    known = verification.network
+    return network if network and known in ("", network.name) else None
 
 
 def _write_down(verification: SourceVerification, network: PaymentNetwork) -> bool:

@@ -44,10 +44,14 @@ CAPABILITIES = Capabilities(
 
 
 class SandboxBank:
-    """The account number alone decides what happens; SANDBOX_PACE decides how fast."""
+    """The account number alone decides what happens; SANDBOX_PACE decides how fast. Each rail has
+    books of its own."""
 
     name: str = NAME
     capabilities = CAPABILITIES
+
+    def __init__(self, name: str | None = None) -> None:
+        self.name = name or self.name
 
     def submit_many(
         self, instructions: Sequence[Instruction], *, now: datetime

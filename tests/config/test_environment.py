@@ -152,6 +152,24 @@ class TestStart:
         assert complaint in told
         assert KEY not in told
 
+    @pytest.mark.parametrize(
+        "address",
+        ["https://ballast.example", "https://127.0.0.1.example", "http://10.0.0.1:8000"],
+    )
+    def test_lets_no_live_tenant_use_a_stand_in_where_others_reach_us(self, environment, address):
+        environment(**PRODUCTION | {"BASE_URL": address, "DEVELOPMENT_ROUTES": "True"})
+
+        with pytest.raises(ImproperlyConfigured, match="DEVELOPMENT_ROUTES is for a copy on this"):
+            runpy.run_path(SETTINGS)
+
+    @pytest.mark.parametrize(
+        "address", ["http://localhost:8000", "http://127.0.0.9:8000", "http://[::1]:8000"]
+    )
+    def test_may_on_this_machine(self, environment, address):
+        environment(**PRODUCTION | {"BASE_URL": address, "DEVELOPMENT_ROUTES": "True"})
+
+        assert runpy.run_path(SETTINGS)["DEVELOPMENT_ROUTES"] is True
+
     @pytest.mark.slow
     def test_is_clean_by_django_s_own_deployment_checks(self):
         code = (

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import cast
 
 import pytest
 
 from funding.models import FundingSource, SourceVerification
 from funding.services import deposits, sources, verifications
 from funding.tasks.verification import process_verifications
-from networks.base import EventKind, NetworkEvent
+from networks import registry
+from networks.base import EventKind, NetworkEvent, PaymentNetwork
+from networks.rails.models import Route
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tenants.models import Mode
@@ -63,6 +66,18 @@ class TestSandbox:
             ("accepted", "applied"),
             ("final", "applied"),
         }
+
+    def test_none_leave_by_a_route_that_another_process_closed(self, acme):
+        make_source(acme, account_number="50001")
+        routes = Route.objects.filter(mode="sandbox", method="ach_debit")
+        routes.update(is_open=False)
+
+        deposits.send_due(now=NOW)
+        assert not SandboxInstruction.objects.exists()
+
+        routes.update(is_open=True)
+        deposits.send_due(now=NOW + timedelta(hours=1))
+        assert SandboxInstruction.objects.exists()
 
     def test_deposits_are_sent_once(self, acme):
         make_source(acme, account_number="50001")
@@ -150,6 +165,22 @@ class TestLive:
         verification = SourceVerification.objects.get()
         assert live.sent == [(verification.pk, "000123456789", (7, 31))]
         assert verification.expires_at == NOW + timedelta(days=10, minutes=6)
+
+    def test_that_one_network_may_have_are_sent_by_no_other(self, globex, network, connect):
+        first = network()
+        make_source(globex)
+        first.outages = 1
+        deposits.send_due(now=NOW)
+
+        second = LiveNetwork(name="second")
+        as_before = registry.connect(cast(PaymentNetwork, second), modes=("live",))
+        connect(first, modes=())
+        deposits.send_due(now=NOW + timedelta(minutes=1))
+        as_before()
+        assert (first.sent, second.sent) == ([], [])
+
+        deposits.send_due(now=NOW + timedelta(hours=2))
+        assert (len(first.sent), second.sent) == (1, [])
 
     def test_end_the_verification_when_refused(self, globex, network):
         network().refuses = True

@@ -20,6 +20,7 @@ OLD = {
     "funding": 12,
     "network_inbox": 4,
     "payments": 8,
+    "rails": 1,
     "sandbox_bank": 1,
     "seals": 1,
     "tenants": 6,
