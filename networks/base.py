@@ -10,7 +10,7 @@ Amounts are integer cents; instants are aware UTC datetimes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
@@ -181,19 +181,47 @@ class BankRecord:
     is_returned: bool
 
 
+@dataclass(frozen=True)
+class Cutoff:
+    """A time of each banking day, Eastern, at which a network's file leaves. `same_day`: what is in
+    it may settle on that day."""
+
+    at: time
+    same_day: bool = False
+
+
+class Expectation(Protocol):
+    """The banking day on which money that is sent at a moment has arrived."""
+
+    def __call__(self, now: datetime, speed: Speed = Speed.STANDARD) -> date: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodTerms:
-    """What a network does for one method. Limits are cents per instruction."""
+    """What a network does for one method. Limits are cents per instruction. `cutoffs` ascend; a
+    network without any moves money around the clock."""
 
     amount_max: int
     amount_min: int = 1
-    cutoffs: tuple[time, ...] = ()  # Eastern, each banking day; empty: around the clock
-    expected_on: Callable[[datetime], date]  # the banking day on which money sent then has arrived
+    cutoffs: tuple[Cutoff, ...] = ()
+    same_day_max: int = 0  # 0: nothing settles on the day on which it is sent
+    expected_on: Expectation
+
+    def __post_init__(self) -> None:
+        times = [cutoff.at for cutoff in self.cutoffs]
+        if times != sorted(set(times)):
+            raise ValueError("the cut-offs of a day ascend")
+        if (self.same_day_max > 0) != any(cutoff.same_day for cutoff in self.cutoffs):
+            raise ValueError("same-day needs a limit and a cut-off, or neither")
 
     @property
     def is_instant(self) -> bool:
         """Whether money arrives at any hour, within seconds."""
         return not self.cutoffs
+
+    def speed(self, asked: Speed, *, amount: int) -> Speed:
+        """As fast as was asked for, where this network does that with so much."""
+        return asked if amount <= self.same_day_max else Speed.STANDARD
 
 
 @dataclass(frozen=True, kw_only=True)

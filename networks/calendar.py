@@ -1,14 +1,17 @@
-"""The banking calendar: Federal Reserve holidays, ACH windows and the dates that follow.
+"""The banking calendar: Federal Reserve holidays, cut-offs and the dates that follow.
 
 A banking day is a day on which the Federal Reserve Banks are open. Every instant is judged in
-Eastern time, whatever its own zone; instants that are returned are in UTC.
+Eastern time, whatever its own zone; instants that are returned are in UTC. Cut-offs are the times
+of a banking day, Eastern and ascending, at which a network's files leave. Which ones there are, and
+which of their files settle on the same day, each network says for itself (`MethodTerms`).
 
-Sources: the Federal Reserve's K.8 holiday list, the FedACH processing schedule, and the return time
-frames of the Nacha Operating Rules.
+Sources: the Federal Reserve's K.8 holiday list, and the return time frames of the Nacha Operating
+Rules.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from itertools import count
@@ -16,9 +19,6 @@ from zoneinfo import ZoneInfo
 
 EASTERN = ZoneInfo("America/New_York")
 
-# Our bank takes files until 15 minutes before each FedACH deadline. An instruction after the last
-# one belongs to the next banking day.
-ACH_CUTOFFS = (time(10, 15), time(14, 30), time(16, 30), time(19, 45), time(22, 30))
 OPENING_OF_BUSINESS = time(8, 30)
 
 # We have every ordinary return when the second banking day after settlement opens. A consumer may
@@ -81,20 +81,25 @@ def add_banking_days(day: date, days: int) -> date:
     return day
 
 
-def next_ach_window(now: datetime) -> datetime:
-    """When the next ACH file leaves. At the second of a cut-off, that file has left."""
-    return _instant(*_next_cutoff(now))
+def next_cutoff(now: datetime, cutoffs: Sequence[time]) -> datetime:
+    """When the next file leaves. At the second of a cut-off, that file has left."""
+    return _instant(*_next(now, cutoffs))
 
 
-def banking_date(now: datetime) -> date:
-    """The banking day to which an ACH instruction given `now` belongs."""
-    day, _ = _next_cutoff(now)
+def banking_date(now: datetime, cutoffs: Sequence[time]) -> date:
+    """The banking day to which an instruction given `now` belongs: after the last cut-off it is the
+    next one."""
+    day, _ = _next(now, cutoffs)
     return day
 
 
-def settlement_date(now: datetime) -> date:
-    """When an ACH instruction given `now` settles: the banking day after it is processed."""
-    return next_banking_day(banking_date(now))
+def settlement_date(
+    now: datetime, cutoffs: Sequence[time], *, same_day: Sequence[time] = ()
+) -> date:
+    """When an instruction given `now` settles: the banking day after it is processed, or on the day
+    of the next of the cut-offs in `same_day`, if that is earlier."""
+    settled = next_banking_day(banking_date(now, cutoffs))
+    return min(settled, banking_date(now, same_day)) if same_day else settled
 
 
 def return_due_date(settled: date) -> date:
@@ -111,26 +116,20 @@ def opening_of_business(day: date) -> datetime:
     return _instant(day, OPENING_OF_BUSINESS)
 
 
-def debit_availability(now: datetime) -> date:
-    """The date from which money of an ACH debit can be relied on: the ordinary return window is
-    over."""
-    return return_due_date(settlement_date(now))
-
-
 def instant_availability(now: datetime) -> date:
     """The date that an instant payment made now has. Money moves around the clock, but every date
     that we promise is a banking day, so a weekend's request says Monday."""
     return banking_day_from(_eastern(now).date())
 
 
-def _next_cutoff(now: datetime) -> tuple[date, time]:
+def _next(now: datetime, cutoffs: Sequence[time]) -> tuple[date, time]:
     """The banking day and time of the next cut-off, Eastern."""
     local = _eastern(now)
     if is_banking_day(local.date()):
-        for cutoff in ACH_CUTOFFS:
+        for cutoff in cutoffs:
             if local.time() < cutoff:
                 return local.date(), cutoff
-    return next_banking_day(local.date()), ACH_CUTOFFS[0]
+    return next_banking_day(local.date()), cutoffs[0]
 
 
 def _nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:

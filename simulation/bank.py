@@ -24,7 +24,8 @@ from networks.base import (
     NetworkEvent,
     NetworkUnavailable,
 )
-from networks.sandbox.bank import CAPABILITIES, NAME
+from networks.sandbox.bank import NAME
+from networks.sandbox.terms import CAPABILITIES
 from simulation.processes import current
 from simulation.seams import Time
 from simulation.tally import Tally

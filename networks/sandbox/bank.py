@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
 from common.engine.lookups import one_of
-from networks import return_codes, schemes
+from networks import return_codes
 from networks.base import (
     Accepted,
     Answer,
     BankAccount,
     BankRecord,
-    Capabilities,
     Correction,
     EventKind,
     Instruction,
@@ -28,19 +26,9 @@ from networks.base import (
 from networks.sandbox import arriving, scripts
 from networks.sandbox.arriving import Arrival
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from networks.sandbox.terms import CAPABILITIES
 
 NAME = "sandbox"
-
-CAPABILITIES = Capabilities(
-    methods=MappingProxyType(
-        {
-            Method.ACH_DEBIT: schemes.ACH_DEBIT,
-            Method.ACH_CREDIT: schemes.ACH_CREDIT,
-            Method.RTP_REQUEST: schemes.INSTANT,
-            Method.RTP_CREDIT: schemes.INSTANT,
-        }
-    )
-)
 
 
 class SandboxBank:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from networks import calendar
 from networks.base import EventKind, Method
 from networks.sandbox.scripts import Step
+from networks.sandbox.terms import CUTOFFS
 
 
 class Pace(StrEnum):
@@ -40,10 +41,11 @@ def due_times(
 
 
 def _ach_times(steps: Sequence[Step], *, now: datetime) -> list[datetime]:
-    settled = calendar.settlement_date(now)
+    cutoffs = [cutoff.at for cutoff in CUTOFFS]
+    settled = calendar.settlement_date(now, cutoffs)
     kinds = [step.kind for step in steps]
     return [
-        calendar.next_ach_window(now)
+        calendar.next_cutoff(now, cutoffs)
         if kind is EventKind.ACCEPTED
         else calendar.opening_of_business(
             _reported_on(kind, settled=settled, is_late=EventKind.FINAL in kinds[:position])

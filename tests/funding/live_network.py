@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
 from funding.models import FundingSource, SourceVerification
-from networks import calendar, registry
+from networks import registry, schemes
 from networks.base import (
     Accepted,
     BankAccount,
     Capabilities,
     InstructionRefused,
     Method,
-    MethodTerms,
     NetworkEvent,
     NetworkUnavailable,
     PaymentNetwork,
@@ -37,7 +36,7 @@ class LiveNetwork:
 
     @property
     def capabilities(self) -> Capabilities:
-        terms = MethodTerms(amount_max=10**9, expected_on=calendar.debit_availability)
+        terms = replace(schemes.ACH_DEBIT, amount_max=10**9, cutoffs=())
         return Capabilities(methods={Method.ACH_DEBIT: terms, Method.RTP_REQUEST: terms})
 
     def needs_micro_deposits(self, account: BankAccount) -> bool:

@@ -6,11 +6,12 @@ No product method will ever be called so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from common.clock import utc_now
 from funding.models import FundingTransaction
-from networks import calendar
+from networks import schemes
 from networks.base import (
     Accepted,
     Answer,
@@ -21,7 +22,6 @@ from networks.base import (
     EventKind,
     Instruction,
     InstructionConflict,
-    MethodTerms,
     NetworkEvent,
     NetworkUnavailable,
     Purpose,
@@ -30,7 +30,7 @@ from transfers.methods import TransferMethod
 
 NAME = "one_more"
 REQUEST = "one_more_request"
-TERMS = MethodTerms(amount_max=500_000, expected_on=calendar.instant_availability)
+TERMS = replace(schemes.INSTANT, amount_max=500_000)
 METHOD = TransferMethod(
     name="one_more", network_method=REQUEST, words="one more request", usual_terms=TERMS
 )

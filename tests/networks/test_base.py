@@ -1,22 +1,25 @@
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import time, timedelta
 
 import pytest
 from django.conf import settings
 
+from networks import schemes
 from networks.base import (
     ANSWERS_WITHIN_MAX,
     AccountType,
     BankAccount,
     Capabilities,
+    Cutoff,
     HolderType,
     Instruction,
     InstructionConflict,
     InstructionRefused,
     Method,
-    MethodTerms,
     Purpose,
+    Speed,
 )
 from transfers.batches import OURS
 from transfers.submission import RUN_SECONDS_MAX
@@ -98,9 +101,7 @@ class TestInstruction:
 
 class TestCapabilities:
     capabilities = Capabilities(
-        methods={
-            Method.ACH_DEBIT: MethodTerms(amount_min=5, amount_max=100, expected_on=datetime.date)
-        }
+        methods={Method.ACH_DEBIT: replace(schemes.ACH_DEBIT, amount_min=5, amount_max=100)}
     )
 
     @pytest.mark.parametrize(("amount", "supported"), [(4, False), (5, True), (100, True)])
@@ -122,6 +123,32 @@ class TestCapabilities:
         with pytest.raises(ValueError, match="given up within"):
             Capabilities(methods={}, answers_within=timedelta(seconds=seconds))
         assert soft > ANSWERS_WITHIN_MAX + OURS + timedelta(seconds=RUN_SECONDS_MAX)
+
+
+class TestTerms:
+    def test_have_cut_offs_that_ascend(self):
+        for times in [(time(14), time(10)), (time(10), time(10))]:
+            with pytest.raises(ValueError, match="ascend"):
+                schemes.ach_debit([Cutoff(at) for at in times])
+
+    @pytest.mark.parametrize(("same_day", "most"), [(True, 0), (False, 1)])
+    def test_promise_the_same_day_by_a_cut_off_and_a_limit(self, same_day, most):
+        with pytest.raises(ValueError, match="or neither"):
+            schemes.ach_credit([Cutoff(time(10), same_day=same_day)], same_day_max=most)
+
+    @pytest.mark.parametrize(
+        ("asked", "amount", "given"),
+        [
+            (Speed.SAME_DAY, 100_000_000, Speed.SAME_DAY),
+            (Speed.SAME_DAY, 100_000_001, Speed.STANDARD),
+            (Speed.STANDARD, 1, Speed.STANDARD),
+        ],
+    )
+    def test_are_as_fast_as_was_asked_up_to_their_limit(self, asked, amount, given):
+        terms = schemes.ach_debit([Cutoff(time(10), same_day=True)], same_day_max=100_000_000)
+
+        assert terms.speed(asked, amount=amount) is given
+        assert schemes.ACH_DEBIT.speed(asked, amount=amount) is Speed.STANDARD
 
 
 def test_only_ach_methods_are_ach():

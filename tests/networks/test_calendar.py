@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from networks import calendar, schemes
 from networks.calendar import EASTERN
 
+CUTOFFS = [cutoff.at for cutoff in schemes.USUAL_CUTOFFS]
 # The weekdays on which the Reserve Banks are closed, as their own K.8 list prints them.
 CLOSED = {
     2026: "01-01 01-19 02-16 05-25 06-19 09-07 10-12 11-11 11-26 12-25",
@@ -135,12 +136,12 @@ class TestDeadlines:
     def test_follow_from_the_processing_day(self, processed, settled, ordinary, unauthorized):
         noon = eastern(f"{processed}T12:00")
 
-        settlement = calendar.settlement_date(noon)
+        settlement = calendar.settlement_date(noon, CUTOFFS)
 
         assert settlement.isoformat() == settled
         assert calendar.return_due_date(settlement).isoformat() == ordinary
         assert calendar.unauthorized_return_due_date(settlement).isoformat() == unauthorized
-        assert calendar.debit_availability(noon).isoformat() == ordinary
+        assert schemes.ACH_DEBIT.expected_on(noon).isoformat() == ordinary
 
     # By the same list: day of the year, live entries after a prenote, reversals, retries.
     @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ class TestDeadlines:
         assert calendar.is_banking_day(due)
 
 
-class TestAchWindows:
+class TestCutOffs:
     @pytest.mark.parametrize(
         ("now", "window"),
         [
@@ -187,18 +188,18 @@ class TestAchWindows:
         ],
     )
     def test_next_is_the_first_open_cut_off(self, now, window):
-        assert calendar.next_ach_window(eastern(now)) == eastern(window)
+        assert calendar.next_cutoff(eastern(now), CUTOFFS) == eastern(window)
 
     def test_are_judged_in_eastern_time_wherever_the_caller_is(self):
         thursday_late_in_los_angeles = datetime.fromisoformat("2026-11-19T21:30:00-08:00")
 
-        assert calendar.banking_date(thursday_late_in_los_angeles) == date(2026, 11, 20)
+        assert calendar.banking_date(thursday_late_in_los_angeles, CUTOFFS) == date(2026, 11, 20)
 
     def test_move_with_daylight_saving(self):
         friday, monday = eastern("2026-10-30T01:00"), eastern("2026-11-02T01:00")
 
-        assert calendar.next_ach_window(friday).isoformat() == "2026-10-30T14:15:00+00:00"
-        assert calendar.next_ach_window(monday).isoformat() == "2026-11-02T15:15:00+00:00"
+        assert calendar.next_cutoff(friday, CUTOFFS).isoformat() == "2026-10-30T14:15:00+00:00"
+        assert calendar.next_cutoff(monday, CUTOFFS).isoformat() == "2026-11-02T15:15:00+00:00"
 
     @pytest.mark.parametrize(("sunday", "utc_hour"), [("2026-11-01", 15), ("2027-03-14", 14)])
     def test_open_on_the_monday_after_the_clocks_change_in_every_minute(self, sunday, utc_hour):
@@ -209,25 +210,25 @@ class TestAchWindows:
 
         minutes = [midnight + timedelta(minutes=n) for n in range(length * 60)]
 
-        assert {calendar.next_ach_window(minute) for minute in minutes} == {expected}
+        assert {calendar.next_cutoff(minute, CUTOFFS) for minute in minutes} == {expected}
 
     @given(instants)
     def test_next_is_later_on_an_open_day_and_at_most_four_days_off(self, now):
-        window = calendar.next_ach_window(now)
+        window = calendar.next_cutoff(now, CUTOFFS)
 
         local = window.astimezone(EASTERN)
         assert timedelta(0) < window - now <= timedelta(days=4, hours=12)
-        assert local.time() in calendar.ACH_CUTOFFS
-        assert calendar.banking_date(now) == local.date()
+        assert local.time() in CUTOFFS
+        assert calendar.banking_date(now, CUTOFFS) == local.date()
         assert calendar.is_banking_day(local.date())
 
     @given(instants, st.timedeltas(timedelta(0), timedelta(days=40)))
     def test_never_run_backwards(self, now, later):
-        assert calendar.next_ach_window(now) <= calendar.next_ach_window(now + later)
+        assert calendar.next_cutoff(now, CUTOFFS) <= calendar.next_cutoff(now + later, CUTOFFS)
 
     def test_need_a_time_zone(self):
         with pytest.raises(ValueError, match="time zone"):
-            calendar.next_ach_window(eastern("2026-11-20T12:00").replace(tzinfo=None))
+            calendar.next_cutoff(eastern("2026-11-20T12:00").replace(tzinfo=None), CUTOFFS)
 
 
 class TestExpectedAvailability:
@@ -241,7 +242,7 @@ class TestExpectedAvailability:
         ],
     )
     def test_of_ach_is_the_end_of_the_return_window(self, now, expected):
-        assert calendar.debit_availability(eastern(now)).isoformat() == expected
+        assert schemes.ACH_DEBIT.expected_on(eastern(now)).isoformat() == expected
 
     @pytest.mark.parametrize(
         ("now", "expected"),
@@ -252,7 +253,7 @@ class TestExpectedAvailability:
         ],
     )
     def test_of_rtp_is_the_same_day_or_the_next_banking_day(self, now, expected):
-        assert calendar.instant_availability(eastern(now)).isoformat() == expected
+        assert schemes.INSTANT.expected_on(eastern(now)).isoformat() == expected
 
     @given(st.sampled_from([schemes.ACH_DEBIT, schemes.ACH_CREDIT, schemes.INSTANT]), instants)
     def test_is_a_banking_day_not_in_the_past(self, terms, now):

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from balance import invariants
 from balance.models import Balance
 from common import leases
-from networks import calendar
+from networks import schemes
 from networks.base import NetworkUnavailable
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxInstruction
@@ -199,7 +199,7 @@ class TestRelease:
 
         row = read(held_back)
         assert (row.held_back_at, row.next_attempt_at) == (None, LATER)
-        assert row.expected_arrival_date == calendar.settlement_date(LATER)
+        assert row.expected_arrival_date == schemes.ACH_CREDIT.expected_on(LATER)
 
     def test_goes_oldest_first_and_before_what_waits_for_money(self, acme):
         fund(acme, 600)

@@ -1,0 +1,20 @@
+"""The terms of the sandbox bank: those that are usual, and nothing on the same day."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from networks import schemes
+from networks.base import Capabilities, Method
+
+CUTOFFS = schemes.USUAL_CUTOFFS
+CAPABILITIES = Capabilities(
+    methods=MappingProxyType(
+        {
+            Method.ACH_DEBIT: schemes.ach_debit(CUTOFFS),
+            Method.ACH_CREDIT: schemes.ach_credit(CUTOFFS),
+            Method.RTP_REQUEST: schemes.INSTANT,
+            Method.RTP_CREDIT: schemes.INSTANT,
+        }
+    )
+)
