@@ -21,6 +21,7 @@ from networks.base import (
     Instruction,
     Method,
     NetworkEvent,
+    Withdrawal,
 )
 
 __all__ = ["NAME", "app"]
@@ -45,6 +46,9 @@ class SlowBank:
 
     def find(self, instruction_id: str) -> Accepted | None:
         return Accepted(reference=f"slow {instruction_id}")
+
+    def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
+        return Withdrawal.TOO_LATE
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord] | None:
         return None

@@ -75,6 +75,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
     purpose = Purpose.TOPUP
     model = FundingTransaction
     due_status = S.RESERVED
+    taken_over_status = S.PENDING
     stopped_by = SwitchKind.FUNDING
     account_field = "source"
     methods = METHODS

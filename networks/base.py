@@ -43,6 +43,9 @@ class EventKind(StrEnum):
     REJECTED = "rejected"  # refused or expired; no money ever moved
     RETURNED = "returned"  # an ACH return, before settlement or long after it
     CORRECTED = "corrected"  # a notification of change: the money moved, the account was wrong
+    RETURN_DISHONORED = "return_dishonored"  # our bank does not accept a return
+    RETURN_CONTESTED = "return_contested"  # the other bank stands by a return that was dishonored
+    RECEIVED = "received"  # a credit that nobody asked for
 
 
 class HolderType(StrEnum):
@@ -62,6 +65,13 @@ class Authorization(StrEnum):
     CORPORATE = "corporate"  # a business, by its agreement with the originator
     WEB_SINGLE = "web_single"  # an individual, online, for this one debit
     WEB_RECURRING = "web_recurring"  # an individual, online, for debits by a rule
+
+
+class Withdrawal(StrEnum):
+    """The answer to a request to give an instruction back."""
+
+    WITHDRAWN = "withdrawn"  # nothing of it leaves any more
+    TOO_LATE = "too_late"  # it has left, or the network does not have it
 
 
 class Speed(StrEnum):
@@ -147,7 +157,7 @@ class NetworkEvent:
     kind: EventKind
     amount: int
     currency: str
-    code: str = ""  # R01…R90 for returns, an ISO 20022 reason for rejections
+    code: str = ""  # R01…R90 for returns; an ISO 20022 reason, or `withdrawn`, for rejections
     reason: str = ""
     reference: str = ""
     occurred_at: datetime
@@ -300,6 +310,14 @@ class PaymentNetwork(Protocol):
         """The receipt of an instruction that the network has, or None if it has never seen it.
 
         It only asks: no money moves because of it. Raises NetworkUnavailable.
+        """
+        ...
+
+    def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
+        """Give an instruction back that has not left yet. Asked again, it answers the same.
+
+        What was withdrawn is reported by a REJECTED event with the code `return_codes.WITHDRAWN`.
+        Raises NetworkUnavailable: it may be withdrawn or not.
         """
         ...
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 CUSTOMER_REFUSED = "CUST"
 REQUEST_EXPIRED = "EXPIRED"
+WITHDRAWN = "withdrawn"  # our own word: before anything left
 
 
 class Group(StrEnum):
@@ -257,6 +258,12 @@ _TABLE = (
         "No answer in time",
         "Nobody answered the request for payment before it expired.",
         "Try again and approve the request at your bank.",
+    ),
+    _code(
+        WITHDRAWN,
+        "Withdrawn before it was sent",
+        "We took it back before it was sent. No money moved.",
+        "Contact support before trying again.",
     ),
 )
 

@@ -50,6 +50,7 @@ class PaymentTransfer(Transfer[Payment]):
     purpose = Purpose.PAYMENT
     model = Payment
     due_status = S.CREATED
+    taken_over_status = S.PROCESSING
     stopped_by = SwitchKind.PAYMENTS
     account_field = "recipient"
     methods = METHODS

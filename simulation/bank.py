@@ -23,6 +23,7 @@ from networks.base import (
     Method,
     NetworkEvent,
     NetworkUnavailable,
+    Withdrawal,
 )
 from networks.sandbox.bank import NAME
 from networks.sandbox.terms import CAPABILITIES
@@ -132,6 +133,11 @@ class Bank:
         self._on_the_way("bank: find")
         entry = self.entries.get(instruction_id)
         return Accepted(reference=entry.reference) if entry else None
+
+    def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
+        """What it has taken over has left."""
+        self._on_the_way("bank: withdraw")
+        return Withdrawal.TOO_LATE
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
         self._on_the_way("bank: records")

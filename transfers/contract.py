@@ -121,6 +121,7 @@ class Transfer(MessageHandler[Row]):
     purpose: ClassVar[Purpose]
     methods: ClassVar[Methods]
     due_status: ClassVar[str]  # the status in which a row is to be handed over
+    taken_over_status: ClassVar[str]  # that of a row that its network has, and may not have sent
     stopped_by: ClassVar[SwitchKind]  # the switch of operators that keeps it
     account_field: ClassVar[str]  # the column of the tenant's or the recipient's bank account
     # A rejection or a return also ends accounts, whose rows are locked before any balance.

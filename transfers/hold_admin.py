@@ -1,5 +1,5 @@
-"""Holding, releasing and stopping transfers in Django's admin: one row on its page, or rows chosen
-in a list."""
+"""Holding, releasing, stopping and withdrawing transfers in Django's admin: one row on its page, or
+rows chosen in a list."""
 
 from __future__ import annotations
 
@@ -41,6 +41,14 @@ _ACTS = MappingProxyType[str, tuple[Callable[..., None], str, str, str]](
             "It fails, and nothing is sent. The tenant's people are told; this cannot be undone.",
             "is stopped.",
         ),
+        "withdraw": (
+            holds.withdraw,
+            "Withdraw from its network",
+            "Its network is asked to give it back. If nothing was sent, no money moves and it fails"
+            " as soon as the network says so, within seconds; the tenant's people see who failed"
+            " it. If it is too late, you are told and nothing changes.",
+            "is withdrawn, and fails in a moment.",
+        ),
     }
 )
 
@@ -64,7 +72,7 @@ class TransferAdmin(ReadOnlyAdmin):
 
     transfer: ClassVar[Transfer[Any]]
     actions = ("hold_chosen", "release_chosen", "stop_chosen")
-    actions_detail = ("hold", "release", "stop")
+    actions_detail = ("hold", "release", "stop", "withdraw")
 
     def has_hold_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         change = f"{self.opts.app_label}.change_{self.opts.model_name}"
@@ -73,11 +81,16 @@ class TransferAdmin(ReadOnlyAdmin):
     def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
         """Offer only the actions that are possible with this row now."""
         row = self.model._default_manager.filter(pk=object_id).first()
-        if row is None or not row.is_unsent:
+        possible = self._possible(row) if row is not None else set()
+        if not possible:
             return []
-        possible = {"release", "stop"} if row.held_at else {"hold"}
         shown = super().get_actions_detail(request, object_id)
         return [item for item in shown if item.action_name.rpartition("_")[2] in possible]
+
+    def _possible(self, row: Any) -> set[str]:
+        if row.is_unsent:
+            return {"release", "stop"} if row.held_at else {"hold"}
+        return {"withdraw"} if row.status == self.transfer.taken_over_status else set()
 
     @staff_actions.own_page_action("Hold for a look", permission="hold")
     def hold(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -90,6 +103,10 @@ class TransferAdmin(ReadOnlyAdmin):
     @staff_actions.own_page_action("Stop for good", permission="hold")
     def stop(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self._ask_about_one(request, object_id, "stop")
+
+    @staff_actions.own_page_action("Withdraw from its network", permission="hold")
+    def withdraw(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return self._ask_about_one(request, object_id, "withdraw")
 
     @admin.action(description="Hold for a look", permissions=["hold"])
     def hold_chosen(self, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse | None:

@@ -121,6 +121,14 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Stopped {amount} {route} after a review",
         "Stopped funding after a review",
     ),
+    "payment.withdrawal_asked": (
+        "Asked the network to give back {amount} {route}",
+        "Asked the network to give back a payment",
+    ),
+    "funding.withdrawal_asked": (
+        "Asked the network to give back {amount} {route}",
+        "Asked the network to give back funding",
+    ),
     "switch.engaged": "Stopped a part of the service for this tenant",
     "switch.released": "Let a stopped part of the service go on",
     "balance.credit": "Credited {amount}: {reason}",

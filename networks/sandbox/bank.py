@@ -22,8 +22,9 @@ from networks.base import (
     Method,
     NetworkEvent,
     Purpose,
+    Withdrawal,
 )
-from networks.sandbox import arriving, scripts
+from networks.sandbox import arriving, scripts, withdrawing
 from networks.sandbox.arriving import Arrival
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
 from networks.sandbox.terms import CAPABILITIES
@@ -59,6 +60,9 @@ class SandboxBank:
     def find(self, instruction_id: str) -> Accepted | None:
         row = self._held().filter(external_id=instruction_id).first()
         return arriving.receipt(row) if row else None
+
+    def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
+        return withdrawing.withdraw(instruction_id, network=self.name, now=now)
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
         held = self._held().filter(external_id__in=list(instruction_ids))

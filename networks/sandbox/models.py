@@ -15,7 +15,18 @@ ODFI_PREFIX = "09990000"  # the first eight digits of First Sandbox Bank's routi
 TRACE_SEQUENCES = 10**7
 
 METHODS = [method.value for method in Method]
-KINDS = [kind.value for kind in EventKind]
+# What it can say.
+KINDS = [
+    kind.value
+    for kind in (
+        EventKind.ACCEPTED,
+        EventKind.SETTLED,
+        EventKind.FINAL,
+        EventKind.REJECTED,
+        EventKind.RETURNED,
+        EventKind.CORRECTED,
+    )
+]
 # What happened, in a tenant's words: here money that arrived is final.
 WORDS = MappingProxyType({kind: str(kind) for kind in EventKind} | {EventKind.FINAL: "settled"})
 
@@ -65,7 +76,7 @@ class SandboxEvent(models.Model):
     )
     sequence = models.PositiveSmallIntegerField()
     kind = models.CharField(max_length=20, choices=[(value, value) for value in KINDS])
-    code = models.CharField(max_length=8, blank=True)
+    code = models.CharField(max_length=16, blank=True)
     amount = models.BigIntegerField()
     currency = models.CharField(max_length=3)
     due_at = models.DateTimeField()

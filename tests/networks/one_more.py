@@ -25,6 +25,7 @@ from networks.base import (
     NetworkEvent,
     NetworkUnavailable,
     Purpose,
+    Withdrawal,
 )
 from transfers.methods import TransferMethod
 
@@ -53,6 +54,9 @@ class OneMore:
 
     def find(self, instruction_id: str) -> Accepted | None:
         return Accepted(reference=f"om-{instruction_id}") if instruction_id in self.taken else None
+
+    def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
+        return Withdrawal.TOO_LATE
 
     def records(self, instruction_ids: Sequence[str]) -> Sequence[BankRecord]:
         return [

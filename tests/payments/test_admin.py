@@ -4,10 +4,13 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
 
+from common.clock import utc_now
 from payments.models import Payment, PaymentSettings, Recipient
+from payments.transfer import PAYMENTS
 from tenants.models import AuditEvent, User
 from tests.builders import NOW
 from tests.payments.builders import fund, pay, run_due
+from transfers import submission
 
 CHANGELIST = "admin:payments_payment_changelist"
 
@@ -107,6 +110,36 @@ def test_a_page_offers_what_is_possible_now(payment, admin_client):
     assert offered() == ["release", "stop"]
     admin_client.post(own_page("stop", payment), {"reason": "Fraud"})
     assert offered() == []
+
+
+def test_staff_withdraw_what_has_not_left(payment, admin_client, settings):
+    settings.SANDBOX_PACE = "banking_days"
+    submission.submit_due(PAYMENTS, now=utc_now())
+    page = reverse("admin:payments_payment_change", args=[payment.pk])
+    acts = ("hold", "release", "stop", "withdraw")
+    content = admin_client.get(page).content.decode()
+    assert [act for act in acts if own_page(act, payment) in content] == ["withdraw"]
+
+    def withdraw():
+        body = {"reason": "A wrong amount"}
+        return admin_client.post(own_page("withdraw", payment), body, follow=True).content.decode()
+
+    assert "is withdrawn, and fails in a moment." in withdraw()
+    run_due(now=utc_now())
+    payment.refresh_from_db()
+    assert (payment.status, payment.failure_code) == ("failed", "withdrawn")
+    assert "Nothing to withdraw. It is failed." in withdraw()
+
+
+def test_staff_are_told_that_it_is_too_late_to_withdraw(payment, admin_client, settings):
+    settings.SANDBOX_PACE = "seconds"
+    submission.submit_due(PAYMENTS, now=NOW)
+
+    answer = admin_client.post(own_page("withdraw", payment), {"reason": "Late"}, follow=True)
+
+    assert "Too late. Its network has sent it." in answer.content.decode()
+    payment.refresh_from_db()
+    assert payment.status == "processing"
 
 
 def test_nobody_holds_without_the_permission(payment, client):

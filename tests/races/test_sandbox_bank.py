@@ -12,7 +12,7 @@ from functools import partial
 
 import pytest
 
-from networks.base import InstructionConflict, NetworkUnavailable
+from networks.base import InstructionConflict, NetworkUnavailable, Withdrawal
 from networks.sandbox import control
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
@@ -36,6 +36,25 @@ def test_one_instruction_is_posted_once(round_):
     assert set(receipts) == {bank.find("ftx_1")}
     assert SandboxInstruction.objects.get().submissions == WORKERS
     assert [event.kind for event in bank.poll(now=NOW, limit=99)] == ["accepted", "final"]
+
+
+@rounds(5)
+def test_what_is_withdrawn_while_it_moves_either_moves_or_does_not(round_, settings):
+    settings.SANDBOX_PACE = "seconds"
+    submit(bank, instruction(), now=NOW)
+    acts = [
+        lambda: bank.withdraw("ftx_1", now=NOW),
+        lambda: control.complete("ftx_1", now=NOW),
+    ]
+
+    outcomes = race(lambda worker: acts[worker % 2]())
+
+    answers = set(outcomes[::2])
+    told = [event.kind for event in bank.poll(now=NOW, limit=99)]
+    assert (answers, told) in [
+        ({Withdrawal.WITHDRAWN}, ["rejected"]),
+        ({Withdrawal.TOO_LATE}, ["accepted", "final"]),
+    ]
 
 
 @rounds(5)

@@ -35,6 +35,7 @@ UNMATCHED = "matches nothing we sent"
 REUSED_ID = "another message came under this id before"
 # The id of such a message is made of so many characters of its own id and of its digest.
 _ID_KEPT, _DIGEST_KEPT = 47, 16
+RETURN_CODE_LENGTH = 8  # as rows and accounts remember it; a rejection's may be longer
 # Fields that came after digests.
 _LATER = ("settlement_date", "trace_number")
 
@@ -200,6 +201,8 @@ def _differs(row: InboundEvent, name: str, value: Any) -> bool:
     """Whether the message was changed to fit the column, has a kind that we do not know, or lacks
     what its kind needs."""
     if name == "kind" and value not in set(EventKind):
+        return True
+    if name == "code" and row.kind != EventKind.REJECTED and len(str(value)) > RETURN_CODE_LENGTH:
         return True
     if name == "settlement_date" and row.kind == EventKind.SETTLED and value is None:
         return True

@@ -264,7 +264,7 @@ def _apply_locked(handler: MessageHandler[Subject], event: InboundEvent, now: da
     row = handler.lock(event.instruction_id)
     if row is None:
         return _close(event, InboundOutcome.REVIEW, f"no such {handler.noun}", now)
-    if objection := judging.objection(event, row, handler.noun):
+    if objection := judging.objection(handler, event, row):
         return _close(event, InboundOutcome.REVIEW, objection, now)
     return _judge(handler, row, event, now)
 

@@ -94,7 +94,7 @@ def _is_plain(
     return (
         each.target is not None
         and event.attempts == 0
-        and not judging.objection(event, row, handler.noun)
+        and not judging.objection(handler, event, row)
         and not judging.must_wait(handler, row, event, others[event.instruction_id], now)
     )
 

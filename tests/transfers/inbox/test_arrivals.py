@@ -49,11 +49,12 @@ def test_a_network_that_fails_does_not_stop_the_others(funding, connect):
 @pytest.mark.parametrize(
     ("changes", "kept"),
     [
-        ({"code": "R01-and-more"}, {"code": "R01-and-"}),
+        ({"code": "R01-and-more"}, {"code": "R01-and-more"}),
+        ({"code": "R01-and-very-much-more"}, {"code": "R01-and-very-muc"}),
         ({"reference": "x" * 65}, {"reference": "x" * 64}),
         ({"reason": "no\0money"}, {"reason": "nomoney"}),
         ({"amount": 2**63}, {"amount": 0}),
-        ({"kind": "corrected"}, {"kind": "corrected"}),
+        ({"kind": "regretted"}, {"kind": "regretted"}),
         ({"currency": "DOLLAR"}, {"currency": "DOL"}),
     ],
 )
