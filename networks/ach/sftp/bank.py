@@ -83,7 +83,8 @@ class Bank:
         Write it under a temporary name, read back size and sha256, call `before_rename` with that
         temporary name, rename. `before_rename` must commit the name before it returns, and may
         raise: then nothing is sent. A later attempt passes the committed name as `in_doubt`, also
-        after AnswerLost or a kill. Nobody else may deliver the file meanwhile.
+        after AnswerLost or a kill. Nobody else may deliver the file meanwhile. It is called, too,
+        if the temporary file vanished (TemporaryGone): the bank may have taken that.
 
         Raises DeliveryUnknown if the attempt in doubt left no trace, NameTaken, SourceDiffers,
         ReadBackDiffers, AnswerLost.

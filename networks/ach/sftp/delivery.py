@@ -82,7 +82,7 @@ def deliver(
     if found is Delivered.TEMPORARY and _holds(line, order, order.path_of(in_doubt)):
         temporary = in_doubt
     else:
-        temporary = _write(line, order, chunks)
+        temporary = _write(line, order, chunks, before_rename)
     try:
         before_rename(temporary)
     except BaseException:
@@ -127,8 +127,11 @@ def _holds(line: Line, order: Order, place: bytes) -> bool:
     return reading.holds(line, place, size=order.size, sha256=order.sha256)
 
 
-def _write(line: Line, order: Order, chunks: Iterable[bytes]) -> str:
-    """Write the file under a new temporary name and read it back; gives the name."""
+def _write(
+    line: Line, order: Order, chunks: Iterable[bytes], before_rename: Callable[[str], None]
+) -> str:
+    """Write the file under a new temporary name and read it back; gives the name. If it vanished
+    meanwhile, the bank may have taken it: the attempt is in doubt, and none follows by itself."""
     temporary = names.temporary(order.name, order.suffix)
     path = order.path_of(temporary)
     try:
@@ -136,6 +139,7 @@ def _write(line: Line, order: Order, chunks: Iterable[bytes]) -> str:
         if not _holds(line, order, path):
             raise ReadBackDiffers
     except NoSuchFile as error:
+        before_rename(temporary)
         raise TemporaryGone from error
     except SftpError:
         _try_remove(line, path)
