@@ -146,7 +146,9 @@ SECTIONS = (
             Term("connection__folders__ack", "Folder of acknowledgments", TEXT),
             Term("connection__folders__inbound", "Folder of returns and changes", TEXT),
             Term("connection__folders__statements", "Folder of statements", TEXT),
-            Term("connection__archive", "Archive", TEXT, "Where files go that were read."),
+            Term(
+                "connection__archive", "Archive", TEXT, "Where the bank moves files that it took."
+            ),
             Term("connection__connect_timeout", "Time to connect", SECONDS, "Seconds."),
             Term("connection__idle_timeout", "Time without an answer", SECONDS, "Seconds."),
         ),

@@ -70,8 +70,8 @@ class Folders:
 
 @dataclass(frozen=True, kw_only=True)
 class Connection:
-    """How the bank's SFTP server is reached. `archive` is the folder into which a file that was
-    read is moved; empty: it stays where it is."""
+    """How the bank's SFTP server is reached. `archive` is the folder into which the bank moves our
+    files that it took, if it does: they are looked for there after a lost answer."""
 
     host: str = ""
     port: int = 22
