@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from desk.account_numbers import views as account_numbers
+from desk.entries import views as entries
+from desk.files import views as files
 from desk.ledger import views as ledger
 from desk.queues import views as queues
 from desk.rails import views as rails
@@ -14,6 +16,15 @@ from desk.tenants import views as tenants
 app_name = "desk"
 
 urlpatterns = [
+    path("files/", files.files, name="files"),
+    path("files/<str:file_id>/", files.file, name="file"),
+    path("files/<str:file_id>/release/", files.release, name="file_release"),
+    path("files/<str:file_id>/download/", files.download, name="file_download"),
+    path("files/<str:file_id>/batches/<int:number>/", files.batch, name="file_batch"),
+    path("files/<str:file_id>/<slug:what>/", files.step, name="file_step"),
+    path("entries/", entries.find, name="entry_find"),
+    path("entries/<str:instruction_id>/", entries.entry, name="entry"),
+    path("entries/<str:instruction_id>/take-out/", entries.take_out, name="entry_take_out"),
     path("ledger/", ledger.ledger, name="ledger"),
     path("ledger/check/", ledger.check, name="check"),
     path("ledger/export/", ledger.export, name="export"),

@@ -137,6 +137,14 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
 }
 # Actions that no tenant may read.
 _AMONG_STAFF = {
+    "ach_entry.taken_out": "Took {subject} out of a file to a bank",
+    "ach_file.built_again": "Had the file {name} built again",
+    "ach_file.downloaded": "Downloaded the file {name}, account numbers masked",
+    "ach_file.held": "Held the file {name}",
+    "ach_file.released": "Released the file {name}, as the second person",
+    "ach_file.released_first": "Released the file {name}, as the first person",
+    "ach_file.taken_apart": "Took the file {name} apart",
+    "ach_file.unheld": "Released the hold of the file {name}",
     "adjustment.proposed": "Proposed to {type} {amount}",
     "adjustment.approved": "Approved to {type} {amount}",
     "adjustment.rejected": "Rejected to {type} {amount}",

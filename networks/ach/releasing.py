@@ -55,7 +55,7 @@ def release_first(file_id: str, *, by: str, now: datetime) -> OutFile:
     file = _locked(file_id, FileStatus.BUILT)
     _require_another(file, by)
     if file.first_released_at is not None:
-        raise FileInAnotherStatus(f"{file.first_released_by} has released it first already.")
+        raise FileInAnotherStatus("Somebody has released it first already.")
     file.first_released_by, file.first_released_at = by, now
     file.save(update_fields=["first_released_by", "first_released_at"])
     return file
@@ -215,7 +215,7 @@ def _locked(file_id: str, *statuses: FileStatus) -> OutFile:
 
 def _require_another(file: OutFile, by: str) -> None:
     if file.built_by == by:
-        raise BuilderMayNotRelease(f"{by} built it.")
+        raise BuilderMayNotRelease("You built it.")
 
 
 def _require_here(file: OutFile) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from itertools import islice
 
 from networks import calendar
 from networks.ach.terms import RailTerms
@@ -22,6 +23,11 @@ class Window:
     cutoff_at: datetime
     frozen_from: datetime
     same_day: bool
+
+
+def day_windows(terms: RailTerms, now: datetime) -> list[Window]:
+    """All windows of today, or of the next banking day if the banks are closed today."""
+    return list(islice(_windows(terms, now), len(terms.cutoffs)))
 
 
 def next_window(terms: RailTerms, now: datetime) -> Window:

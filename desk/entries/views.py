@@ -1,0 +1,62 @@
+"""One entry: its life, and taking it out of a file that was not sent."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from common.clock import utc_now
+from common.errors import StaffRefusal
+from desk.access import actor_of, desk_page, desk_render
+from desk.doers import person
+from desk.entries import page
+from desk.files import acts
+from desk.forms import ReasonForm
+
+SEE = "ach.view_achentry"
+HOLD = "ach.hold_outfile"
+
+
+@require_safe
+@desk_page(SEE)
+def find(request: HttpRequest) -> HttpResponse:
+    """Look an entry up by what a bank or a tenant calls it."""
+    text = request.GET.get("q", "")
+    instruction_id = page.found(text)
+    if instruction_id:
+        return redirect("desk:entry", instruction_id)
+    return desk_render(request, "desk/entries/find.html", title="Find an entry", asked=text)
+
+
+@require_safe
+@desk_page(SEE)
+def entry(request: HttpRequest, instruction_id: str) -> HttpResponse:
+    """The life of one entry."""
+    shown = page.entry_page(instruction_id)
+    return desk_render(
+        request, "desk/entries/page.html", title=f"Entry {instruction_id}", page=shown
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, HOLD)
+def take_out(request: HttpRequest, instruction_id: str) -> HttpResponse:
+    """Withdraw an entry. Its file is taken apart, and the others go with the next one."""
+    shown, form = page.entry_page(instruction_id), ReasonForm(request.POST or None)
+    if form.is_valid():
+        try:
+            acts.take_out(
+                instruction_id=instruction_id,
+                reason=form.cleaned_data["reason"],
+                doer=person(actor_of(request)),
+                now=utc_now(),
+            )
+        except StaffRefusal as refusal:
+            form.add_error(None, refusal.detail)
+        else:
+            messages.success(request, "It is out. The other entries go with the next file.")
+            return redirect("desk:entry", instruction_id)
+    title = f"Take out {instruction_id}"
+    return desk_render(request, "desk/entries/take_out.html", title=title, page=shown, form=form)

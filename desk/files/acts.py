@@ -1,0 +1,104 @@
+"""What people do to a file, each step with its line in the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from django.db import transaction
+
+from common.errors import NotFound
+from desk import doers
+from desk.doers import Doer
+from networks.ach import redacting, releasing, sealing
+from networks.ach.models import OutFile
+
+
+def found_file(file_id: str) -> OutFile:
+    """Raises NotFound."""
+    rows = OutFile.objects.select_related("version")
+    file = rows.filter(pk=file_id).first() if "\0" not in file_id else None
+    if file is None:
+        raise NotFound("There is no such file.")
+    return file
+
+
+@transaction.atomic
+def release_first(*, file: OutFile, doer: Doer, now: datetime) -> None:
+    """Raises StaffRefusal."""
+    releasing.release_first(file.pk, by=doer.name, now=now)
+    _record("released_first", file, doer, now)
+
+
+@transaction.atomic
+def release(*, file: OutFile, total: int, doer: Doer, now: datetime) -> None:
+    """`total` in cents, as the second person typed it. Raises StaffRefusal."""
+    releasing.release(file.pk, by=doer.name, total=total, now=now)
+    _record("released", file, doer, now)
+
+
+@transaction.atomic
+def hold(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
+    """Raises StaffRefusal."""
+    releasing.hold(file.pk, by=doer.name, why=reason, now=now)
+    _record("held", file, doer, now, reason)
+
+
+@transaction.atomic
+def unhold(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
+    """Raises StaffRefusal."""
+    releasing.unhold(file.pk)
+    _record("unheld", file, doer, now, reason)
+
+
+@transaction.atomic
+def build_again(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
+    """Raises StaffRefusal."""
+    releasing.build_again(file.pk)
+    _record("built_again", file, doer, now, reason)
+
+
+@transaction.atomic
+def take_apart(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
+    """Raises StaffRefusal."""
+    releasing.take_apart(file.pk, by=doer.name, why=reason, now=now)
+    _record("taken_apart", file, doer, now, reason)
+
+
+@transaction.atomic
+def take_out(*, instruction_id: str, reason: str, doer: Doer, now: datetime) -> OutFile:
+    """Raises StaffRefusal."""
+    file = releasing.take_out(instruction_id, by=doer.name, why=reason, now=now)
+    doers.record(doer, "ach_entry.taken_out", instruction_id, now=now, note=reason, fileId=file.pk)
+    return file
+
+
+def download(*, file: OutFile, doer: Doer, now: datetime) -> Iterator[bytes]:
+    """The bytes of a file with account numbers masked, after it is written down who took them."""
+    with transaction.atomic():
+        _record("downloaded", file, doer, now)
+    return redacting.redacted(sealing.opened(file.pk))
+
+
+# What one button does to a file, for a reason.
+STEPS: dict[str, Callable[..., None]] = {
+    "hold": hold,
+    "unhold": unhold,
+    "build-again": build_again,
+    "take-apart": take_apart,
+}
+
+
+def _record(what: str, file: OutFile, doer: Doer, now: datetime, note: str = "") -> None:
+    doers.record(
+        doer,
+        f"ach_file.{what}",
+        file.pk,
+        now=now,
+        note=note,
+        rail=file.rail_id,
+        name=file.remote_name,
+        debit=file.debit_total,
+        credit=file.credit_total,
+        entries=file.entry_count,
+    )

@@ -1,0 +1,201 @@
+"""Files to banks: what goes at which cut-off, and who lets it go."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from common.clock import utc_now
+from common.errors import StaffRefusal
+from dashboard.shell import paging
+from desk.access import actor_of, desk_page, desk_render
+from desk.doers import Doer, person
+from desk.files import acts, lines
+from desk.files.forms import TotalForm
+from desk.forms import ReasonForm
+from networks.ach.models import AchBatch, AchEntry, OutFile
+from networks.ach.states import FileStatus
+
+SEE = "ach.view_outfile"
+HOLD = "ach.hold_outfile"
+RELEASE = "ach.release_outfile"
+SHOWN = 50
+_OPEN = (FileStatus.BUILDING, FileStatus.BUILT, FileStatus.HELD, FileStatus.RELEASED)
+_STEP_WORDS = {
+    "hold": ("Hold", "It stays here until somebody releases the hold."),
+    "unhold": ("Release the hold", "It is offered again, and two people release it."),
+    "build-again": ("Build again", "The same entries are written and judged once more."),
+    "take-apart": ("Take apart", "The file is given up. Its entries go with the next one."),
+}
+
+
+@require_safe
+@desk_page(SEE)
+def files(request: HttpRequest) -> HttpResponse:
+    """The day's cut-offs, what will go, files that are not sent, and those that were."""
+    now = utc_now()
+    rows: QuerySet[OutFile] = OutFile.objects.all()
+    open_rows = rows.filter(status__in=_OPEN).order_by("cutoff_at", "pk")[:SHOWN]
+    page = paging.page(rows, before=request.GET.get("before", ""), size=SHOWN)
+    return desk_render(
+        request,
+        "desk/files/list.html",
+        title="Files",
+        days=lines.rail_days(now) if page.is_newest else [],
+        open_files=[lines.file_line(row, now) for row in open_rows] if page.is_newest else [],
+        files=[lines.file_line(row, now) for row in page.rows],
+        page=page,
+        now=now,
+    )
+
+
+@require_safe
+@desk_page(SEE)
+def file(request: HttpRequest, file_id: str) -> HttpResponse:
+    """One file: its batches, its history, and what the bank said of it."""
+    row, now = acts.found_file(file_id), utc_now()
+    me = _doer(request).name
+    return desk_render(
+        request,
+        "desk/files/page.html",
+        title=f"File {row}",
+        file=row,
+        line=lines.file_line(row, now),
+        batches=lines.batch_lines(row),
+        steps=lines.history(row),
+        is_mine=me in (row.built_by, row.first_released_by),
+        may_go=row.status == FileStatus.BUILT,
+        can_be_held=row.status in (FileStatus.BUILT, FileStatus.RELEASED),
+        can_be_taken_apart=row.status in _OPEN,
+    )
+
+
+@require_safe
+@desk_page(SEE)
+def batch(request: HttpRequest, file_id: str, number: int) -> HttpResponse:
+    """The entries of one batch, fifty a page."""
+    row = acts.found_file(file_id)
+    found = row.batches.select_related("originator").filter(batch_number=number).first()
+    if found is None:
+        raise Http404
+    entries, after = _entries(found, request.GET.get("after", ""))
+    return desk_render(
+        request,
+        "desk/files/batch.html",
+        title=f"Batch {number} of {row}",
+        file=row,
+        batch=found,
+        entries=entries,
+        after=after,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, RELEASE, is_fresh=True)
+def release(request: HttpRequest, file_id: str) -> HttpResponse:
+    """The first person confirms, the second one types the total."""
+    row, now = acts.found_file(file_id), utc_now()
+    is_second = row.first_released_at is not None
+    form = TotalForm(request.POST or None) if is_second else None
+    if request.method == "POST" and (form is None or form.is_valid()):
+        refusal = _released(request, row, form)
+        if refusal is None:
+            return redirect("desk:file", row.pk)
+        if form is not None:
+            form.add_error(None, refusal)
+        else:
+            messages.error(request, refusal)
+            return redirect("desk:file", row.pk)
+    return desk_render(
+        request,
+        "desk/files/release.html",
+        title=f"Release {row}",
+        file=row,
+        line=lines.file_line(row, now),
+        batches=lines.batch_lines(row),
+        form=form,
+        is_second=is_second,
+        is_mine=_doer(request).name in (row.built_by, row.first_released_by),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, HOLD)
+def step(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
+    """Hold a file, offer it again, build it again or take it apart: with a reason."""
+    if what not in acts.STEPS:
+        raise Http404
+    row = acts.found_file(file_id)
+    form, (label, explained) = ReasonForm(request.POST or None), _STEP_WORDS[what]
+    if form.is_valid():
+        try:
+            acts.STEPS[what](
+                file=row,
+                reason=form.cleaned_data["reason"],
+                doer=_doer(request),
+                now=utc_now(),
+            )
+        except StaffRefusal as refusal:
+            form.add_error(None, refusal.detail)
+        else:
+            messages.success(request, f"Done: {label.lower()}.")
+            return redirect("desk:file", row.pk)
+    return desk_render(
+        request,
+        "desk/files/step.html",
+        title=f"{label}: {row}",
+        file=row,
+        form=form,
+        label=label,
+        explained=explained,
+        tone="bad" if what == "take-apart" else "primary",
+    )
+
+
+@require_POST
+@desk_page(SEE)
+def download(request: HttpRequest, file_id: str) -> HttpResponseBase:
+    """The file as it is at the bank, with account numbers masked."""
+    row = acts.found_file(file_id)
+    if not row.chunk_count:
+        raise Http404
+    if not request.user.has_perm(HOLD) and not request.user.has_perm(RELEASE):
+        raise PermissionDenied
+    pieces = acts.download(file=row, doer=_doer(request), now=utc_now())
+    response = StreamingHttpResponse(pieces, content_type="text/plain; charset=us-ascii")
+    response["Content-Disposition"] = f'attachment; filename="{row.remote_name}.masked.txt"'
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _released(request: HttpRequest, row: OutFile, form: TotalForm | None) -> str | None:
+    """Why it was not released, or None."""
+    try:
+        if form is None:
+            acts.release_first(file=row, doer=_doer(request), now=utc_now())
+        else:
+            total = form.cleaned_data["total"]
+            acts.release(file=row, total=total, doer=_doer(request), now=utc_now())
+    except StaffRefusal as refusal:
+        return f"{refusal.detail} {refusal.advice}"
+    words = "Released. A worker sends it now." if form else "A second person releases it now."
+    messages.success(request, words)
+    return None
+
+
+def _entries(batch: AchBatch, after: str) -> tuple[list[AchEntry], int | None]:
+    rows = AchEntry.objects.filter(batch=batch).order_by("pk")
+    if after:
+        if not after.isascii() or not after.isdecimal() or len(after) > 18:
+            raise Http404
+        rows = rows.filter(pk__gt=int(after))
+    found = list(rows[: SHOWN + 1])
+    return found[:SHOWN], found[SHOWN - 1].pk if len(found) > SHOWN else None
+
+
+def _doer(request: HttpRequest) -> Doer:
+    return person(actor_of(request))

@@ -1,0 +1,67 @@
+"""What people download: the bytes as sent, without account numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from networks.ach import redacting
+from networks.ach.nacha import layout
+
+ENTRY = "627091000019" + "0012345678       " + "0000012345" + "ID1".ljust(15) + "ACME".ljust(22)
+ENTRY = (ENTRY + "  0" + "091000010000001").ljust(94)
+HEADER = "101 091000019 1234567890".ljust(94)
+CHANGE = "798C01091000010000001".ljust(27) + "09100001" + "99887766554433221".ljust(29)
+CHANGE = CHANGE.ljust(79) + "091000010000001"
+
+
+def masked(*pieces):
+    return b"".join(redacting.redacted(piece.encode() for piece in pieces)).decode()
+
+
+def test_stand_where_the_layout_has_them():
+    assert layout.ENTRY_DETAIL.read(ENTRY).dfi_account_number.strip() == "0012345678"
+    assert ENTRY[redacting.ACCOUNT] == "0012345678       "
+    assert layout.ADDENDA_98.read(CHANGE).corrected_data.strip() == "99887766554433221"
+
+
+def test_an_account_keeps_its_last_four_and_its_width():
+    assert masked(f"{ENTRY}\n") == ENTRY.replace("0012345678", "******5678") + "\n"
+
+
+def test_corrected_data_is_masked_whole():
+    assert "99887766554433221" not in masked(CHANGE)
+    assert len(masked(CHANGE)) == len(CHANGE)
+
+
+@pytest.mark.parametrize("cut", [1, 13, 20, 93, 94, 95, 120, 188])
+def test_pieces_may_end_anywhere(cut):
+    whole = f"{HEADER}\n{ENTRY}\n{CHANGE}\n"
+
+    assert masked(whole[:cut], whole[cut:]) == masked(whole)
+
+
+def test_records_without_line_ends_are_masked_too():
+    assert masked(HEADER + ENTRY + ENTRY).count("******5678") == 2
+
+
+def test_every_other_byte_stays():
+    whole = f"{HEADER}\r\n{ENTRY}\r\n"
+    found = masked(whole)
+
+    assert [place for place in range(len(whole)) if whole[place] != found[place]] == list(
+        range(96 + 12, 96 + 18)
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        ("1234", "****"),
+        ("12345", "*2345"),
+        ("  744-5678-99  ", "  *******8-99  "),
+        ("11111111", "****1111"),
+        ("   ", "   "),
+    ],
+)
+def test_numbers(number, shown):
+    assert redacting.masked_number(number) == shown
