@@ -14,6 +14,7 @@ from types import MappingProxyType
 CUSTOMER_REFUSED = "CUST"
 REQUEST_EXPIRED = "EXPIRED"
 WITHDRAWN = "withdrawn"  # our own word: before anything left
+TAKEN_BACK = "takeback"  # our own word: by a reversal
 
 
 class Group(StrEnum):
@@ -264,6 +265,12 @@ _TABLE = (
         "Withdrawn before it was sent",
         "We took it back before it was sent. No money moved.",
         "Contact support before trying again.",
+    ),
+    _code(
+        TAKEN_BACK,
+        "Taken back by us",
+        "The entry was wrong, so we sent the opposite one.",
+        _SUPPORT,
     ),
 )
 

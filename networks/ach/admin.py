@@ -154,6 +154,24 @@ class CorrectionAdmin(ReadOnlyAdmin):
     search_help_text = "The id of the correction"
 
 
+@admin.register(models.AchReply)
+class AchReplyAdmin(ReadOnlyAdmin):
+    list_display = ("id", "record", "kind", "code", "status", "due_on", "decided_by")
+    list_filter = ("status", "kind")
+    list_select_related = ("record",)
+    search_fields = ("id__exact",)
+    search_help_text = "The id of the reply"
+
+
+@admin.register(models.AchReversal)
+class AchReversalAdmin(ReadOnlyAdmin):
+    list_display = ("id", "entry", "reason", "status", "proposed_by", "decided_by")
+    list_filter = ("status", "reason")
+    list_select_related = ("entry",)
+    search_fields = ("id__exact",)
+    search_help_text = "The id of the reversal"
+
+
 @admin.register(models.AchEvent)
 class AchEventAdmin(ReadOnlyAdmin):
     list_display = (

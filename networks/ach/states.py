@@ -64,6 +64,22 @@ class CorrectionStatus(models.TextChoices):
     REFUSED = "refused"
 
 
+class ReplyStatus(models.TextChoices):
+    WAITING = "waiting", "Waits for a file"
+    FROZEN = "frozen", "In a file"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"
+
+
+class ReversalStatus(models.TextChoices):
+    PROPOSED = "proposed", "Another person decides"
+    APPROVED = "approved", "On its way"
+    DONE = "done"
+    REJECTED = "rejected"
+    FAILED = "failed", "Never sent, or sent back"
+
+
 class VersionStatus(models.TextChoices):
     PROPOSED = "proposed"
     CURRENT = "current"
@@ -160,6 +176,33 @@ CORRECTION_STATES = StateTable(
         C.REFUSED: frozenset(),
     },
     states=set(C.values),
+)
+
+REPLY_STATES = StateTable(
+    initial=frozenset({ReplyStatus.WAITING}),
+    moves={
+        ReplyStatus.WAITING: frozenset({ReplyStatus.FROZEN, ReplyStatus.WITHDRAWN}),
+        # It waits again when its file is taken apart.
+        ReplyStatus.FROZEN: frozenset(
+            {ReplyStatus.WAITING, ReplyStatus.ACCEPTED, ReplyStatus.REJECTED}
+        ),
+        ReplyStatus.ACCEPTED: frozenset(),
+        ReplyStatus.REJECTED: frozenset(),
+        ReplyStatus.WITHDRAWN: frozenset(),
+    },
+    states=set(ReplyStatus.values),
+)
+
+REVERSAL_STATES = StateTable(
+    initial=frozenset({ReversalStatus.PROPOSED}),
+    moves={
+        ReversalStatus.PROPOSED: frozenset({ReversalStatus.APPROVED, ReversalStatus.REJECTED}),
+        ReversalStatus.APPROVED: frozenset({ReversalStatus.DONE, ReversalStatus.FAILED}),
+        ReversalStatus.DONE: frozenset(),
+        ReversalStatus.REJECTED: frozenset(),
+        ReversalStatus.FAILED: frozenset(),
+    },
+    states=set(ReversalStatus.values),
 )
 
 VERSION_STATES = StateTable(

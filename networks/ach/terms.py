@@ -21,6 +21,16 @@ ENTRY_AMOUNT_MAX = 9_999_999_999
 TOTAL_MAX = 999_999_999_999
 COUNT_MAX = 999_999  # entries and addenda of a batch
 FILE_COUNT_MAX = 9_999_999
+# What some banks leave out of their files, and a rail may let pass: nothing that says how much.
+EXCUSABLE = frozenset(
+    {
+        "file_header_missing",
+        "file_control_missing",
+        "batch_control_missing",
+        "block_count_wrong",
+        "batch_count_wrong",
+    }
+)
 HOST_KEYS_MAX = 2  # the one in use and the next one
 # What a name of a file may be made of.
 NAME_PARTS = ("date", "time", "modifier", "rail")
@@ -113,6 +123,8 @@ class RailTerms:
     file_name_pattern: str = "{date}{time}{modifier}.ach"
     dual_release: bool = True
     auto_release_below: int = 0  # 0: never
+    excused_faults: tuple[str, ...] = ()  # of files from the bank, by the reader's codes
+    rates_judged_from: int = 200  # debits of 60 days, before returns can stop an originator
     prenotes: bool = False
     apply_changes: bool = True
     active: bool = False
@@ -176,7 +188,7 @@ def _read_plain(name: str, value: Any) -> Any:
             Cutoff(at=time.fromisoformat(each["at"]), same_day=bool(each.get("same_day")))
             for each in value
         )
-    if name == "secs":
+    if name in {"secs", "excused_faults"}:
         return tuple(value)
     if name == "offset":
         return Offset(value)
@@ -246,6 +258,8 @@ def _words(terms: RailTerms) -> Problems:
         yield "descriptions", "need 1 to 10 upper-case letters and digits"
     elif RESERVED & set(terms.descriptions.values()):
         yield "descriptions", "are reserved by the rules for entries of another kind"
+    if not set(terms.excused_faults) <= EXCUSABLE:
+        yield "excused_faults", f"are some of {', '.join(sorted(EXCUSABLE))}"
     if not terms.secs or not set(terms.secs) <= set(SECS):
         yield "secs", f"are some of {', '.join(SECS)}"
 
@@ -292,6 +306,7 @@ _RANGES = {
     "entries_per_batch_max": (1, COUNT_MAX),
     "entries_per_file_max": (1, FILE_COUNT_MAX),
     "auto_release_below": (0, TOTAL_MAX),
+    "rates_judged_from": (1, 1_000_000),
 }
 
 

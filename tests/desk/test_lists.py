@@ -67,6 +67,8 @@ UNTOUCHED = {
     "ach.achevent",
     "ach.achkey",
     "ach.achrail",
+    "ach.achreply",
+    "ach.achreversal",
     "ach.correction",
     "ach.infile",
     "ach.inrecord",

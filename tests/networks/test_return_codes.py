@@ -12,8 +12,8 @@ ASSIGNED = {f"R{n:02d}" for n in range(1, 91)} - {f"R{n:02d}" for n in UNASSIGNE
 ISO = {"AC01", "AC02", "AC03", "AC04", "AC06", "AM04", "CUST", "EXPIRED", "MD07", "SL12"}
 
 
-def test_every_assigned_code_is_there_and_no_other_but_our_own_word():
-    assert set(return_codes.ALL) == ASSIGNED | ISO | {"withdrawn"}
+def test_every_assigned_code_is_there_and_no_other_but_our_own_words():
+    assert set(return_codes.ALL) == ASSIGNED | ISO | {"withdrawn", "takeback"}
     assert len(return_codes.ALL) == len(return_codes._TABLE)
 
 

@@ -12,6 +12,8 @@ from networks.ach.models.files import AchBatch, OutFile, OutFileChunk, TraceCoun
 from networks.ach.models.inbound import InFile, InFileChunk, InRecord
 from networks.ach.models.originators import Originator
 from networks.ach.models.rails import AchKey, AchRail, RailSwitch, RailVersion
+from networks.ach.models.replies import AchReply
+from networks.ach.models.reversals import AchReversal
 
 __all__ = [
     "AchBatch",
@@ -19,6 +21,8 @@ __all__ = [
     "AchEvent",
     "AchKey",
     "AchRail",
+    "AchReply",
+    "AchReversal",
     "Correction",
     "InFile",
     "InFileChunk",

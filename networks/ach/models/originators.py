@@ -15,7 +15,8 @@ from networks.ach.models.rails import AchRail
 class Originator(models.Model):
     """The company of a tenant (`tenant_id`), or of all that have none of their own (empty).
 
-    Limits are cents; null means none. `debits_stopped_at` is set while no new debit is taken.
+    Limits are cents; null means none. `debits_stopped_at` is set while no new debit is taken;
+    `debits_released_at` is when a person last let them go on.
     """
 
     id = PrefixedIdField("ori")
@@ -28,6 +29,7 @@ class Originator(models.Model):
     exposure_max = models.BigIntegerField(null=True, blank=True)
     debits_stopped_at = columns.moment()
     debits_stopped_why = columns.reason()
+    debits_released_at = columns.moment()
     created_at = models.DateTimeField()
     ended_at = columns.moment()
 
