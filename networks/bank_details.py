@@ -57,7 +57,7 @@ def checked_account_number(text: str) -> str:
             "This looks like the number of a payment card. Send the number of the bank account.",
             field="accountNumber",
         )
-    if not _is_account_number(number):
+    if not is_account_number(number):
         raise InvalidBankDetails(
             "An account number has 4 to 17 digits, letters or hyphens and is not all zeros.",
             field="accountNumber",
@@ -96,7 +96,7 @@ def checked_holder_name(text: str) -> str:
 
 def can_be_debited(routing_number: str, account_number: str) -> bool:
     """Whether numbers that came from a link provider fit into an ACH entry."""
-    return routing.validate(routing_number) and _is_account_number(account_number)
+    return routing.validate(routing_number) and is_account_number(account_number)
 
 
 def last4(number: str) -> str:
@@ -104,7 +104,8 @@ def last4(number: str) -> str:
     return number[-4:] if len(number) > 4 else number[-2:]
 
 
-def _is_account_number(number: str) -> bool:
+def is_account_number(number: str) -> bool:
+    """Whether it has 4 to 17 digits, letters or hyphens, and is not all zeros."""
     has_form = _ACCOUNT_NUMBER.fullmatch(number) is not None
     return has_form and not _NOTHING_BUT_ZEROS.fullmatch(number)
 

@@ -1,0 +1,60 @@
+"""What every bank's acknowledgment comes to, and how one that cannot be used is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+
+class Source(Protocol):
+    """A file opened for reading bytes."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Verdict(StrEnum):
+    ACCEPTED = "accepted"
+    PART_REJECTED = "part_rejected"
+    REJECTED = "rejected"
+
+
+class Reason(NamedTuple):
+    """Why something was refused: at a line of the file that was sent, by the bank's code."""
+
+    line: int
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acknowledgment:
+    """What the bank says of one file. Amounts are cents, of what it accepted.
+
+    `name` and `sha256` say which file. Batches are named by their numbers and entries by their
+    traces. The entries of a rejected batch are not listed. `is_repeat`: the bank has a file with
+    the same date, time and modifier already, so that its refusal says nothing of the entries.
+    """
+
+    name: str
+    sha256: str
+    verdict: Verdict
+    reasons: tuple[Reason, ...] = ()
+    rejected_batches: Mapping[int, tuple[Reason, ...]] = field(default_factory=dict)
+    rejected_entries: Mapping[str, str] = field(default_factory=dict)
+    warnings: Mapping[str, str] = field(default_factory=dict)
+    debit: int = 0
+    credit: int = 0
+    is_repeat: bool = False
+
+
+class Unreadable(Exception):
+    """An acknowledgment that cannot be used: nothing of it is applied. Its words repeat nothing of
+    what it holds."""
+
+    def __init__(self, line: int, code: str, detail: str) -> None:
+        super().__init__(f"line {line}: {detail}")
+        self.line = line
+        self.code = code
+        self.detail = detail

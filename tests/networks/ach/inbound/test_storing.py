@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from networks.ach.inbound import storing
+from networks.ach.inbound.storing import NotStorable, Reader, store
+from networks.ach.models import InFile, InFileChunk
+from networks.ach.models.inbound import InFolder
+from tests.networks.ach.inbound.builders import NOW, RAIL, make_rail
+
+pytestmark = pytest.mark.django_db
+
+
+def keep(*content, name="returns.ach", folder=InFolder.INBOUND, rail=RAIL):
+    return store(rail_id=rail, folder=folder, name=name, content=content, now=NOW)
+
+
+class TestAFile:
+    def test_is_kept_as_it_came_and_encrypted(self, rail):
+        data = bytes(range(256)) * 5000
+
+        file = keep(data[:1000], data[1000:]).file
+
+        assert b"".join(storing.content(file)) == data
+        assert (file.size, file.sha256) == (len(data), hashlib.sha256(data).hexdigest())
+        assert (file.status, file.next_attempt_at, file.received_at) == ("stored", NOW, NOW)
+        tokens = InFileChunk.objects.values_list("content_token", flat=True)
+        assert len(tokens) == file.chunk_count == 5
+        assert not any(data[:64].decode("latin-1") in token for token in tokens)
+
+    def test_is_read_in_small_pieces(self, rail):
+        data = b"0123456789" * 100_000
+        source = Reader(keep(data).file)
+
+        assert source.read(7) == b"0123456"
+        rest = b""
+        while piece := source.read(300_000):
+            assert len(piece) <= 300_000
+            rest += piece
+        assert rest == data[7:]
+
+    def test_that_comes_again_changes_nothing(self, rail):
+        first = keep(b"one")
+
+        again = keep(b"o", b"ne", name="again_returns.ach", folder=InFolder.ACK)
+
+        assert (first.is_new, again.is_new) == (True, False)
+        assert again.file == first.file
+        assert InFile.objects.get().name == "returns.ach"
+        assert InFileChunk.objects.count() == 1
+
+    def test_with_the_name_of_another_is_another(self, rail):
+        half, whole = keep(b"half"), keep(b"half, and the rest")
+
+        assert half.is_new
+        assert whole.is_new
+        assert InFile.objects.count() == 2
+
+    def test_of_another_rail_is_another(self, rail):
+        make_rail("other")
+
+        assert keep(b"one").is_new
+        assert keep(b"one", rail="other").is_new
+
+    def test_with_statements_is_kept_and_read_by_nobody(self, rail):
+        assert keep(b"01,", folder=InFolder.STATEMENTS).file.next_attempt_at is None
+
+
+class TestWhatIsNotTaken:
+    @pytest.mark.parametrize(
+        "name", ["", ".hidden", "../passwd", "a/b", "a\0b", "ä.ach", "a b", "a" * 201, "a\n"]
+    )
+    def test_has_no_name_of_ours(self, rail, name):
+        with pytest.raises(NotStorable) as refusal:
+            keep(b"one", name=name)
+
+        assert refusal.value.code == "file_name_invalid"
+        assert not InFile.objects.exists()
+
+    def test_is_empty(self, rail):
+        with pytest.raises(NotStorable) as refusal:
+            keep(b"")
+
+        assert refusal.value.code == "file_empty"
+
+    def test_is_too_large_and_is_not_read_to_its_end(self, rail):
+        pieces = iter([bytes(1 << 20)] * 4096)  # 4 GiB of zeros
+
+        with pytest.raises(NotStorable) as refusal:
+            store(rail_id=RAIL, folder=InFolder.INBOUND, name="a", content=pieces, now=NOW)
+
+        assert refusal.value.code == "file_too_large"
+        assert len(list(pieces)) >= 4096 - 201
+        assert not InFile.objects.exists()
+        assert not InFileChunk.objects.exists()
+
+    def test_breaks_off(self, rail):
+        def half():
+            yield b"half"
+            raise ConnectionError
+
+        with pytest.raises(ConnectionError):
+            store(rail_id=RAIL, folder=InFolder.INBOUND, name="a", content=half(), now=NOW)
+
+        assert not InFile.objects.exists()
+        assert not InFileChunk.objects.exists()
