@@ -17,14 +17,14 @@ from prometheus_client import Counter
 from common import crypto
 from common.engine import sql
 from networks import calendar
-from networks.ach import freezing, rails, releasing
+from networks.ach import freezing, rails, releasing, replying
 from networks.ach.models import AchBatch, AchEntry, OutFile
 from networks.ach.nacha.records import BatchHeader, Entry, EntryDetail, FileHeader
 from networks.ach.nacha.validator.judge import Validator
 from networks.ach.nacha.validator.terms import Terms
 from networks.ach.nacha.writer import DoesNotFit, Writer
 from networks.ach.sealing import Reading, Sealing, opened
-from networks.ach.states import FILE_STATES, FileStatus
+from networks.ach.states import FILE_STATES, FileKind, FileStatus
 from networks.ach.terms import RailTerms
 
 log = structlog.get_logger(__name__)
@@ -145,7 +145,7 @@ def _write(file: OutFile, sealing: Sealing) -> Any:
     terms = file.version.parsed
     writer = Writer(sealing, _file_header(file, terms))
     for batch in file.batches.order_by("batch_number"):
-        entries = _offsets(file, batch) if batch.is_offset else _entries(batch)
+        entries = _offsets(file, batch) if batch.is_offset else _entries_of(file, batch)
         writer.batch(_batch_header(batch, terms), entries)
     control = writer.close()
     sealing.close()
@@ -209,6 +209,10 @@ def _batch_header(batch: AchBatch, terms: RailTerms) -> BatchHeader:
         originating_dfi_identification=terms.odfi,
         batch_number=batch.batch_number,
     )
+
+
+def _entries_of(file: OutFile, batch: AchBatch) -> Iterator[Entry]:
+    return replying.entries(batch) if file.kind == FileKind.REPLY else _entries(batch)
 
 
 def _entries(batch: AchBatch) -> Iterator[Entry]:

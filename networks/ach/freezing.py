@@ -210,9 +210,9 @@ def may_build(rail: str, version: RailVersion) -> bool:
 @transaction.atomic(durable=True)
 def _freeze_one(version: RailVersion, window: Window, *, after: int, now: datetime) -> Frozen:
     terms = version.parsed
-    counter = _lock_counter(terms.odfi)
-    first = _first_trace(counter, terms.entries_per_file_max)
-    file = _new_file(version, window, now)
+    counter = lock_counter(terms.odfi)
+    first = first_trace(counter, terms.entries_per_file_max)
+    file = new_file(version, window, now)
     values = _values(version, window, file, after=after, first_trace=first, now=now)
     ((looked_at, placed, reached, missed, left_out),) = sql.rows(_FREEZE, values)
     if left_out:
@@ -220,23 +220,23 @@ def _freeze_one(version: RailVersion, window: Window, *, after: int, now: dateti
     if not placed:
         return Frozen("", looked_at, reached)
     # References are judged at the end of the transaction.
-    _insert(file)
+    insert(file)
     offsets = _insert_offsets(version, file, first + placed) if _is_balanced(terms) else 0
     counter.next = first + placed + offsets
     counter.save(update_fields=["next"])
-    _sum_up(file, missed)
+    sum_up(file, missed)
     if missed >= MISSED_ALARM:
         log.error("ach_entries_missed_cutoffs", file=file.pk, missed=missed)
     return Frozen(file.pk, looked_at, reached)
 
 
-def _lock_counter(odfi: str) -> TraceCounter:
+def lock_counter(odfi: str) -> TraceCounter:
     """The counter of this bank's traces, and with it the right to freeze for it."""
     TraceCounter.objects.bulk_create([TraceCounter(odfi=odfi)], ignore_conflicts=True)
     return TraceCounter.objects.select_for_update().get(pk=odfi)
 
 
-def _first_trace(counter: TraceCounter, entries_max: int) -> int:
+def first_trace(counter: TraceCounter, entries_max: int) -> int:
     """Where the numbers of a file begin, so that they ascend: not across the end of the circle."""
     offsets = 2 * (TOTAL_MAX // ENTRY_AMOUNT_MAX + 1)
     return counter.next if counter.next + entries_max + offsets <= TRACES_MAX else 1
@@ -246,7 +246,7 @@ def _is_balanced(terms: RailTerms) -> bool:
     return terms.offset == Offset.BALANCED
 
 
-def _new_file(version: RailVersion, window: Window, now: datetime) -> OutFile:
+def new_file(version: RailVersion, window: Window, now: datetime) -> OutFile:
     """An unsaved file, dated by the minute in which it is frozen."""
     moment = now.astimezone(calendar.EASTERN)
     return OutFile(
@@ -261,7 +261,7 @@ def _new_file(version: RailVersion, window: Window, now: datetime) -> OutFile:
     )
 
 
-def _insert(file: OutFile) -> None:
+def insert(file: OutFile) -> None:
     """Save the file under a modifier that its minute has not used, or in the next minute."""
     for _ in range(MINUTES_MAX):
         same = OutFile.objects.filter(
@@ -335,7 +335,7 @@ def _service_class(debit: int, credit: int) -> int:
     return 225 if debit else 220
 
 
-def _sum_up(file: OutFile, missed: int) -> None:
+def sum_up(file: OutFile, missed: int) -> None:
     sums = file.batches.aggregate(
         batch_count=Count("pk"),
         entry_count=Sum("entry_count"),

@@ -13,16 +13,20 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from common import crypto
 from common.engine.lookups import one_of
 from networks import return_codes
 from networks.ach import taking, telling
+from networks.ach.inbound import changes
 from networks.ach.models import AchEntry, AchEvent
 from networks.ach.models.events import EVENT_PREFIX
+from networks.ach.models.reversals import REVERSAL_PREFIX
 from networks.ach.states import EntryStatus
 from networks.base import (
     Accepted,
     Answer,
     BankRecord,
+    Correction,
     EventKind,
     Instruction,
     NetworkEvent,
@@ -91,17 +95,24 @@ class AchNetwork:
             voided_at=None,
             due_at__lte=now,
             instruction_id__startswith=id_prefix,
-        )
+        ).exclude(instruction_id__startswith=REVERSAL_PREFIX)  # told to nobody: it is our own
         return [self._event(row) for row in waiting.order_by("due_at", "id")[:limit]]
 
     def acknowledge(self, event_ids: Iterable[str]) -> None:
-        numbers = [
-            int(each.removeprefix(EVENT_PREFIX))
-            for each in event_ids
-            if each.startswith(EVENT_PREFIX) and each.removeprefix(EVENT_PREFIX).isdecimal()
-        ]
-        mine = AchEvent.objects.filter(one_of("pk", numbers), rail_id=self.name)
+        mine = AchEvent.objects.filter(one_of("pk", _numbers(event_ids)), rail_id=self.name)
         mine.filter(acknowledged=False, voided_at=None).update(acknowledged=True)
+
+    def correction(self, event_id: str) -> Correction | None:
+        told = AchEvent.objects.filter(
+            one_of("pk", _numbers([event_id])), rail_id=self.name, correction__isnull=False
+        )
+        event = told.select_related("correction").first()
+        if event is None or event.correction is None:
+            return None
+        try:
+            return changes.details(event.correction)
+        except crypto.Undecryptable:
+            return None
 
     def _live(self, instruction_ids: Sequence[str]) -> QuerySet[AchEntry]:
         return AchEntry.objects.filter(
@@ -125,6 +136,15 @@ class AchNetwork:
             settlement_date=row.settlement_date,
             trace_number=row.trace_number,
         )
+
+
+def _numbers(event_ids: Iterable[str]) -> list[int]:
+    """The keys of events, of those ids that are any."""
+    return [
+        int(each.removeprefix(EVENT_PREFIX))
+        for each in event_ids
+        if each.startswith(EVENT_PREFIX) and each.removeprefix(EVENT_PREFIX).isdecimal()
+    ]
 
 
 def _title(code: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from common import crypto
 from common.engine import arrays, sql
 from common.engine.lookups import one_of
 from networks import routing
-from networks.ach import accounts, rails, schedule
+from networks.ach import accounts, following, rails, schedule
 from networks.ach.models import AchEntry, Originator, RailVersion
 from networks.ach.models.entries import reference_of
 from networks.ach.nacha import text
@@ -276,7 +276,19 @@ class Judge:
         is_turned = instruction.purpose == Purpose.REVERSAL
         if (original.is_debit == is_debit) == is_turned:
             raise Refused("original_differs", "the direction does not fit the original")
+        if instruction.purpose == Purpose.RETRY:
+            self._require_retry(instruction)
         return original
+
+    def _require_retry(self, instruction: Instruction) -> None:
+        try:
+            following.require_retry(
+                self._original_rows[instruction.original_id],
+                account_fingerprint=accounts.fingerprint(instruction.account.account_number),
+                settles=date.fromisoformat(self._days[False]),
+            )
+        except following.NotAllowed as refusal:
+            raise Refused(refusal.code, refusal.words) from refusal
 
     def _originator(
         self, instruction: Instruction, original: Original | None, is_debit: bool
@@ -336,9 +348,11 @@ class Judge:
         asked = [each for each in ids if each]
         if not asked:
             return {}
-        rows = AchEntry.objects.filter(
+        # Locked, so that of two retries at the same moment the second one sees the first.
+        rows = AchEntry.objects.select_for_update(no_key=True).filter(
             one_of("instruction_id", asked), ~Q(status=EntryStatus.REQUEUED), rail_id=self._rail
         )
+        self._original_rows = {row.instruction_id: row for row in rows.order_by("pk")}
         return {
             row.instruction_id: Original(
                 id=row.pk,
@@ -350,5 +364,5 @@ class Judge:
                 amount=row.amount,
                 is_debit=row.is_debit,
             )
-            for row in rows
+            for row in self._original_rows.values()
         }

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from common import crypto
+from networks.ach import freezing
 from networks.ach.models import AchEntry, Originator
 from networks.base import (
     Accepted,
@@ -22,7 +23,9 @@ from networks.base import (
 )
 from tests.networks.ach.builders import (
     BANK,
+    FREEZE,
     NOON,
+    RAIL,
     account,
     instruction,
     make_originator,
@@ -113,6 +116,9 @@ class TestFollowing:
     def test_a_retry_repeats_its_original(self):
         first = instruction(id="ftx_1")
         (original,) = take(first)
+        freezing.freeze_due(RAIL, now=FREEZE)
+        AchEntry.objects.update(status="sent")
+        AchEntry.objects.update(status="returned", code="R01")
         Originator.objects.update(company_name="ANOTHER NAME")
 
         (row,) = take(replace(first, id="ftx_2", purpose=Purpose.RETRY, original_id="ftx_1"))
@@ -142,6 +148,7 @@ class TestFollowing:
         take(first)
         retry = replace(first, id="r", purpose=Purpose.RETRY, original_id="ftx_1")
 
+        assert answer(retry) == ["retry_on_its_way"]
         assert answer(replace(retry, amount=1)) == ["original_differs"]
         assert answer(replace(retry, method=Method.ACH_CREDIT)) == ["original_differs"]
         assert answer(replace(retry, original_id="ftx_9")) == ["original_unknown"]

@@ -1,0 +1,100 @@
+"""When an entry may be tried again (a retry) or taken back (a reversal).
+
+Sources: Nacha Operating Rules, 2.12.4 (reinitiation), 2.8 and 2.9 (reversals).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from networks.ach.inbound import deadlines
+from networks.ach.models import AchEntry, Correction
+from networks.ach.states import CorrectionStatus, EntryStatus
+from networks.base import Purpose
+
+RETRIED = frozenset(("R01", "R09"))
+_AT_THE_BANK = frozenset((EntryStatus.SENT, EntryStatus.ACCEPTED, EntryStatus.FINAL))
+# A follower in one of these moved nothing, and never will.
+_NEVER_MOVED = (EntryStatus.REJECTED, EntryStatus.WITHDRAWN, EntryStatus.REQUEUED)
+
+
+class NotAllowed(Exception):
+    """The rules forbid it. `code` is stable, the words are for people."""
+
+    def __init__(self, code: str, words: str) -> None:
+        super().__init__(words)
+        self.code = code
+        self.words = words
+
+
+def require_retry(original: AchEntry, *, account_fingerprint: str, settles: date) -> None:
+    """Refuse a retry that the rules do not allow. `settles` is the day on which it would settle.
+    Its amount and company are those of the original anyway.
+
+    Raises NotAllowed.
+    """
+    if not original.is_debit or original.purpose in {Purpose.REVERSAL, Purpose.VERIFICATION}:
+        raise NotAllowed("retry_not_a_debit", "only a debit that drew money is tried again")
+    if original.original_id is not None:
+        raise NotAllowed("retry_of_a_retry", "a retry follows the first entry, not another retry")
+    _require_same_account(original, account_fingerprint)
+    former = _followers(original, Purpose.RETRY)
+    for row in (original, *former):
+        _require_short_of_funds(row)
+    if len(former) >= deadlines.RETRIES_MAX:
+        most = deadlines.RETRIES_MAX
+        raise NotAllowed("retried_too_often", f"an entry is tried again {most} times at most")
+    settled = _settled(original)
+    if settled is None or settles > deadlines.retry_due(settled):
+        days = deadlines.RETRY_CALENDAR_DAYS
+        raise NotAllowed("retried_too_late", f"the first entry settled {days} days before")
+
+
+def require_reversal(
+    original: AchEntry, *, discovered_at: datetime, settles: date, now: datetime
+) -> None:
+    """Refuse a reversal that the rules do not allow any more. `settles` is the day on which it
+    would settle, `discovered_at` when the error was found.
+
+    Raises NotAllowed.
+    """
+    if original.purpose in {Purpose.REVERSAL, Purpose.VERIFICATION}:
+        raise NotAllowed("reversal_not_possible", "such an entry is not reversed")
+    if original.status not in _AT_THE_BANK:
+        raise NotAllowed("reversal_not_possible", f"the entry is {original.status}")
+    if _followers(original, Purpose.REVERSAL):
+        raise NotAllowed("reversed_before", "the entry has a reversal already")
+    if not now - deadlines.REVERSAL_AFTER_DISCOVERY <= discovered_at <= now:
+        raise NotAllowed("reversal_too_late", "24 hours after the error was found are over")
+    settled = _settled(original)
+    if settled is None or settles > deadlines.reversal_due(settled):
+        days = deadlines.REVERSAL_BANKING_DAYS
+        raise NotAllowed("reversal_too_late", f"it settled more than {days} banking days before")
+
+
+def _require_short_of_funds(entry: AchEntry) -> None:
+    if entry.status in _AT_THE_BANK or entry.status in {EntryStatus.WAITING, EntryStatus.FROZEN}:
+        raise NotAllowed("retry_on_its_way", "the entry or a retry of it has not come back")
+    if entry.status != EntryStatus.RETURNED or entry.code not in RETRIED:
+        codes = " or ".join(sorted(RETRIED))
+        raise NotAllowed("retry_reason", f"only what came back with {codes} is tried again")
+
+
+def _require_same_account(original: AchEntry, account_fingerprint: str) -> None:
+    """The account of the first entry, as its bank may have corrected it since."""
+    if original.account_fingerprint == account_fingerprint:
+        return
+    corrected = Correction.objects.filter(entry=original, status=CorrectionStatus.APPLIED)
+    if not corrected.exists():
+        raise NotAllowed("retry_differs", "the account is not that of the first entry")
+
+
+def _followers(original: AchEntry, purpose: Purpose) -> Sequence[AchEntry]:
+    """The retries or reversals of an entry that moved money, or may still do so."""
+    rows = AchEntry.objects.filter(original=original, purpose=purpose)
+    return list(rows.exclude(status__in=_NEVER_MOVED).order_by("pk"))
+
+
+def _settled(entry: AchEntry) -> date | None:
+    return entry.settlement_date or entry.effective_date

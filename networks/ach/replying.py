@@ -1,0 +1,248 @@
+"""Files by which our bank answers others: dishonored returns and refused notifications of change.
+
+People decided about each (`networks.ach.inbound.deciding`). Each is a batch of its own, because it
+repeats the header of what it answers; the file is built, released and sent like any other.
+Source: Nacha Operating Rules, Appendix Four and Five.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+import structlog
+from django.db import transaction
+
+from networks import return_codes
+from networks.ach import freezing, rails, schedule
+from networks.ach.inbound import matching
+from networks.ach.models import (
+    AchBatch,
+    AchEvent,
+    AchReply,
+    InRecord,
+    Originator,
+    OutFile,
+    RailVersion,
+)
+from networks.ach.models.events import AchEventKind
+from networks.ach.models.replies import ReplyKind
+from networks.ach.nacha import codes, layout
+from networks.ach.nacha.entries import check_digit
+from networks.ach.nacha.items import parse
+from networks.ach.nacha.records import (
+    Addenda98Refused,
+    Addenda99Dishonored,
+    Entry,
+    EntryDetail,
+)
+from networks.ach.schedule import Window
+from networks.ach.states import (
+    REPLY_STATES,
+    FileKind,
+    FileStatus,
+    RecordStatus,
+    ReplyStatus,
+)
+
+log = structlog.get_logger(__name__)
+
+REPLIES_TOGETHER = 500
+_ENTRY_AND_ADDENDA = 2
+_DESCRIPTION = "RETURN"  # where we do not know what the entry said
+_HASH_MODULUS = 10**10
+_TAKEN_APART = (FileStatus.WITHDRAWN, FileStatus.REJECTED)
+
+
+def freeze_due(rail: str, *, now: datetime) -> list[str]:
+    """Put the replies that the open cut-off takes into files, which have to be built. Their ids.
+
+    Replies of a file that was taken apart, or that the bank rejected, go again.
+    """
+    version = rails.current(rail)
+    window = schedule.open_window(version.parsed, now)
+    if window is None or not freezing.may_build(rail, version):
+        return []
+    files: list[str] = []
+    while file_id := _freeze_one(version, window, now):
+        files.append(file_id)
+    return files
+
+
+def entries(batch: AchBatch) -> Iterator[Entry]:
+    """What a batch of a file of replies holds. Raises common.crypto.Undecryptable."""
+    replies = AchReply.objects.filter(batch=batch).select_related("record")
+    for reply in replies.order_by("trace_number"):
+        yield _entry(reply)
+
+
+@transaction.atomic
+def acknowledged(
+    file: OutFile, *, rejected: Mapping[str, str], bad_batches: Mapping[int, str], now: datetime
+) -> None:
+    """Write down what the bank said to the replies of a file, by trace and by batch number."""
+    rows = AchReply.objects.select_for_update(no_key=True, of=("self",)).filter(
+        batch__file=file, status=ReplyStatus.FROZEN
+    )
+    for reply in rows.select_related("batch", "record__entry").order_by("pk"):
+        number = reply.batch.batch_number if reply.batch else 0
+        code = rejected.get(reply.trace_number) or bad_batches.get(number)
+        if code is None:
+            REPLY_STATES.advance(reply, ReplyStatus.ACCEPTED, ended_at=now)
+            _tell(reply, now)
+            continue
+        REPLY_STATES.advance(reply, ReplyStatus.REJECTED, bank_code=code[:40], ended_at=now)
+        log.error("ach_reply_rejected", reply_id=reply.pk, code=code)
+
+
+def _freeze_one(version: RailVersion, window: Window, now: datetime) -> str:
+    """The id of a file with replies that wait; empty if there are none."""
+    with transaction.atomic(durable=True):
+        counter = freezing.lock_counter(version.parsed.odfi)
+        _take_back(version.rail_id)
+        waiting = AchReply.objects.filter(rail_id=version.rail_id, status=ReplyStatus.WAITING)
+        replies = list(
+            waiting.select_for_update(no_key=True, of=("self",))
+            .select_related("record__entry")
+            .order_by("due_on", "pk")[:REPLIES_TOGETHER]
+        )
+        if not replies:
+            return ""
+        first = freezing.first_trace(counter, len(replies))
+        file = freezing.new_file(version, window, now)
+        file.kind = FileKind.REPLY
+        freezing.insert(file)
+        for place, reply in enumerate(replies):
+            trace = f"{version.parsed.odfi}{first + place:07d}"
+            batch = _batch(file, version, window, reply, number=place + 1, trace=trace)
+            REPLY_STATES.advance(reply, ReplyStatus.FROZEN, batch=batch, trace_number=trace)
+        counter.next = first + len(replies)
+        counter.save(update_fields=["next"])
+        freezing.sum_up(file, 0)
+    return file.pk
+
+
+def _take_back(rail: str) -> None:
+    apart = AchReply.objects.filter(
+        rail_id=rail, status=ReplyStatus.FROZEN, batch__file__status__in=_TAKEN_APART
+    )
+    for reply in apart.order_by("pk"):
+        REPLY_STATES.advance(reply, ReplyStatus.WAITING, batch=None, trace_number="")
+
+
+def _batch(
+    file: OutFile,
+    version: RailVersion,
+    window: Window,
+    reply: AchReply,
+    *,
+    number: int,
+    trace: str,
+) -> AchBatch:
+    """The header of what is answered, from the entry of ours that it is about."""
+    terms, entry = version.parsed, reply.record.entry
+    said = _said(reply.record)
+    is_debit = said.transaction_code in codes.DEBITS
+    originator = entry.originator_id if entry else _of_all(version.rail_id)
+    sec = entry.sec if entry else "CCD"
+    return AchBatch.objects.create(
+        file=file,
+        batch_number=number,
+        originator_id=originator,
+        sec=codes.COR if reply.kind == ReplyKind.REFUSAL else sec,
+        service_class=codes.DEBITS_ONLY if is_debit else codes.CREDITS_ONLY,
+        company_name=entry.company_name if entry else terms.company_name,
+        company_id=entry.company_id if entry else terms.company_id,
+        description=entry.description if entry else _DESCRIPTION,
+        effective_date=schedule.effective_date(window, same_day=False),
+        entry_count=_ENTRY_AND_ADDENDA,
+        entry_hash=int(reply.record.rdfi_routing) % _HASH_MODULUS,
+        debit_total=said.amount if is_debit else 0,
+        credit_total=0 if is_debit else said.amount,
+        first_trace=trace,
+    )
+
+
+def _of_all(rail: str) -> str:
+    found = Originator.objects.filter(rail_id=rail, ended_at=None).order_by("tenant_id", "pk")
+    return str(found.values_list("pk", flat=True)[0])
+
+
+def _said(record: InRecord) -> EntryDetail:
+    """The entry of what came in. Raises common.crypto.Undecryptable."""
+    first, _, _ = matching.raw(record).partition("\n")
+    detail = parse(layout.ENTRY_DETAIL, first)
+    if detail is None:
+        raise ValueError(f"record {record.pk} does not read as it did")
+    return detail
+
+
+def _entry(reply: AchReply) -> Entry:
+    """What came in turned round: it goes to the bank of the account holder."""
+    record = reply.record
+    said = _said(record)
+    detail = said._replace(
+        receiving_dfi_identification=record.rdfi_routing,
+        check_digit=check_digit(record.rdfi_routing),
+        individual_identification_number=said.individual_identification_number.upper(),
+        individual_name=said.individual_name.upper(),
+        discretionary_data=said.discretionary_data.upper(),
+        addenda_record_indicator=1,
+        trace_number=reply.trace_number,
+    )
+    if reply.kind == ReplyKind.DISHONOR:
+        return Entry(detail, (_dishonored(reply, record),))
+    return Entry(detail, (_refused(reply, record),))
+
+
+def _dishonored(reply: AchReply, record: InRecord) -> Addenda99Dishonored:
+    settled = record.settlement_day
+    reason = record.reason_code or record.code
+    return Addenda99Dishonored(
+        dishonored_return_reason_code=reply.code,
+        original_entry_trace_number=record.original_trace,
+        original_receiving_dfi_identification=record.rdfi_routing,
+        return_trace_number=record.rdfi_trace,
+        return_settlement_date=settled.timetuple().tm_yday if settled else None,
+        return_reason_code=reason[1:],
+        addenda_information=reply.information,
+        trace_number=reply.trace_number,
+    )
+
+
+def _refused(reply: AchReply, record: InRecord) -> Addenda98Refused:
+    _, _, text = matching.raw(record).partition("\n")
+    change = parse(layout.ADDENDA_98, text)
+    return Addenda98Refused(
+        refused_cor_code=reply.code,
+        original_entry_trace_number=record.original_trace,
+        original_receiving_dfi_identification=record.rdfi_routing,
+        corrected_data=change.corrected_data.strip().upper() if change else "",
+        change_code=record.code,
+        trace_sequence_number=record.rdfi_trace[8:],
+        trace_number=reply.trace_number,
+    )
+
+
+def _tell(reply: AchReply, now: datetime) -> None:
+    """Have it told that the money of a return comes back: only where the entry is returned in our
+    books by what we dishonored."""
+    record, entry = reply.record, reply.record.entry
+    is_applied = record.status == RecordStatus.APPLIED
+    if reply.kind != ReplyKind.DISHONOR or entry is None or not is_applied:
+        return
+    AchEvent.objects.create(
+        rail_id=reply.rail_id,
+        entry=entry,
+        record=record,
+        instruction_id=entry.instruction_id,
+        kind=AchEventKind.RETURN_DISHONORED,
+        code=reply.code,
+        reason=return_codes.lookup(reply.code).title,
+        amount=entry.amount,
+        settlement_date=reply.batch.effective_date if reply.batch else None,
+        trace_number=entry.trace_number,
+        reference=entry.reference,
+        occurred_at=now,
+        due_at=now,
+    )

@@ -1,0 +1,211 @@
+"""Takes an entry back that was wrong: one person proposes it, another one approves, and the bank of
+the account holder gets the opposite entry.
+
+A debit is undone in our books when its reversal is accepted, because the money leaves then; a
+credit when its reversal is final, because that money may not come back before (decision 0147).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import structlog
+from django.db import transaction
+
+from common.errors import StaffRefusal
+from networks import return_codes
+from networks.ach import following, rails, schedule, taking
+from networks.ach.following import NotAllowed
+from networks.ach.inbound import returns
+from networks.ach.models import AchEntry, AchEvent, AchReversal
+from networks.ach.models.events import AchEventKind
+from networks.ach.models.reversals import ReversalReason
+from networks.ach.states import REVERSAL_STATES, EntryStatus, ReversalStatus
+from networks.base import (
+    Accepted,
+    AccountType,
+    BankAccount,
+    HolderType,
+    Instruction,
+    InstructionRefused,
+    Method,
+    Purpose,
+)
+
+log = structlog.get_logger(__name__)
+
+REVERSED = return_codes.TAKEN_BACK
+_REASON = "taken back by us: the entry was wrong"
+_CHECKING_CODES = range(20, 30)
+_OVER = (EntryStatus.REJECTED, EntryStatus.RETURNED, EntryStatus.WITHDRAWN)
+
+
+class ReversalRefused(StaffRefusal):
+    code = "ach_reversal_refused"
+    title = "Not possible"
+    advice = "Ask our bank to request a return (R06) where a reversal is not allowed."
+
+
+def propose(
+    *,
+    entry_id: int,
+    reason: ReversalReason,
+    discovered_at: datetime,
+    staff: str,
+    note: str,
+    now: datetime,
+) -> AchReversal:
+    """Propose to take an entry back. Raises ReversalRefused."""
+    with transaction.atomic():
+        entry = returns.lock([entry_id]).get(entry_id)
+        if entry is None or not note.strip():
+            raise ReversalRefused("Name an entry, and say what was wrong with it.")
+        _require(entry, discovered_at, now)
+        open_ones = AchReversal.objects.filter(entry=entry).exclude(
+            status__in=(ReversalStatus.REJECTED, ReversalStatus.FAILED)
+        )
+        if open_ones.exists():
+            raise ReversalRefused("There is a reversal of this entry already.")
+        return AchReversal.objects.create(
+            entry=entry,
+            reason=reason,
+            note=note.strip(),
+            discovered_at=discovered_at,
+            proposed_by=staff,
+            proposed_at=now,
+        )
+
+
+def reject(*, reversal_id: str, staff: str, now: datetime) -> AchReversal:
+    """Leave the entry as it is. Raises ReversalRefused."""
+    with transaction.atomic():
+        reversal = _proposed(reversal_id, staff)
+        REVERSAL_STATES.advance(reversal, ReversalStatus.REJECTED, decided_by=staff, decided_at=now)
+    return reversal
+
+
+def approve(*, reversal_id: str, staff: str, now: datetime) -> AchReversal:
+    """Send the opposite entry. The rules are asked once more. Raises ReversalRefused, and
+    common.crypto.Undecryptable."""
+    with transaction.atomic():
+        reversal = _proposed(reversal_id, staff)
+        entry = returns.lock([reversal.entry_id])[reversal.entry_id]
+        _require(entry, reversal.discovered_at, now)
+        REVERSAL_STATES.advance(reversal, ReversalStatus.APPROVED, decided_by=staff, decided_at=now)
+    send(reversal, now=now)
+    return reversal
+
+
+def run(*, now: datetime) -> int:
+    """Send approved reversals that have no entry yet, and turn back the books of the originals
+    whose reversals came far enough; returns how many reversals ended."""
+    ended = 0
+    for reversal in AchReversal.objects.filter(status=ReversalStatus.APPROVED).order_by("pk"):
+        entry = AchEntry.objects.filter(
+            instruction_id=reversal.pk, purpose=Purpose.REVERSAL
+        ).exclude(status=EntryStatus.REQUEUED)
+        sent = entry.first()
+        if sent is None:
+            send(reversal, now=now)
+        else:
+            ended += _settle(reversal.pk, sent, now)
+    return ended
+
+
+def send(reversal: AchReversal, *, now: datetime) -> None:
+    """Hand the opposite entry over, once however often it is called. One that is refused has
+    failed. Raises common.crypto.Undecryptable."""
+    instruction = _instruction(reversal)
+    rail = reversal.entry.rail_id
+    answer = taking.take_many(rail, [instruction], now=now)[instruction.id]
+    if isinstance(answer, Accepted):
+        return
+    words = answer.reason if isinstance(answer, InstructionRefused) else str(answer)
+    REVERSAL_STATES.advance(reversal, ReversalStatus.FAILED, refusal=words[:300])
+    log.error("ach_reversal_not_sent", reversal_id=reversal.pk)
+
+
+def _require(entry: AchEntry, discovered_at: datetime, now: datetime) -> None:
+    terms = rails.current(entry.rail_id).parsed
+    settles = schedule.effective_date(schedule.next_window(terms, now), same_day=False)
+    try:
+        following.require_reversal(entry, discovered_at=discovered_at, settles=settles, now=now)
+    except NotAllowed as refusal:
+        raise ReversalRefused(refusal.words) from refusal
+
+
+def _proposed(reversal_id: str, staff: str) -> AchReversal:
+    rows = AchReversal.objects.select_for_update(no_key=True, of=("self",)).select_related("entry")
+    reversal = rows.filter(pk=reversal_id).first()
+    if reversal is None or reversal.status != ReversalStatus.PROPOSED:
+        raise ReversalRefused("The reversal does not wait for a decision.")
+    if reversal.proposed_by == staff:
+        raise ReversalRefused("Another person than the one who proposed it decides.")
+    return reversal
+
+
+def _instruction(reversal: AchReversal) -> Instruction:
+    entry = reversal.entry
+    is_business = entry.sec == "CCD"
+    is_checking = entry.transaction_code in _CHECKING_CODES
+    return Instruction(
+        id=reversal.pk,
+        method=Method.ACH_CREDIT if entry.is_debit else Method.ACH_DEBIT,
+        amount=entry.amount,
+        account=BankAccount(
+            routing_number=entry.routing_number,
+            account_number=entry.account_number,
+            holder_name=entry.name,
+            holder_type=HolderType.BUSINESS if is_business else HolderType.INDIVIDUAL,
+            account_type=AccountType.CHECKING if is_checking else AccountType.SAVINGS,
+        ),
+        purpose=Purpose.REVERSAL,
+        tenant_id=entry.tenant_id,
+        individual_id=entry.individual_id,
+        original_id=entry.instruction_id,
+    )
+
+
+@transaction.atomic
+def _settle(reversal_id: str, sent: AchEntry, now: datetime) -> bool:
+    """Whether the reversal ended now."""
+    rows = AchReversal.objects.select_for_update(no_key=True).filter(
+        pk=reversal_id, status=ReversalStatus.APPROVED
+    )
+    reversal = rows.first()
+    if reversal is None:
+        return False
+    if sent.status in _OVER:
+        REVERSAL_STATES.advance(
+            reversal, ReversalStatus.FAILED, refusal=f"{sent.status} {sent.code}".strip()
+        )
+        return True
+    has_moved = EntryStatus.FINAL if sent.is_debit else EntryStatus.ACCEPTED
+    if sent.status not in {has_moved, EntryStatus.FINAL}:
+        return False
+    original = returns.lock([reversal.entry_id])[reversal.entry_id]
+    if original.status in returns.ON_ITS_WAY:
+        _turn_back(original, now)
+    REVERSAL_STATES.advance(reversal, ReversalStatus.DONE, effective_at=now)
+    return True
+
+
+def _turn_back(original: AchEntry, now: datetime) -> None:
+    """The original is returned in our books; by us, so that no record of a bank says it."""
+    AchEntry.objects.filter(pk=original.pk).update(
+        status=EntryStatus.RETURNED, code=REVERSED, ended_at=now
+    )
+    returns.void_settlement([original.pk], now=now)
+    AchEvent.objects.create(
+        rail_id=original.rail_id,
+        entry=original,
+        instruction_id=original.instruction_id,
+        kind=AchEventKind.RETURNED,
+        code=REVERSED,
+        reason=_REASON,
+        amount=original.amount,
+        trace_number=original.trace_number,
+        reference=original.reference,
+        occurred_at=now,
+        due_at=now,
+    )

@@ -1,0 +1,210 @@
+"""What people decided about returns and changes, as files for the bank."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from networks.ach import building, replying, sealing
+from networks.ach.inbound import deciding
+from networks.ach.models import AchReply, InRecord, OutFile
+from networks.ach.nacha.records import Addenda98Refused, Addenda99Dishonored
+from networks.ach.states import FileStatus
+from tests.networks.ach.inbound.builders import (
+    ACCOUNT,
+    NOW,
+    RAIL,
+    RDFI,
+    answer_batch,
+    answer_file,
+    change_batch,
+    changed,
+    make_batch,
+    make_entry,
+    make_rail,
+    returned,
+    take,
+    told,
+)
+from tests.networks.ach.nacha.reading import entries, faults
+
+pytestmark = pytest.mark.django_db
+FREEZE = datetime(2026, 11, 25, 21, 20, tzinfo=UTC)  # 16:20 Eastern, ten minutes to the cut-off
+
+
+@pytest.fixture
+def batch(db):
+    return make_batch(make_rail(active=True))
+
+
+@pytest.fixture
+def late(batch):
+    entry = make_entry(batch, settled=date(2026, 11, 20), status="final")
+    return InRecord.objects.get(file=take(answer_file(answer_batch(*returned(entry, "R02")))))
+
+
+@pytest.fixture
+def impossible(batch):
+    entry = make_entry(batch, 2)
+    return InRecord.objects.get(file=take(answer_file(change_batch(*changed(entry, "C05", "99")))))
+
+
+def dishonor(record, code="R68"):
+    return deciding.dishonor(record_id=record.pk, code=code, staff="anna", why="late", now=NOW)
+
+
+def refuse(record):
+    return deciding.refuse_change(
+        record_id=record.pk, code="C69", staff="anna", why="no such code", now=NOW
+    )
+
+
+def built():
+    """The content of the only file of replies."""
+    (file_id,) = replying.freeze_due(RAIL, now=FREEZE)
+    assert building.build(file_id, now=FREEZE)
+    file = OutFile.objects.get(pk=file_id)
+    assert (file.status, file.faults) == (FileStatus.BUILT, [])
+    return file, b"".join(sealing.opened(file_id))
+
+
+class TestAFileOfReplies:
+    def test_dishonors_a_return(self, late):
+        reply = dishonor(late)
+
+        file, content = built()
+
+        assert (file.kind, file.batch_count, file.entry_count) == ("reply", 1, 2)
+        assert (file.debit_total, file.credit_total) == (150_00, 0)
+        (item,) = entries(content)
+        assert (item.record.transaction_code, item.record.amount) == (26, 150_00)
+        assert item.record.receiving_dfi_routing_number == "090000515"
+        assert item.record.dfi_account_number == ACCOUNT
+        reply.refresh_from_db()
+        assert item.addenda == (
+            Addenda99Dishonored(
+                dishonored_return_reason_code="R68",
+                original_entry_trace_number=late.original_trace,
+                original_receiving_dfi_identification=RDFI,
+                return_trace_number=late.rdfi_trace,
+                return_settlement_date=329,
+                return_reason_code="02",
+                addenda_information="",
+                trace_number=reply.trace_number,
+            ),
+        )
+        assert faults(content) == []
+        assert reply.status == "frozen"
+
+    def test_refuses_a_change(self, impossible):
+        reply = refuse(impossible)
+
+        _, content = built()
+
+        (item,) = entries(content)
+        assert (item.record.transaction_code, item.record.amount) == (26, 0)
+        reply.refresh_from_db()
+        assert item.addenda == (
+            Addenda98Refused(
+                refused_cor_code="C69",
+                original_entry_trace_number=impossible.original_trace,
+                original_receiving_dfi_identification=RDFI,
+                corrected_data="99",
+                change_code="C05",
+                trace_sequence_number=impossible.rdfi_trace[8:],
+                trace_number=reply.trace_number,
+            ),
+        )
+        assert faults(content) == []
+
+    def test_has_a_batch_for_each_and_the_most_urgent_first(self, late, impossible):
+        refuse(impossible)
+        dishonor(late)
+
+        file, content = built()
+
+        assert file.batch_count == 2
+        codes = [item.addenda[0][0] for item in entries(content)]
+        assert codes == ["R68", "C69"]
+        traces = [item.record.trace_number for item in entries(content)]
+        assert traces == sorted(traces)
+
+    def test_is_made_once(self, late):
+        dishonor(late)
+
+        assert len(replying.freeze_due(RAIL, now=FREEZE)) == 1
+        assert replying.freeze_due(RAIL, now=FREEZE) == []
+
+    def test_is_made_at_a_cut_off_only(self, late):
+        dishonor(late)
+
+        assert replying.freeze_due(RAIL, now=NOW) == []
+        assert AchReply.objects.get().status == "waiting"
+
+    def test_that_is_taken_apart_is_made_again(self, late):
+        reply = dishonor(late)
+        (first,) = replying.freeze_due(RAIL, now=FREEZE)
+        OutFile.objects.filter(pk=first).update(
+            status="withdrawn", withdrawn_at=NOW, withdrawn_why="a test"
+        )
+
+        (second,) = replying.freeze_due(RAIL, now=FREEZE)
+
+        reply.refresh_from_db()
+        assert second != first
+        assert (reply.status, reply.batch.file_id) == ("frozen", second)
+
+
+class TestTheBanksAnswer:
+    def answer(self, file, *, rejected=None, bad=None):
+        replying.acknowledged(file, rejected=rejected or {}, bad_batches=bad or {}, now=NOW)
+
+    def test_to_a_dishonor_brings_the_money_back(self, late):
+        reply = dishonor(late)
+        file, _ = built()
+
+        self.answer(file)
+
+        reply.refresh_from_db()
+        assert (reply.status, reply.ended_at) == ("accepted", NOW)
+        assert told(late.entry) == [("returned", "R02"), ("return_dishonored", "R68")]
+        self.answer(file)
+        assert told(late.entry) == [("returned", "R02"), ("return_dishonored", "R68")]
+
+    def test_of_no_goes_to_a_person(self, late, log):
+        reply = dishonor(late)
+        file, _ = built()
+        reply.refresh_from_db()
+
+        self.answer(file, rejected={reply.trace_number: "R27"})
+
+        reply.refresh_from_db()
+        assert (reply.status, reply.bank_code) == ("rejected", "R27")
+        assert told(late.entry) == [("returned", "R02")]
+        assert log.of("ach_reply_rejected")
+        assert dishonor(late, "R61").status == "waiting"
+
+    def test_to_its_batch_counts_as_well(self, late):
+        reply = dishonor(late)
+        file, _ = built()
+
+        self.answer(file, bad={1: "company_unknown"})
+
+        reply.refresh_from_db()
+        assert (reply.status, reply.bank_code) == ("rejected", "company_unknown")
+
+    def test_to_a_dishonor_of_what_was_never_applied_tells_nothing(self, batch):
+        entry = make_entry(batch, 3)
+        record = InRecord.objects.get(
+            file=take(answer_file(answer_batch(*returned(entry, amount=149_99))))
+        )
+        deciding.dishonor(
+            record_id=record.pk, code="R69", information="03", staff="a", why="b", now=NOW
+        )
+        file, content = built()
+
+        self.answer(file)
+
+        assert entries(content)[0].record.amount == 149_99
+        assert told(entry) == [("settled", ""), ("final", "")]
