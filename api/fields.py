@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Callable, Container, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, ClassVar
 
 from drf_spectacular.types import OpenApiTypes
@@ -23,7 +25,8 @@ INVISIBLE = (
     "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0001\U000e0020-\U000e007f"
 )
-_INVISIBLE = re.compile(rf"[{INVISIBLE}\ud800-\udfff]")
+# The same without line breaks, for texts of several lines.
+INVISIBLE_IN_LINES = INVISIBLE.replace(r"\u0000-\u001f", r"\u0000-\u0009\u000b\u000c\u000e-\u001f")
 METADATA_PAIRS_MAX = 20
 _METADATA_KEY_MAX = 40
 _METADATA_VALUE_MAX = 500
@@ -73,20 +76,50 @@ class TextField(serializers.CharField):
     default_error_messages: ClassVar = {
         "invisible": "This holds characters that cannot be seen, such as a line break."
     }
+    unseen: ClassVar = INVISIBLE
 
     @property
     def schema(self) -> dict[str, Any]:
         """What the reference says beyond type and length."""
         if self.allow_blank:
-            return {"pattern": f"^[^{INVISIBLE}]*$"}
-        return {"pattern": f"^[^{INVISIBLE}]*[^{INVISIBLE}\\s][^{INVISIBLE}]*$"}
+            return {"pattern": f"^[^{self.unseen}]*$"}
+        return {"pattern": f"^[^{self.unseen}]*[^{self.unseen}\\s][^{self.unseen}]*$"}
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
-        if _INVISIBLE.search(data):
+        if _invisible(self.unseen).search(data):
             self.fail("invisible")
         return str(super().to_internal_value(data))
+
+
+class LinesField(TextField):
+    """Text of one or more lines, otherwise as `TextField`."""
+
+    default_error_messages: ClassVar = {
+        "invisible": "This holds characters that cannot be seen, other than line breaks."
+    }
+    unseen: ClassVar = INVISIBLE_IN_LINES
+
+
+@extend_schema_field({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]})
+class AddressField(serializers.Field[str, Any, str, Any]):
+    """A network address: IPv4 or IPv6, without a port or a zone."""
+
+    default_error_messages: ClassVar = {
+        "invalid_format": "Send an IP address, such as 203.0.113.7 or 2001:db8::7."
+    }
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str) or "%" in data:
+            self.fail("invalid_format")
+        try:
+            return str(ipaddress.ip_address(data))
+        except ValueError:
+            self.fail("invalid_format")
+
+    def to_representation(self, value: str) -> str:
+        return value
 
 
 class PatternField(serializers.CharField):
@@ -197,6 +230,11 @@ class MetadataField(serializers.Field[dict[str, str], Any, dict[str, str], Any])
 
     def to_representation(self, value: dict[str, str]) -> dict[str, str]:
         return value
+
+
+@cache
+def _invisible(characters: str) -> re.Pattern[str]:
+    return re.compile(rf"[{characters}\ud800-\udfff]")
 
 
 def _is_pair(key: str, value: Any) -> bool:

@@ -8,6 +8,7 @@ from dashboard.account import views as account
 from dashboard.approvals import link_views as confirmations
 from dashboard.approvals import views as approvals
 from dashboard.audit_log import views as audit_log
+from dashboard.authorizations import views as authorizations
 from dashboard.auto_funding import views as auto_funding
 from dashboard.bank_accounts import authorization_views as bank_authorizations
 from dashboard.bank_accounts import link_views as bank_links
@@ -65,6 +66,18 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("auto-funding/resume", auto_funding.resume, name="auto_funding_resume"),
     path("bank-accounts", bank_accounts.bank_accounts, name="bank_accounts"),
     path("bank-accounts/enter", bank_accounts.enter, name="bank_account_enter"),
+    path("bank-accounts/authorizations", authorizations.authorizations, name="authorizations"),
+    path("bank-accounts/authorizations.csv", authorizations.download, name="authorizations_csv"),
+    path(
+        "bank-accounts/authorizations/<str:authorization_id>",
+        authorizations.detail,
+        name="authorization",
+    ),
+    path(
+        "bank-accounts/authorizations/<str:authorization_id>/revoke",
+        authorizations.revoke,
+        name="authorization_revoke",
+    ),
     path("bank-accounts/routing", bank_accounts.routing, name="bank_account_routing"),
     path("bank-accounts/pick", bank_accounts.pick, name="bank_account_pick"),
     path("bank-accounts/link", bank_links.link, name="bank_account_link"),
@@ -78,6 +91,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
         bank_authorizations.authorize,
         name="bank_account_authorize",
     ),
+    path("bank-accounts/<str:source_id>/holder", bank_accounts.holder, name="bank_account_holder"),
     path("bank-accounts/<str:source_id>/remove", bank_accounts.remove, name="bank_account_remove"),
     path("bank-accounts/<str:source_id>/verify", bank_accounts.verify, name="bank_account_verify"),
     path("team", team.team, name="team"),

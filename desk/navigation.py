@@ -27,6 +27,7 @@ _PAGES = (
 _LISTS = (
     ("Money in", ("funding.fundingtransaction", "funding.fundingsource", "funding.confirmation",
                   "funding.autofundingconfig", "funding.autofundingdecision",
+                  "funding.debitauthorization", "funding.authorizeddebit",
                   "funding.sourceverification", "funding.linkconsent",
                   "funding.confirmationlink")),
     ("Money out", ("payments.payment", "payments.recipient", "payments.paymentconfirmation",

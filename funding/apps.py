@@ -29,6 +29,7 @@ class FundingConfig(AppConfig):
         audits.register(invariants.check_answers)
         audits.register(invariants.check_messages)
         audits.register(invariants.check_marks)
+        audits.register(invariants.check_authorizations)
         audits.register_slices(invariants.CHECKS.slices(invariants.ask_banks))
         audits.register_slices(invariants.ACCOUNTS)
         handlers.register(FUNDING, deposits.DEPOSITS)

@@ -26,6 +26,16 @@ class FundingSourceNotAuthorized(RuleViolation):
     )
 
 
+class AuthorizationRequired(RuleViolation):
+    code = "authorization_required"
+    title = "Authorization required"
+    advice = (
+        "Show the account holder what you want to debit and send what they agreed to as"
+        " `authorization`, or let a person give it in the dashboard. Only individuals' accounts of"
+        " live tenants need it."
+    )
+
+
 class FundingMethodNotSupported(RuleViolation):
     code = "funding_method_not_supported"
     title = "Funding method not supported"

@@ -10,9 +10,12 @@ from approvals import invariants as approvals
 from approvals.models import ApprovalStatus
 from common import audits
 from common.audits import NEVER, Finding, Scope
+from funding.methods import METHODS
 from funding.models import (
     SOURCE_TYPE,
+    AuthorizedDebit,
     Confirmation,
+    DebitAuthorization,
     FundingEvent,
     FundingSource,
     FundingTransaction,
@@ -21,6 +24,8 @@ from funding.models import (
 from funding.services.approval_policy import POLICY
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from funding.transfer import FUNDING
+from networks.base import Method
+from tenants.models import Tenant
 from transfers import invariants as networks
 from transfers.checks import TransferChecks
 from webhooks.models import WebhookEvent
@@ -107,6 +112,42 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
         found = found.filter(Q(decided_at=None) | Q(decided_at__gt=scope.since))
         unasked = unasked.filter(status__in=IN_FLIGHT)
     yield from networks.with_approvals("funding", found, unasked, scope)
+
+
+# The kinds and words of `debit_authorizations`; a debit that a bank has needs one that was in force
+# right before it was sent.
+_UNAUTHORIZED = f"""
+SELECT funding.tenant_id, funding.id, CASE
+    WHEN debit.id IS NULL THEN 'was sent without an authorization of the account holder'
+    WHEN debit.in_force_at IS NULL THEN 'was sent, and nobody looked at ' || agreed.id || ' before'
+    WHEN agreed.source_id <> funding.source_id OR agreed.tenant_id <> funding.tenant_id
+        THEN 'draws on another account than ' || agreed.id
+    WHEN agreed.ended_at < debit.in_force_at OR agreed.created_at > debit.in_force_at
+        THEN agreed.id || ' was not in force when it was sent'
+    WHEN funding.amount > agreed.amount_max THEN 'is more than ' || agreed.id || ' allows'
+    ELSE agreed.id || ' is not of the kind that it was used as' END
+FROM {FundingTransaction._meta.db_table} AS funding
+JOIN {Tenant._meta.db_table} AS tenant ON tenant.id = funding.tenant_id AND tenant.mode = 'live'
+JOIN {FundingSource._meta.db_table} AS source
+    ON source.id = funding.source_id AND source.account_holder_type = 'individual'
+LEFT JOIN {AuthorizedDebit._meta.db_table} AS debit ON debit.funding_id = funding.id
+LEFT JOIN {DebitAuthorization._meta.db_table} AS agreed ON agreed.id = debit.authorization_id
+WHERE funding.method = ANY(%(methods)s) AND funding.pending_at IS NOT NULL
+    AND (%(tenant_ids)s::text[] IS NULL OR funding.tenant_id = ANY(%(tenant_ids)s))
+    AND (%(full)s OR funding.pending_at > %(since)s)
+    AND (debit.id IS NULL OR debit.in_force_at IS NULL OR debit.kind <> agreed.kind
+        OR agreed.source_id <> funding.source_id OR agreed.tenant_id <> funding.tenant_id
+        OR agreed.ended_at < debit.in_force_at OR agreed.created_at > debit.in_force_at
+        OR funding.amount > agreed.amount_max)
+"""  # noqa: S608  # our own text
+
+
+def check_authorizations(scope: Scope) -> Iterator[Finding]:
+    """Check that each debit of an individual's account that a live tenant sent was made on an
+    authorization in force at that moment."""
+    methods = [name for name, each in METHODS.items() if each.network_method == Method.ACH_DEBIT]
+    values = {**scope.values, "methods": methods}
+    yield from audits.found("funding_unauthorized", _UNAUTHORIZED, values)
 
 
 def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:

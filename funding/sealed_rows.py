@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from common.sealed import DatedRows
 from funding.models import (
+    AuthorizedDebit,
     AutoFundingDecision,
     Confirmation,
+    DebitAuthorization,
     FundingEvent,
     FundingSource,
     FundingTransaction,
@@ -57,5 +59,38 @@ KINDS = (
         label="bank accounts",
         model=FundingSource,
         layouts=("id tenant_id type routing_number last4 fingerprint created_at",),
+    ),
+    DatedRows(
+        name="debit_authorizations",
+        label="authorizations of debits",
+        model=DebitAuthorization,
+        layouts=(
+            "id tenant_id source_id kind scope text text_version amount_rule amount_max monthly_max"
+            " revocation accepted_at address accepted_by_type accepted_by_id created_at",
+        ),
+        left_out="ended_at ended_because ended_by_type ended_by_id",
+    ),
+    DatedRows(
+        name="debit_authorization_ends",
+        label="ends of authorizations",
+        model=DebitAuthorization,
+        at="ended_at",
+        layouts=("id ended_at ended_because ended_by_type ended_by_id",),
+        left_out=(
+            "tenant_id source_id kind scope text text_version amount_rule amount_max monthly_max"
+            " revocation accepted_at address accepted_by_type accepted_by_id created_at"
+        ),
+    ),
+    DatedRows(
+        name="authorized_debits",
+        label="debits by authorization",
+        model=AuthorizedDebit,
+        tenant="authorization_.tenant_id",
+        join=(
+            f"LEFT JOIN {DebitAuthorization._meta.db_table} AS authorization_"
+            " ON authorization_.id = line.authorization_id"
+        ),
+        layouts=("id funding_id authorization_id kind created_at",),
+        left_out="in_force_at",
     ),
 )

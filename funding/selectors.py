@@ -16,8 +16,10 @@ from common.errors import NotFound
 from common.ids import is_id
 from funding.models import (
     SOURCE_TYPE,
+    AuthorizedDebit,
     AutoFundingConfig,
     AutoFundingDecision,
+    DebitAuthorization,
     FundingEvent,
     FundingSource,
     FundingTransaction,
@@ -73,6 +75,18 @@ def any_source(source_id: str) -> FundingSource:
     if not row:
         raise NotFound("There is no such bank account.")
     return row
+
+
+def authorizations(*, tenant_id: str) -> QuerySet[DebitAuthorization]:
+    """What the holders of the tenant's bank accounts agreed to, with those accounts."""
+    rows = DebitAuthorization.objects.filter(tenant_id=tenant_id)
+    return rows.select_related("source").order_by("-created_at", "-pk")
+
+
+def debits_of(authorization: DebitAuthorization) -> QuerySet[AuthorizedDebit]:
+    """What was drawn by it, newest first, with the fundings."""
+    rows = AuthorizedDebit.objects.filter(authorization=authorization).select_related("funding")
+    return rows.order_by("-created_at", "-pk")
 
 
 def same_account_now(source: FundingSource) -> FundingSource:

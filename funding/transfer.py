@@ -15,8 +15,15 @@ from common.engine.lookups import one_of
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
 from funding.methods import METHODS
-from funding.models import FundingSource, FundingTransaction, Trigger
-from funding.services import approvals, auto_funding, lifecycle, notices, sources
+from funding.models import AuthorizationKind, FundingSource, FundingTransaction, Trigger
+from funding.services import (
+    approvals,
+    auto_funding,
+    debit_authorizations,
+    lifecycle,
+    notices,
+    sources,
+)
 from funding.states import FundingStatus
 from networks.base import (
     Accepted,
@@ -83,26 +90,31 @@ class FundingTransfer(Transfer[FundingTransaction]):
 
     # --- It is due, and is handed to its network
 
-    def refresh(self, rows: Sequence[FundingTransaction]) -> None:
-        """The bank accounts: the rows were claimed before."""
+    def refresh(self, rows: Sequence[FundingTransaction], now: datetime) -> None:
+        """The bank accounts and the authorizations to debit them: the rows were claimed before."""
         found = FundingSource.objects.filter(one_of("pk", {row.source_id for row in rows}))
         now_stored = {source.pk: source for source in found}
         for row in rows:
             row.source = now_stored[row.source_id]
+        debit_authorizations.look_again(rows, now=now)
 
     def require_sendable(self, row: FundingTransaction) -> None:
         """Raises InstructionRefused where the bank has ended the account, or the authorization to
-        debit it, since this was reserved."""
+        debit it, since this was reserved, or the holder has revoked it."""
         try:
             sources.require_debitable(source=row.source, method=row.method)
+            debit_authorizations.require_in_force(row)
         except RuleViolation as refusal:
             raise InstructionRefused(code=refusal.code, reason=refusal.detail) from refusal
 
     def authorization(self, row: FundingTransaction) -> Authorization | None:
-        """A business agreed to all debits; an individual to this one, or to those of a rule."""
+        """A business agreed to all debits; an individual to this one, or to those of a rule, as
+        the record says. The sandbox needs no record, and goes by what asked for the money."""
         if row.source.account_holder_type == HolderType.BUSINESS:
             return Authorization.CORPORATE
         is_by_rule = row.trigger == Trigger.AUTO_FUNDING
+        if row.authorized_as:
+            is_by_rule = row.authorized_as == AuthorizationKind.RECURRING
         return Authorization.WEB_RECURRING if is_by_rule else Authorization.WEB_SINGLE
 
     def accepted(self, row: FundingTransaction, receipt: Accepted, now: datetime) -> None:

@@ -64,7 +64,7 @@ class Batch(Generic[Row]):
     def submit(self) -> bool:
         """Hand over what may be sent, then see to the rest. Returns whether the network answered,
         where it was asked."""
-        self.transfer.refresh(self.rows)
+        self.transfer.refresh(self.rows, self.now)
         ready, refusals = self._judged()
         short = self.transfer.short([row for row in self.rows if row.pk in ready])
         aside = {*refusals, *(pk for pk, is_short in short.items() if is_short)}

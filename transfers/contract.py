@@ -142,7 +142,9 @@ class Transfer(MessageHandler[Row]):
         allowed = submittable(rows, kind=self.stopped_by).select_related(self.account_field)
         return cast("QuerySet[Row]", allowed)
 
-    def refresh(self, rows: Sequence[Row]) -> None:  # most are judged by nothing else
+    def refresh(
+        self, rows: Sequence[Row], now: datetime
+    ) -> None:  # most are judged by nothing else
         """Read again, for all of them at once, what `require_sendable` judges by."""
 
     def require_sendable(self, row: Row) -> None:  # most are

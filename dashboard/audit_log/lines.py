@@ -29,7 +29,7 @@ CSV_HEADER = (
     "address",
     "request_id",
 )
-_PAGES = {"ftx": "funding_detail", "pay": "payment_detail"}
+_PAGES = {"dau": "authorization", "ftx": "funding_detail", "pay": "payment_detail"}
 _KNOWN_IN_API = {"adj", "fs", "rcp", "wh"}
 
 

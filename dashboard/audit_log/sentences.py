@@ -16,7 +16,7 @@ AREAS = {
     "team": ("Team", ("member.", "invitation.", "tenant.", "user.")),
     "keys": ("API keys", ("api_key.",)),
     "webhooks": ("Webhooks", ("webhook.",)),
-    "banks": ("Bank accounts", ("funding_source.",)),
+    "banks": ("Bank accounts", ("funding_source.", "debit_authorization.")),
     "auto-funding": ("Auto-funding", ("auto_funding.",)),
     "approvals": ("Approvals", ("confirmation.",)),
     "payments": ("Payments", ("payment.", "payments.", "recipient.")),
@@ -83,6 +83,18 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "funding_source.authorized": (
         "Said that the holder of {account} agrees to debits again after {returnCode}",
         "Said that the holder of {account} agrees to debits again",
+    ),
+    "funding_source.holder_told": (
+        "Said that {account} is held by {kind}",
+        "Said whose bank account it is",
+    ),
+    "debit_authorization.recorded": (
+        "Authorized debits of {account} ({kind})",
+        "Authorized debits of a bank account",
+    ),
+    "debit_authorization.revoked": (
+        "Revoked the authorization ({kind}) of debits of {account}",
+        "Revoked the authorization of debits",
     ),
     "funding_source.verified": ("Verified {account}", "Verified a bank account"),
     "funding_source.verification_tried": (

@@ -30,6 +30,9 @@ REASONS = {
     "funding_source_not_authorized": (
         "The account holder's authorization has ended. Resume auto-funding when it is given again."
     ),
+    "authorization_required": (
+        "The account holder had not authorized it. Read and authorize it in the settings."
+    ),
     "funding_source_unusable": "The bank account could not be used. Choose another one.",
     "funding_method_not_supported": "The bank account does not support the method.",
 }

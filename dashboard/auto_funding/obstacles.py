@@ -50,6 +50,7 @@ WAYS_OUT = {
     "funding_source_not_verified": ("Type in the two amounts.", _ACCOUNTS),
     "funding_source_unusable": ("Choose another one.", _ACCOUNTS),
     "funding_source_not_authorized": (FundingSourceNotAuthorized.advice, _DETAILS),
+    "authorization_required": ("Read and authorize it in the settings.", _SETTINGS),
     "funding_method_not_supported": ("Choose another method or account.", _SETTINGS),
     "no_network": ("It begins when one is.", _DETAILS),
     "tenant_suspended": ("Please contact support.", _DETAILS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -11,6 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from common.clock import utc_now
 from common.errors import DomainError
+from dashboard.authorizations import asking
+from dashboard.authorizations.asking import Question
+from dashboard.auto_funding import authorization
 from dashboard.auto_funding import form as auto_funding_form
 from dashboard.auto_funding import state as auto_funding
 from dashboard.auto_funding.decisions import decision_line
@@ -22,7 +26,11 @@ from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from funding import selectors
-from funding.errors import AutoFundingChanged, FundingSourceNotAuthorized
+from funding.errors import (
+    AuthorizationRequired,
+    AutoFundingChanged,
+    FundingSourceNotAuthorized,
+)
 from funding.models import AutoFundingConfig, DecisionOutcome
 from funding.services import authorizations, auto_funding_config, limits, pauses
 from funding.services.auto_funding_checks import obstacle_of
@@ -72,11 +80,16 @@ def settings(request: PageRequest) -> HttpResponse:
         return _ask(request, form, of_settings(config, now=now))
     if not form.is_valid() or request.POST.get("step") != "save":
         return _ask(request, form, _preview(request, form, now))
+    wording = authorization.wording(form.cleaned_data, tenant=request.access.tenant)
+    agreement = asking.answer(request, wording, now=now) if wording else None
+    if wording and agreement is None:
+        return _ask(request, form, _preview(request, form, now), is_due=True)
     try:
         auto_funding_config.configure(
             tenant_id=request.access.tenant.pk,
             changes=form.changes(config),
             seen=form.cleaned_data["seen"] or None,
+            agreement=agreement,
             actor=actors.user(request.user.pk),
             now=now,
         )
@@ -100,8 +113,8 @@ def preview(request: PageRequest) -> HttpResponse:
     now = utc_now()
     form = _form(request, _config(request, now), now)
     form.is_valid()
-    values = {"preview": _preview(request, form, now)}
-    return render(request, "dashboard/auto_funding/_preview.html", values)
+    values = {"preview": _preview(request, form, now), "question": _question(request, form)}
+    return render(request, "dashboard/auto_funding/_preview_live.html", values)
 
 
 @require_POST
@@ -125,6 +138,9 @@ def resume(request: PageRequest) -> HttpResponse:
             actor=actors.user(request.user.pk),
             now=utc_now(),
         )
+    except AuthorizationRequired as refusal:
+        messages.error(request, f"{refusal.detail} Read and authorize it here.")
+        return redirect("dashboard:auto_funding_settings")
     except DomainError as refusal:
         messages.error(request, refusals.sentence(refusal))
     else:
@@ -152,10 +168,27 @@ def _preview(request: PageRequest, form: AutoFundingForm, now: datetime) -> Prev
     return of_form(form, tenant=request.access.tenant, now=now)
 
 
-def _ask(request: PageRequest, form: AutoFundingForm, shown: Preview) -> HttpResponse:
-    status = 422 if form.errors else 200
+def _wanted(request: PageRequest, form: AutoFundingForm) -> dict[str, Any]:
+    """The settings as they are typed, as far as they make sense; before that, as they are saved."""
+    if form.is_bound:
+        return form.cleaned_data
+    return vars(selectors.auto_funding_config(tenant_id=request.access.tenant.pk))
+
+
+def _question(
+    request: PageRequest, form: AutoFundingForm, *, is_due: bool = False
+) -> Question | None:
+    wording = authorization.wording(_wanted(request, form), tenant=request.access.tenant)
+    return asking.question(request, wording, is_due=is_due) if wording else None
+
+
+def _ask(
+    request: PageRequest, form: AutoFundingForm, shown: Preview, *, is_due: bool = False
+) -> HttpResponse:
+    status = 422 if form.errors or is_due else 200
     chosen = form.cleaned_data.get("source_id") if form.is_bound else form.initial["source_id"]
     source = selectors.drawn_from(tenant_id=request.access.tenant.pk, source_id=chosen)
     notice = bank_authorization.notice(source, then="auto-funding")
     values = {"form": form, "preview": shown, "unauthorized": notice}
+    values["question"] = _question(request, form, is_due=is_due)
     return render(request, "dashboard/auto_funding/settings.html", values, status=status)

@@ -9,9 +9,12 @@ from django.urls import reverse
 
 from common.money import format_cents
 from dashboard.bank_accounts.names import account_name
-from funding.models import AutoFundingConfig, FundingSource
-from funding.services import notices, pauses
+from funding import agreements
+from funding.agreements import Wording
+from funding.models import AutoFundingConfig, FundingMethod, FundingSource
+from funding.services import debit_authorizations, limits, notices, pauses
 from networks import return_codes
+from tenants.models import Mode, Tenant
 
 REFUSAL = "Its holder has to agree to debits again first."
 # The pages that lead here, and to which the answer leads back.
@@ -40,6 +43,30 @@ def notice(source: FundingSource | None, *, then: str) -> Notice | None:
         text=f"{answer(source)} Nothing is debited from it.",
         href=f"{page}?{urlencode({'then': then})}",
     )
+
+
+def of_new_account(tenant: Tenant) -> Wording | None:
+    """What the holder of an individual's account agrees to when it is added; None in the
+    sandbox."""
+    if tenant.mode != Mode.LIVE:
+        return None
+    return agreements.standing(tenant_name=tenant.name, most=_most(tenant), is_new=True)
+
+
+def of_account(source: FundingSource, tenant: Tenant) -> Wording | None:
+    """What the holder of this account agrees to, for top-ups from it; None where its debits need
+    nothing."""
+    method = FundingMethod.ACH_DEBIT
+    if not debit_authorizations.is_asked_of(source, mode=tenant.mode, method=method):
+        return None
+    return agreements.standing(
+        tenant_name=tenant.name, most=_most(tenant), is_new=False, name=account_name(source)
+    )
+
+
+def _most(tenant: Tenant) -> int:
+    """The most that one debit may draw, cents."""
+    return limits.of(tenant.pk).per_transaction[FundingMethod.ACH_DEBIT]
 
 
 def answer(source: FundingSource) -> str:

@@ -8,9 +8,11 @@ from datetime import datetime
 from dashboard.bank_accounts.names import account_name
 from dashboard.funding.methods import TEXTS
 from dashboard.shell.badges import Badge
-from funding.models import FundingSource
+from funding.models import FundingMethod, FundingSource
+from funding.services import debit_authorizations
 from funding.states import SourceStatus
 from networks import return_codes
+from tenants.models import Mode
 
 _SOURCE_BADGES = {
     SourceStatus.ACTIVE: Badge("Active", "good"),
@@ -35,11 +37,15 @@ class BankAccountLine:
     may_be_default: bool
     waits_for_deposits: bool
     is_unauthorized: bool
+    asks_for_agreement: bool
+    asks_whose: bool
     advice: str
     added_at: datetime
 
 
-def bank_account_line(row: FundingSource) -> BankAccountLine:
+def bank_account_line(row: FundingSource, *, mode: str = Mode.SANDBOX) -> BankAccountLine:
+    """`mode` is the tenant's: a live tenant is asked for more. One query for an individual's
+    account of a live tenant, otherwise none."""
     return BankAccountLine(
         id=row.pk,
         name=account_name(row),
@@ -51,6 +57,8 @@ def bank_account_line(row: FundingSource) -> BankAccountLine:
         may_be_default=row.status == SourceStatus.ACTIVE and not row.is_default,
         waits_for_deposits=row.status == SourceStatus.PENDING_VERIFICATION,
         is_unauthorized=_is_unauthorized(row),
+        asks_for_agreement=_asks_for_agreement(row, mode),
+        asks_whose=mode == Mode.LIVE and not row.is_holder_known,
         advice=_source_advice(row),
         added_at=row.created_at,
     )
@@ -65,6 +73,15 @@ def _source_badge(row: FundingSource) -> Badge:
 def _is_unauthorized(row: FundingSource) -> bool:
     """Whether it could be debited if its holder agreed again."""
     return row.status == SourceStatus.ACTIVE and row.authorization_ended_at is not None
+
+
+def _asks_for_agreement(row: FundingSource, mode: str) -> bool:
+    """Whether a program could not add money from it before its holder agrees."""
+    if row.status != SourceStatus.ACTIVE or row.authorization_ended_at is not None:
+        return False
+    method = FundingMethod.ACH_DEBIT
+    asks = debit_authorizations.is_asked_of(row, mode=mode, method=method)
+    return asks and not debit_authorizations.is_ready(row.pk)
 
 
 def _source_advice(row: FundingSource) -> str:

@@ -14,6 +14,8 @@ from django.views.decorators.http import require_http_methods
 from common import ids
 from common.clock import utc_now
 from common.errors import DomainError
+from dashboard.authorizations import asking
+from dashboard.bank_accounts import authorization
 from dashboard.bank_accounts.forms import LinkForm, add_link_refusal
 from dashboard.bank_accounts.names import account_name
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
@@ -57,11 +59,13 @@ def link(request: PageRequest) -> HttpResponse:
 
 
 def _add(request: PageRequest, form: LinkForm) -> HttpResponse:
+    wording = authorization.of_new_account(request.access.tenant)
     source = hosted_links.finish(
         tenant_id=request.access.tenant.pk,
         mode=request.access.tenant.mode,
         actor=actors.user(request.user.pk),
         now=utc_now(),
+        agreement=asking.answer(request, wording, now=utc_now()) if wording else None,
         **form.cleaned_data,
     )
     messages.success(request, f"{account_name(source)} was linked.")
@@ -70,7 +74,9 @@ def _add(request: PageRequest, form: LinkForm) -> HttpResponse:
 
 def _page(request: PageRequest, form: LinkForm) -> HttpResponse:
     session, why_not = _session(request)
-    values = {"form": form, "session": session, "why_not": why_not}
+    wording = authorization.of_new_account(request.access.tenant)
+    question = asking.question(request, wording, is_optional=True) if wording else None
+    values = {"form": form, "session": session, "why_not": why_not, "question": question}
     status = 422 if form.errors else 200
     response = render(request, "dashboard/bank_accounts/link.html", values, status=status)
     if session:

@@ -10,6 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from common.clock import utc_now
 from common.errors import DomainError
+from dashboard.authorizations import asking
+from dashboard.bank_accounts import authorization
 from dashboard.bank_accounts.advice import removal, routing_advice
 from dashboard.bank_accounts.forms import (
     FIELDS,
@@ -23,6 +25,7 @@ from dashboard.bank_accounts.names import account_name
 from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from funding import selectors
+from funding.agreements import Agreement
 from funding.errors import (
     FundingSourceInUse,
     FundingSourceNotVerified,
@@ -33,8 +36,11 @@ from funding.models import FundingSource
 from funding.services import drafts, hosted_links, linking, sources, verifications
 from funding.services.drafts import Draft
 from funding.states import SourceStatus
+from networks.base import HolderType
 from tenants import actors
 from tenants.models import Mode
+
+_HOLDERS = {HolderType.BUSINESS: "a business", HolderType.INDIVIDUAL: "an individual"}
 
 
 @require_safe
@@ -43,8 +49,8 @@ def bank_accounts(request: PageRequest) -> HttpResponse:
     """At most twenty, so without pages; removed ones are left out."""
     rows = selectors.sources(tenant_id=request.access.tenant.pk)
     kept = rows.exclude(status=SourceStatus.REMOVED).order_by("-is_default", "-created_at")
-    lines = [bank_account_line(row) for row in kept]
     mode = request.access.tenant.mode
+    lines = [bank_account_line(row, mode=mode) for row in kept]
     values = {
         "lines": lines,
         "can_link": hosted_links.is_offered(mode=mode),
@@ -60,14 +66,22 @@ def bank_accounts(request: PageRequest) -> HttpResponse:
 def enter(request: PageRequest) -> HttpResponse:
     """Add an account by its numbers. Where no network is connected the page says so instead."""
     form = BankAccountForm(request.POST if request.method == "POST" else None)
-    if form.is_valid():
+    mode = request.access.tenant.mode
+    wording = authorization.of_new_account(request.access.tenant)
+    agreement = asking.answer(request, wording, now=utc_now()) if wording else None
+    is_due = bool(wording) and form.data.get("holder_type") == HolderType.INDIVIDUAL
+    if form.is_valid() and (agreement or not is_due):
         try:
-            draft = drafts.enter(mode=request.access.tenant.mode, **form.cleaned_data)
-            return _added(request, draft)
+            draft = drafts.enter(mode=mode, **form.cleaned_data)
+            return _added(request, draft, agreement if is_due else None)
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields=FIELDS)
-    can_enter = drafts.can_enter(mode=request.access.tenant.mode)
-    return _form_page(request, "enter", form, can_enter=can_enter)
+    question = (
+        asking.question(request, wording, is_due=is_due, is_optional=True) if wording else None
+    )
+    can_enter = drafts.can_enter(mode=mode)
+    is_refused = is_due and not agreement
+    return _form_page(request, "enter", form, is_refused, can_enter=can_enter, question=question)
 
 
 @require_safe
@@ -116,6 +130,29 @@ def make_default(request: PageRequest, source_id: str) -> HttpResponse:
         messages.error(request, refusals.sentence(refusal))
     else:
         messages.success(request, f"{account_name(source)} is the default now.")
+    return redirect("dashboard:bank_accounts")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(*MONEY)
+def holder(request: PageRequest, source_id: str) -> HttpResponse:
+    """Whose account it is, where the provider did not tell."""
+    source = _kept(request, source_id)
+    values = {"name": account_name(source), "is_known": source.is_holder_known}
+    if request.method != "POST" or source.is_holder_known:
+        return render(request, "dashboard/bank_accounts/holder.html", values)
+    told = request.POST.get("holder_type", "")
+    if told not in {kind.value for kind in HolderType}:
+        values["error"] = "Choose one of them."
+        return render(request, "dashboard/bank_accounts/holder.html", values, status=422)
+    sources.tell_holder(
+        tenant_id=request.access.tenant.pk,
+        source_id=source_id,
+        holder_type=HolderType(told),
+        actor=actors.user(request.user.pk),
+        now=utc_now(),
+    )
+    messages.success(request, f"{account_name(source)} is held by {_HOLDERS[HolderType(told)]}.")
     return redirect("dashboard:bank_accounts")
 
 
@@ -193,10 +230,11 @@ def _kept(request: PageRequest, source_id: str) -> FundingSource:
     return source
 
 
-def _added(request: PageRequest, draft: Draft) -> HttpResponse:
+def _added(request: PageRequest, draft: Draft, agreement: Agreement | None = None) -> HttpResponse:
     source = linking.add(
         tenant_id=request.access.tenant.pk,
         draft=draft,
+        agreement=agreement,
         actor=actors.user(request.user.pk),
         now=utc_now(),
     )
@@ -208,9 +246,10 @@ def _form_page(
     request: PageRequest,
     page: str,
     form: BankAccountForm | PickerForm | DepositsForm,
+    is_refused: bool = False,
     **values: object,
 ) -> HttpResponse:
-    status = 422 if form.errors else 200
+    status = 422 if form.errors or is_refused else 200
     return render(
         request, f"dashboard/bank_accounts/{page}.html", {"form": form, **values}, status=status
     )

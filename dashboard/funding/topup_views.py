@@ -9,16 +9,19 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common.clock import utc_now
 from common.errors import DomainError
+from dashboard.authorizations import asking
 from dashboard.auto_funding.state import people
 from dashboard.bank_accounts import authorization as bank_authorization
 from dashboard.funding.methods import TEXTS, method_choices
 from dashboard.funding.topup_form import TopUpForm, funding_id_of, new_token
 from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
-from funding import quotes, selectors
+from funding import agreements, quotes, selectors
+from funding.agreements import Wording
 from funding.models import FundingMethod
 from funding.quotes import Quote
 from funding.services import limits, topups
+from funding.services.debit_authorizations import is_asked_of
 from funding.services.lifecycle import TopUp
 from tenants import actors
 
@@ -53,14 +56,33 @@ def check(request: PageRequest) -> HttpResponse:
     return render(request, "dashboard/funding/_topup_advice.html", values)
 
 
-def _review(request: PageRequest, form: TopUpForm) -> HttpResponse:
+def _review(request: PageRequest, form: TopUpForm, *, is_due: bool = False) -> HttpResponse:
+    """`is_due`: it was confirmed without the account holder's agreement."""
     quote = _quote(request, form)
     if quote.refusal is not None:
         refusals.add_to(form, quote.refusal, fields=_FIELDS)
         return _ask(request, form, status=422)
     asked = {"asked": people(quote.approvers), "stop": _stop(request)}
-    values = {"form": form, "quote": quote, **asked, **_chosen(form)}
-    return render(request, "dashboard/funding/topup_review.html", values)
+    wording = _wording(request, form)
+    values = {
+        "form": form,
+        "quote": quote,
+        "question": asking.question(request, wording, is_due=is_due) if wording else None,
+        **asked,
+        **_chosen(form),
+    }
+    status = 422 if is_due else 200
+    return render(request, "dashboard/funding/topup_review.html", values, status=status)
+
+
+def _wording(request: PageRequest, form: TopUpForm) -> Wording | None:
+    """What the account holder has to agree to; None where nothing is asked."""
+    tenant, source = request.access.tenant, form.account
+    method = form.cleaned_data["method"]
+    if source is None or not is_asked_of(source, mode=tenant.mode, method=method):
+        return None
+    amount = form.cleaned_data["amount"]
+    return agreements.one_topup(source, tenant_name=tenant.name, amount=amount, now=utc_now())
 
 
 def _advice(request: PageRequest, form: TopUpForm) -> dict[str, object]:
@@ -130,10 +152,15 @@ def _outdated(request: PageRequest, form: TopUpForm) -> HttpResponse:
 
 def _confirm(request: PageRequest, form: TopUpForm, funding_id: str) -> HttpResponse:
     data = form.cleaned_data
+    wording = _wording(request, form)
+    agreement = asking.answer(request, wording, now=utc_now()) if wording else None
+    if wording and agreement is None:
+        return _review(request, form, is_due=True)
     wish = TopUp(
         source_id=data["source"],
         amount=data["amount"],
         method=data["method"],
+        agreement=agreement,
         id=funding_id,
     )
     tenant = request.access.tenant

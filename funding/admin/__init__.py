@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funding.admin import auto_funding, sources, transactions
+from funding.admin import authorizations, auto_funding, sources, transactions
 
-__all__ = ["auto_funding", "sources", "transactions"]
+__all__ = ["authorizations", "auto_funding", "sources", "transactions"]

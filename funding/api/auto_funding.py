@@ -47,6 +47,7 @@ class AutoFundingViewSet(ApiViewSet):
             errors.FundingSourceNotVerified,
             errors.FundingSourceUnusable,
             errors.FundingSourceNotAuthorized,
+            errors.AuthorizationRequired,
             errors.FundingMethodNotSupported,
             errors.TooManySafeguardChanges,
             AmountAboveLimit,

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from api.fields import CentsField, MetadataField, MethodField, TextField
 from api.serializers import CreatedByOut, StrictSerializer
 from approvals.api import ApprovalOut
+from funding.api.authorizations import AuthorizationIn
 from funding.methods import METHODS
 from funding.models import DESCRIPTION_LENGTH_MAX, FundingMethod, Trigger
 from funding.services.lifecycle import TopUp
@@ -26,6 +27,7 @@ class TopUpIn(StrictSerializer):
     )
     description = TextField(max_length=DESCRIPTION_LENGTH_MAX, default="", allow_blank=True)
     metadata = MetadataField(default=dict)
+    authorization = AuthorizationIn(source="agreement", required=False)
 
     def to_internal_value(self, data: Any) -> TopUp:
         return TopUp(**super().to_internal_value(data))

@@ -9,9 +9,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.bank_accounts import BankAccountIn, BankAccountOut, HolderNameField
-from api.fields import CentsField, PatternField
+from api.bank_accounts import HOLDER_TYPES, BankAccountIn, BankAccountOut, HolderNameField
+from api.fields import CentsField, PatternField, StrictChoiceField
 from api.serializers import StrictSerializer
+from funding.api.authorizations import AuthorizationIn
 from funding.models import FundingMethod, SourceType, VerificationMethod
 from funding.states import SourceStatus
 from networks.bank_details import HOLDER_NAME_MAX
@@ -31,10 +32,19 @@ class LinkedSourceIn(StrictSerializer):
         _TOKEN, message="This does not have the form of an id.", source="account_id", max_length=128
     )
     accountHolderName = HolderNameField(source="holder_name", max_length=HOLDER_NAME_MAX)
+    accountHolderType = StrictChoiceField(
+        HOLDER_TYPES,
+        source="holder_type",
+        required=False,
+        help_text="Whose account it is, where the provider does not tell; what it tells counts.",
+    )
+    authorization = AuthorizationIn(source="agreement", required=False)
 
 
 class ManualSourceIn(BankAccountIn):
     """A bank account by its numbers."""
+
+    authorization = AuthorizationIn(source="agreement", required=False)
 
 
 class VerificationIn(StrictSerializer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
@@ -17,12 +17,15 @@ from api.serializers import validated
 from api.views import ApiViewSet
 from common.clock import utc_now
 from funding import errors, selectors
+from funding.agreements import Agreement
 from funding.api import source_presenter as presenter
 from funding.api import source_serializers as bodies
 from funding.models import FundingSource
 from funding.services import drafts, linking, sources, verifications
 from funding.services.drafts import Draft
 from networks.errors import InvalidBankDetails
+
+_Prepared: TypeAlias = tuple[Draft, Agreement | None]
 
 
 class FundingSourceViewSet(ApiViewSet):
@@ -50,10 +53,10 @@ class FundingSourceViewSet(ApiViewSet):
         source = sources.find(tenant_id=request.auth.tenant_id, source_id=source_id)
         return responses.data(presenter.funding_source(source))
 
-    def prepare_link(self, request: TenantRequest) -> Draft:
-        return drafts.exchange(
-            mode=request.auth.mode, **validated(bodies.LinkedSourceIn, request.data)
-        )
+    def prepare_link(self, request: TenantRequest) -> _Prepared:
+        values = validated(bodies.LinkedSourceIn, request.data)
+        agreement = values.pop("agreement", None)
+        return drafts.exchange(mode=request.auth.mode, **values), agreement
 
     @extend_schema(
         request=bodies.LinkedSourceIn,
@@ -69,14 +72,14 @@ class FundingSourceViewSet(ApiViewSet):
         ),
     )
     @idempotent
-    def link(self, request: TenantRequest, prepared: Draft) -> HttpResponse:
+    def link(self, request: TenantRequest, prepared: _Prepared) -> HttpResponse:
         """Add a bank account with a token of the bank-linking provider; usable at once."""
-        return self._add(request, prepared)
+        return self._add(request, *prepared)
 
-    def prepare_enter(self, request: TenantRequest) -> Draft:
-        return drafts.enter(
-            mode=request.auth.mode, **validated(bodies.ManualSourceIn, request.data)
-        )
+    def prepare_enter(self, request: TenantRequest) -> _Prepared:
+        values = validated(bodies.ManualSourceIn, request.data)
+        agreement = values.pop("agreement", None)
+        return drafts.enter(mode=request.auth.mode, **values), agreement
 
     @extend_schema(
         request=bodies.ManualSourceIn,
@@ -90,9 +93,9 @@ class FundingSourceViewSet(ApiViewSet):
         ),
     )
     @idempotent
-    def enter(self, request: TenantRequest, prepared: Draft) -> HttpResponse:
+    def enter(self, request: TenantRequest, prepared: _Prepared) -> HttpResponse:
         """Add a bank account by its numbers; live ones are verified by two small deposits."""
-        return self._add(request, prepared)
+        return self._add(request, *prepared)
 
     @extend_schema(
         request=None,
@@ -149,9 +152,15 @@ class FundingSourceViewSet(ApiViewSet):
             return problems.response(verdict.refusal)
         return responses.data(presenter.funding_source(verdict.source))
 
-    def _add(self, request: TenantRequest, draft: Draft) -> HttpResponse:
+    def _add(
+        self, request: TenantRequest, draft: Draft, agreement: Agreement | None
+    ) -> HttpResponse:
         source: FundingSource = linking.add(
-            tenant_id=request.auth.tenant_id, draft=draft, actor=request.auth.actor, now=utc_now()
+            tenant_id=request.auth.tenant_id,
+            draft=draft,
+            agreement=agreement,
+            actor=request.auth.actor,
+            now=utc_now(),
         )
         return responses.data(
             presenter.funding_source(source),

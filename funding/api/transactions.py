@@ -39,6 +39,7 @@ class TopUpViewSet(ApiViewSet):
             errors.FundingSourceNotVerified,
             errors.FundingSourceUnusable,
             errors.FundingSourceNotAuthorized,
+            errors.AuthorizationRequired,
             errors.FundingMethodNotSupported,
             errors.DailyLimitExceeded,
             errors.MonthlyLimitExceeded,

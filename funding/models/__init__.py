@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from funding.models.approvals import Confirmation, ConfirmationLink
+from funding.models.authorizations import (
+    AuthorizationKind,
+    AuthorizationScope,
+    AuthorizedDebit,
+    DebitAuthorization,
+)
 from funding.models.auto_funding import AutoFundingConfig, AutoFundingDecision, DecisionOutcome
 from funding.models.back_offs import AccountBackOff
 from funding.models.consents import LinkConsent
@@ -26,10 +32,14 @@ __all__ = [
     "DESCRIPTION_LENGTH_MAX",
     "SOURCE_TYPE",
     "AccountBackOff",
+    "AuthorizationKind",
+    "AuthorizationScope",
+    "AuthorizedDebit",
     "AutoFundingConfig",
     "AutoFundingDecision",
     "Confirmation",
     "ConfirmationLink",
+    "DebitAuthorization",
     "DecisionOutcome",
     "FundingEvent",
     "FundingLimit",

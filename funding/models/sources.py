@@ -52,6 +52,11 @@ class FundingSource(StoredAccount):
     authorization_ended_at = models.DateTimeField(
         null=True, blank=True, help_text="when the bank last said that debits are not authorized"
     )
+    is_holder_known = models.BooleanField(
+        default=True,
+        db_default=True,
+        help_text="whether anybody said that the holder is a business or an individual",
+    )
     created_at = models.DateTimeField()
     removed_at = models.DateTimeField(null=True, blank=True)
 

@@ -82,6 +82,10 @@ class FundingTransaction(TransferRow):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
+    # What `debit_authorizations.look_again` found right before it is sent; not stored here.
+    authorized_as = ""
+    lacks_authorization = False
+
     class Meta:
         constraints = (
             models.CheckConstraint(

@@ -15,9 +15,10 @@ from common import clock
 from common.engine.wakeups import enqueue_on_commit
 from common.ids import is_id
 from funding import selectors
+from funding.agreements import Agreement
 from funding.errors import AuthorizationChanged, FundingSourceNotAuthorized
 from funding.models import AutoFundingConfig, FundingSource
-from funding.services import sources
+from funding.services import debit_authorizations, sources
 from tenants.actors import Actor
 from tenants.models import ActorType
 from tenants.services import audit
@@ -25,15 +26,24 @@ from tenants.services import audit
 
 @transaction.atomic
 def renew(
-    *, tenant_id: str, source_id: str, seen: str, actor: Actor, now: datetime
+    *,
+    tenant_id: str,
+    source_id: str,
+    seen: str,
+    agreement: Agreement | None = None,
+    actor: Actor,
+    now: datetime,
 ) -> FundingSource:
     """Record that the account holder agrees to debits again, on the word of `actor`. Repeatable.
+    `agreement` is what the holder of an individual's account agreed to.
 
     `seen` is the `version_of` the source that the person was shown. Raises NotFound,
     AuthorizationChanged when the bank has refused a debit again since then, and
     FundingSourceNotAuthorized to an API key.
     """
     source = lock(tenant_id=tenant_id, source_id=source_id)
+    if agreement is not None:
+        debit_authorizations.record(source=source, agreement=agreement, actor=actor, now=now)
     if source.authorization_ended_at is None:
         return source
     if seen != version_of(source):

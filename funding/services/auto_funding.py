@@ -25,15 +25,13 @@ from funding.models import (
     AutoFundingConfig,
     AutoFundingDecision,
     DecisionOutcome,
-    FundingSource,
     FundingTransaction,
     Trigger,
 )
-from funding.services import approvals, lifecycle, notices, pauses
+from funding.services import approvals, debit_authorizations, lifecycle, notices, pauses
 from funding.services import auto_funding_checks as checks
-from funding.services.auto_funding_checks import Declined, Situation, Undecidable
+from funding.services.auto_funding_checks import Attempt, Declined, Situation, Undecidable
 from funding.states import FundingStatus
-from networks.base import PaymentNetwork
 from tenants.actors import SYSTEM
 from webhooks.bodies import AutoFundingSkipped, BalanceLow
 
@@ -54,12 +52,12 @@ def evaluate(*, tenant_id: str, now: datetime) -> AutoFundingDecision | None:
         return None
     _note_low(situation)
     try:
-        source, network = checks.permit(situation)
+        attempt = checks.permit(situation)
     except Undecidable:
         return None
     except Declined as refusal:
         return _decline(situation, refusal)
-    return _fire(situation, source, network)
+    return _fire(situation, attempt)
 
 
 def evaluate_safely(*, tenant_id: str, now: datetime) -> bool:
@@ -156,13 +154,11 @@ def _situation(tenant_id: str, now: datetime) -> Situation | None:
     )
 
 
-def _fire(
-    situation: Situation, source: FundingSource, network: PaymentNetwork
-) -> AutoFundingDecision:
+def _fire(situation: Situation, attempt: Attempt) -> AutoFundingDecision:
     config, now = situation.config, situation.now
     deadline = requests.deadline(config.confirmation_threshold, amount=situation.amount, now=now)
     topup = lifecycle.TopUp(
-        source_id=source.pk,
+        source_id=attempt.source.pk,
         amount=situation.amount,
         method=config.funding_method,
         trigger=Trigger.AUTO_FUNDING,
@@ -171,11 +167,13 @@ def _fire(
     funding = lifecycle.start(
         topup,
         tenant_id=config.tenant_id,
-        network=network.name,
+        network=attempt.network.name,
         confirm_until=deadline,
         actor=SYSTEM,
         now=now,
     )
+    if attempt.authorization is not None:
+        debit_authorizations.attach(attempt.authorization, funding=funding, now=now)
     reason = "below_threshold" if deadline is None else _ask(situation, funding)
     _update(
         config, last_triggered_at=now, last_decline_reason="", paused_reason="", paused_until=None

@@ -19,6 +19,7 @@ from balance.selectors import Funds
 from common.errors import DomainError
 from funding import selectors
 from funding.errors import (
+    AuthorizationRequired,
     DailyLimitExceeded,
     FundingMethodNotSupported,
     FundingSourceNotAuthorized,
@@ -29,12 +30,20 @@ from funding.errors import (
 from funding.methods import METHODS
 from funding.models import (
     AutoFundingConfig,
+    DebitAuthorization,
     DecisionOutcome,
     FundingSource,
     FundingTransaction,
     Trigger,
 )
-from funding.services import auto_funding_month, limits, notices, pauses, sources
+from funding.services import (
+    auto_funding_month,
+    debit_authorizations,
+    limits,
+    notices,
+    pauses,
+    sources,
+)
 from funding.services.approval_policy import SUPERSEDED
 from funding.states import IN_FLIGHT
 from networks.base import PaymentNetwork
@@ -105,13 +114,15 @@ class Situation:
 
 @dataclass(kw_only=True)
 class Attempt:
-    """An attempt to add `amount` cents at `now`. The guards fill in `source` and `network`."""
+    """An attempt to add `amount` cents at `now`. The guards fill in `source`, `network` and, where
+    the debit needs one, `authorization`."""
 
     config: AutoFundingConfig
     amount: int
     now: datetime
     source: FundingSource = field(init=False)
     network: PaymentNetwork = field(init=False)
+    authorization: DebitAuthorization | None = None
 
 
 class Purpose(Enum):
@@ -152,9 +163,9 @@ def idle_until(*, tenant_id: str, now: datetime) -> datetime | None:
     return later if in_flight().filter(tenant_id=tenant_id).exists() else None
 
 
-def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:
-    """The account and the network that the money would come from. The source cannot be removed
-    before the transaction ends.
+def permit(situation: Situation) -> Attempt:
+    """The account and the network that the money would come from, and the authorization of the
+    debit. The source cannot be removed before the transaction ends.
 
     Raises Declined, after pausing auto-funding if the reason demands it, and Undecidable.
     """
@@ -171,7 +182,7 @@ def permit(situation: Situation) -> tuple[FundingSource, PaymentNetwork]:
                 now=now,
             )
         raise
-    return attempt.source, attempt.network
+    return attempt
 
 
 def obstacle_of(config: AutoFundingConfig, *, now: datetime) -> Declined | None:
@@ -246,6 +257,16 @@ def _no_source() -> Declined:
 
 def _source_can_be_debited(attempt: Attempt) -> None:
     sources.require_debitable(source=attempt.source, method=attempt.config.funding_method)
+
+
+def _debit_is_authorized(attempt: Attempt) -> None:
+    """Find the authorization of the debit. Raises AuthorizationRequired."""
+    attempt.authorization = debit_authorizations.for_rule(
+        attempt.config,
+        attempt.source,
+        mode=attempt.config.tenant.mode,
+        amount=attempt.amount,
+    )
 
 
 def _source_is_not_left_alone(attempt: Attempt) -> None:
@@ -334,6 +355,7 @@ GUARDS = (
             FundingSourceNotAuthorized.code,
         ),
     ),
+    Guard(_debit_is_authorized, (AuthorizationRequired.code,)),
     Guard(_source_is_not_left_alone, (notices.AFTER_FAILURE,)),
     Guard(_network_is_connected, (Reason.NO_NETWORK,)),
     Guard(

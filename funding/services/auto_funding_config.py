@@ -15,6 +15,7 @@ from balance import services as ledger
 from common import clock
 from common.errors import RuleViolation
 from funding import selectors
+from funding.agreements import Agreement
 from funding.errors import (
     AutoFundingChanged,
     FundingMethodNotSupported,
@@ -27,18 +28,22 @@ from funding.services import (
     approval_policy,
     authorizations,
     auto_funding,
+    debit_authorizations,
     limits,
     pauses,
     safeguards,
     sources,
 )
 from tenants.actors import Actor
+from tenants.models import Tenant
 from tenants.services import audit
 from transfers.errors import AmountAboveLimit
 
 CONFIRMATION_EMAILS_MAX = 10
 # What an approver is shown: a change of any of these withdraws the open approval.
 TERMS = ("enabled", "funding_amount", "funding_method", "source_id")
+# What the holder of an individual's account agrees to.
+_AUTHORIZED = {"enabled", "funding_amount", "funding_method", "source_id", "monthly_limit"}
 _REQUIRED = {
     "low_balance_threshold": "lowBalanceThreshold",
     "funding_amount": "fundingAmount",
@@ -62,16 +67,26 @@ class Changes(TypedDict, total=False):
 
 @transaction.atomic
 def configure(
-    *, tenant_id: str, changes: Changes, seen: str | None = None, actor: Actor, now: datetime
+    *,
+    tenant_id: str,
+    changes: Changes,
+    seen: str | None = None,
+    agreement: Agreement | None = None,
+    actor: Actor,
+    now: datetime,
 ) -> None:
     """Change the settings, then add money at once if the balance is low.
 
     `enabled: True` also ends any pause. `seen` is the `version_of` the settings that the person was
-    shown; None changes whatever is saved. Raises IncompleteAutoFunding, FundingMethodNotSupported,
+    shown; None changes whatever is saved. `agreement` is what the account holder agreed to for the
+    new settings. Raises IncompleteAutoFunding, FundingMethodNotSupported,
     FundingSourceUnusable, AmountAboveLimit, NotFound for an unknown source, AutoFundingChanged when
     the saved settings are not `seen`, FundingSourceNotAuthorized where the account holder has to
-    agree again first, and TooManySafeguardChanges.
+    agree again first, AuthorizationRequired where the holder has not agreed to these amounts, and
+    TooManySafeguardChanges.
     """
+    if agreement is not None:
+        _keep(agreement, tenant_id, changes, actor, now)
     ledger.lock_row(tenant_id=tenant_id)
     asked_until_now = approval_policy.approvers(tenant_id=tenant_id)
     saved = AutoFundingConfig.objects.filter(tenant_id=tenant_id).first()
@@ -82,6 +97,7 @@ def configure(
     for name, value in changes.items():
         setattr(config, name, value)
     _check(config, changes)
+    _require_authorization(config, changes)
     changed = _difference(before, config)
     if changed or saved is None:
         _save(config, changed, actor, now)
@@ -148,6 +164,30 @@ def _check(config: AutoFundingConfig, changes: Changes) -> None:
         {"funding_amount", "funding_method"}
     ):
         _require_amount_within_limit(config)
+
+
+def _keep(
+    agreement: Agreement, tenant_id: str, changes: Changes, actor: Actor, now: datetime
+) -> None:
+    """Record what the account holder agreed to, before the balance row is locked."""
+    source_id = changes.get("source_id")
+    chosen = authorizations.lock(tenant_id=tenant_id, source_id=source_id) if source_id else None
+    source = chosen or _lock_drawn(tenant_id)
+    if source is not None:
+        debit_authorizations.record(source=source, agreement=agreement, actor=actor, now=now)
+
+
+def _require_authorization(config: AutoFundingConfig, changes: Changes) -> None:
+    """Refuse amounts beyond what the account holder agreed to. Raises AuthorizationRequired."""
+    source_id = selectors.auto_funding_source_id(config) if config.enabled else None
+    if source_id is None or changes.keys().isdisjoint(_AUTHORIZED):
+        return
+    debit_authorizations.for_rule(
+        config,
+        sources.find(tenant_id=config.tenant_id, source_id=source_id),
+        mode=Tenant.objects.get(pk=config.tenant_id).mode,
+        amount=config.funding_amount or 0,
+    )
 
 
 def _chooses_account(changes: Changes) -> bool:

@@ -18,7 +18,7 @@ from funding.methods import METHODS
 from funding.models import FundingMethod, SourceType, VerificationMethod
 from networks import bank_details, links, routing
 from networks.bank_details import BankDetails
-from networks.base import BankAccount, PaymentNetwork
+from networks.base import BankAccount, HolderType, PaymentNetwork
 from networks.links import base as providers
 
 _REFUSAL_OF = MappingProxyType[type[providers.LinkError], tuple[type[DomainError], str]](
@@ -52,7 +52,9 @@ class Draft:
     """A bank account that passed every check outside the database and is not stored yet.
 
     `linked` is what the provider said, `consent_id` the consent that keeps the account open, if
-    there is one. `deposits` are the amounts (cents) of the two micro-deposits; None: none are sent.
+    there is one. `is_holder_known`: whether anybody said whose account it is; if not, it is treated
+    as an individual's, for which more is asked. `deposits` are the amounts (cents) of the two
+    micro-deposits; None: none are sent.
     """
 
     type: SourceType
@@ -62,6 +64,7 @@ class Draft:
     supported_methods: list[str]
     linked: providers.LinkedAccount | None = None
     consent_id: str = ""
+    is_holder_known: bool = True
     deposits: tuple[int, int] | None = None
 
     @property
@@ -69,8 +72,11 @@ class Draft:
         return self.verification_method != VerificationMethod.MICRO_DEPOSITS
 
 
-def exchange(*, mode: str, token: str, account_id: str, holder_name: str) -> Draft:
-    """Look up the account behind a link provider's token.
+def exchange(
+    *, mode: str, token: str, account_id: str, holder_name: str, holder_type: str = ""
+) -> Draft:
+    """Look up the account behind a link provider's token. `holder_type` says whose account it is,
+    where the provider does not tell.
 
     Raises InvalidBankDetails, InvalidLinkToken, LinkAccountMismatch, LinkNeedsRepair,
     LinkProviderUnavailable.
@@ -81,7 +87,9 @@ def exchange(*, mode: str, token: str, account_id: str, holder_name: str) -> Dra
         raise errors.LinkProviderUnavailable("No bank-linking provider is connected yet.")
     with refusals():
         linked = provider.exchange(token, account_id)
-    return of_linked(linked, mode=mode, account_id=account_id, holder_name=holder_name)
+    return of_linked(
+        linked, mode=mode, account_id=account_id, holder_name=holder_name, holder_type=holder_type
+    )
 
 
 def of_linked(
@@ -90,6 +98,7 @@ def of_linked(
     mode: str,
     account_id: str,
     holder_name: str,
+    holder_type: str = "",
     consent_id: str = "",
 ) -> Draft:
     """Check an account that a provider opened. Raises InvalidLinkToken, LinkAccountMismatch."""
@@ -97,13 +106,14 @@ def of_linked(
         raise errors.LinkAccountMismatch("The provider opened another account.")
     if not bank_details.can_be_debited(linked.routing_number, linked.account_number):
         raise errors.InvalidLinkToken("The account behind this token cannot be debited.")
+    said = linked.holder_type or (HolderType(holder_type) if holder_type else None)
     return Draft(
         type=SourceType.LINKED,
         account=BankAccount(
             routing_number=linked.routing_number,
             account_number=linked.account_number,
             holder_name=holder_name,
-            holder_type=linked.holder_type,
+            holder_type=said or HolderType.INDIVIDUAL,
             account_type=linked.account_type,
         ),
         bank_name=linked.bank_name[: bank_details.BANK_NAME_MAX],
@@ -111,6 +121,7 @@ def of_linked(
         supported_methods=methods_of(mode),
         linked=linked,
         consent_id=consent_id,
+        is_holder_known=said is not None,
     )
 
 

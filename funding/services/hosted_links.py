@@ -10,10 +10,12 @@ from datetime import datetime
 
 from common import crypto
 from common.errors import DomainError
+from funding.agreements import Agreement
 from funding.errors import LinkProviderUnavailable
 from funding.models import FundingSource
 from funding.services import consents, drafts, linking
 from networks import bank_details, links
+from networks.base import HolderType
 from networks.links.base import HostedLinks, LinkModule
 from tenants.actors import Actor
 
@@ -56,10 +58,12 @@ def finish(
     public_token: str,
     account_id: str,
     holder_name: str,
+    agreement: Agreement | None = None,
     actor: Actor,
     now: datetime,
 ) -> FundingSource:
-    """Turn what the module handed over into a bank account of the tenant.
+    """Turn what the module handed over into a bank account of the tenant. `agreement` is kept
+    where the account is an individual's.
 
     Raises what `drafts.exchange` and `linking.add` do.
     """
@@ -78,7 +82,14 @@ def finish(
             holder_name=holder_name,
             consent_id=consent.pk,
         )
-        return linking.add(tenant_id=tenant_id, draft=draft, actor=actor, now=now)
+        is_meant = draft.account.holder_type == HolderType.INDIVIDUAL
+        return linking.add(
+            tenant_id=tenant_id,
+            draft=draft,
+            agreement=agreement if is_meant else None,
+            actor=actor,
+            now=now,
+        )
     except DomainError:
         consents.discard(consent_id=consent.pk, now=now)
         raise

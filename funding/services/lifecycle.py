@@ -21,6 +21,7 @@ from common import ids
 from common.engine.transactions import before_commit
 from common.engine.wakeups import enqueue_on_commit
 from common.state import Step
+from funding.agreements import Agreement
 from funding.methods import METHODS
 from funding.models import (
     SOURCE_TYPE,
@@ -75,7 +76,8 @@ class Move:
 
 @dataclass(frozen=True, kw_only=True)
 class TopUp:
-    """What is asked for. `amount` is cents; `id` will be that of the funding."""
+    """What is asked for. `amount` is cents; `id` will be that of the funding; `agreement` is what
+    the account holder agreed to for it."""
 
     source_id: str
     amount: int
@@ -83,6 +85,7 @@ class TopUp:
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     trigger: Trigger = Trigger.TOPUP
+    agreement: Agreement | None = None
     id: str = field(default_factory=partial(ids.new, "ftx"))
 
 

@@ -6,9 +6,16 @@ from datetime import datetime
 
 from django.db import transaction
 
+from funding.agreements import Agreement
 from funding.errors import DuplicateFundingSource, TooManyFundingSources
 from funding.models import FundingSource
-from funding.services import authorizations, consents, sources, verifications
+from funding.services import (
+    authorizations,
+    consents,
+    debit_authorizations,
+    sources,
+    verifications,
+)
 from funding.services.drafts import Draft
 from funding.states import SourceStatus
 from tenants.actors import Actor
@@ -19,8 +26,16 @@ SOURCES_PER_TENANT_MAX = 20
 
 
 @transaction.atomic
-def add(*, tenant_id: str, draft: Draft, actor: Actor, now: datetime) -> FundingSource:
+def add(
+    *,
+    tenant_id: str,
+    draft: Draft,
+    agreement: Agreement | None = None,
+    actor: Actor,
+    now: datetime,
+) -> FundingSource:
     """Store a checked bank account. The tenant's first usable account becomes its default.
+    `agreement` is what its holder agreed to.
 
     Additions of one tenant run one after the other, so that an account sent twice at once is
     refused as a duplicate. Raises DuplicateFundingSource, TooManyFundingSources,
@@ -46,6 +61,8 @@ def add(*, tenant_id: str, draft: Draft, actor: Actor, now: datetime) -> Funding
         details=sources.description(source),
         now=now,
     )
+    if agreement is not None:
+        debit_authorizations.record(source=source, agreement=agreement, actor=actor, now=now)
     return source
 
 
@@ -60,6 +77,7 @@ def _from_draft(tenant: Tenant, draft: Draft, now: datetime) -> FundingSource:
         bank_name=draft.bank_name,
         link_account_id=draft.linked.account_id if draft.linked else "",
         supported_methods=draft.supported_methods,
+        is_holder_known=draft.is_holder_known,
         created_at=now,
     )
     if draft.linked:

@@ -10,10 +10,15 @@ from typing import Any
 
 from balance import selectors as balances
 from common import clock
-from funding.models import AutoFundingConfig, FundingTransaction
+from funding.models import (
+    AutoFundingConfig,
+    DebitAuthorization,
+    FundingSource,
+    FundingTransaction,
+)
 from networks import return_codes
 from tenants import selectors as tenants
-from tenants.models import Tenant
+from tenants.models import ActorType, Role, Tenant
 from tenants.services import emails
 from webhooks.bodies import AutoFundingPaused, AutoFundingSkipped, BalanceLow
 from webhooks.services import events
@@ -23,6 +28,7 @@ AFTER_FAILURE = "waiting_after_failure"
 RUNAWAY = "too_many_firings"
 BY_A_PERSON = "paused_by_a_person"
 SOURCE_REMOVED = "funding_source_removed"
+AUTHORIZATION_REVOKED = "authorization_revoked"
 RETURNED = "bank_returned_"
 PAUSES = {
     AFTER_FAILURE: (
@@ -40,6 +46,10 @@ PAUSES = {
     SOURCE_REMOVED: (
         "The bank account it used was removed.",
         "Choose another bank account and switch auto-funding on again.",
+    ),
+    AUTHORIZATION_REVOKED: (
+        "The account holder revoked the authorization to debit the bank account.",
+        "Authorize it again in the settings of auto-funding, or choose another bank account.",
     ),
 }
 _UNKNOWN_PAUSE = ("Somebody has to look at it.", "Switch auto-funding on again when it is settled.")
@@ -111,6 +121,33 @@ def returned(*, funding: FundingTransaction, now: datetime) -> None:
         "funding_transaction_id": funding.pk,
     }
     _mail_people(tenants.tenant(funding.tenant_id), "funding_returned", facts, now)
+
+
+def authorized(*, authorization: DebitAuthorization, source: FundingSource, now: datetime) -> None:
+    """Mail a copy of what was agreed to the person who gave it and to the owners."""
+    owners = tenants.member_emails(tenant_id=source.tenant_id, roles=(Role.OWNER,))
+    giver = tenants.people_and_keys([authorization.accepted_by_id])
+    is_person = authorization.accepted_by_type == ActorType.USER
+    facts = {
+        "tenant_name": tenants.tenant(source.tenant_id).name,
+        "authorization_id": authorization.pk,
+        "bank_name": source.bank_name,
+        "last4": source.last4,
+        "holder_name": source.account_holder_name,
+        "text": authorization.text,
+        "amount_rule": authorization.amount_rule,
+        "accepted_at": clock.text_of(authorization.accepted_at),
+        "given_by": giver.get(authorization.accepted_by_id, ""),
+        "revocation": authorization.revocation,
+    }
+    for address in sorted({*owners, *(giver.values() if is_person else ())}):
+        emails.queue(
+            tenant_id=source.tenant_id,
+            to=address,
+            template="authorization_copy",
+            context=facts,
+            now=now,
+        )
 
 
 def low(*, tenant: Tenant, data: BalanceLow, now: datetime) -> None:

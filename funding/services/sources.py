@@ -27,9 +27,10 @@ from funding.errors import (
 )
 from funding.methods import METHODS
 from funding.models import FundingSource, FundingTransaction
-from funding.services import consents, notices, pauses
+from funding.services import consents, debit_authorizations, notices, pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
+from networks.base import HolderType
 from networks.return_codes import ReturnCode
 from tenants.actors import Actor
 from tenants.models import Tenant
@@ -53,6 +54,7 @@ class Standing(NamedTuple):
     supported_methods: Sequence[str]
     last_return_code: str
     authorization_ended_at: datetime | None
+    account_holder_type: str
 
 
 def find(*, tenant_id: str, source_id: str) -> FundingSource:
@@ -121,6 +123,28 @@ def make_default(*, tenant_id: str, source_id: str, actor: Actor, now: datetime)
 
 
 @transaction.atomic
+def tell_holder(
+    *, tenant_id: str, source_id: str, holder_type: HolderType, actor: Actor, now: datetime
+) -> FundingSource:
+    """Record whose account it is, where the provider did not tell. It is said once: a second answer
+    changes nothing. Raises NotFound."""
+    source = lock_for_change(tenant_id=tenant_id, source_id=source_id)
+    if source.is_holder_known:
+        return source
+    source.is_holder_known, source.account_holder_type = True, holder_type
+    source.save(update_fields=("is_holder_known", "account_holder_type"))
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="funding_source.holder_told",
+        subject_id=source.pk,
+        details={**description(source), "kind": str(holder_type)},
+        now=now,
+    )
+    return source
+
+
+@transaction.atomic
 def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> FundingSource:
     """Never draw from this account again, and pause the auto-funding that used it. Repeatable.
 
@@ -140,6 +164,9 @@ def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> Fu
         source=source, status=SourceStatus.REMOVED, now=now, removed_at=now, is_default=False
     )
     consents.release(source=source, now=now)
+    debit_authorizations.end_all(
+        source=source, because=debit_authorizations.ACCOUNT_REMOVED, actor=actor, now=now
+    )
     audit.record(
         tenant_id=tenant_id,
         actor=actor,
@@ -185,6 +212,7 @@ def _remember(source: FundingSource, return_code: str, now: datetime) -> None:
         source.last_return_code = return_code
     if answer.ends_authorization:
         source.authorization_ended_at = now
+        debit_authorizations.end_all(source=source, because=return_code[:40], now=now)
     source.save(update_fields=("last_return_code", "authorization_ended_at"))
     if source.status == SourceStatus.ACTIVE and answer.ends_account:
         set_status(source=source, status=SourceStatus.ERRORED, now=now)

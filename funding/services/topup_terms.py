@@ -33,6 +33,7 @@ class Terms(NamedTuple):
 
     limits: Limits
     approved_above: int | None
+    holder_type: str
 
 
 def lock(*, tenant_id: str, mode: str, source_id: str, method: str) -> Terms:
@@ -46,8 +47,9 @@ def lock(*, tenant_id: str, mode: str, source_id: str, method: str) -> Terms:
     row = sources.found(is_id(source_id, "fs") and sql.first(_LOCK, values))
     threshold, rest = row[0], row[1:]
     own = OwnLimits(*rest[: len(OwnLimits._fields)])
-    sources.require_debitable(source=Standing(*rest[len(own) :]), method=method)
-    return Terms(limits.in_force(own, mode=mode), threshold)
+    source = Standing(*rest[len(own) :])
+    sources.require_debitable(source=source, method=method)
+    return Terms(limits.in_force(own, mode=mode), threshold, source.account_holder_type)
 
 
 def approval_deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:

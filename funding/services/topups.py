@@ -13,7 +13,14 @@ from common.ids import is_id
 from funding.errors import FundingMethodNotSupported
 from funding.methods import METHODS
 from funding.models import FundingTransaction
-from funding.services import approvals, auto_funding, lifecycle, limits, topup_terms
+from funding.services import (
+    approvals,
+    auto_funding,
+    debit_authorizations,
+    lifecycle,
+    limits,
+    topup_terms,
+)
 from funding.services.lifecycle import TopUp
 from funding.states import FundingStatus
 from networks.base import PaymentNetwork
@@ -31,12 +38,20 @@ def request(
     """Reserve a top-up; the money moves later.
 
     Raises NotFound, FundingSourceNotVerified, FundingSourceUnusable, FundingMethodNotSupported,
-    FundingSourceNotAuthorized, AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded,
-    BalanceOutOfRange.
+    FundingSourceNotAuthorized, AuthorizationRequired, AmountAboveLimit, DailyLimitExceeded,
+    MonthlyLimitExceeded, BalanceOutOfRange.
     """
     network = _network_for(mode, topup.method)
     terms = topup_terms.lock(
         tenant_id=tenant_id, mode=mode, source_id=topup.source_id, method=topup.method
+    )
+    authorization = debit_authorizations.for_topup(
+        tenant_id=tenant_id,
+        mode=mode,
+        holder_type=terms.holder_type,
+        topup=topup,
+        actor=actor,
+        now=now,
     )
     limits.check(
         terms.limits, tenant_id=tenant_id, method=topup.method, amount=topup.amount, now=now
@@ -50,6 +65,8 @@ def request(
         actor=actor,
         now=now,
     )
+    if authorization is not None:
+        debit_authorizations.attach(authorization, funding=funding, now=now)
     if deadline is not None:
         approvals.request(
             funding=funding, reason="A top-up above the amount that needs no approval.", now=now

@@ -16,7 +16,7 @@ class LinkedAccount:
     routing_number: str
     account_number: str = field(repr=False)
     account_type: AccountType
-    holder_type: HolderType
+    holder_type: HolderType | None  # None: the provider does not tell
     bank_name: str
     # Some banks make a new ("tokenized") number at every linking. These are the digits by which
     # people know the account, and an id that stays the same at every linking.

@@ -86,11 +86,11 @@ def _linked(
     )
 
 
-def _holder_type(account: Mapping[str, Any]) -> HolderType:
-    """Whether a person or a business holds the account. Plaid does not know it for every bank; our
-    customers are businesses."""
-    is_personal = account.get("holder_category") == "personal"
-    return HolderType.INDIVIDUAL if is_personal else HolderType.BUSINESS
+def _holder_type(account: Mapping[str, Any]) -> HolderType | None:
+    """Whose account it is; None where Plaid does not know (`unrecognized`) or does not say."""
+    told = account.get("holder_category")
+    known = {"personal": HolderType.INDIVIDUAL, "business": HolderType.BUSINESS}
+    return known.get(told) if isinstance(told, str) else None
 
 
 def _lasting_id(account: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from tenants.actors import SYSTEM, staff
 from tests.balance.builders import fund, movement
 from tests.browser.conftest import DESK, PHONE
 from tests.builders import NOW, make_auto_funding, make_endpoint, make_funding, make_source
+from tests.funding.agreeing import agree
 from tests.payments.builders import account, pay, run_due
 
 pytestmark = [
@@ -35,6 +36,7 @@ SIGNED_IN = (
     "/dashboard/bank-accounts/enter",
     "/dashboard/bank-accounts/pick",
     "/dashboard/bank-accounts/link",
+    "/dashboard/bank-accounts/authorizations",
     "/dashboard/topup/",
     "/dashboard/pay/",
     "/dashboard/payments",
@@ -120,6 +122,7 @@ class TestNothingIsWrong:
             *SIGNED_IN,
             f"/dashboard/statements/{NOW:%Y-%m}",
             f"/dashboard/bank-accounts/{revoked.pk}/authorize",
+            f"/dashboard/bank-accounts/authorizations/{agree(revoked).pk}",
         )
 
         assert looked_at(visit(dana, scheme=scheme, viewport=viewport), paths) == {}

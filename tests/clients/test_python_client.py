@@ -23,10 +23,10 @@ from ballast_client import (
     requests,
     verify,
 )
-from ballast_client.types import BankAccountIn
+from ballast_client.types import AuthorizationIn, BankAccountIn
 
 from common.clock import utc_now
-from funding.models import FundingTransaction
+from funding.models import DebitAuthorization, FundingTransaction
 from payments.services import approval_settings
 from tenants.actors import SYSTEM
 from tests import document
@@ -97,6 +97,28 @@ class TestCalls:
 
         assert ballast.send(calls.funding_transaction(funding["id"]))["status"] == "completed"
         assert ballast.send(calls.balance_summary())["availableBalance"] == 25_000
+
+    def test_what_the_account_holder_agreed_to_goes_along(self, ballast):
+        given: AuthorizationIn = {
+            "type": "recurring",
+            "text": "I agree to be debited.",
+            "acceptedAt": "2026-01-05T10:00:00Z",
+            "ip": "203.0.113.7",
+            "maxAmount": 50_000,
+        }
+        source = ballast.send(
+            calls.enter_account(
+                account_number="000123456789",
+                routing_number="021000021",
+                account_holder_name="Jo Doe",
+                account_holder_type="individual",
+                authorization=given,
+            )
+        )
+        ballast.send(calls.top_up(100, funding_source_id=source["id"], authorization={**given}))
+
+        kept = DebitAuthorization.objects.values_list("amount_max", "debits__funding__amount")
+        assert sorted(kept, key=str) == [(50_000, 100), (50_000, None)]
 
     def test_a_list_is_followed_over_its_pages(self, ballast, tenant, source):
         made = {top_up(tenant, source=source).pk for _ in range(5)}

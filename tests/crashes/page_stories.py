@@ -18,6 +18,7 @@ from funding.models import Confirmation, FundingSource, SourceVerification
 from funding.services import auto_funding
 from payments.models import PaymentConfirmation
 from payments.services import approval_settings, recipients
+from tenants import actors
 from tenants.actors import SYSTEM
 from tenants.models import ApiKey, Invitation, Membership, Mode, OutgoingEmail, Role
 from tenants.services import emails, invitations
@@ -25,6 +26,7 @@ from tests.builders import make_key, make_linked_source, make_source, make_tenan
 from tests.crashes.api_stories import failed_delivery
 from tests.crashes.every_call import Story
 from tests.crashes.world import Act, World
+from tests.funding.agreeing import agree
 from tests.payments.builders import account
 from tests.plaid import ACCOUNT_ID, PUBLIC_TOKEN
 
@@ -218,6 +220,17 @@ def authorize(world: World) -> Act:
     return form(world, "bank_account_authorize", world.source.pk)
 
 
+def tell_holder(world: World) -> Act:
+    FundingSource.objects.filter(pk=world.source.pk).update(is_holder_known=False)
+    return form(world, "bank_account_holder", world.source.pk, holder_type="individual")
+
+
+def revoke_authorization(world: World) -> Act:
+    world.low()
+    kept = agree(world.source, actor=actors.user(world.owner.pk))
+    return form(world, "authorization_revoke", kept.pk)
+
+
 def remove_source(world: World) -> Act:
     world.low()
     return form(world, "bank_account_remove", world.source.pk)
@@ -309,6 +322,8 @@ BEGINNINGS: dict[str, Begin] = {
         world, "bank_account_default", second_source(world).pk
     ),
     "bank_account_authorize": authorize,
+    "bank_account_holder": tell_holder,
+    "authorization_revoke": revoke_authorization,
     "bank_account_remove": remove_source,
     "bank_account_verify": verify,
     "api_key_issue": plain("api_key_issue", name="billing", scopes=["balance:read"]),

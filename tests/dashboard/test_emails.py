@@ -61,6 +61,18 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         },
         "text": "one line of JSON",
     },
+    "authorization_copy": {
+        "tenant_name": TENANT,
+        "authorization_id": "dau_1",
+        "bank_name": "First Platypus Bank",
+        "last4": "6789",
+        "holder_name": "Jo <b>Doe</b>",
+        "text": "I authorize Ballast to debit my account for as long as I do not revoke it. " * 8,
+        "amount_rule": "At most $500.00 each time, whenever the balance is low.",
+        "accepted_at": "2026-11-20T15:04:00Z",
+        "given_by": "dana@acme.example",
+        "revocation": "In the dashboard, under Bank accounts, Authorizations.",
+    },
     "auto_funding_paused": {
         "tenant_name": TENANT,
         "reason": "The bank answered R03, no account.",
@@ -233,6 +245,7 @@ class TestWayOn:
         [
             ("auto_funding_paused", {}, "/dashboard/auto-funding"),
             ("auto_funding_skipped", {}, "/dashboard/auto-funding"),
+            ("authorization_copy", {}, "/dashboard/bank-accounts/authorizations/dau_1"),
             ("funding_returned", {}, "/dashboard/funding/ftx_1"),
             ("review", {}, "/dashboard/payments/pay_1"),
             ("review", {"noun": "funding", "reference": "ftx_1"}, "/dashboard/funding/ftx_1"),

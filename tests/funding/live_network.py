@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,8 +12,10 @@ from funding.models import FundingSource, SourceVerification
 from networks import registry, schemes
 from networks.base import (
     Accepted,
+    Answer,
     BankAccount,
     Capabilities,
+    Instruction,
     InstructionRefused,
     Method,
     NetworkEvent,
@@ -26,12 +28,15 @@ from tests.builders import make_source
 
 @dataclass
 class LiveNetwork:
-    """`outages`: how many calls find it down. `refuses`: whether it takes deposits at all."""
+    """`outages`: how many calls find it down. `refuses`: whether it takes deposits at all.
+    `loses_answers`: it takes instructions and says nothing."""
 
     outages: int = 0
     refuses: bool = False
     name: str = "live"
     sent: list[tuple[str, str, tuple[int, int]]] = field(default_factory=list)
+    instructions: dict[str, Instruction] = field(default_factory=dict)
+    loses_answers: bool = False
     events: list[NetworkEvent] = field(default_factory=list)
 
     @property
@@ -55,6 +60,17 @@ class LiveNetwork:
             raise InstructionRefused(code="R13", reason="no such bank")
         self.sent.append((instruction_id, account.account_number, amounts))
         return Accepted(reference="live-1")
+
+    def submit_many(
+        self, instructions: Sequence[Instruction], *, now: datetime
+    ) -> Mapping[str, Answer]:
+        self.instructions |= {each.id: each for each in instructions}
+        if self.loses_answers:
+            raise NetworkUnavailable("no answer")
+        return {each.id: Accepted(reference=each.id) for each in instructions}
+
+    def find(self, instruction_id: str) -> Accepted | None:
+        return Accepted(reference=instruction_id) if instruction_id in self.instructions else None
 
     def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> list[NetworkEvent]:
         return self.events[:limit]

@@ -17,6 +17,7 @@ from tenants.models import Tenant, TenantStatus
 from tenants.services import switches
 from tenants.switches import SwitchKind
 from tests.builders import make_auto_funding, make_funding, make_source
+from tests.funding.agreeing import agree, revoke
 
 
 def ready(tenant: Tenant) -> None:
@@ -92,6 +93,11 @@ def _paused(tenant: Tenant) -> None:
     pauses.pause_by_hand(tenant_id=tenant.pk, actor=SYSTEM, now=utc_now())
 
 
+def _revoked(tenant: Tenant) -> None:
+    kept = agree(FundingSource.objects.get(tenant=tenant), now=utc_now())
+    revoke(kept, now=utc_now())
+
+
 OBSTACLES: list[tuple[str, Callable[[Tenant], None]]] = [
     ("auto_funding_monthly_limit", _capped),
     ("daily_limit_exceeded", _over_a_day),
@@ -108,6 +114,7 @@ OBSTACLES: list[tuple[str, Callable[[Tenant], None]]] = [
     ("tenant_suspended", _suspended),
     ("paused_by_a_person", _paused),
     ("funding_source_removed", _removed),
+    ("authorization_revoked", _revoked),
     ("funding_stopped", _stopped),
     ("funding_stopped", lambda tenant: _stopped(tenant, network="sandbox")),
     ("funding_stopped", lambda tenant: _stopped(tenant, tenant_id=tenant.pk)),

@@ -169,7 +169,7 @@ class TestEndedAccount:
         )
         sources.note_return(source=funding.source, return_code="R07", now=NOW)
 
-        FUNDING.refresh([claimed])
+        FUNDING.refresh([claimed], NOW)
         with pytest.raises(InstructionRefused) as refusal:
             FUNDING.require_sendable(claimed)
 

@@ -78,7 +78,9 @@ class TestLockUsable:
         source = make_source(acme)
 
         assert self.lock(source) == topup_terms.Terms(
-            limits.in_force(limits.OwnLimits(), mode=acme.mode), approved_above=None
+            limits.in_force(limits.OwnLimits(), mode=acme.mode),
+            approved_above=None,
+            holder_type="business",
         )
 
     def test_refuses_an_unproven_account(self, acme):

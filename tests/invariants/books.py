@@ -30,6 +30,7 @@ from tests.builders import (
     make_source,
     make_tenant,
 )
+from tests.funding import agreeing
 from tests.funding import builders as funding
 from tests.payments import asking
 from tests.payments import builders as payments
@@ -94,9 +95,11 @@ def _money_in(tenant: Any, rival: Any) -> Names:
         "f_rival": funding.top_up(rival, amount=4_000, now=now),
     }
     funding.run_due(now=now)
+    agreed = agreeing.make_individual(tenant, account_number="4443332")
+    given = agreeing.agree(agreed)
     made["fp"] = funding.top_up(tenant, amount=777, source=others["stays"], now=now)
     funding.run_due(now=now)
-    sources = {"src": source.pk, "src2": others["src2"].pk}
+    sources = {"src": source.pk, "src2": others["src2"].pk, "dau": given.pk}
     return sources | {name: row.pk for name, row in made.items()}
 
 

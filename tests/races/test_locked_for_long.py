@@ -76,7 +76,7 @@ def test_a_row_that_stays_locked_ends_no_run_that_broke(acme):
     is_claimed, is_locked = Event(), Event()
 
     class Broken(PaymentTransfer):
-        def refresh(self, rows):
+        def refresh(self, rows, now):
             is_claimed.set()
             assert is_locked.wait(10)
             raise RuntimeError("a bug")

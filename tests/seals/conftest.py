@@ -13,6 +13,7 @@ from balance import proposals
 from balance import services as ledger
 from common.clock import utc_now
 from funding.models import AutoFundingDecision, Confirmation, FundingEvent, FundingTransaction
+from funding.services import debit_authorizations
 from payments.models import Payment, PaymentConfirmation
 from seals import rounds
 from seals.verification import Proof
@@ -20,6 +21,7 @@ from tenants.actors import SYSTEM, Actor
 from tenants.models import ActorType, Tenant, User
 from tenants.services import audit
 from tests.builders import ApiClient, make_key, make_source
+from tests.funding.agreeing import agree, revoke
 from transfers.inbox.models import HandSettlement, InboundEvent
 
 RECIPIENT = {
@@ -79,6 +81,9 @@ def _decisions(acme: Tenant, now: datetime) -> None:
         "decided_at": now,
         "decided_by": "a@acme.example",
     }
+    agreed = agree(funding.source, now=now)
+    debit_authorizations.attach(agreed, funding=funding, now=now)
+    revoke(agreed, now=now)
     Confirmation.objects.create(funding=funding, source=funding.source, amount=1, **decided)
     PaymentConfirmation.objects.create(payment=payment, amount=1, **decided)
     figures = {"available": 1, "in_flight": 1, "threshold": 1, "amount": 1}

@@ -11,6 +11,7 @@ from typing import Any
 
 from ballast_client.requests import Call, ListCall
 from ballast_client.types import (
+    AuthorizationIn,
     AutoFundingConfig,
     BalanceSummary,
     BalanceTransaction,
@@ -50,6 +51,7 @@ def top_up(
     method: Method = "ach_debit",
     description: str = "",
     metadata: Mapping[str, str] | None = None,
+    authorization: AuthorizationIn | None = None,
     idempotency_key: str | None = None,
 ) -> Call[FundingTransaction]:
     """Ask for `amount` cents. Name the idempotency key yourself where your program may restart."""
@@ -59,6 +61,7 @@ def top_up(
         "fundingMethod": method,
         "description": description,
         "metadata": dict(metadata or {}),
+        **_agreed(authorization),
     }
     return _write("POST", "/balance/topup", body, idempotency_key)
 
@@ -141,12 +144,21 @@ def remove_recipient(recipient_id: str) -> Call[Json]:
 
 
 def link_account(
-    link_processor_token: str, link_account_id: str, *, account_holder_name: str
+    link_processor_token: str,
+    link_account_id: str,
+    *,
+    account_holder_name: str,
+    account_holder_type: str | None = None,
+    authorization: AuthorizationIn | None = None,
 ) -> Call[FundingSource]:
+    """`account_holder_type` counts where the provider does not tell whose account it is."""
+    told = {} if account_holder_type is None else {"accountHolderType": account_holder_type}
     body = {
         "linkProcessorToken": link_processor_token,
         "linkAccountId": link_account_id,
         "accountHolderName": account_holder_name,
+        **told,
+        **_agreed(authorization),
     }
     return _write("POST", "/balance/funding-sources", body)
 
@@ -158,8 +170,10 @@ def enter_account(
     account_holder_name: str,
     account_holder_type: str = "business",
     account_type: str = "checking",
+    authorization: AuthorizationIn | None = None,
 ) -> Call[FundingSource]:
     body = {
+        **_agreed(authorization),
         "accountNumber": account_number,
         "routingNumber": routing_number,
         "accountHolderName": account_holder_name,
@@ -286,6 +300,10 @@ def sandbox_payment_confirmation(payment_id: str) -> Call[Json]:
 def sandbox_process_due() -> Call[Json]:
     """Run all due work now. Sandbox tenants only."""
     return _write("POST", "/sandbox/process-due")
+
+
+def _agreed(authorization: AuthorizationIn | None) -> dict[str, AuthorizationIn]:
+    return {} if authorization is None else {"authorization": authorization}
 
 
 def _write(

@@ -75,6 +75,16 @@ class FundingTransaction(TypedDict):
     updatedAt: str
 
 
+class AuthorizationIn(TypedDict):
+    """What the holder of an individual's account agreed to, on your own pages."""
+
+    type: Literal["single", "recurring"]
+    text: str
+    acceptedAt: str
+    ip: str
+    maxAmount: NotRequired[int]
+
+
 class BankAccountIn(TypedDict):
     accountNumber: str
     routingNumber: str

@@ -12,7 +12,13 @@ from django.urls import NoReverseMatch, get_resolver, reverse
 from api.models import ApiRequest
 from balance import services as ledger
 from common.clock import utc_now
-from funding.models import AutoFundingDecision, Confirmation, FundingSource, FundingTransaction
+from funding.models import (
+    AutoFundingDecision,
+    Confirmation,
+    DebitAuthorization,
+    FundingSource,
+    FundingTransaction,
+)
 from funding.services import approval_sweeps
 from funding.states import FundingStatus, SourceStatus
 from payments.models import Payment, Recipient
@@ -31,6 +37,7 @@ from tests.builders import (
     make_source,
     publish,
 )
+from tests.funding.agreeing import agree
 from tests.funding.builders import run_due as run_funding
 from tests.funding.builders import top_up
 from tests.payments.builders import account, pay
@@ -51,7 +58,7 @@ PAGES = {
     "statement": 9,
     "funding": 6,
     "funding?show=failed": 6,
-    "funding_detail": 8,
+    "funding_detail": 9,
     "topup": 8,
     "pay": 6,
     "payments": 8,
@@ -73,7 +80,10 @@ PAGES = {
     "bank_account_pick": 4,
     "bank_account_link": 4,
     "bank_account_authorize": 6,
+    "bank_account_holder": 5,
     "bank_account_remove": 9,
+    "authorizations": 6,
+    "authorization": 7,
     "bank_account_verify": 6,
     "team": 7,
     "team_invite": 4,
@@ -104,6 +114,8 @@ PAGES = {
 NO_PAGES = {
     "approval_resend",
     "audit_log_csv",
+    "authorization_revoke",
+    "authorizations_csv",
     "auto_funding_pause",
     "auto_funding_preview",
     "auto_funding_resume",
@@ -155,6 +167,7 @@ def _grow_money(tenant, source, suffix):
     make_funding(tenant, source, status=FundingStatus.FAILED)
     make_funding(tenant, source, status=FundingStatus.RESERVED, amount=1_000)
     make_source(tenant, account_number=f"50001{suffix}")
+    agree(source, amount_max=1_000)
     fund(tenant, 100_000)
     ledger.lock(**movement(tenant, 100))
     payee = recipients.save(
@@ -217,6 +230,7 @@ def _first(tenant):
         "payment_id": Payment.objects.filter(**mine),
         "recipient_id": Recipient.objects.filter(**mine, is_saved=True),
         "approval_id": Confirmation.objects.filter(**mine),
+        "authorization_id": DebitAuthorization.objects.filter(**mine),
         "source_id": FundingSource.objects.filter(**mine, status=SourceStatus.PENDING_VERIFICATION),
         "membership_id": Membership.objects.filter(**mine),
         "key_id": ApiKey.objects.filter(**mine),

@@ -31,6 +31,7 @@ from tests.builders import (
     make_source,
     publish,
 )
+from tests.funding.agreeing import agree
 from tests.payments.builders import account, pay
 from webhooks.models import WebhookDelivery
 
@@ -92,7 +93,12 @@ RULES = {
     "bank_account_routing": Rule(MONEY),
     "bank_account_default": Rule(None, MONEY),
     "bank_account_authorize": Rule(MONEY, MONEY),
+    "bank_account_holder": Rule(MONEY, MONEY),
     "bank_account_remove": Rule(MONEY, MONEY),
+    "authorizations": Rule(EVERYBODY),
+    "authorizations_csv": Rule(EVERYBODY),
+    "authorization": Rule(EVERYBODY),
+    "authorization_revoke": Rule(None, MONEY),
     "bank_account_verify": Rule(MONEY, MONEY),
     "api_keys": Rule(MONEY),
     "api_key_issue": Rule(OWNER, OWNER),
@@ -179,6 +185,7 @@ def things(acme, people):
     return {
         "source_id": source.pk,
         "funding_id": make_funding(acme, source).pk,
+        "authorization_id": agree(source).pk,
         "approval_id": Confirmation.objects.get().pk,
         "key_id": key.pk,
         "endpoint_id": delivery.endpoint_id,

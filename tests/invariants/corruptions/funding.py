@@ -211,6 +211,12 @@ FUNDING = [
         "UPDATE funding_confirmation SET decision = 'declined' WHERE funding_id = '{fc}'",
     ),
     Damage(
+        "45 what an account holder agreed to",
+        SEAL,
+        "seal_rows",
+        "UPDATE funding_debitauthorization SET amount_max = 1 WHERE id = '{dau}'",
+    ),
+    Damage(
         "44h a funding's approval whose line in the audit log is of another moment",
         USUAL,
         "funding_answer_unwitnessed",

@@ -54,12 +54,12 @@ class TestExchange:
         [
             ("personal", HolderType.INDIVIDUAL),
             ("business", HolderType.BUSINESS),
-            ("unrecognized", HolderType.BUSINESS),
-            (None, HolderType.BUSINESS),
-            (["personal"], HolderType.BUSINESS),
+            ("unrecognized", None),
+            (None, None),
+            (["personal"], None),
         ],
     )
-    def test_takes_a_holder_for_a_business_unless_told_otherwise(
+    def test_knows_whose_account_it_is_only_where_it_is_told(
         self, plaid, provider, told, holder_type
     ):
         plaid.account = played.account(holder_category=told)

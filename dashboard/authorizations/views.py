@@ -1,0 +1,92 @@
+"""What holders of bank accounts agreed to: a list, each with its text, revoking, and a CSV file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from common.clock import utc_now
+from dashboard.authorizations.lines import CSV_HEADER, csv_rows, line
+from dashboard.shell import downloads
+from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
+from dashboard.shell.paging import page
+from funding import selectors
+from funding.models import DebitAuthorization
+from funding.services import debit_authorizations
+from tenants import actors
+from tenants import selectors as tenants
+
+_DEBITS_SHOWN = 20
+
+
+@require_safe
+@tenant_page()
+def authorizations(request: PageRequest) -> HttpResponse:
+    """All of the tenant, newest first."""
+    rows = selectors.authorizations(tenant_id=request.access.tenant.pk)
+    found = page(rows.annotate(served=Count("debits")), before=request.GET.get("before", ""))
+    names = _names(found.rows)
+    lines = [line(row, names=names, served=row.served) for row in found.rows]
+    return render(request, "dashboard/authorizations/list.html", {"lines": lines, "page": found})
+
+
+@require_safe
+@tenant_page()
+def download(request: PageRequest) -> StreamingHttpResponse:
+    """What a bank is sent that asks for proof: everything that is kept, but for account numbers."""
+    rows = selectors.authorizations(tenant_id=request.access.tenant.pk)
+    found = rows.prefetch_related("debits").order_by("-created_at", "-pk")
+    names = _names(rows)
+    return downloads.download(
+        "authorizations.csv",
+        CSV_HEADER,
+        csv_rows(found.iterator(chunk_size=500), names=names),
+        at="acceptedAt",
+    )
+
+
+@require_http_methods(["GET", "HEAD"])
+@tenant_page()
+def detail(request: PageRequest, authorization_id: str) -> HttpResponse:
+    """One, with the text as it was shown and what was drawn by it."""
+    row = _find(request, authorization_id)
+    debits = selectors.debits_of(row)
+    served = debits.count()
+    values = {
+        "line": line(row, names=_names([row]), served=served),
+        "row": row,
+        "debits": list(debits[:_DEBITS_SHOWN]),
+        "more": max(0, served - _DEBITS_SHOWN),
+    }
+    return render(request, "dashboard/authorizations/detail.html", values)
+
+
+@require_http_methods(["POST"])
+@tenant_form(*MONEY)
+def revoke(request: PageRequest, authorization_id: str) -> HttpResponse:
+    row = debit_authorizations.revoke(
+        tenant_id=request.access.tenant.pk,
+        authorization_id=authorization_id,
+        actor=actors.user(request.user.pk),
+        now=utc_now(),
+    )
+    if row.ended_because == debit_authorizations.REVOKED:
+        messages.success(request, "Revoked. What is not with the bank yet is not sent.")
+    return redirect("dashboard:authorization", row.pk)
+
+
+def _find(request: PageRequest, authorization_id: str) -> DebitAuthorization:
+    return debit_authorizations.find(
+        tenant_id=request.access.tenant.pk, authorization_id=authorization_id
+    )
+
+
+def _names(rows: Iterable[DebitAuthorization]) -> dict[str, str]:
+    """The names of the people and keys who gave or ended them."""
+    ids = {name for row in rows for name in (row.accepted_by_id, row.ended_by_id) if name}
+    return tenants.people_and_keys(ids)
