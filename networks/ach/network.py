@@ -5,35 +5,51 @@ It answers from rows alone, so it answers at once: files leave and come back by 
 
 from __future__ import annotations
 
+import re
+import secrets
+import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from datetime import time as clock_time
+from types import MappingProxyType
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from common import crypto
 from common.engine.lookups import one_of
-from networks import return_codes
-from networks.ach import taking, telling
+from networks import return_codes, schemes
+from networks.ach import rails, taking, telling
 from networks.ach.inbound import changes
 from networks.ach.models import AchEntry, AchEvent
 from networks.ach.models.events import EVENT_PREFIX
 from networks.ach.models.reversals import REVERSAL_PREFIX
 from networks.ach.states import EntryStatus
+from networks.ach.terms import InvalidTerms
 from networks.base import (
+    ANSWERS_WITHIN_MAX,
+    SUBMIT_MANY_MAX,
     Accepted,
     Answer,
+    BankAccount,
     BankRecord,
+    Capabilities,
     Correction,
+    Cutoff,
     EventKind,
     Instruction,
+    Method,
     NetworkEvent,
+    NetworkUnavailable,
+    Withdrawal,
 )
 
 CURRENCY = "USD"
-WITHDRAWN = "withdrawn"
+MICRO_DEPOSIT_MAX = 49
+_NUMBER = re.compile("[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -41,6 +57,11 @@ class AchNetwork:
     """The network of one rail, by the rail's name."""
 
     name: str
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """By the rail's terms; nothing while it has none. At most some seconds old."""
+        return _known.of(self.name)
 
     def submit_many(
         self, instructions: Sequence[Instruction], *, now: datetime
@@ -50,23 +71,22 @@ class AchNetwork:
     def find(self, instruction_id: str) -> Accepted | None:
         return taking.find(self.name, instruction_id)
 
-    def is_withdrawn(self, instruction_id: str, *, now: datetime) -> bool:
-        """Take back an entry that is in no file yet: whether nothing of it leaves any more."""
-        mine = self._live([instruction_id])
-        with transaction.atomic():
+    def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
+        """Take back an entry that is in no file yet."""
+        with transaction.atomic(durable=True):
+            mine = self._live([instruction_id])
             row = mine.select_for_update(no_key=True, of=("self",)).first()
-            if row is None:
-                return False
-            if row.status == EntryStatus.WAITING:
+            if row is not None and row.status == EntryStatus.WAITING:
                 telling.ended(
-                    {row.pk: WITHDRAWN},
+                    {row.pk: return_codes.WITHDRAWN},
                     status=EntryStatus.WITHDRAWN,
                     kind=EventKind.REJECTED,
                     sources=[EntryStatus.WAITING],
                     now=now,
                 )
-                return True
-        return row.status == EntryStatus.WITHDRAWN
+                return Withdrawal.WITHDRAWN
+        is_back = row is not None and row.status == EntryStatus.WITHDRAWN
+        return Withdrawal.WITHDRAWN if is_back else Withdrawal.TOO_LATE
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
         told = AchEvent.objects.filter(
@@ -114,6 +134,23 @@ class AchNetwork:
         except crypto.Undecryptable:
             return None
 
+    def needs_micro_deposits(self, account: BankAccount) -> bool:
+        return True
+
+    def choose_micro_deposits(self) -> tuple[int, int]:
+        first, second = secrets.SystemRandom().sample(range(1, MICRO_DEPOSIT_MAX + 1), 2)
+        return first, second
+
+    def send_micro_deposits(
+        self,
+        instruction_id: str,
+        account: BankAccount,
+        amounts: tuple[int, int],
+        *,
+        now: datetime,
+    ) -> Accepted:
+        raise NetworkUnavailable("a bank is sent account tests as entries of their own")
+
     def _live(self, instruction_ids: Sequence[str]) -> QuerySet[AchEntry]:
         return AchEntry.objects.filter(
             one_of("instruction_id", list(instruction_ids)),
@@ -138,13 +175,53 @@ class AchNetwork:
         )
 
 
+class _Known:
+    """What each rail can do, as this process knows it."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, tuple[float, Capabilities]] = {}
+
+    def of(self, rail: str) -> Capabilities:
+        found, limit = self._of.get(rail), settings.ROUTES_KNOWN_SECONDS
+        is_new = found is not None and limit is not None and time.monotonic() - found[0] < limit
+        if found is None or not is_new:
+            found = self._of[rail] = (time.monotonic(), _capabilities(rail))
+        return found[1]
+
+
+_known = _Known()
+
+
+def _capabilities(rail: str) -> Capabilities:
+    try:
+        terms = rails.current(rail).parsed
+    except (rails.NoTerms, InvalidTerms):
+        return Capabilities(methods=MappingProxyType({}))
+    # What is handed over after the lead goes with the next cut-off.
+    cutoffs = [Cutoff(_earlier(each.at, terms.lead), each.same_day) for each in terms.cutoffs]
+    debit = schemes.ach_debit(cutoffs, same_day_max=terms.same_day_max)
+    credit = schemes.ach_credit(cutoffs, same_day_max=terms.same_day_max)
+    return Capabilities(
+        methods=MappingProxyType(
+            {
+                Method.ACH_DEBIT: replace(debit, amount_max=terms.entry_max),
+                Method.ACH_CREDIT: replace(credit, amount_max=terms.entry_max),
+            }
+        ),
+        together=SUBMIT_MANY_MAX,
+        answers_within=ANSWERS_WITHIN_MAX,
+    )
+
+
+def _earlier(at: clock_time, lead: timedelta) -> clock_time:
+    minutes = at.hour * 60 + at.minute - int(lead.total_seconds()) // 60
+    return clock_time(minutes // 60, minutes % 60)
+
+
 def _numbers(event_ids: Iterable[str]) -> list[int]:
-    """The keys of events, of those ids that are any."""
-    return [
-        int(each.removeprefix(EVENT_PREFIX))
-        for each in event_ids
-        if each.startswith(EVENT_PREFIX) and each.removeprefix(EVENT_PREFIX).isdecimal()
-    ]
+    """The numbers of events of ours; ids of another form are left out."""
+    ends = [each.removeprefix(EVENT_PREFIX) for each in event_ids if each.startswith(EVENT_PREFIX)]
+    return [int(end) for end in ends if _NUMBER.fullmatch(end)]
 
 
 def _title(code: str) -> str:

@@ -14,6 +14,7 @@ from django.db.models import Q
 
 from common import database_clock
 from common.engine import sql
+from networks import return_codes
 from networks.ach import telling
 from networks.ach.errors import (
     BuilderMayNotRelease,
@@ -32,7 +33,6 @@ from networks.base import EventKind
 
 log = structlog.get_logger(__name__)
 
-WITHDRAWN = "withdrawn"
 _SYSTEM = "system"
 _MISSED = "Its cut-off passed before it was released."
 
@@ -158,7 +158,7 @@ def take_out(instruction_id: str, *, by: str, why: str, now: datetime) -> OutFil
         raise EntryNotInFile(f"{instruction_id} is in no file.")
     file = take_apart(found.batch.file_id, by=by, why=why, now=now)
     ended = telling.ended(
-        {found.pk: WITHDRAWN},
+        {found.pk: return_codes.WITHDRAWN},
         status=EntryStatus.WITHDRAWN,
         kind=EventKind.REJECTED,
         sources=[EntryStatus.WAITING],

@@ -210,6 +210,7 @@ class Judge:
         original = self._original(instruction, is_debit)
         originator = self._originator(instruction, original, is_debit)
         account = instruction.account
+        number = accounts.as_sent(account.account_number)
         sec, payment_type = self._sec(instruction, original, is_debit)
         same_day = schedule.is_same_day(
             self.terms, self._window, speed=instruction.speed, amount=instruction.amount
@@ -224,11 +225,9 @@ class Judge:
             "payment_type": payment_type,
             "transaction_code": _CODES[is_debit, AccountType(account.account_type)],
             "routing": account.routing_number,
-            "token": crypto.encrypt(
-                account.account_number, context=AchEntry.context_of(instruction.id)
-            ),
-            "fingerprint": accounts.fingerprint(account.account_number),
-            "last4": account.account_number[-4:],
+            "token": crypto.encrypt(number, context=AchEntry.context_of(instruction.id)),
+            "fingerprint": accounts.fingerprint(number),
+            "last4": number[-4:],
             "name": self._name(account.holder_name),
             "individual": text.plain(instruction.individual_id)[:15].rstrip(),
             "company_name": original.company_name if original else originator.company_name,

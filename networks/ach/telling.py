@@ -11,9 +11,10 @@ from common.engine import arrays, sql
 # The entries of one batch that the bank took: sent becomes accepted, and what follows is foretold.
 _ACCEPT = """
 WITH taken AS (
-    UPDATE ach_achentry SET status = 'accepted', accepted_at = %(now)s,
-        settlement_date = %(day)s,
-        final_due_at = CASE WHEN is_debit THEN %(debit_final)s ELSE %(credit_final)s END
+    UPDATE ach_achentry SET status = 'accepted', accepted_at = %(now)s::timestamptz,
+        settlement_date = %(day)s::date,
+        final_due_at = CASE WHEN is_debit THEN %(debit_final)s::timestamptz
+            ELSE %(credit_final)s::timestamptz END
     WHERE batch_id = %(batch)s AND status = 'sent'
     RETURNING id, rail_id, instruction_id, amount, trace_number, is_debit,
         coalesce(first_number, id) AS number
@@ -22,14 +23,14 @@ WITH taken AS (
         rail_id, entry_id, instruction_id, kind, code, reason, amount, settlement_date,
         trace_number, reference, occurred_at, due_at, acknowledged
     )
-    SELECT rail_id, taken.id, instruction_id, step.kind, '', '', amount, %(day)s,
+    SELECT rail_id, taken.id, instruction_id, step.kind, '', '', amount, %(day)s::date,
         trace_number, 'ACH' || lpad(number::text, 12, '0'), step.at, step.at, false
     FROM taken CROSS JOIN LATERAL (VALUES
         (1, 'accepted', %(now)s::timestamptz),
-        (2, 'settled', greatest(%(settled)s::timestamptz, %(now)s)),
+        (2, 'settled', greatest(%(settled)s::timestamptz, %(now)s::timestamptz)),
         (3, 'final', greatest(
-            CASE WHEN is_debit THEN %(debit_final)s ELSE %(credit_final)s END::timestamptz,
-            %(now)s))
+            CASE WHEN is_debit THEN %(debit_final)s::timestamptz
+                ELSE %(credit_final)s::timestamptz END, %(now)s::timestamptz))
     ) AS step (place, kind, at)
     ORDER BY taken.id, step.place
 )
@@ -39,13 +40,13 @@ SELECT count(*) FROM taken
 _END = """
 WITH ended AS (
     UPDATE ach_achentry AS entry
-    SET status = %(status)s, code = given.code, ended_at = %(now)s
+    SET status = %(status)s, code = given.code, ended_at = %(now)s::timestamptz
     FROM unnest(%(ids)s::text::bigint[], %(codes)s::text::text[]) AS given (id, code)
     WHERE entry.id = given.id AND entry.status = ANY(%(sources)s::text::text[])
     RETURNING entry.id, rail_id, instruction_id, amount, trace_number, given.code,
         coalesce(first_number, entry.id) AS number
 ), void AS (
-    UPDATE ach_achevent AS event SET voided_at = %(now)s
+    UPDATE ach_achevent AS event SET voided_at = %(now)s::timestamptz
     FROM ended
     WHERE event.entry_id = ended.id AND event.kind IN ('settled', 'final')
         AND NOT event.acknowledged AND event.voided_at IS NULL
@@ -55,7 +56,8 @@ WITH ended AS (
         occurred_at, due_at, acknowledged
     )
     SELECT rail_id, id, instruction_id, %(kind)s, code, %(reason)s, amount, trace_number,
-        'ACH' || lpad(number::text, 12, '0'), %(now)s, %(now)s, false
+        'ACH' || lpad(number::text, 12, '0'), %(now)s::timestamptz,
+        %(now)s::timestamptz, false
     FROM ended ORDER BY id
 )
 SELECT id FROM ended

@@ -284,11 +284,8 @@ RESERVED = frozenset(
 
 
 def _schedule(terms: RailTerms) -> Problems:
+    yield from _cutoffs(terms)
     times = [each.at for each in terms.cutoffs]
-    if not times or times != sorted(set(times)):
-        yield "cutoffs", "need one at least, each later than the one before"
-    if any(at.tzinfo or at.second or at.microsecond for at in times):
-        yield "cutoffs", "are full minutes, Eastern"
     if not timedelta(0) <= terms.lead <= timedelta(hours=4):
         yield "lead", "is 0 to 4 hours"
     elif times and timedelta(hours=times[0].hour, minutes=times[0].minute) < terms.lead:
@@ -296,6 +293,20 @@ def _schedule(terms: RailTerms) -> Problems:
     for name in ("ack_within", "accept_after"):
         if not timedelta(minutes=1) <= getattr(terms, name) <= timedelta(days=3):
             yield name, "is 1 minute to 3 days"
+
+
+def _cutoffs(terms: RailTerms) -> Problems:
+    times = [each.at for each in terms.cutoffs]
+    if not times or times != sorted(set(times)):
+        yield "cutoffs", "need one at least, each later than the one before"
+    if any(at.tzinfo or at.second or at.microsecond for at in times):
+        yield "cutoffs", "are full minutes, Eastern"
+    if [each.same_day for each in terms.cutoffs] != sorted(
+        (each.same_day for each in terms.cutoffs), reverse=True
+    ):
+        yield "cutoffs", "of the same day come before the others"
+    if (terms.same_day_max > 0) != any(each.same_day for each in terms.cutoffs):
+        yield "same_day_max", "is above zero where a cut-off takes the same day, and zero otherwise"
 
 
 _RANGES = {

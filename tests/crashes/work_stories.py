@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import time, timedelta
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,8 @@ from config.celery import app
 from funding.models import Confirmation
 from funding.services import auto_funding
 from funding.services import consents as link_consents
+from networks.ach.models import Originator
+from networks.ach.terms import Cutoff
 from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings
 from tenants.actors import SYSTEM
@@ -33,6 +35,7 @@ from tests.crashes.every_call import Story, Told
 from tests.crashes.stored import Stored
 from tests.crashes.world import Act, World
 from tests.funding.builders import top_up
+from tests.networks.ach.builders import make_originator, make_rail, take_some
 from tests.payments.builders import fund
 from webhooks.dispatcher import runs
 from webhooks.models import WebhookDelivery
@@ -177,10 +180,22 @@ def sealed(world: World) -> None:
     app.tasks["seals.seal_due"].run()
 
 
+def bank_files(world: World) -> None:
+    """An entry that waits for midnight: `test_ach` has the deaths on its way, at a time of its
+    own."""
+    make_rail(cutoffs=(Cutoff(at=time(23, 59)),), lead=timedelta(0), same_day_max=0)
+    if not Originator.objects.exists():
+        make_originator()
+    take_some(1, now=utc_now())
+
+
 BEGINNINGS: dict[str, Callable[[World], None]] = {
     "funding.submit_due": submit_funding,
     "funding.process_network_events": funding_events,
     "networks.collect_unmatched": funding_events,
+    "networks.make_ach_files": bank_files,
+    "networks.send_ach_files": bank_files,
+    "networks.watch_ach_files": bank_files,
     "payments.submit_due": submit_payments,
     "payments.process_network_events": payment_events,
     "payments.run_waiting": waiting,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 
 from common.ids import new
+from networks.ach import building, freezing
 from networks.ach.models import AchEntry, AchRail, Originator, OutFile, RailVersion
 from networks.ach.network import AchNetwork
 from networks.ach.states import VersionStatus
@@ -124,3 +125,12 @@ def take_some(count: int, now: datetime = NOON, **columns) -> list[AchEntry]:
 def the_file() -> OutFile:
     """The only file that was not taken apart."""
     return OutFile.objects.exclude(status="withdrawn").get()
+
+
+def make_files(count: int = 3, *, now: datetime = FREEZE, **columns) -> list[OutFile]:
+    """Files of as many new debits, frozen and built."""
+    take_some(count, now=NOON, **columns)
+    files = freezing.freeze_due(RAIL, now=now)
+    for file_id in files:
+        assert building.build(file_id, now=now)
+    return list(OutFile.objects.filter(pk__in=files).order_by("created_at", "pk"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
 from common import crypto
 from networks.ach import freezing
 from networks.ach.models import AchEntry, Originator
+from networks.ach.network import AchNetwork
 from networks.base import (
     Accepted,
     AccountType,
@@ -20,6 +21,7 @@ from networks.base import (
     Method,
     Purpose,
     Speed,
+    Withdrawal,
 )
 from tests.networks.ach.builders import (
     BANK,
@@ -66,6 +68,11 @@ class TestEntry:
         assert "9876543210" not in row.account_token
         assert (row.account_number, row.account_last4) == ("9876543210", "3210")
         assert row.account_fingerprint == crypto.fingerprint("9876543210", purpose="ach.account")
+
+    def test_has_the_account_number_in_upper_case(self):
+        (row,) = take(instruction(account=account("ab-12cd")))
+
+        assert row.account_number == "AB-12CD"
 
     @pytest.mark.parametrize(
         ("changes", "expected"),
@@ -230,8 +237,6 @@ class TestRefusal:
         assert answer(instruction(account=PERSON, authorization=None)) == ["authorization_required"]
 
     def test_where_there_is_no_rail(self):
-        from networks.ach.network import AchNetwork
-
         one = instruction()
 
         assert AchNetwork("nobody").submit_many([one], now=NOON)[one.id].code == "rail_closed"
@@ -242,8 +247,8 @@ class TestWithdrawal:
         one = instruction()
         (row,) = take(one)
 
-        assert BANK.is_withdrawn(one.id, now=NOON)
-        assert BANK.is_withdrawn(one.id, now=NOON)
+        assert BANK.withdraw(one.id, now=NOON) == Withdrawal.WITHDRAWN
+        assert BANK.withdraw(one.id, now=NOON) == Withdrawal.WITHDRAWN
 
         row.refresh_from_db()
         (event,) = BANK.poll(now=NOON, limit=10)
@@ -251,15 +256,15 @@ class TestWithdrawal:
         assert (event.kind, event.code, event.amount) == (EventKind.REJECTED, "withdrawn", 1_234)
 
     def test_of_something_unknown_is_none(self):
-        assert not BANK.is_withdrawn("ftx_unknown", now=NOON)
+        assert BANK.withdraw("ftx_unknown", now=NOON) == Withdrawal.TOO_LATE
 
 
 class TestEvents:
     def test_are_told_until_they_are_acknowledged(self):
         one = instruction(id="ftx_1")
         take(one, instruction(id="pay_1"))
-        BANK.is_withdrawn("ftx_1", now=NOON)
-        BANK.is_withdrawn("pay_1", now=NOON)
+        BANK.withdraw("ftx_1", now=NOON)
+        BANK.withdraw("pay_1", now=NOON)
 
         first = BANK.poll(now=NOON, limit=10, id_prefix="ftx")
         assert [event.instruction_id for event in first] == ["ftx_1"]
@@ -282,3 +287,38 @@ class TestEvents:
         )
         assert not record.is_final
         assert not record.is_returned
+
+
+class TestCapabilities:
+    def test_are_the_rails_terms(self, settings):
+        settings.ROUTES_KNOWN_SECONDS = None
+        make_rail(entry_max=5_000)
+        terms = BANK.capabilities.methods[Method.ACH_DEBIT]
+
+        assert (terms.amount_max, terms.same_day_max) == (5_000, 100_000_000)
+        assert [f"{each.at:%H:%M} {each.same_day}" for each in terms.cutoffs] == [
+            "09:45 True",
+            "13:45 True",
+            "19:30 False",
+        ]
+        assert terms.expected_on(NOON) == date(2026, 11, 30)
+        credit = BANK.capabilities.methods[Method.ACH_CREDIT]
+        assert credit.expected_on(NOON) == date(2026, 11, 25)
+        assert credit.expected_on(NOON, Speed.SAME_DAY) == date(2026, 11, 24)
+
+    def test_are_none_without_terms(self):
+        assert AchNetwork("nobody").capabilities.methods == {}
+
+    def test_promise_what_the_entry_promises(self):
+        (row,) = take(instruction(method=Method.ACH_CREDIT))
+
+        expected = BANK.capabilities.methods[Method.ACH_CREDIT].expected_on(NOON)
+        assert row.promised_on == expected
+
+
+def test_micro_deposits_are_two_different_amounts():
+    chosen = [BANK.choose_micro_deposits() for _ in range(200)]
+
+    assert all(first != second for first, second in chosen)
+    assert {1, 49} <= {each for pair in chosen for each in pair}
+    assert max(max(pair) for pair in chosen) == 49

@@ -1,0 +1,243 @@
+"""What the bank's answer makes of a file, its batches and its entries, and what is told of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from networks.ach import acknowledging, freezing, releasing
+from networks.ach.acknowledging import acknowledged
+from networks.ach.acknowledgments import Verdict
+from networks.ach.models import AchBatch, AchEntry, AchEvent, OutFile
+from networks.ach.sending import send_next
+from networks.ach.sftp.errors import ConnectionLost
+from networks.base import Method, Purpose, Speed
+from tests.networks.ach.builders import (
+    BANK,
+    FREEZE,
+    NOON,
+    RAIL,
+    instruction,
+    make_files,
+    make_originator,
+    make_rail,
+    take,
+    the_file,
+)
+from tests.networks.ach.folder import Folder
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LATER = FREEZE + timedelta(minutes=10)
+WEDNESDAY, FRIDAY = date(2026, 11, 25), date(2026, 11, 27)  # Thursday is Thanksgiving
+WEDNESDAY_830 = datetime(2026, 11, 25, 13, 30, tzinfo=UTC)
+MONDAY_830 = datetime(2026, 11, 30, 13, 30, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _bank():
+    make_rail(dual_release=False)
+    make_originator()
+
+
+@pytest.fixture
+def send(tmp_path):
+    def send(*, now=FREEZE):
+        return send_next(RAIL, Folder(tmp_path), now=now)
+
+    return send
+
+
+def answer(file, verdict=Verdict.ACCEPTED, *, batches=(), entries=(), now=LATER, code=""):
+    return acknowledged(
+        file.pk,
+        verdict=verdict,
+        rejected_batches=dict(batches),
+        rejected_entries=dict(entries),
+        now=now,
+        code=code,
+    )
+
+
+def told(now):
+    return [(event.kind, event.settlement_date) for event in BANK.poll(now=now, limit=99)]
+
+
+def statuses():
+    return sorted(AchEntry.objects.values_list("status", flat=True))
+
+
+class TestAccepted:
+    def test_a_debit_settles_and_two_banking_days_later_is_final(self, send):
+        (file,) = make_files(1)
+        send()
+        assert answer(file)
+
+        entry = AchEntry.objects.get()
+        assert (entry.status, entry.settlement_date, entry.final_due_at) == (
+            "accepted",
+            WEDNESDAY,
+            MONDAY_830,
+        )
+        assert told(LATER) == [("accepted", WEDNESDAY)]
+        assert BANK.poll(now=LATER, limit=1)[0].trace_number == entry.trace_number
+        assert told(WEDNESDAY_830) == [("accepted", WEDNESDAY), ("settled", WEDNESDAY)]
+        assert len(told(MONDAY_830 - timedelta(seconds=1))) == 2
+        assert [kind for kind, _ in told(MONDAY_830)] == ["accepted", "settled", "final"]
+
+    def test_a_credit_is_final_when_it_settles(self, send):
+        (file,) = make_files(1, method=Method.ACH_CREDIT, purpose=Purpose.PAYMENT)
+        send()
+        answer(file)
+
+        assert [kind for kind, _ in told(WEDNESDAY_830)] == ["accepted", "settled", "final"]
+
+    def test_an_entry_of_the_same_day_settles_in_the_evening(self, send):
+        (file,) = make_files(1, speed=Speed.SAME_DAY)
+        send()
+        answer(file)
+        evening = datetime(2026, 11, 24, 23, 0, tzinfo=UTC)
+
+        assert len(told(evening - timedelta(seconds=1))) == 1
+        assert told(evening)[1] == ("settled", date(2026, 11, 24))
+
+    def test_the_file_and_its_batches_say_so(self, send):
+        (file,) = make_files(2)
+        send()
+        answer(file)
+
+        file.refresh_from_db()
+        assert (file.status, file.acknowledged_at) == ("acknowledged", LATER)
+        assert AchBatch.objects.get().status == "accepted"
+
+    def test_an_answer_that_comes_twice_changes_nothing(self, send):
+        (file,) = make_files(2)
+        send()
+        answer(file)
+
+        assert not answer(file)
+        assert not answer(file, Verdict.REJECTED)
+        assert AchEvent.objects.count() == 6
+
+    def test_entries_are_final_in_their_time(self, send):
+        (file,) = make_files(2)
+        send()
+        answer(file)
+
+        assert acknowledging.finish_final(now=MONDAY_830 - timedelta(seconds=1)) == 0
+        assert acknowledging.finish_final(now=MONDAY_830) == 2
+        assert statuses() == ["final", "final"]
+
+    def test_the_answer_proves_that_a_file_was_sent(self, send, tmp_path):
+        (file,) = make_files(1)
+
+        def lost(step):
+            if step == "renamed":
+                raise ConnectionLost
+
+        send_next(RAIL, Folder(tmp_path, lost), now=FREEZE)
+        assert the_file().status == "released"
+        assert answer(file)
+        assert the_file().status == "acknowledged"
+
+    def test_an_answer_about_a_file_that_was_not_sent_changes_nothing(self):
+        (file,) = make_files(1)
+
+        assert not answer(file)
+        assert (the_file().status, statuses()) == ("released", ["frozen"])
+
+
+class TestRejected:
+    def test_a_file_is_tried_again_with_new_traces(self, send):
+        (file,) = make_files(2)
+        traces = set(AchEntry.objects.values_list("trace_number", flat=True))
+        receipts = {row.instruction_id: row.reference for row in AchEntry.objects.all()}
+        send()
+        assert answer(file, Verdict.REJECTED, code="duplicate")
+
+        file.refresh_from_db()
+        assert (file.status, AchBatch.objects.get().code) == ("rejected", "duplicate")
+        assert statuses() == ["requeued", "requeued", "waiting", "waiting"]
+        assert told(MONDAY_830) == []
+        freezing.freeze_due(RAIL, now=FREEZE + timedelta(hours=5, minutes=45))
+        live = AchEntry.objects.filter(status="frozen")
+        assert not traces & set(live.values_list("trace_number", flat=True))
+        assert {row.instruction_id: row.reference for row in live} == receipts
+        assert {row.instruction_id: BANK.find(row.instruction_id).reference for row in live} == (
+            receipts
+        )
+        assert {row.account_number for row in live} == {"1000200"}
+
+    def test_a_batch_takes_only_its_own_entries_with_it(self, send):
+        take(instruction(id="in"), instruction(id="out", method=Method.ACH_CREDIT))
+        (file,) = make_files(0)
+        send()
+        bad = AchBatch.objects.get(service_class=220)
+        answer(file, batches={bad.batch_number: "R13"})
+
+        file.refresh_from_db()
+        found = set(AchEntry.objects.values_list("instruction_id", "status"))
+        assert file.status == "part_rejected"
+        assert found == {("in", "accepted"), ("out", "requeued"), ("out", "waiting")}
+
+    def test_an_entry_ends_with_its_code(self, send):
+        (file,) = make_files(3)
+        send()
+        bad = AchEntry.objects.first()
+        answer(file, entries={bad.trace_number: "R13"})
+
+        bad.refresh_from_db()
+        assert (bad.status, bad.code, the_file().status) == ("rejected", "R13", "part_rejected")
+        events = BANK.poll(now=MONDAY_830, limit=99)
+        mine = [event for event in events if event.instruction_id == bad.instruction_id]
+        assert [(event.kind, event.code) for event in mine] == [("rejected", "R13")]
+        assert len(events) == 1 + 2 * 3
+
+    def test_twice_keeps_the_first_name_of_an_instruction(self, send):
+        (file,) = make_files(1)
+        receipt = BANK.find(AchEntry.objects.get().instruction_id)
+        send()
+        answer(file, Verdict.REJECTED)
+        evening = FREEZE + timedelta(hours=5, minutes=45)
+        (again,) = make_files(0, now=evening)
+        send(now=evening)
+        answer(again, Verdict.REJECTED, now=evening)
+
+        assert statuses() == ["requeued", "requeued", "waiting"]
+        assert BANK.find(AchEntry.objects.first().instruction_id) == receipt
+
+
+class TestSilence:
+    def test_accepts_where_the_bank_acknowledges_nothing(self, send):
+        make_rail(dual_release=False, ack_format="none", accept_after=timedelta(hours=1))
+        make_files(1)
+        send()
+        hour = FREEZE + timedelta(hours=1)
+
+        assert acknowledging.accept_unanswered(RAIL, now=hour - timedelta(seconds=1)) == []
+        assert len(acknowledging.accept_unanswered(RAIL, now=hour)) == 1
+        assert statuses() == ["accepted"]
+
+    def test_accepts_nothing_elsewhere(self, send):
+        make_files(1)
+        send()
+
+        assert acknowledging.accept_unanswered(RAIL, now=FREEZE + timedelta(hours=3)) == []
+        assert the_file().status == "sent"
+
+
+def test_a_late_file_settles_later(send, tmp_path):
+    (file,) = make_files(1)
+    OutFile.objects.update(temporary_name=".x.part")
+    send(now=FREEZE + timedelta(days=1))
+    answer(file, now=FREEZE + timedelta(days=1))
+
+    assert AchBatch.objects.get().settlement_date == FRIDAY
+
+
+def test_what_was_taken_apart_is_not_answered():
+    (file,) = make_files(1)
+    releasing.take_apart(file.pk, by="ada@ballast.example", why="x", now=NOON)
+
+    assert not answer(file)
