@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
+from importlib import import_module
 from typing import Any
 
 from django.db import transaction
@@ -13,10 +14,11 @@ from common.errors import NotFound
 from desk import doers
 from desk.doers import Doer
 from desk.rails import terms as words
-from networks.ach import changing, originating, switches
-from networks.ach.models import AchRail, Originator, RailSwitch, RailVersion
+from networks.ach import changing, originating, probing, switches
+from networks.ach.models import AchKey, AchRail, Originator, RailSwitch, RailVersion
 from networks.ach.models.rails import RailPart
 from networks.ach.originating import Company
+from networks.ach.probing import Finding
 from networks.ach.terms import RailTerms
 
 
@@ -103,6 +105,24 @@ def end(*, originator: Originator, reason: str, doer: Doer, now: datetime) -> No
     originating.end(originator_id=originator.pk, now=now)
     details = {"rail": originator.rail_id, "company_name": originator.company_name}
     doers.record(doer, "originator.ended", originator.pk, now=now, note=reason, **details)
+
+
+@transaction.atomic
+def make_key(*, rail: str, reason: str, doer: Doer, now: datetime) -> AchKey:
+    """A new key of ours, in use at once."""
+    # It loads asyncssh, which no web process needs for that.
+    key: AchKey = import_module("networks.ach.key_slots").make(rail=rail, by=doer.name, now=now)
+    details = {"fingerprint": key.fingerprint}
+    doers.record(doer, "rail.key_made", rail, now=now, note=reason, **details)
+    return key
+
+
+def test(*, rail: str, doer: Doer, now: datetime) -> list[Finding]:
+    """Sign in at the bank and look into its folders. Raises NoTerms."""
+    found = probing.probe(rail)
+    codes = [each.code for each in found if each.code]
+    doers.record(doer, "rail.tested", rail, now=now, codes=codes)
+    return found
 
 
 def found_rail(name: str) -> AchRail:

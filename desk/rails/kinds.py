@@ -18,6 +18,7 @@ from unfold.widgets import (
 )
 
 from common.money import format_cents, parse_dollars
+from desk.rails import host_keys
 
 TEXT_LENGTH_MAX = 200
 MINUTE = 60  # seconds
@@ -52,6 +53,16 @@ class LinesField(forms.CharField):
             widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "spellcheck": "false"}),
             **options,
         )
+
+
+class HostKeyField(LinesField):
+    """One public key of a server; cleaned to its kind and itself."""
+
+    def to_python(self, value: Any) -> str:
+        text = " ".join(str(super().to_python(value)).split())
+        if text and not host_keys.fingerprint(text):
+            raise forms.ValidationError("A line as ssh-ed25519 AAAA…, or ssh-rsa AAAA….")
+        return text
 
 
 class CutoffsField(LinesField):
@@ -170,7 +181,7 @@ def _cutoff_words(cutoff: dict[str, Any]) -> str:
 
 TEXT = Kind(TextField, _plain)
 PARTY = Kind(PartyField, _plain)
-HOST_KEY = Kind(LinesField, _plain)
+HOST_KEY = Kind(HostKeyField, _plain)
 CUTOFFS = Kind(CutoffsField, lambda value: ", ".join(map(_cutoff_words, value)))
 CENTS = Kind(CentsField, format_cents)
 CENTS_OR_NEVER = Kind(CentsField, lambda value: format_cents(value) if value else "Never")

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from desk import doers
-from desk.rails import acts, terms
+from desk.rails import acts, host_keys, terms
 from networks.ach.models import AchKey, AchRail, Originator, RailSwitch, RailVersion
 from networks.ach.models.rails import RailPart
 from networks.ach.states import VersionStatus
+from networks.ach.terms import HOST_KEYS_MAX
 from tenants import selectors
 
 SHOWN = 50
@@ -72,6 +73,15 @@ class OriginatorLine:
 
 
 @dataclass(frozen=True)
+class HostKey:
+    """A slot for a key of the bank's server; `key` is empty if nothing is in it."""
+
+    name: str
+    key: str
+    fingerprint: str
+
+
+@dataclass(frozen=True)
 class RailPage:
     """Everything the page of one rail shows."""
 
@@ -82,7 +92,7 @@ class RailPage:
     versions: list[VersionLine]
     parts: list[PartLine]
     keys: list[AchKey]
-    host_keys: list[tuple[str, str]]
+    host_keys: list[HostKey]
     originators: list[OriginatorLine]
 
 
@@ -181,7 +191,10 @@ def _part_line(part: RailPart, switch: RailSwitch | None, names: dict[str, str])
     return PartLine(part, _PARTS[part], switch, names.get(switch.engaged_by, "") if switch else "")
 
 
-def _host_keys(version: RailVersion | None) -> list[tuple[str, str]]:
+def _host_keys(version: RailVersion | None) -> list[HostKey]:
     keys = list(version.terms.get("connection", {}).get("host_keys", ())) if version else []
-    slots = ("In use", "Next")
-    return [(slot, keys[place] if place < len(keys) else "") for place, slot in enumerate(slots)]
+    keys += [""] * (HOST_KEYS_MAX - len(keys))
+    return [
+        HostKey(name, key, host_keys.fingerprint(key))
+        for name, key in zip(("In use", "Next"), keys, strict=True)
+    ]

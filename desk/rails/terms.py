@@ -22,7 +22,7 @@ from desk.rails.kinds import (
     choice,
     several,
 )
-from networks.ach.terms import SECS, AckFormat, Offset
+from networks.ach.terms import EXCUSABLE, SECS, AckFormat, Offset
 
 HOST_KEYS = ("connection__host_key_1", "connection__host_key_2")
 
@@ -64,6 +64,12 @@ SECTIONS = (
             Term("active", "Takes new entries", YES_NO),
             Term("secs", "Entry classes (SEC)", several(SECS)),
             Term("prenotes", "Prenotes", YES_NO, "A test entry before the first of an account."),
+            Term(
+                "rates_judged_from",
+                "Return rates count from",
+                COUNT,
+                "Debits of 60 days. Fewer only warn.",
+            ),
             Term("apply_changes", "Apply changes by itself", YES_NO, "Notifications of change."),
         ),
     ),
@@ -131,6 +137,7 @@ SECTIONS = (
                 MINUTES,
                 "Minutes, if the bank says nothing.",
             ),
+            Term("excused_faults", "Faults let pass in its files", several(sorted(EXCUSABLE))),
             Term("file_name_pattern", "File name", TEXT, "With {date}, {time}, {modifier}."),
         ),
     ),

@@ -18,6 +18,7 @@ from desk.rails import acts, lines
 from desk.rails.forms import OriginatorForm, StopForm, TermsForm
 from networks.ach.models import AchRail, Originator, RailSwitch, RailVersion
 from networks.ach.models.rails import RailPart
+from networks.ach.rails import NoTerms
 from networks.ach.states import VersionStatus
 
 SEE = "ach.view_achrail"
@@ -26,6 +27,7 @@ DECIDE = "ach.change_railversion"
 STOP = "ach.add_railswitch"
 GO_ON = "ach.change_railswitch"
 ORIGINATORS = "ach.change_originator"
+TEST = "ach.hold_outfile"
 
 Row = TypeVar("Row", RailSwitch, Originator)
 
@@ -148,6 +150,20 @@ def go_on(request: HttpRequest, name: str, switch_id: str) -> HttpResponse:
     return desk_render(
         request, "desk/rails/go_on.html", title=title, name=name, switch=switch, form=form
     )
+
+
+@require_POST
+@desk_page(SEE, TEST)
+def test(request: HttpRequest, name: str) -> HttpResponse:
+    """Sign in at the bank now, and say what came of it."""
+    row = acts.found_rail(name)
+    try:
+        found = acts.test(rail=row.pk, doer=_doer(request), now=utc_now())
+    except NoTerms:
+        messages.error(request, "The rail has no terms yet.")
+        return redirect("desk:rail", name)
+    title = f"Connection of rail {name}"
+    return desk_render(request, "desk/rails/test.html", title=title, name=name, found=found)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

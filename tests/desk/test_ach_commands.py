@@ -8,7 +8,10 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from networks.ach.models import Originator, RailVersion
+from common import crypto
+from desk.rails import host_keys
+from networks.ach.models import AchKey, Originator, RailVersion
+from networks.ach.sftp import keys
 from tenants.models import ActorType, AuditEvent
 from tests.desk.ach import RAIL, TERMS, make_rail
 
@@ -137,3 +140,32 @@ class TestOriginator:
 
         with pytest.raises(CommandError, match="--company-name"):
             run("ach_originator", RAIL, "--tenant", acme.pk)
+
+
+class TestKey:
+    def test_is_made_and_only_its_public_part_is_told(self):
+        make_rail()
+
+        told = run("ach_key", RAIL)
+
+        key = AchKey.objects.get()
+        private = crypto.decrypt(key.private_key_token, context=key.encryption_context)
+        assert told == {
+            "rail": RAIL,
+            "publicKey": key.public_key,
+            "fingerprint": host_keys.fingerprint(key.public_key),
+        }
+        assert keys.read_client_key(private.encode()).public.text == key.public_key
+        event = AuditEvent.objects.get(action="rail.key_made")
+        assert event.details == {"fingerprint": key.fingerprint, "operator": "Olga"}
+
+    def test_takes_the_place_of_another_only_if_asked(self):
+        make_rail()
+        first = run("ach_key", RAIL)["fingerprint"]
+        with pytest.raises(CommandError, match="There is a key in use"):
+            run("ach_key", RAIL)
+
+        second = run("ach_key", RAIL, "--replace")["fingerprint"]
+
+        assert AchKey.objects.get(retired_at=None).fingerprint == second
+        assert AchKey.objects.get(retired_by="Olga").fingerprint == first

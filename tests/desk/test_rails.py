@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 
 from desk.rails import terms as words
 from desk.rails.forms import TermsForm
@@ -183,6 +185,8 @@ class TestChange:
             ("file_name_pattern", "{secret}", "May name date"),
             ("company_name", "<script>alert(1)</script>", "Needs 1 to 16 upper-case"),
             ("connection__port", "99999", "The port is a number"),
+            (words.HOST_KEYS[0], "ssh-ed25519 AAAAone", "A line as ssh-ed25519"),
+            (words.HOST_KEYS[1], "ssh-dss AAAAB3NzaC1kc3MA", "A line as ssh-ed25519"),
             ("lead", "-5", "greater than or equal to 0"),
             ("reason", "no", "at least 5 characters"),
         ],
@@ -232,6 +236,32 @@ class TestStop:
             desk.post(f"{PAGE}stops/{switch.pk}/", {"reason": "All is well"})
 
         assert AuditEvent.objects.filter(action="rail.went_on").count() == 1
+
+
+class TestConnection:
+    def test_says_what_is_missing(self, desk, rail):
+        answer = desk.post(f"{PAGE}test/")
+
+        assert "The terms name no host" in html.unescape(answer.content.decode())
+        assert audited("rail.tested").details == {"codes": ["not_connected"]}
+
+    def test_says_what_to_do_when_nobody_answers(self, desk, db):
+        key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0bD7Jc9d3XfGx2o1kq8mZ6vYh5tQw0rLpN4sUeTgHi"
+        make_rail(connection={"host": "127.0.0.1", "port": 1, "user": "us", "host_keys": [key]})
+        call_command("ach_key", RAIL, "--operator", "Olga", "--reason", "First", stdout=StringIO())
+
+        answer = desk.post(f"{PAGE}test/")
+
+        assert "Nobody answers at this host and port." in html.unescape(answer.content.decode())
+
+    def test_is_asked_for_by_a_button(self, desk, rail):
+        assert desk.get(f"{PAGE}test/").status_code == 405
+
+    def test_needs_its_permission(self, staff_with, rail):
+        browser = staff_with("ach.view_achrail", "ach.change_originator")
+
+        assert browser.post(f"{PAGE}test/").status_code == 403
+        assert "Test connection" not in shown(browser)
 
 
 class TestOriginators:
