@@ -39,6 +39,8 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "check the ledger": every(900, "balance.check_ledger"),
     "make files for banks": every(15, "networks.make_ach_files"),
     "send files to banks": every(5, "networks.send_ach_files"),
+    "fetch files from banks": every(30, "networks.fetch_ach_files"),
+    "read files from banks": every(5, "networks.read_ach_files"),
     "watch the files of banks": every(30, "networks.watch_ach_files"),
     "seal what is new": every(900, "seals.seal_due"),
     "publish what is sealed": every(3600, "seals.publish"),

@@ -14,8 +14,12 @@ from networks.ach import (
     freezing,
     rails,
     releasing,
+    replying,
+    reversing,
     sending,
 )
+from networks.ach.inbound import fetching, reading
+from networks.ach.models.rails import RailPart
 from networks.ach.sftp.errors import SftpError
 from networks.ach.terms import InvalidTerms
 
@@ -31,6 +35,7 @@ def make_files(**_future: object) -> None:
     begun = time.monotonic()
     for rail in _known_rails():
         freezing.freeze_due(rail, now=utc_now())
+        replying.freeze_due(rail, now=utc_now())
         while time.monotonic() - begun < _BEGINS_UNTIL_SECONDS:
             if building.build_next(rail, now=utc_now()) is None:
                 break
@@ -48,6 +53,24 @@ def send_files(**_future: object) -> None:
             log.error("ach_bank_not_reached", rail=rail, code=error.code)
 
 
+@shared_task(name="networks.fetch_ach_files")
+def fetch_files(**_future: object) -> None:
+    """Store what the banks have put there for us."""
+    for rail in _known_rails():
+        if rails.is_stopped(rail, RailPart.READING):
+            continue
+        try:
+            _fetch(rail)
+        except SftpError as error:
+            log.error("ach_bank_not_reached", rail=rail, code=error.code)
+
+
+@shared_task(name="networks.read_ach_files")
+def read_files(**_future: object) -> None:
+    """Read and apply what is stored."""
+    reading.read_due(now=utc_now())
+
+
 @shared_task(name="networks.watch_ach_files")
 def watch_files(**_future: object) -> None:
     """Give up what missed its cut-off, accept what is not answered, and finish what is final."""
@@ -55,6 +78,7 @@ def watch_files(**_future: object) -> None:
         releasing.give_up_missed(rail, now=utc_now())
         acknowledging.accept_unanswered(rail, now=utc_now())
     acknowledging.finish_final(now=utc_now())
+    reversing.run(now=utc_now())
 
 
 def _known_rails() -> list[str]:
@@ -83,3 +107,16 @@ def _send(rail: str) -> None:
         return
     with connected(line) as bank:
         sending.send_next(rail, bank, now=utc_now())
+
+
+def _fetch(rail: str) -> None:
+    from networks.ach import connecting
+    from networks.ach.sftp.bank import connected
+
+    try:
+        line = connecting.settings(rail)
+    except connecting.NotConnected:
+        return
+    with connected(line) as bank:
+        folders = rails.current(rail).parsed.connection.folders
+        fetching.fetch(bank, rail_id=rail, folders=folders, now=utc_now(), failures=(SftpError,))

@@ -182,7 +182,7 @@ def sealed(world: World) -> None:
 
 def bank_files(world: World) -> None:
     """An entry that waits for midnight: `test_ach` has the deaths on its way, at a time of its
-    own."""
+    own, and `test_ach_back` those of files from the bank."""
     make_rail(cutoffs=(Cutoff(at=time(23, 59)),), lead=timedelta(0), same_day_max=0)
     if not Originator.objects.exists():
         make_originator()
@@ -195,6 +195,8 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "networks.collect_unmatched": funding_events,
     "networks.make_ach_files": bank_files,
     "networks.send_ach_files": bank_files,
+    "networks.fetch_ach_files": bank_files,
+    "networks.read_ach_files": bank_files,
     "networks.watch_ach_files": bank_files,
     "payments.submit_due": submit_payments,
     "payments.process_network_events": payment_events,

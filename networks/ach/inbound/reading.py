@@ -13,7 +13,7 @@ import structlog
 
 from common import leases
 from networks.ach import rails
-from networks.ach.inbound import applying, parsing
+from networks.ach.inbound import acknowledgments, applying, parsing
 from networks.ach.models import InFile
 from networks.ach.models.inbound import InFolder
 from networks.ach.models.rails import RailPart
@@ -36,7 +36,7 @@ def read_due(*, now: datetime) -> int:
     done = 0
     while not _is_over(started):
         files = leases.claim(
-            InFile.objects.filter(InFile.QUEUED, folder=InFolder.INBOUND),
+            InFile.objects.filter(InFile.QUEUED),
             now=now,
             limit=1,
             lease=LEASE,
@@ -73,6 +73,9 @@ def read(file: InFile, *, is_over: Callable[[], bool] = lambda: False, now: date
     Raises common.crypto.Undecryptable, networks.ach.rails.NoTerms.
     """
     terms = rails.current(file.rail_id).parsed
+    if file.folder == InFolder.ACK:
+        acknowledgments.read(file, terms=terms, now=now)
+        return True
     if file.status == InFileStatus.STORED and not parsing.parse(
         file, excused=terms.excused_faults, is_over=is_over, now=now
     ):

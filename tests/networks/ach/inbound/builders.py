@@ -47,6 +47,7 @@ TERMS = RailTerms(
     company_name="BALLAST",
     descriptions={"topup": "TOPUP", "payment": "PAYOUT"},
     cutoffs=(Cutoff(at=time(16, 30)),),
+    same_day_max=0,
 )
 
 

@@ -1,0 +1,118 @@
+"""Takes in what the bank says of a file that we sent: once, and only if it fits that file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import structlog
+
+from common.engine.lookups import one_of
+from networks.ach import acknowledging
+from networks.ach.acknowledgments import READERS, Acknowledgment, Reason, Unreadable, Verdict
+from networks.ach.inbound import storing, surveying
+from networks.ach.models import AchBatch, AchEntry, AchReply, InFile, OutFile
+from networks.ach.nacha.faults import Fault, Scope
+from networks.ach.states import IN_FILE_STATES, FileStatus, InFileStatus
+from networks.ach.terms import RailTerms
+
+log = structlog.get_logger(__name__)
+
+_ANSWERED = frozenset((FileStatus.ACKNOWLEDGED, FileStatus.PART_REJECTED, FileStatus.REJECTED))
+_TOO_EARLY = ("ack_too_early", "the bank cannot have this file yet: ask it which one it has")
+# The bank may have it: while it is released, an attempt to send it may have lost its answer.
+_AT_THE_BANK = frozenset((FileStatus.RELEASED, FileStatus.SENT))
+
+
+def read(file: InFile, *, terms: RailTerms, now: datetime) -> None:
+    """Apply a stored acknowledgment, or leave it to a person with what is wrong with it.
+
+    Whoever dies between its effect and the mark that it is applied, the same is said once more, to
+    no harm.
+    """
+    read_format = READERS.get(terms.ack_format)
+    if read_format is None:
+        _leave(file, 1, "ack_format_none", "this bank sends no acknowledgments", now)
+        return
+    try:
+        said = read_format(storing.Reader(file))
+    except Unreadable as fault:
+        _leave(file, fault.line, fault.code, fault.detail, now)
+        return
+    sent = OutFile.objects.filter(rail_id=file.rail_id, sha256=said.sha256).first()
+    if sent is None:
+        _leave(file, 1, "ack_file_unknown", "we sent no file with this digest", now)
+        return
+    if problem := next(_problems(sent, said), None):
+        _leave(file, 1, *problem, now, answers=sent)
+        return
+    if sent.status not in _ANSWERED and not _apply(sent, said, now):
+        _leave(file, 1, *_TOO_EARLY, now, answers=sent)
+        return
+    notes = [
+        surveying.as_json(Fault(1, word, f"the bank remarks on entry {trace}", Scope.NOTE))
+        for trace, word in list(said.warnings.items())[: surveying.FAULTS_KEPT]
+    ]
+    IN_FILE_STATES.advance(
+        file, InFileStatus.APPLIED, answers=sent, faults=notes, parsed_at=now, applied_at=now
+    )
+    log.info("ach_acknowledged", file_id=sent.pk, verdict=said.verdict)
+
+
+def _apply(sent: OutFile, said: Acknowledgment, now: datetime) -> bool:
+    """False if the bank cannot have the file, as far as we know."""
+    return acknowledging.acknowledged(
+        sent.pk,
+        verdict=said.verdict,
+        rejected_batches={
+            number: _code(reasons) for number, reasons in said.rejected_batches.items()
+        },
+        rejected_entries=said.rejected_entries,
+        code=_code(said.reasons) if said.verdict is Verdict.REJECTED else "",
+        now=now,
+    )
+
+
+def _code(reasons: Sequence[Reason]) -> str:
+    return reasons[0].code if reasons else "rejected"
+
+
+def _problems(sent: OutFile, said: Acknowledgment) -> Iterator[tuple[str, str]]:
+    """Why a person has to look before it is used."""
+    is_answered = sent.status in _ANSWERED
+    if said.is_repeat:
+        # The entries may be at the bank by now: to send them again could move money twice.
+        if not is_answered:
+            yield "ack_duplicate_file", "the bank says that it has such a file already: ask it"
+        return
+    if is_answered:
+        is_accepted = sent.status == FileStatus.ACKNOWLEDGED
+        if is_accepted != (said.verdict is Verdict.ACCEPTED):
+            yield "ack_contradicts", f"the file is {sent.status}: the bank said so before"
+        return
+    if sent.status not in _AT_THE_BANK:
+        yield _TOO_EARLY
+    numbers = set(said.rejected_batches)
+    if len(numbers) != AchBatch.objects.filter(file=sent, batch_number__in=numbers).count():
+        yield "ack_batch_unknown", "the file has no such batch"
+    traces = list(said.rejected_entries)
+    entries = AchEntry.objects.filter(one_of("trace_number", traces), batch__file=sent).count()
+    replies = AchReply.objects.filter(one_of("trace_number", traces), batch__file=sent).count()
+    if len(traces) != entries + replies:
+        yield "ack_entry_unknown", "the file has no such entry"
+
+
+def _leave(
+    file: InFile,
+    line: int,
+    code: str,
+    detail: str,
+    now: datetime,
+    *,
+    answers: OutFile | None = None,
+) -> None:
+    fault = surveying.as_json(Fault(line, code, detail, Scope.FILE))
+    IN_FILE_STATES.advance(
+        file, InFileStatus.REVIEW, faults=[fault], parsed_at=now, answers=answers
+    )
+    log.warning("ach_acknowledgment_for_review", file_id=file.pk, code=code)
