@@ -338,8 +338,7 @@ class TestEntries:
     )
     def test_that_answer_need_their_addenda(self, shared, changes, code):
         entry = Entry(code="26", addenda=["799R68" + "1" * 15 + " " * 73])
-        for name, value in changes.items():
-            setattr(entry, name, value)
+        vars(entry).update(changes)
 
         found = shared.send(join(a_file(Batch([entry]))))
 
