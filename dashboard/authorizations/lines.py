@@ -65,7 +65,7 @@ class AuthorizationLine:
 
 
 def line(row: DebitAuthorization, *, names: Mapping[str, str], served: int) -> AuthorizationLine:
-    """`names` are those of the people and keys who gave it, `served` counts its debits."""
+    """`names` are those of the people and keys who gave it, `served` counts some of its debits."""
     return AuthorizationLine(
         id=row.pk,
         account=account_name(row.source),

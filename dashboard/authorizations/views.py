@@ -55,13 +55,12 @@ def download(request: PageRequest) -> StreamingHttpResponse:
 def detail(request: PageRequest, authorization_id: str) -> HttpResponse:
     """One, with the text as it was shown and what was drawn by it."""
     row = _find(request, authorization_id)
-    debits = selectors.debits_of(row)
-    served = debits.count()
+    debits = list(selectors.debits_of(row)[: _DEBITS_SHOWN + 1])
     values = {
-        "line": line(row, names=_names([row]), served=served),
+        "line": line(row, names=_names([row]), served=len(debits)),
         "row": row,
-        "debits": list(debits[:_DEBITS_SHOWN]),
-        "more": max(0, served - _DEBITS_SHOWN),
+        "debits": debits[:_DEBITS_SHOWN],
+        "has_more": len(debits) > _DEBITS_SHOWN,
     }
     return render(request, "dashboard/authorizations/detail.html", values)
 

@@ -73,9 +73,11 @@ class AutoFundingForm(forms.Form):
         *args: Any,
         sources: Sequence[FundingSource],
         methods: list[tuple[str, MethodChoice]],
+        saved: AutoFundingConfig,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        self._saved = saved
         default = next((account_name(row) for row in sources if row.is_default), "none yet")
         accounts = [(row.pk, account_name(row)) for row in sources]
         self.fields["source_id"].choices = [("", f"The default account ({default})"), *accounts]  # type: ignore[attr-defined]  # a ChoiceField
@@ -90,6 +92,12 @@ class AutoFundingForm(forms.Form):
             if data.get("enabled") and name in data and data[name] is None:
                 self.add_error(name, "Type an amount to switch auto-funding on.")
         return data
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As they are typed, as far as they make sense; before that, as they are saved. Named like
+        the columns."""
+        return self.cleaned_data if self.is_bound else vars(self._saved)
 
     def changes(self, saved: AutoFundingConfig) -> Changes:
         """What differs from the saved settings: only that is asked of the service."""

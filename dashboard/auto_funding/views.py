@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -13,7 +12,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.authorizations import asking
-from dashboard.authorizations.asking import Question
 from dashboard.auto_funding import authorization
 from dashboard.auto_funding import form as auto_funding_form
 from dashboard.auto_funding import state as auto_funding
@@ -26,12 +24,13 @@ from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from funding import selectors
+from funding.agreements import Wording
 from funding.errors import (
     AuthorizationRequired,
     AutoFundingChanged,
     FundingSourceNotAuthorized,
 )
-from funding.models import AutoFundingConfig, DecisionOutcome
+from funding.models import AutoFundingConfig, DecisionOutcome, FundingSource
 from funding.services import authorizations, auto_funding_config, limits, pauses
 from funding.services.auto_funding_checks import obstacle_of
 from tenants import actors
@@ -80,7 +79,7 @@ def settings(request: PageRequest) -> HttpResponse:
         return _ask(request, form, of_settings(config, now=now))
     if not form.is_valid() or request.POST.get("step") != "save":
         return _ask(request, form, _preview(request, form, now))
-    wording = authorization.wording(form.cleaned_data, tenant=request.access.tenant)
+    wording = _wording(request, form, _source(request, form))
     agreement = asking.answer(request, wording, now=now) if wording else None
     if wording and agreement is None:
         return _ask(request, form, _preview(request, form, now), is_due=True)
@@ -113,7 +112,9 @@ def preview(request: PageRequest) -> HttpResponse:
     now = utc_now()
     form = _form(request, _config(request, now), now)
     form.is_valid()
-    values = {"preview": _preview(request, form, now), "question": _question(request, form)}
+    wording = _wording(request, form, _source(request, form))
+    question = asking.question(request, wording) if wording else None
+    values = {"preview": _preview(request, form, now), "question": question}
     return render(request, "dashboard/auto_funding/_preview_live.html", values)
 
 
@@ -160,6 +161,7 @@ def _form(request: PageRequest, config: AutoFundingConfig, now: datetime) -> Aut
         request.POST if request.method == "POST" else None,
         sources=usable if named is None or named in usable else [*usable, named],
         methods=method_choices(limits.of(tenant_id), mode=request.access.tenant.mode, now=now),
+        saved=config,
         initial=auto_funding_form.initial(config),
     )
 
@@ -168,27 +170,29 @@ def _preview(request: PageRequest, form: AutoFundingForm, now: datetime) -> Prev
     return of_form(form, tenant=request.access.tenant, now=now)
 
 
-def _wanted(request: PageRequest, form: AutoFundingForm) -> dict[str, Any]:
-    """The settings as they are typed, as far as they make sense; before that, as they are saved."""
-    if form.is_bound:
-        return form.cleaned_data
-    return vars(selectors.auto_funding_config(tenant_id=request.access.tenant.pk))
+def _source(request: PageRequest, form: AutoFundingForm) -> FundingSource | None:
+    """The account that the settings draw on, as far as they are filled in."""
+    chosen = form.cleaned_data.get("source_id") if form.is_bound else form.initial["source_id"]
+    return selectors.drawn_from(tenant_id=request.access.tenant.pk, source_id=chosen)
 
 
-def _question(
-    request: PageRequest, form: AutoFundingForm, *, is_due: bool = False
-) -> Question | None:
-    wording = authorization.wording(_wanted(request, form), tenant=request.access.tenant)
-    return asking.question(request, wording, is_due=is_due) if wording else None
+def _wording(
+    request: PageRequest, form: AutoFundingForm, source: FundingSource | None
+) -> Wording | None:
+    return authorization.wording(form.settings, tenant=request.access.tenant, source=source)
 
 
 def _ask(
     request: PageRequest, form: AutoFundingForm, shown: Preview, *, is_due: bool = False
 ) -> HttpResponse:
     status = 422 if form.errors or is_due else 200
-    chosen = form.cleaned_data.get("source_id") if form.is_bound else form.initial["source_id"]
-    source = selectors.drawn_from(tenant_id=request.access.tenant.pk, source_id=chosen)
+    source = _source(request, form)
+    wording = _wording(request, form, source)
     notice = bank_authorization.notice(source, then="auto-funding")
-    values = {"form": form, "preview": shown, "unauthorized": notice}
-    values["question"] = _question(request, form, is_due=is_due)
+    values = {
+        "form": form,
+        "preview": shown,
+        "unauthorized": notice,
+        "question": asking.question(request, wording, is_due=is_due) if wording else None,
+    }
     return render(request, "dashboard/auto_funding/settings.html", values, status=status)

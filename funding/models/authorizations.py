@@ -102,6 +102,11 @@ class DebitAuthorization(models.Model):
         indexes = (
             models.Index(fields=("tenant", "-created_at", "-id"), name="authorization_by_tenant"),
             models.Index(fields=("source",), name="authorization_of_source"),
+            models.Index(
+                fields=("ended_at",),
+                name="authorization_ended",
+                condition=Q(ended_at__isnull=False),
+            ),
         )
         triggers = (
             pgtrigger.Protect(name="authorization_stays", operation=pgtrigger.Delete),
