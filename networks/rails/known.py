@@ -7,7 +7,6 @@ asked of the rows themselves, by the statement that claims it (`transfers.routes
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,20 +40,17 @@ class Known:
 
 
 class Knowledge:
-    """What one process knows. Its threads share it."""
+    """What one process knows. Its threads share it; two that find it too old both read it, so that
+    none waits for a statement of another."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._known: Known | None = None
 
     def current(self) -> Known:
-        """What is known; one thread reads it again if it is too old."""
+        """What is known, read again if it is too old."""
         found = self._known
         if found is None or found.is_old:
-            with self._lock:
-                found = self._known
-                if found is None or found.is_old:
-                    found = self._known = _read()
+            found = self._known = _read()
         return found
 
     def forget(self) -> None:
