@@ -6,6 +6,7 @@ from django.urls import path
 
 from desk.account_numbers import views as account_numbers
 from desk.entries import views as entries
+from desk.exceptions import views as exceptions
 from desk.files import views as files
 from desk.ledger import views as ledger
 from desk.queues import views as queues
@@ -16,6 +17,19 @@ from desk.tenants import views as tenants
 app_name = "desk"
 
 urlpatterns = [
+    path("exceptions/", exceptions.exceptions, name="exceptions"),
+    path("exceptions/records/<int:record_id>/", exceptions.record, name="exception_record"),
+    path(
+        "exceptions/records/<int:record_id>/<slug:what>/",
+        exceptions.decide_record,
+        name="exception_decide",
+    ),
+    path("exceptions/files/<str:file_id>/", exceptions.file, name="exception_file"),
+    path(
+        "exceptions/files/<str:file_id>/<slug:what>/",
+        exceptions.decide_file,
+        name="exception_decide_file",
+    ),
     path("files/", files.files, name="files"),
     path("files/<str:file_id>/", files.file, name="file"),
     path("files/<str:file_id>/release/", files.release, name="file_release"),
@@ -38,6 +52,11 @@ urlpatterns = [
     path("rails/<str:name>/stop/", rails.stop, name="rail_stop"),
     path("rails/<str:name>/stops/<str:switch_id>/", rails.go_on, name="rail_go_on"),
     path("rails/<str:name>/originators/new/", rails.originator, name="originator_new"),
+    path(
+        "rails/<str:name>/originators/<str:originator_id>/debits/",
+        exceptions.release_debits,
+        name="originator_debits",
+    ),
     path("rails/<str:name>/originators/<str:originator_id>/", rails.originator, name="originator"),
     path(
         "rails/<str:name>/originators/<str:originator_id>/end/",

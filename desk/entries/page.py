@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from common import crypto
 from common.errors import NotFound
+from desk.exceptions.codes import CHANGES
 from desk.files.lines import WAITS_FOR
 from networks import return_codes
 from networks.ach import redacting
@@ -95,7 +96,7 @@ class EntryPage:
 def entry_page(instruction_id: str) -> EntryPage:
     """Some eight queries. Raises NotFound."""
     rows = entries_of(instruction_id)
-    entry = next((row for row in rows if row.status != EntryStatus.REQUEUED), rows[-1])
+    entry = _counted(rows)
     subject, subject_href = _subject(instruction_id)
     names = selectors.tenant_names([entry.tenant_id] if entry.tenant_id else [])
     events = AchEvent.objects.filter(entry__in=rows).order_by("due_at", "pk")[:SHOWN]
@@ -130,6 +131,11 @@ def entries_of(instruction_id: str) -> list[AchEntry]:
     return rows
 
 
+def live(instruction_id: str) -> AchEntry:
+    """The entry that stands for an instruction now. Raises NotFound."""
+    return _counted(entries_of(instruction_id))
+
+
 def found(text: str) -> str | None:
     """The id of the instruction that a person means by an id, a trace number or a reference."""
     text = text.strip()
@@ -148,7 +154,8 @@ def found(text: str) -> str | None:
 def meaning(code: str) -> str:
     """`R01: Insufficient funds`, or the code alone."""
     known = return_codes.ALL.get(code)
-    return f"{code}: {known.title}" if known else code
+    words = known.title if known else CHANGES.get(code, "")
+    return f"{code}: {words}" if words else code
 
 
 def masked(token: str, context: str) -> str:
@@ -158,6 +165,10 @@ def masked(token: str, context: str) -> str:
     except crypto.Undecryptable:
         return "It cannot be opened with the keys that this installation has."
     return b"".join(redacting.redacted([raw.encode("latin-1", errors="replace")])).decode("latin-1")
+
+
+def _counted(rows: Sequence[AchEntry]) -> AchEntry:
+    return next((row for row in rows if row.status != EntryStatus.REQUEUED), rows[-1])
 
 
 def _subject(instruction_id: str) -> tuple[str, str]:

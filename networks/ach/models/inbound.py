@@ -194,6 +194,9 @@ class InRecord(models.Model):
             models.Index(
                 fields=("due_on", "id"), name="in_record_review", condition=Q(status="review")
             ),
+            models.Index(
+                fields=("due_on", "id"), name="in_record_late", condition=Q(may_dishonor=True)
+            ),
             models.Index(fields=("id",), name="in_record_new", condition=Q(status="new")),
             models.Index(
                 fields=("original_trace",),

@@ -1,0 +1,190 @@
+"""What a person has to decide, of all rails: one list, the deadline that comes first on top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+
+from common.days import start_of
+from desk.entries.page import meaning
+from networks.ach.inbound import deadlines
+from networks.ach.models import InFile, InRecord, Originator, OutFile
+from networks.ach.models.inbound import InFolder, RecordKind
+from networks.ach.states import FileStatus, InFileStatus, RecordStatus
+
+SHOWN = 50
+PAGES_MAX = 10
+COUNTED_MAX = 1_000
+SOON = timedelta(days=1)
+_LATE_RETURN = "Dishonor it with R68, or let it stand"
+_DO = {
+    RecordKind.RETURN: "Match it to an entry, dishonor it, or resolve it",
+    RecordKind.NOC: "Apply it, or refuse it with C61 to C69",
+    RecordKind.DISHONORED: "Look at what their bank says, then resolve it",
+    RecordKind.CONTESTED: "Look at what their bank says, then resolve it",
+    RecordKind.CORRECTED_RETURN: "Match it to an entry, dishonor it, or resolve it",
+    RecordKind.REFUSED_NOC: "Look at what their bank says, then resolve it",
+    RecordKind.RECEIVED: "Find out whose money it is, then resolve it",
+}
+_RESOLVE = "Look at it, then resolve it"
+
+
+@dataclass(frozen=True)
+class ExceptionLine:
+    """One thing to decide. `deadline` None: there is none. `seconds` are until it, below zero when
+    it has passed."""
+
+    title: str
+    detail: str
+    amount: int | None
+    rail: str
+    href: str
+    to_do: str
+    deadline: datetime | None
+    seconds: int
+
+    @property
+    def tone(self) -> str:
+        if self.deadline is None:
+            return "neutral"
+        if self.seconds <= 0:
+            return "bad"
+        return "warn" if self.seconds <= SOON.total_seconds() else "info"
+
+
+@dataclass(frozen=True)
+class ExceptionList:
+    lines: list[ExceptionLine]
+    page: int
+    has_more: bool
+
+
+def exceptions(*, page: int, now: datetime) -> ExceptionList:
+    """One page of the list. Five queries, none of which reads more than the pages up to this."""
+    most = SHOWN * page + 1
+    found = [*_records(now, most), *_files(now, most), *_unanswered(now, most), *_stopped(now)]
+    far = now + timedelta(days=36_500)
+    found.sort(key=lambda line: (line.deadline or far, line.title, line.href))
+    shown = found[SHOWN * (page - 1) : SHOWN * page]
+    return ExceptionList(shown, page, len(found) > SHOWN * page and page < PAGES_MAX)
+
+
+def counted(*, now: datetime) -> tuple[int, int]:
+    """How many there are, up to `COUNTED_MAX` of a kind, and how many of them are overdue."""
+    today = deadlines.eastern_day(now)
+    open_records = [
+        *InRecord.objects.filter(status=RecordStatus.REVIEW)
+        .order_by("due_on", "pk")
+        .values_list("due_on", flat=True)[:COUNTED_MAX],
+        *InRecord.objects.filter(may_dishonor=True)
+        .order_by("due_on", "pk")
+        .values_list("due_on", flat=True)[:COUNTED_MAX],
+    ]
+    files = InFile.objects.filter(status=InFileStatus.REVIEW)[:COUNTED_MAX].count()
+    silent = _overdue(now)[:COUNTED_MAX].count()
+    late = sum(1 for due in open_records if due is not None and due < today)
+    return len(open_records) + files + silent, late + silent
+
+
+def until(day: date | None) -> datetime | None:
+    """The end of a day in New York."""
+    return start_of(day + timedelta(days=1)) if day else None
+
+
+def record_title(record: InRecord) -> str:
+    """`Return R01: Insufficient funds`."""
+    kind = str(RecordKind(record.kind).label).capitalize()
+    return f"{kind}, {meaning(record.code)}" if record.code else kind
+
+
+def to_do(record: InRecord) -> str:
+    """What a person can do about a record."""
+    if record.status != RecordStatus.REVIEW:
+        return _LATE_RETURN if record.may_dishonor else ""
+    return _DO.get(RecordKind(record.kind), _RESOLVE)
+
+
+def _records(now: datetime, most: int) -> Iterator[ExceptionLine]:
+    rows = InRecord.objects.order_by("due_on", "pk")
+    late = rows.filter(~Q(status=RecordStatus.REVIEW), may_dishonor=True)[:most]
+    for row in [*rows.filter(status=RecordStatus.REVIEW)[:most], *late]:
+        is_late = row.may_dishonor and row.status != RecordStatus.REVIEW
+        title = record_title(row)
+        yield _line(
+            f"Late: {title}" if is_late else title,
+            row.note or ("It came after its time" if is_late else ""),
+            row.amount or None,
+            row.rail_id,
+            reverse("desk:exception_record", args=[row.pk]),
+            to_do(row),
+            until(row.due_on),
+            now,
+        )
+
+
+def _files(now: datetime, most: int) -> Iterator[ExceptionLine]:
+    waiting = InFile.objects.filter(status=InFileStatus.REVIEW).order_by("received_at", "pk")
+    for row in waiting[:most]:
+        first = row.faults[0] if row.faults else {}
+        yield _line(
+            f"File set aside: {row.name}",
+            str(first.get("detail") or InFolder(row.folder).label),
+            None,
+            row.rail_id,
+            reverse("desk:exception_file", args=[row.pk]),
+            "Ask the bank, read it again, or resolve it",
+            until(deadlines.review_due(row.received_at)),
+            now,
+        )
+
+
+def _overdue(now: datetime) -> QuerySet[OutFile]:
+    sent = OutFile.objects.filter(status=FileStatus.SENT, acknowledgment_due_at__lte=now)
+    return sent.order_by("acknowledgment_due_at", "pk")
+
+
+def _unanswered(now: datetime, most: int) -> Iterator[ExceptionLine]:
+    for row in _overdue(now)[:most]:
+        yield _line(
+            f"No acknowledgment: {row}",
+            "The bank has not said whether it took the file",
+            row.debit_total + row.credit_total,
+            row.rail_id,
+            reverse("desk:file", args=[row.pk]),
+            "Call the bank: did it get the file?",
+            row.acknowledgment_due_at,
+            now,
+        )
+
+
+def _stopped(now: datetime) -> Iterator[ExceptionLine]:
+    stopped = Originator.objects.filter(debits_stopped_at__isnull=False, ended_at=None)
+    for row in stopped.order_by("debits_stopped_at")[:SHOWN]:
+        yield _line(
+            f"Debits stopped: {row.company_name}",
+            row.debits_stopped_why,
+            None,
+            row.rail_id,
+            reverse("desk:originator_debits", args=[row.rail_id, row.pk]),
+            "Find out why they come back, then let them go on",
+            None,
+            now,
+        )
+
+
+def _line(
+    title: str,
+    detail: str,
+    amount: int | None,
+    rail: str,
+    href: str,
+    what: str,
+    deadline: datetime | None,
+    now: datetime,
+) -> ExceptionLine:
+    seconds = int((deadline - now).total_seconds()) if deadline else 0
+    return ExceptionLine(title, detail, amount, rail, href, what, deadline, seconds)

@@ -1,0 +1,200 @@
+"""Exceptions: what banks said that a person has to decide about, and by when."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from common import crypto
+from common.clock import utc_now
+from common.errors import NotFound, StaffRefusal
+from desk import doers
+from desk.access import actor_of, desk_page, desk_render
+from desk.doers import Doer, person
+from desk.entries import page as entries
+from desk.exceptions import acts, lines
+from desk.exceptions.acts import Action
+from desk.forms import ReasonForm
+from networks.ach.inbound import changes
+from networks.ach.models import AchEntry, AchReply, Correction, InFile, InRecord, Originator
+
+SEE = "ach.view_inrecord"
+DECIDE = "ach.change_inrecord"
+ORIGINATORS = "ach.change_originator"
+CANDIDATES_SHOWN = 10
+
+
+@require_safe
+@desk_page(SEE)
+def exceptions(request: HttpRequest) -> HttpResponse:
+    """The one list."""
+    now, number = utc_now(), request.GET.get("page", "1")
+    if number not in map(str, range(1, lines.PAGES_MAX + 1)):
+        raise Http404
+    found = lines.exceptions(page=int(number), now=now)
+    return desk_render(
+        request, "desk/exceptions/list.html", title="Exceptions", found=found, now=now
+    )
+
+
+@require_safe
+@desk_page(SEE)
+def record(request: HttpRequest, record_id: int) -> HttpResponse:
+    """One record: what the bank said, what fits it, and what can be done."""
+    row, now = acts.found_record(record_id), utc_now()
+    deadline = lines.until(row.due_on)
+    correction = Correction.objects.filter(record=row).first()
+    return desk_render(
+        request,
+        "desk/exceptions/record.html",
+        title=lines.record_title(row),
+        record=row,
+        to_do=lines.to_do(row),
+        deadline=deadline,
+        seconds=int((deadline - now).total_seconds()) if deadline else 0,
+        raw=entries.masked(row.raw_token, row.encryption_context),
+        candidates=_candidates(row),
+        correction=correction,
+        change=_change(correction),
+        replies=AchReply.objects.filter(record=row).order_by("decided_at")[:CANDIDATES_SHOWN],
+        decided_by=doers.names_of([row.decided_by]).get(row.decided_by, ""),
+        actions=_possible(acts.RECORD_ACTIONS, row),
+    )
+
+
+@require_safe
+@desk_page(SEE)
+def file(request: HttpRequest, file_id: str) -> HttpResponse:
+    """One file that was set aside: its faults, and what can be done."""
+    row = acts.found_file(file_id)
+    return desk_render(
+        request,
+        "desk/exceptions/file.html",
+        title=f"File {row.name}",
+        file=row,
+        resolved_by=doers.names_of([row.resolved_by]).get(row.resolved_by, ""),
+        actions=_possible(acts.FILE_ACTIONS, row),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, DECIDE, is_fresh=True)
+def decide_record(request: HttpRequest, record_id: int, what: str) -> HttpResponse:
+    """Decide about a record."""
+    row = acts.found_record(record_id)
+    return _decide(request, "record", what, acts.RECORD_ACTIONS.get(what), row)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, DECIDE, is_fresh=True)
+def decide_file(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
+    """Decide about a file."""
+    row = acts.found_file(file_id)
+    return _decide(request, "file", what, acts.FILE_ACTIONS.get(what), row)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, ORIGINATORS)
+def release_debits(request: HttpRequest, name: str, originator_id: str) -> HttpResponse:
+    """Let the debits of an originator go on that its returns had stopped."""
+    if "\0" in name + originator_id:
+        raise Http404
+    row = Originator.objects.filter(pk=originator_id, rail_id=name).first()
+    if row is None:
+        raise NotFound("There is no such originator.")
+    form = ReasonForm(request.POST or None)
+    if form.is_valid():
+        try:
+            acts.release_debits(
+                originator=row,
+                reason=form.cleaned_data["reason"],
+                doer=_doer(request),
+                now=utc_now(),
+            )
+        except StaffRefusal as refusal:
+            form.add_error(None, refusal.detail)
+        else:
+            messages.success(request, f"Debits of {row.company_name} go on.")
+            return redirect("desk:exceptions")
+    title = f"Let debits of {row.company_name} go on"
+    return desk_render(
+        request, "desk/exceptions/debits.html", title=title, originator=row, form=form
+    )
+
+
+def _decide(
+    request: HttpRequest, kind: str, what: str, action: Action | None, row: InRecord | InFile
+) -> HttpResponse:
+    if action is None:
+        raise Http404
+    form = action.form(request.POST or None)
+    if form.is_valid():
+        try:
+            acts.decide(
+                kind,
+                what,
+                row=row,
+                values=form.cleaned_data,
+                doer=_doer(request),
+                now=utc_now(),
+            )
+        except StaffRefusal as refusal:
+            form.add_error(None, refusal.detail)
+        else:
+            messages.success(request, f"Done: {action.label.lower()}.")
+            return redirect("desk:exceptions")
+    return desk_render(
+        request,
+        "desk/exceptions/decide.html",
+        title=action.label,
+        subject=lines.record_title(row) if isinstance(row, InRecord) else row.name,
+        note=row.note if isinstance(row, InRecord) else "",
+        candidates=_candidates(row) if what == "match" and isinstance(row, InRecord) else [],
+        action=action,
+        form=form,
+        back=_address(row),
+    )
+
+
+def _address(row: InRecord | InFile) -> str:
+    page = "desk:exception_record" if isinstance(row, InRecord) else "desk:exception_file"
+    return redirect(page, row.pk).url
+
+
+def _possible(actions: dict[str, Action], row: InRecord | InFile) -> list[tuple[str, Action]]:
+    return [(name, action) for name, action in actions.items() if action.possible(row)]
+
+
+def _candidates(row: InRecord) -> list[AchEntry]:
+    """Entries of ours with the trace number that a record names, the newest first."""
+    if not row.original_trace:
+        return []
+    found = AchEntry.objects.filter(rail_id=row.rail_id, trace_number=row.original_trace)
+    return list(found.order_by("-pk")[:CANDIDATES_SHOWN])
+
+
+def _change(correction: Correction | None) -> list[tuple[str, str, str]]:
+    """What a change corrects: the field, what it was and what it becomes, accounts masked."""
+    if correction is None or not correction.corrected_token:
+        return []
+    try:
+        was, becomes = changes.before(correction), changes.details(correction)
+    except crypto.Undecryptable:
+        return []
+    pairs = (
+        ("Routing number", was.routing_number, becomes.routing_number),
+        ("Account", _last4(was.account_number), _last4(becomes.account_number)),
+        ("Kind of account", str(was.account_type), str(becomes.account_type or "")),
+        ("Name", was.text, becomes.name),
+    )
+    return [(label, old, new) for label, old, new in pairs if new and old != new]
+
+
+def _last4(number: str) -> str:
+    return f"··{number.strip()[-4:]}" if number.strip() else ""
+
+
+def _doer(request: HttpRequest) -> Doer:
+    return person(actor_of(request))
