@@ -9,8 +9,11 @@ class AchConfig(AppConfig):
     verbose_name = "ACH"
 
     def ready(self) -> None:
-        """Let rails be served by a bank that takes ACH files."""
+        """Let rails be served by a bank that takes ACH files, and join the ledger's audit."""
+        from common import audits
         from networks import registry
+        from networks.ach import invariants
         from networks.ach.network import AchNetwork
 
+        audits.register(invariants.check)
         registry.register_driver("ach", AchNetwork)
