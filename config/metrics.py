@@ -17,6 +17,7 @@ from prometheus_client.registry import Collector
 from balance import figures, rolling
 from common import queues
 from common.clock import utc_now
+from networks.ach.inbound import waiting
 from seals import figures as seals
 from tenants.services import switches
 from transfers.inbox import reviews
@@ -46,8 +47,11 @@ class Alarms(Collector):
         now = utc_now()
         yield from _ledger(now)
         yield from _seals(now)
+        from_banks = waiting.count(now=now)
         for name, words, value in (
             ("inbound_review", "Messages of networks that wait for staff", reviews.waiting()),
+            ("ach_review", "Files and records of banks that wait", from_banks.in_review),
+            ("ach_overdue", "Records of banks past their last day", from_banks.overdue),
             ("switches_engaged", "What staff have stopped", switches.engaged_now().count()),
             (
                 "dispatcher_alive",
