@@ -14,7 +14,7 @@ from common.errors import StaffRefusal
 from dashboard.shell import paging
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import Doer, person
-from desk.files import acts, lines
+from desk.files import acts, comparison, lines
 from desk.files.forms import TotalForm
 from desk.forms import ReasonForm
 from networks.ach.models import AchBatch, AchEntry, OutFile
@@ -67,6 +67,7 @@ def file(request: HttpRequest, file_id: str) -> HttpResponse:
         line=lines.file_line(row, now),
         batches=lines.batch_lines(row),
         steps=lines.history(row),
+        compared=comparison.of(row),
         is_mine=me in (row.built_by, row.first_released_by),
         may_go=row.status == FileStatus.BUILT,
         can_be_held=row.status in (FileStatus.BUILT, FileStatus.RELEASED),
