@@ -136,6 +136,13 @@ def found(code: str, statement: str, values: dict[str, Any]) -> Iterator[Finding
             yield Finding(code=code, tenant_id=tenant_id or "", subject=subject, message=message)
 
 
+def rows(statement: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """What `statement` returns."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
+
+
 def ids(statement: str, values: dict[str, Any]) -> list[str]:
     """The first column of what `statement` returns."""
     with connection.cursor() as cursor:

@@ -12,8 +12,9 @@ class AchConfig(AppConfig):
         """Let rails be served by a bank that takes ACH files, and join the ledger's audit."""
         from common import audits
         from networks import registry
-        from networks.ach import invariants
+        from networks.ach import file_invariants, invariants
         from networks.ach.network import AchNetwork
 
         audits.register(invariants.check)
+        audits.register(file_invariants.check)
         registry.register_driver("ach", AchNetwork)

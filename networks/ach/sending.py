@@ -19,6 +19,7 @@ from prometheus_client import Counter
 from common import database_clock, leases
 from common.engine import sql
 from networks.ach import rails
+from networks.ach.errors import FileInAnotherStatus, FileIsGoing, FileNotThere
 from networks.ach.models import OutFile
 from networks.ach.models.rails import RailPart
 from networks.ach.sealing import opened
@@ -108,6 +109,23 @@ def sent(file_id: str, *, now: datetime) -> bool:
         )
     log.info("ach_file_sent", file=file_id, rail=file.rail_id)
     return True
+
+
+@transaction.atomic
+def not_at_bank(file_id: str, *, now: datetime) -> OutFile:
+    """The bank says that it does not have a file whose sending is in doubt: it is sent again, or
+    misses its cut-off. Raises StaffRefusal."""
+    file = OutFile.objects.select_for_update(no_key=True).filter(pk=file_id).first()
+    if file is None:
+        raise FileNotThere(file_id)
+    if file.status != FileStatus.RELEASED or not file.temporary_name:
+        raise FileInAnotherStatus("Its sending is not in doubt.")
+    if file.leased_until is not None and file.leased_until > database_clock.database_now():
+        raise FileIsGoing("A worker is sending it.")
+    file.temporary_name, file.next_attempt_at = "", now
+    file.lease_version += 1
+    file.save(update_fields=["temporary_name", "next_attempt_at", "lease_version"])
+    return file
 
 
 def _due(rail: str, now: datetime) -> QuerySet[OutFile]:

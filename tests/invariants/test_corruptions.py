@@ -59,7 +59,8 @@ def outcome(damage: Damage, names: books.Names) -> tuple[str, set[str]]:
             with transaction.atomic():
                 plant(damage, names)
         except (IntegrityError, DatabaseError) as refusal:
-            return REFUSED, {str(refusal).split('"')[3]}
+            cause: Any = refusal.__cause__
+            return REFUSED, {cause.diag.constraint_name or str(refusal).split('"')[3]}
         usual, daily = found(full=False), found(full=True)
         transaction.set_rollback(True)
     keyed = {code for code in usual & daily if code.startswith("seal_")}

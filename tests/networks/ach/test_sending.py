@@ -8,10 +8,10 @@ import pytest
 
 from common import database_clock
 from networks.ach import releasing
-from networks.ach.errors import FileIsGoing
+from networks.ach.errors import FileInAnotherStatus, FileIsGoing, FileNotThere
 from networks.ach.models import AchEntry, OutFile, RailSwitch
 from networks.ach.sealing import opened
-from networks.ach.sending import LEASE, send_next, sent
+from networks.ach.sending import LEASE, not_at_bank, send_next, sent
 from networks.ach.sftp.errors import ConnectionLost, HostKeyWrong
 from tests.networks.ach.builders import (
     CUTOFF,
@@ -194,6 +194,41 @@ class TestHold:
         send(folder)
 
         assert (the_file().status, folder.names()) == ("held", [])
+
+
+class TestDoubt:
+    def test_is_ended_by_a_bank_that_does_not_have_the_file(self, folder):
+        (file,) = make_files()
+        folder.fails = failing("noted")
+        send(folder)
+
+        with database_clock.at(FREEZE):
+            not_at_bank(file.pk, now=FREEZE)
+        releasing.hold(file.pk, by="ada@ballast.example", why="Look", now=FREEZE)
+
+        assert (the_file().status, the_file().temporary_name) == ("held", "")
+
+    def test_is_not_ended_while_a_worker_sends(self, folder):
+        (file,) = make_files()
+
+        def ask(step):
+            if step == "noted":
+                with pytest.raises(FileIsGoing):
+                    not_at_bank(file.pk, now=FREEZE)
+
+        folder.fails = ask
+        with database_clock.at(FREEZE):
+            send(folder)
+
+        assert the_file().status == "sent"
+
+    def test_that_there_is_none_of_is_not_ended(self):
+        (file,) = make_files()
+
+        with pytest.raises(FileInAnotherStatus):
+            not_at_bank(file.pk, now=FREEZE)
+        with pytest.raises(FileNotThere):
+            not_at_bank("ofl_unknown", now=FREEZE)
 
 
 def test_what_nobody_delivered_is_not_sent():
