@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import Conflict, RuleViolation, Unavailable
+from common.errors import Conflict, InvalidInput, RuleViolation, Unavailable
 
 
 class FundingSourceNotVerified(RuleViolation):
@@ -33,6 +33,14 @@ class AuthorizationRequired(RuleViolation):
         "Show the account holder what you want to debit and send what they agreed to as"
         " `authorization`, or let a person give it in the dashboard. Only individuals' accounts of"
         " live tenants need it."
+    )
+
+
+class InvalidAuthorization(InvalidInput):
+    code = "invalid_authorization"
+    title = "Authorization not valid"
+    advice = (
+        "Send the moment at which the account holder agreed: after 1999, and not in the future."
     )
 
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
-
-from rest_framework import serializers
 
 from api.fields import AddressField, CentsField, InstantField, LinesField, StrictChoiceField
 from api.serializers import StrictSerializer
-from common.clock import utc_now
 from funding import agreements
 from funding.agreements import Agreement
 from funding.models import AuthorizationKind
 from funding.models.authorizations import TEXT_MAX
-
-_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class AuthorizationIn(StrictSerializer):
@@ -39,13 +33,6 @@ class AuthorizationIn(StrictSerializer):
         default=None,
         help_text="Cents: the most that the text allows for one debit, if it names an amount.",
     )
-
-    def validate_acceptedAt(self, value: datetime) -> datetime:  # DRF's naming
-        if value > utc_now():
-            raise serializers.ValidationError("This is in the future.", code="in_the_future")
-        if value < _FIRST:
-            raise serializers.ValidationError("This is before the year 2000.", code="too_long_ago")
-        return value
 
     def to_internal_value(self, data: Any) -> Agreement:
         values = super().to_internal_value(data)

@@ -63,6 +63,7 @@ class FundingSourceViewSet(ApiViewSet):
         responses={201: envelope(bodies.FundingSourceOut)},
         extensions=refuses(
             InvalidBankDetails,
+            errors.InvalidAuthorization,
             errors.DuplicateFundingSource,
             errors.InvalidLinkToken,
             errors.LinkAccountMismatch,
@@ -86,6 +87,7 @@ class FundingSourceViewSet(ApiViewSet):
         responses={201: envelope(bodies.FundingSourceOut)},
         extensions=refuses(
             InvalidBankDetails,
+            errors.InvalidAuthorization,
             errors.DuplicateFundingSource,
             errors.NetworkNotConnected,
             errors.TooManyFundingSources,

@@ -40,6 +40,7 @@ class TopUpViewSet(ApiViewSet):
             errors.FundingSourceUnusable,
             errors.FundingSourceNotAuthorized,
             errors.AuthorizationRequired,
+            errors.InvalidAuthorization,
             errors.FundingMethodNotSupported,
             errors.DailyLimitExceeded,
             errors.MonthlyLimitExceeded,

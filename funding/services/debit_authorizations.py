@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
@@ -24,7 +24,7 @@ from common.engine import arrays, sql
 from common.errors import NotFound
 from common.money import format_cents
 from funding.agreements import Agreement
-from funding.errors import AuthorizationRequired
+from funding.errors import AuthorizationRequired, InvalidAuthorization
 from funding.methods import METHODS
 from funding.models import (
     AuthorizationKind,
@@ -48,6 +48,8 @@ REVOKED = "revoked"
 REPLACED = "replaced"
 ACCOUNT_REMOVED = "account_removed"
 
+# Before it nobody agreed to anything here.
+_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _ASK = "The holder of this account has not authorized this debit."
 # The share lock waits for an end that is under way, and reads the row again after it.
 _SEE = """
@@ -85,7 +87,12 @@ def is_asked_of(source: FundingSource, *, mode: str, method: str) -> bool:
 def record(
     *, source: FundingSource, agreement: Agreement, actor: Actor, now: datetime
 ) -> DebitAuthorization:
-    """Keep what the holder of `source` agreed to, on the word of `actor`, and mail a copy of it."""
+    """Keep what the holder of `source` agreed to, on the word of `actor`, and mail a copy of it.
+    Raises InvalidAuthorization for a moment that cannot be."""
+    if not _FIRST <= agreement.accepted_at <= now:
+        raise InvalidAuthorization(
+            "Nobody can have agreed at that moment.", field="authorization.acceptedAt"
+        )
     wording = agreement.wording
     row = DebitAuthorization.objects.create(
         id=ids.new("dau"),

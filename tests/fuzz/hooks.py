@@ -17,8 +17,9 @@ _PLACES = ("limit", "cursor")
 _NAMED_IN_BODIES = {"fundingSourceId": "source_id", "recipientId": "recipient_id"}
 _AMOUNT_MAX = 1_000_00
 # Well-formed input that only the server can refuse: a cursor of another list, a checksum, a name
-# that no address belongs to, a window before the last 30 days.
+# that no address belongs to, a window before the last 30 days, a moment still to come.
 ONLY_THE_SERVER_KNOWS = {
+    "invalid_authorization",
     "invalid_bank_details",
     "invalid_cursor",
     "invalid_replay_window",
