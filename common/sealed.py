@@ -39,9 +39,13 @@ class _Rows:
         columns = self.layouts[layout - 1].split()
         return f"json_build_array({', '.join(map(self._text_of, columns))})::text"
 
+    def _value(self, column: str) -> str:
+        """SQL for a column of the row."""
+        return f"line.{column}"
+
     def _text_of(self, column: str) -> str:
         field = next(each for each in self.model._meta.concrete_fields if each.column == column)
-        name = f"line.{column}"
+        name = self._value(column)
         if isinstance(field, models.DateTimeField):
             return _INSTANT.format(column=name)
         if isinstance(field, models.DateField):
@@ -59,7 +63,8 @@ class DatedRows(_Rows):
 
     A row whose `at` is still null is not sealed yet. `tenant` is SQL for the tenant of a row (null:
     the operator's), `join` is what that needs. Rows older than `kept_for` may have been deleted.
-    `left_out` names columns that may change, or whose encryption changes.
+    `left_out` names columns that may change, or whose encryption changes. `as_first` is SQL for a
+    row of `join` that keeps what the columns of `changed_since` were at first, once they changed.
     """
 
     at: str = "created_at"
@@ -67,6 +72,13 @@ class DatedRows(_Rows):
     join: str = ""
     kept_for: timedelta | None = None
     left_out: str = ""
+    as_first: str = ""
+    changed_since: str = ""
+
+    def _value(self, column: str) -> str:
+        if column in self.changed_since.split():
+            return f"coalesce({self.as_first}.{column}, line.{column})"
+        return super()._value(column)
 
 
 @dataclass(frozen=True, kw_only=True)

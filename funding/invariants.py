@@ -20,8 +20,10 @@ from funding.models import (
     FundingSource,
     FundingTransaction,
     SourceType,
+    SourceVerification,
 )
 from funding.services.approval_policy import POLICY
+from funding.services.corrections import SOURCES
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from funding.transfer import FUNDING
 from networks.base import Method
@@ -157,10 +159,24 @@ def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:
 
 
 def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
-    """Find bank accounts whose number cannot be decrypted, or is not the one that people see."""
+    """Find bank accounts whose number cannot be decrypted, or is not the one that people see, or
+    that changed without their bank's word."""
     rows = FundingSource.objects.filter(pk__in=ids)
-    return networks.with_accounts(
-        "funding_account_number", rows, is_typed=lambda source: source.type == SourceType.MANUAL
+    yield from networks.with_accounts("funding_account_number", rows, is_typed=_is_typed)
+    yield from networks.with_versions(
+        "funding_account_version", rows, SOURCES, is_typed=_is_typed, is_about=_went_to
+    )
+
+
+def _is_typed(source: FundingSource) -> bool:
+    return source.type == SourceType.MANUAL
+
+
+def _went_to(instruction_id: str, source_id: str) -> bool:
+    """Whether a funding drew on this account, or deposits went to it."""
+    return (
+        FundingTransaction.objects.filter(pk=instruction_id, source=source_id).exists()
+        or SourceVerification.objects.filter(pk=instruction_id, source=source_id).exists()
     )
 
 

@@ -10,8 +10,10 @@ from funding.models import (
     DebitAuthorization,
     FundingEvent,
     FundingSource,
+    FundingSourceVersion,
     FundingTransaction,
 )
+from transfers.accounts import CORRECTABLE
 
 KINDS = (
     DatedRows(
@@ -58,6 +60,12 @@ KINDS = (
         name="funding_sources",
         label="bank accounts",
         model=FundingSource,
+        join=(
+            f"LEFT JOIN {FundingSourceVersion._meta.db_table} AS first"
+            " ON first.source_id = line.id AND first.number = 1"
+        ),
+        as_first="first",
+        changed_since=" ".join(CORRECTABLE),
         layouts=("id tenant_id type routing_number last4 fingerprint created_at",),
     ),
     DatedRows(
@@ -92,5 +100,17 @@ KINDS = (
         ),
         layouts=("id funding_id authorization_id kind created_at",),
         left_out="in_force_at",
+    ),
+    DatedRows(
+        name="funding_source_versions",
+        label="versions of bank accounts",
+        model=FundingSourceVersion,
+        tenant="source.tenant_id",
+        join=f"LEFT JOIN {FundingSource._meta.db_table} AS source ON source.id = line.source_id",
+        layouts=(
+            "id source_id number code event_id bank_name routing_number last4 fingerprint"
+            " account_holder_name account_holder_type account_type created_at",
+        ),
+        left_out="account_number_token",
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,6 +22,7 @@ from funding.models import (
     DebitAuthorization,
     FundingEvent,
     FundingSource,
+    FundingSourceVersion,
     FundingTransaction,
     LinkConsent,
     SourceVerification,
@@ -89,12 +90,35 @@ def debits_of(authorization: DebitAuthorization) -> QuerySet[AuthorizedDebit]:
     return rows.order_by("-created_at", "-pk")
 
 
+def any_source_version(version_id: str) -> FundingSourceVersion:
+    """A version of any tenant's bank account, for staff. Raises NotFound."""
+    rows = FundingSourceVersion.objects.select_related("source")
+    row = is_id(version_id, "fsv") and rows.filter(pk=version_id).first()
+    if not row:
+        raise NotFound("There is no such version of a bank account.")
+    return row
+
+
+def known_by(fingerprints: Collection[str], *, tenant_id: str) -> QuerySet[FundingSource]:
+    """The tenant's bank accounts that are known by one of these, or were before their banks
+    corrected them."""
+    earlier = FundingSourceVersion.objects.filter(fingerprint__in=fingerprints)
+    is_now, was = Q(fingerprint__in=fingerprints), Q(pk__in=earlier.values("source_id"))
+    return sources(tenant_id=tenant_id).filter(is_now | was)
+
+
+def known_as(source: FundingSource) -> set[str]:
+    """What an account is known by, and was before its bank corrected it."""
+    earlier = FundingSourceVersion.objects.filter(source=source)
+    return {source.fingerprint, *earlier.values_list("fingerprint", flat=True)}
+
+
 def same_account_now(source: FundingSource) -> FundingSource:
     """The row that stands for the bank account of `source` now. It is `source` itself, unless the
     account was removed and added again."""
     if source.status != SourceStatus.REMOVED:
         return source
-    rows = sources(tenant_id=source.tenant_id).filter(fingerprint=source.fingerprint)
+    rows = known_by(known_as(source), tenant_id=source.tenant_id)
     last_first = (F("removed_at").desc(nulls_first=True), "-created_at", "-pk")
     return rows.order_by(*last_first).first() or source
 

@@ -24,6 +24,7 @@ from funding.services import (
     notices,
     sources,
 )
+from funding.services.corrections import SOURCES
 from funding.states import FundingStatus
 from networks.base import (
     Accepted,
@@ -85,6 +86,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
     taken_over_status = S.PENDING
     stopped_by = SwitchKind.FUNDING
     account_field = "source"
+    accounts = SOURCES
     methods = METHODS
     rules = RULES
 

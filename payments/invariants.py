@@ -12,6 +12,7 @@ from common import audits
 from common.audits import Finding, Scope
 from payments.models import SOURCE_TYPE, Payment, PaymentConfirmation, PaymentEvent, Recipient
 from payments.services.approval_policy import POLICY
+from payments.services.corrections import RECIPIENTS
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from payments.transfer import PAYMENTS
 from transfers import invariants as networks
@@ -104,9 +105,21 @@ def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:
 
 
 def judge_accounts(ids: Sequence[str]) -> Iterator[Finding]:
-    """Find recipients whose number cannot be decrypted, or is not the one that people see."""
+    """Find recipients whose number cannot be decrypted, or is not the one that people see, or that
+    changed without their bank's word."""
     rows = Recipient.objects.filter(pk__in=ids)
-    return networks.with_accounts("payment_account_number", rows, is_typed=lambda recipient: True)
+    yield from networks.with_accounts("payment_account_number", rows, is_typed=_is_typed)
+    yield from networks.with_versions(
+        "payment_account_version", rows, RECIPIENTS, is_typed=_is_typed, is_about=_went_to
+    )
+
+
+def _is_typed(_recipient: Recipient) -> bool:
+    return True
+
+
+def _went_to(instruction_id: str, recipient_id: str) -> bool:
+    return Payment.objects.filter(pk=instruction_id, recipient=recipient_id).exists()
 
 
 ACCOUNTS = audits.rows_of_tenants("payment accounts", Recipient, judge_accounts)

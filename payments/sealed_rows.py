@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from common.sealed import DatedRows
-from payments.models import Payment, PaymentConfirmation, PaymentEvent, Recipient
+from payments.models import (
+    Payment,
+    PaymentConfirmation,
+    PaymentEvent,
+    Recipient,
+    RecipientVersion,
+)
+from transfers.accounts import CORRECTABLE
 
 KINDS = (
     DatedRows(
@@ -41,9 +48,27 @@ KINDS = (
         name="recipients",
         label="recipients",
         model=Recipient,
+        join=(
+            f"LEFT JOIN {RecipientVersion._meta.db_table} AS first"
+            " ON first.recipient_id = line.id AND first.number = 1"
+        ),
+        as_first="first",
+        changed_since=" ".join(CORRECTABLE),
         layouts=(
             "id tenant_id is_saved bank_name routing_number last4 fingerprint account_holder_name"
             " account_holder_type account_type created_at",
         ),
+    ),
+    DatedRows(
+        name="recipient_versions",
+        label="versions of recipients",
+        model=RecipientVersion,
+        tenant="owned.tenant_id",
+        join=f"LEFT JOIN {Recipient._meta.db_table} AS owned ON owned.id = line.recipient_id",
+        layouts=(
+            "id recipient_id number code event_id bank_name routing_number last4 fingerprint"
+            " account_holder_name account_holder_type account_type created_at",
+        ),
+        left_out="account_number_token",
     ),
 )

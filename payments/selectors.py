@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +13,14 @@ from django.db.models.functions import Coalesce, Lower, NullIf
 from balance import selectors as ledger
 from common.errors import NotFound
 from common.ids import is_id
-from payments.models import SOURCE_TYPE, Payment, PaymentConfirmation, PaymentEvent, Recipient
+from payments.models import (
+    SOURCE_TYPE,
+    Payment,
+    PaymentConfirmation,
+    PaymentEvent,
+    Recipient,
+    RecipientVersion,
+)
 from payments.states import OPEN, PaymentStatus
 
 
@@ -108,6 +115,14 @@ def recipients(*, tenant_id: str) -> QuerySet[Recipient]:
     return Recipient.objects.filter(tenant_id=tenant_id, is_saved=True)
 
 
+def saved_as(fingerprints: Collection[str], *, tenant_id: str) -> QuerySet[Recipient]:
+    """The recipients on the tenant's list that are known by one of these, or were before their
+    banks corrected them."""
+    earlier = RecipientVersion.objects.filter(fingerprint__in=fingerprints)
+    is_now, was = Q(fingerprint__in=fingerprints), Q(pk__in=earlier.values("recipient_id"))
+    return recipients(tenant_id=tenant_id).filter(is_now | was, removed_at=None)
+
+
 def recipient(*, tenant_id: str, recipient_id: str) -> Recipient:
     """One saved recipient. Raises NotFound, also for a malformed or a foreign id."""
     rows = recipients(tenant_id=tenant_id)
@@ -118,6 +133,15 @@ def any_recipient(recipient_id: str) -> Recipient:
     """Any tenant's recipient, saved or not, for staff. Raises NotFound."""
     known = Recipient.objects.filter(pk=recipient_id)
     return _found_recipient(is_id(recipient_id, "rcp") and known.first())
+
+
+def any_recipient_version(version_id: str) -> RecipientVersion:
+    """A version of any tenant's recipient, for staff. Raises NotFound."""
+    rows = RecipientVersion.objects.select_related("recipient")
+    row = is_id(version_id, "rcv") and rows.filter(pk=version_id).first()
+    if not row:
+        raise NotFound("There is no such version of a recipient.")
+    return row
 
 
 def _found_payment(row: Payment | Literal[False] | None) -> Payment:

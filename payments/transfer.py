@@ -16,6 +16,7 @@ from networks.base import Accepted, EventKind, InstructionRefused, Purpose
 from payments.methods import METHODS
 from payments.models import Payment
 from payments.services import approvals, lifecycle, shortage
+from payments.services.corrections import RECIPIENTS
 from payments.states import PaymentStatus
 from tenants import actors
 from tenants.actors import Actor
@@ -53,6 +54,7 @@ class PaymentTransfer(Transfer[Payment]):
     taken_over_status = S.PROCESSING
     stopped_by = SwitchKind.PAYMENTS
     account_field = "recipient"
+    accounts = RECIPIENTS
     methods = METHODS
     rules = RULES
 

@@ -32,6 +32,13 @@ NOTICES = (
         templates=("funding_returned",),
     ),
     Notice(
+        key="corrections",
+        label="Corrected accounts",
+        meaning="A bank corrected the number or routing number of an account that you use.",
+        roles=_MONEY,
+        templates=("account_corrected",),
+    ),
+    Notice(
         key="auto_funding",
         label="Auto-funding stopped or skipped",
         meaning="The balance needed money, and none was added.",

@@ -1,21 +1,33 @@
 """A bank account that we keep: one way to store, find and decrypt it, for every table of
-accounts."""
+accounts.
+
+Its bank may say later that it is not quite so (a notification of change). Then the account gets a
+new version (decision 0135): what goes out from then on has the new data, and what was there before
+stays, because money that was sent to it may still come back.
+"""
 
 from __future__ import annotations
 
 import hmac
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import pgtrigger
 from django.db import models
+from django.db.models import Q
 
 from common import crypto
+from networks import routing
 from networks.bank_details import BANK_NAME_MAX, HOLDER_NAME_MAX, last4
 from networks.base import AccountType, BankAccount, HolderType
 
+# What a bank may correct, and what follows from it. The number is encrypted in each row for
+# itself, so the database sees only its fingerprint.
+CORRECTABLE = ("bank_name", "routing_number", "last4", "fingerprint", "account_type")
 
-class StoredAccount(models.Model):
-    """The columns of a stored account. The number is encrypted, bound to its row, and never shown:
-    people see `last4`."""
+
+class AccountData(models.Model):
+    """The columns of an account. The number is encrypted, bound to its row, and never shown: people
+    see `last4`."""
 
     bank_name = models.CharField(max_length=BANK_NAME_MAX, blank=True)
     routing_number = models.CharField(max_length=9)
@@ -53,13 +65,23 @@ class StoredAccount(models.Model):
         number = account.account_number
         self.routing_number = account.routing_number
         self.last4 = shown_as or last4(number)
-        self.fingerprint = crypto.fingerprint(
-            lasting_id or f"{account.routing_number}:{number}", purpose=self.encrypted_as
-        )
-        self.account_number_token = crypto.encrypt(number, context=self.encryption_context)
+        if lasting_id:
+            self.fingerprint = crypto.fingerprint(lasting_id, purpose=self.encrypted_as)
+        else:
+            self.fingerprint = self.fingerprint_of(account)
+        self.encrypt(number)
         self.account_holder_name = account.holder_name
         self.account_holder_type = account.holder_type
         self.account_type = account.account_type
+
+    def fingerprint_of(self, account: BankAccount) -> str:
+        """What an account is recognized by, unless its provider has a lasting id for it."""
+        text = f"{account.routing_number}:{account.account_number}"
+        return crypto.fingerprint(text, purpose=self.encrypted_as)
+
+    def encrypt(self, number: str) -> None:
+        """Store the account number, bound to this row."""
+        self.account_number_token = crypto.encrypt(number, context=self.encryption_context)
 
     def in_clear(self) -> BankAccount:
         """The account for a network, with its number. Raises common.crypto.Undecryptable."""
@@ -73,22 +95,147 @@ class StoredAccount(models.Model):
         )
 
 
-def unsound(account: StoredAccount, *, is_typed: bool) -> str:
+class StoredAccount(AccountData):
+    """An account as it is now. `version` is 1 until its bank corrects it; then every version, the
+    first and the newest included, is a row of `AccountVersion` as well."""
+
+    version = models.PositiveIntegerField(default=1, db_default=1, editable=False)
+    corrected_at = models.DateTimeField(
+        null=True, blank=True, help_text="when its bank last corrected these details"
+    )
+
+    versions: Any  # the rows of `AccountVersion`
+
+    class Meta:
+        abstract = True
+
+    def as_of(self, version: int) -> AccountData:
+        """The account as it was, or is, in that version."""
+        if version == self.version:
+            return self
+        found: AccountData = self.versions.get(number=version)
+        return found
+
+    def follow(self, newest: AccountVersion, *, number: str) -> None:
+        """Become the newest version, whose account number is `number`, in one statement."""
+        for name in CORRECTABLE:
+            setattr(self, name, getattr(newest, name))
+        self.version, self.corrected_at = newest.number, newest.created_at
+        self.encrypt(number)
+        columns = (*CORRECTABLE, "version", "corrected_at", "account_number_token")
+        self.save(update_fields=columns)
+
+
+class AccountVersion(AccountData):
+    """One version of an account that was corrected, in a table with a key to that account.
+
+    `code` and `event` are the notification of change that made it; the first version has none.
+    """
+
+    number = models.PositiveIntegerField()
+    code = models.CharField(max_length=8, blank=True)
+    event = models.OneToOneField(
+        "network_inbox.InboundEvent",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        abstract = True
+
+    def copy(self, account: StoredAccount) -> None:
+        """Take over what an account has, but its number, whose encryption is bound to its row."""
+        held = ("account_holder_name", "account_holder_type")
+        for name in (*CORRECTABLE, *held):
+            setattr(self, name, getattr(account, name))
+
+    def refill(self, *, before: BankAccount, after: BankAccount) -> None:
+        """Fill an unsaved version that has the data of `before` with those of `after`.
+
+        Digits and a lasting id that came from a provider stay: the provider and the people still
+        know the account by them.
+        """
+        if self.fingerprint == self.fingerprint_of(before):
+            self.fingerprint = self.fingerprint_of(after)
+        if self.last4 == last4(before.account_number):
+            self.last4 = last4(after.account_number)
+        if after.routing_number != before.routing_number:
+            self.bank_name = routing.bank_name(after.routing_number) or self.bank_name
+        self.routing_number, self.account_type = after.routing_number, after.account_type
+        self.encrypt(after.account_number)
+
+
+def account_constraints(name: str) -> tuple[models.CheckConstraint, ...]:
+    """What holds for every account."""
+    return (
+        models.CheckConstraint(
+            condition=Q(version=1, corrected_at=None)
+            | Q(version__gt=1, corrected_at__isnull=False),
+            name=f"{name}_corrected_iff_dated",
+        ),
+    )
+
+
+def version_constraints(name: str, key: str) -> tuple[models.BaseConstraint, ...]:
+    """What holds for every version of an account, whose key is the column `key`."""
+    return (
+        models.UniqueConstraint(fields=(key, "number"), name=f"one_{name}_per_number"),
+        models.CheckConstraint(
+            condition=Q(number=1, code="", event=None)
+            | (Q(number__gt=1, event__isnull=False) & ~Q(code="")),
+            name=f"{name}_says_why",
+        ),
+    )
+
+
+def changes_by_version(*, versions: str, key: str) -> pgtrigger.Trigger:
+    """A trigger for a table of accounts: one changes only to its next version, which is stored
+    already, as the present one is. `versions` is their table, `key` its column for the account."""
+    stored = " AND ".join(f"stored.{column} = {{row}}.{column}" for column in CORRECTABLE)
+    is_stored = (
+        f"EXISTS (SELECT FROM {versions} AS stored"
+        f" WHERE stored.{key} = {{row}}.id AND stored.number = {{row}}.version AND {stored})"
+    )
+
+    def changed(row: str) -> str:
+        return ", ".join(f"{row}.{column}" for column in ("version", *CORRECTABLE))
+
+    return pgtrigger.Trigger(
+        name="account_changes_by_version",
+        when=pgtrigger.Before,
+        operation=pgtrigger.Update,
+        condition=pgtrigger.Condition(f"(({changed('OLD')}) IS DISTINCT FROM ({changed('NEW')}))"),
+        func=f"""
+            IF NEW.version = OLD.version + 1
+                AND {is_stored.format(row="OLD")} AND {is_stored.format(row="NEW")}
+            THEN RETURN NEW; END IF;
+            RAISE EXCEPTION 'pgtrigger: Cannot change % without a new version', TG_TABLE_NAME;
+        """,
+    )
+
+
+# A version may change only because keys are rotated.
+VERSION_NEVER_CHANGES = pgtrigger.ReadOnly(
+    name="account_never_changes", exclude=("account_number_token",)
+)
+
+
+def unsound(account: AccountData, *, is_typed: bool) -> str:
     """What is wrong with a stored account, or an empty string.
 
     If `is_typed`, `last4` has to be the end of the number, and the fingerprint has to be the
     number's. An account from a provider has digits and an id of the provider's instead.
     """
     try:
-        number = account.in_clear().account_number
+        clear = account.in_clear()
     except (crypto.Undecryptable, ValueError):
         return "its number does not open"
     if not is_typed:
         return ""
-    text = f"{account.routing_number}:{number}"
-    is_same = hmac.compare_digest(
-        account.fingerprint, crypto.fingerprint(text, purpose=account.encrypted_as)
-    )
-    if not is_same or account.last4 != last4(number):
+    is_same = hmac.compare_digest(account.fingerprint, account.fingerprint_of(clear))
+    if not is_same or account.last4 != last4(clear.account_number):
         return "its number is not the one that it is recognized by"
     return ""

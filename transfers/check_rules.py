@@ -119,11 +119,14 @@ ACCOUNT = SQL("""
 SELECT transfer.tenant_id, transfer.id, 'goes by ' || transfer.{account_key}
     || ', which ' || CASE WHEN account.id IS NULL THEN 'is gone'
         WHEN account.tenant_id <> transfer.tenant_id THEN 'belongs to ' || account.tenant_id
+        WHEN transfer.account_version NOT BETWEEN 1 AND account.version
+            THEN 'has no version ' || transfer.account_version
         ELSE 'its history does not name' END
 FROM {table} AS transfer
 LEFT JOIN {accounts} AS account ON account.id = transfer.{account_key}
 WHERE transfer.id = ANY(%(ids)s) AND (
     account.id IS NULL OR account.tenant_id <> transfer.tenant_id
+    OR transfer.account_version NOT BETWEEN 1 AND account.version
     OR EXISTS (
         SELECT FROM {history} AS step
         WHERE step.{foreign_key} = transfer.id AND step.account_id <> ''

@@ -21,16 +21,19 @@ from networks.base import (
     INDIVIDUAL_ID_LENGTH,
     Accepted,
     Authorization,
+    Correction,
     EventKind,
     Instruction,
     InstructionRefused,
     Purpose,
 )
+from tenants import actors
 from tenants.actors import Actor
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, submittable
 from transfers import routes
-from transfers.accounts import StoredAccount
+from transfers.accounts import AccountData, StoredAccount
+from transfers.corrections import AccountBook
 from transfers.inbox.models import InboundEvent
 from transfers.methods import Methods
 from transfers.rows import TransferRow
@@ -100,6 +103,16 @@ class MessageHandler(ABC, Generic[Subject]):
         """Move locked rows, as the messages say and their rules allow. Several at once are about
         different rows and of the kinds `in_sets`."""
 
+    @abstractmethod
+    def correct(
+        self, row: Subject, event: InboundEvent, said: Correction | None, now: datetime
+    ) -> str:
+        """Correct the account of a locked row, whatever its status is, as its bank says.
+
+        Returns why nothing was changed; an empty string where it was. Raises
+        transfers.corrections.NeedsAPerson.
+        """
+
     def knows(self, row: Subject, kind: EventKind) -> bool:
         """Whether an earlier move implied what such a message says, so that it changes nothing."""
         return False
@@ -124,6 +137,7 @@ class Transfer(MessageHandler[Row]):
     taken_over_status: ClassVar[str]  # that of a row that its network has, and may not have sent
     stopped_by: ClassVar[SwitchKind]  # the switch of operators that keeps it
     account_field: ClassVar[str]  # the column of the tenant's or the recipient's bank account
+    accounts: ClassVar[AccountBook[Any]]
     # A rejection or a return also ends accounts, whose rows are locked before any balance.
     in_sets = frozenset({EventKind.ACCEPTED, EventKind.SETTLED, EventKind.FINAL})
 
@@ -169,7 +183,7 @@ class Transfer(MessageHandler[Row]):
             method=self.methods[terms.method].network_method,
             amount=terms.amount,
             currency=terms.currency,
-            account=self.account(row).in_clear(),
+            account=self.account_sent(row).in_clear(),
             description=terms.description,
             purpose=self.purpose,
             tenant_id=terms.tenant_id,
@@ -222,12 +236,27 @@ class Transfer(MessageHandler[Row]):
             rows: Any = self.model._default_manager.filter(pk__in=row_ids)
             rows.update(settlement_date=day, updated_at=now)
 
+    def correct(self, row: Row, event: InboundEvent, said: Correction | None, now: datetime) -> str:
+        return self.accounts.apply(
+            event,
+            said,
+            account_id=self.account(row).pk,
+            version=row.account_version,
+            actor=actors.network(event.network),
+            now=now,
+        )
+
     # --- Staff hold it before it leaves
 
     def account(self, row: Row) -> StoredAccount:
         """The bank account that the row draws from or goes to."""
         account: StoredAccount = getattr(row, self.account_field)
         return account
+
+    def account_sent(self, row: Row) -> AccountData:
+        """The account as it goes out, or went out, with a row that was claimed: a bank may correct
+        it meanwhile, and a repeat must not differ from the first try."""
+        return self.account(row).as_of(row.account_version)
 
     @abstractmethod
     def end(self, row: Row, *, actor: Actor, code: str, message: str, now: datetime) -> None:

@@ -8,12 +8,12 @@ from django.db import transaction
 
 from tenants.actors import Actor
 from tenants.services import audit
-from transfers.accounts import StoredAccount
+from transfers.accounts import AccountData
 
 
 @transaction.atomic
 def account_number(
-    account: StoredAccount,
+    account: AccountData,
     *,
     tenant_id: str,
     action: str,

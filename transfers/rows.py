@@ -43,6 +43,13 @@ class TransferRow(Leased):
         null=True, blank=True, help_text="the banking day on which the money moved, if it is known"
     )
 
+    account_version = models.PositiveIntegerField(
+        default=1,
+        db_default=1,
+        editable=False,
+        help_text="the version of its bank account that goes out: the newest at its first claim",
+    )
+
     # A held row waits for a person, so it does not count for the age of the queue.
     QUEUED: ClassVar[Q] = Leased.QUEUED & Q(held_at=None)
 

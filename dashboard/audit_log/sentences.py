@@ -96,6 +96,10 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Revoked the authorization ({kind}) of debits of {account}",
         "Revoked the authorization of debits",
     ),
+    "funding_source.corrected": "Its bank corrected {account}, ··{lastFourBefore} before: {code}",
+    "funding_source.correction_noted": "Its bank said something about {account}: {code}",
+    "recipient.corrected": "Its bank corrected the recipient {account}: {code}",
+    "recipient.correction_noted": "Its bank said something about the recipient {account}: {code}",
     "funding_source.verified": ("Verified {account}", "Verified a bank account"),
     "funding_source.verification_tried": (
         "Typed wrong deposits of {account}; {attemptsRemaining} tries left",

@@ -41,6 +41,7 @@ class BankAccountLine:
     asks_whose: bool
     advice: str
     added_at: datetime
+    corrected_at: datetime | None
 
 
 def bank_account_line(row: FundingSource, *, mode: str = Mode.SANDBOX) -> BankAccountLine:
@@ -61,6 +62,7 @@ def bank_account_line(row: FundingSource, *, mode: str = Mode.SANDBOX) -> BankAc
         asks_whose=mode == Mode.LIVE and not row.is_holder_known,
         advice=_source_advice(row),
         added_at=row.created_at,
+        corrected_at=row.corrected_at,
     )
 
 

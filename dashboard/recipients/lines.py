@@ -19,6 +19,7 @@ class RecipientLine:
     account: str
     kind: str
     added_at: datetime
+    corrected_at: datetime | None
 
 
 def recipient_line(row: Recipient) -> RecipientLine:
@@ -29,4 +30,5 @@ def recipient_line(row: Recipient) -> RecipientLine:
         account=account_name(row),
         kind=f"{row.get_account_type_display()}, {row.get_account_holder_type_display().lower()}",
         added_at=row.created_at,
+        corrected_at=row.corrected_at,
     )

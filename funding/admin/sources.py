@@ -6,7 +6,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from common.admin import AccountNumberAdmin, ReadOnlyAdmin
-from funding.models import FundingSource, LinkConsent, SourceVerification
+from funding.models import FundingSource, FundingSourceVersion, LinkConsent, SourceVerification
 
 
 @admin.register(FundingSource)
@@ -28,6 +28,17 @@ class FundingSourceAdmin(AccountNumberAdmin):
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
     search_help_text = "The id of the account or its tenant"
+
+
+@admin.register(FundingSourceVersion)
+class FundingSourceVersionAdmin(AccountNumberAdmin):
+    """What an account was before its bank corrected it, and what the bank said."""
+
+    reveal_permission = "funding.reveal_source_number"
+    list_display = ("id", "source", "number", "last4", "routing_number", "code", "created_at")
+    list_select_related = ("source",)
+    search_fields = ("id__exact", "source__id__exact")
+    search_help_text = "The id of the version or its account"
 
 
 @admin.register(SourceVerification)

@@ -16,6 +16,7 @@ from funding.models.limits import FundingLimit
 from funding.models.sources import (
     FundingMethod,
     FundingSource,
+    FundingSourceVersion,
     SourceType,
     SourceVerification,
     VerificationMethod,
@@ -45,6 +46,7 @@ __all__ = [
     "FundingLimit",
     "FundingMethod",
     "FundingSource",
+    "FundingSourceVersion",
     "FundingTransaction",
     "LinkConsent",
     "SourceType",

@@ -12,7 +12,14 @@ from common.fields import PrefixedIdField
 from common.leases import Leased
 from common.money import CURRENCY
 from funding.states import SOURCE_STATES, VERIFICATION_TRIES_MAX, SourceStatus
-from transfers.accounts import StoredAccount
+from transfers.accounts import (
+    VERSION_NEVER_CHANGES,
+    AccountVersion,
+    StoredAccount,
+    account_constraints,
+    changes_by_version,
+    version_constraints,
+)
 
 
 class FundingMethod(models.TextChoices):
@@ -86,6 +93,7 @@ class FundingSource(StoredAccount):
             ),
             # What fundings refer to.
             models.UniqueConstraint(fields=("id", "tenant"), name="source_of_tenant"),
+            *account_constraints("funding_source"),
         )
         indexes = (
             models.Index(fields=("tenant", "-created_at", "-id"), name="source_by_tenant"),
@@ -99,11 +107,33 @@ class FundingSource(StoredAccount):
         triggers = (
             SOURCE_STATES.trigger("source_moves"),
             pgtrigger.Protect(name="source_never_deleted", operation=pgtrigger.Delete),
-            pgtrigger.ReadOnly(
-                name="account_never_changes",
-                fields=("tenant", "type", "routing_number", "last4", "fingerprint"),
-            ),
+            pgtrigger.ReadOnly(name="source_stays_whose_it_is", fields=("tenant", "type")),
+            changes_by_version(versions="funding_fundingsourceversion", key="source_id"),
         )
+
+
+@pgtrigger.register(NEVER_TRUNCATED, VERSION_NEVER_CHANGES)
+class FundingSourceVersion(AccountVersion):
+    """A bank account of the tenant as it was, or is, between two corrections of its bank."""
+
+    encrypted_as = FundingSource.encrypted_as
+
+    id = PrefixedIdField("fsv")
+    source = models.ForeignKey(
+        FundingSource, on_delete=models.PROTECT, related_name="versions", db_index=False
+    )
+
+    class Meta:
+        verbose_name = "version of a bank account"
+        constraints = version_constraints("source_version", "source")
+        indexes = (models.Index(fields=("fingerprint",), name="source_version_by_account"),)
+        triggers = (
+            pgtrigger.Protect(name="source_version_never_deleted", operation=pgtrigger.Delete),
+        )
+
+    @property
+    def tenant_id(self) -> str:
+        return self.source.tenant_id
 
 
 class SourceVerification(Leased):

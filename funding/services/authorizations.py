@@ -78,7 +78,7 @@ def carry_over(*, source: FundingSource, actor: Actor) -> None:
 
     The new row also gets what the bank says later about an earlier debit, whoever adds it.
     """
-    same = FundingSource.objects.filter(tenant=source.tenant, fingerprint=source.fingerprint)
+    same = selectors.known_by([source.fingerprint], tenant_id=source.tenant_id)
     known = list(same.select_for_update(no_key=True).order_by("created_at", "pk"))
     if not known or actor.type != ActorType.API_KEY:
         return

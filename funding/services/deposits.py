@@ -19,9 +19,11 @@ from common import leases
 from common.database_clock import judged
 from funding.models import FundingSource, SourceVerification
 from funding.services import drafts, sources, verifications
+from funding.services.corrections import SOURCES
 from funding.states import SourceStatus
 from networks import registry
 from networks.base import (
+    Correction,
     EventKind,
     InstructionConflict,
     InstructionRefused,
@@ -29,16 +31,20 @@ from networks.base import (
     NetworkUnavailable,
     PaymentNetwork,
 )
+from tenants import actors
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, stopped_networks, submittable
 from transfers.contract import Effect, MessageHandler, Rule
 from transfers.inbox import messages
+from transfers.inbox.models import InboundEvent
 
 log = structlog.get_logger(__name__)
 
 BATCH = 50
 RETRY_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
 LOOK_FOR_NETWORK_AFTER = timedelta(hours=1)
+# Deposits go to an account as it was added, and to nothing else under the same id.
+FIRST_VERSION = 1
 
 
 def process_due(*, now: datetime) -> int:
@@ -121,7 +127,7 @@ def _try_again_later(verification: SourceVerification, now: datetime) -> None:
 
 
 def _hand_over(verification: SourceVerification, network: PaymentNetwork, now: datetime) -> None:
-    account = verification.source.in_clear()
+    account = verification.source.as_of(FIRST_VERSION).in_clear()
     first, second = verification.amounts
     try:
         network.send_micro_deposits(verification.pk, account, (first, second), now=now)
@@ -176,6 +182,22 @@ class Deposits(MessageHandler[SourceVerification]):
         if source is None:
             return None
         return SourceVerification.objects.select_related("source").get(source=source)
+
+    def correct(
+        self,
+        row: SourceVerification,
+        event: InboundEvent,
+        said: Correction | None,
+        now: datetime,
+    ) -> str:
+        return SOURCES.apply(
+            event,
+            said,
+            account_id=row.source_id,
+            version=FIRST_VERSION,
+            actor=actors.network(event.network),
+            now=now,
+        )
 
     def apply(self, effects: Sequence[Effect], now: datetime) -> None:
         for row, _, event in effects:

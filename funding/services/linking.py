@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from funding import selectors
 from funding.agreements import Agreement
 from funding.errors import DuplicateFundingSource, TooManyFundingSources
 from funding.models import FundingSource
@@ -90,10 +91,11 @@ def _from_draft(tenant: Tenant, draft: Draft, now: datetime) -> FundingSource:
 
 
 def _require_room(source: FundingSource) -> None:
-    kept = FundingSource.objects.filter(tenant=source.tenant).exclude(status=SourceStatus.REMOVED)
-    if (existing := kept.filter(fingerprint=source.fingerprint).first()) is not None:
+    known = selectors.known_by([source.fingerprint], tenant_id=source.tenant_id)
+    if (existing := known.exclude(status=SourceStatus.REMOVED).first()) is not None:
         raise DuplicateFundingSource(
             f"This account is already here as {existing.pk}.", existing_id=existing.pk
         )
+    kept = FundingSource.objects.filter(tenant=source.tenant).exclude(status=SourceStatus.REMOVED)
     if kept.count() >= SOURCES_PER_TENANT_MAX:
         raise TooManyFundingSources(f"A tenant has at most {SOURCES_PER_TENANT_MAX} bank accounts.")

@@ -150,6 +150,20 @@ def authorized(*, authorization: DebitAuthorization, source: FundingSource, now:
         )
 
 
+def corrected(*, source: FundingSource, was: str, what: str, now: datetime) -> None:
+    """Tell people that the bank of an account corrected `what`. `was`: the digits that they knew
+    the account by. Programs get the event `funding_source.updated`."""
+    facts = {
+        "is_recipient": False,
+        "bank_name": source.bank_name,
+        "last4": source.last4,
+        "was": was,
+        "what": what,
+        "account_id": source.pk,
+    }
+    _mail_people(tenants.tenant(source.tenant_id), "account_corrected", facts, now)
+
+
 def low(*, tenant: Tenant, data: BalanceLow, now: datetime) -> None:
     """Tell the tenant that the balance fell below the threshold."""
     facts = {

@@ -240,6 +240,11 @@ def set_status(
 ) -> None:
     """Move a locked source to `status` and tell the tenant. Raises IllegalTransition."""
     SOURCE_STATES.advance(source, status, **changes)
+    tell_programs(source=source, now=now)
+
+
+def tell_programs(*, source: FundingSource, now: datetime) -> None:
+    """Publish that a source has changed."""
     events.publish_notice(
         tenant_id=source.tenant_id,
         data=FundingSourceUpdated(

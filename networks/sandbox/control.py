@@ -121,7 +121,8 @@ def _upcoming(row: SandboxInstruction, *, now: datetime) -> QuerySet[SandboxEven
 
 def _way(row: SandboxInstruction, end: EventKind, *, now: datetime) -> tuple[EventKind, ...]:
     """The events that have to happen to reach `end`. Raises ControlRefused."""
-    last = row.events.filter(_has_happened(now)).order_by("sequence").last()
+    moves = row.events.filter(_has_happened(now)).exclude(kind=EventKind.CORRECTED)
+    last = moves.order_by("sequence").last()
     way = _WAYS.get((EventKind(last.kind) if last else None, end))
     if way is None:
         raise ControlRefused(f"it has been {last}, so it cannot be {WORDS[end]}")

@@ -7,6 +7,7 @@ any other                 completes
 30001                     stays pending
 30002                     the network is down twice, then works
 40003 40004 40006 41004   RTP rejected with AC03 AC04 AC06 AM04
+600NN                     ACH completes, with a notification of change CNN before that
 50000                     micro-deposits returned with R03
 50001                     needs micro-deposits, which arrive
 ========================  ====================================================================
@@ -37,10 +38,12 @@ _RTP_REJECTIONS = MappingProxyType(
     {"40003": "AC03", "40004": "AC04", "40006": "AC06", "41004": "AM04"}
 )
 _RETURNS = re.compile(r"(?P<when>[12])00(?P<code>[0-9]{2})")
+_CHANGES = re.compile(r"600(?P<code>[0-9]{2})")
 # What a notification of change corrects: holder's name, number, routing number, type.
 _WRONG = MappingProxyType(
     {"C01": "n", "C02": "r", "C03": "rn", "C04": "h", "C05": "t", "C06": "nt", "C07": "rnt"}
 )
+_CODES = {*_WRONG, "C09", "C13"}  # what else banks say
 CORRECTED_ROUTING_NUMBER = "099900014"  # of Sandbox Savings Bank
 CORRECTED_NAME = "CORRECTED NAME"
 _NAMED = {
@@ -66,7 +69,9 @@ COMPLETES = (ACCEPTED, FINAL)
 
 
 def is_test_account(account_number: str) -> bool:
-    return account_number in _NAMED or _RETURNS.fullmatch(account_number) is not None
+    patterns = (_RETURNS, _CHANGES)
+    is_of_one = any(pattern.fullmatch(account_number) for pattern in patterns)
+    return account_number in _NAMED or is_of_one
 
 
 def needs_micro_deposits(account_number: str) -> bool:
@@ -105,11 +110,20 @@ def correction(code: str) -> Correction:
 
 
 def _ach_steps(account_number: str) -> tuple[Step, ...]:
+    if code := _correction_of(account_number):
+        return (ACCEPTED, Step(EventKind.CORRECTED, code), FINAL)
     match = _RETURNS.fullmatch(account_number)
     if match is None or not return_codes.is_ach_return(code := f"R{match['code']}"):
         return COMPLETES
     returned = Step(EventKind.RETURNED, code)
     return (ACCEPTED, returned) if match["when"] == "1" else (*COMPLETES, returned)
+
+
+def _correction_of(account_number: str) -> str:
+    """The code of the notification of change about this account, or an empty string."""
+    match = _CHANGES.fullmatch(account_number)
+    code = f"C{match['code']}" if match else ""
+    return code if code in _CODES else ""
 
 
 def _rtp_steps(account_number: str) -> tuple[Step, ...]:

@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.utils.text import capfirst
 
 from common.admin import AccountNumberAdmin, dollars, whether
-from payments.models import Payment, PaymentEvent, Recipient
+from payments.models import Payment, PaymentEvent, Recipient, RecipientVersion
 from payments.transfer import PAYMENTS
 from transfers.hold_admin import HistoryInline, TransferAdmin
 
@@ -52,3 +52,14 @@ class RecipientAdmin(AccountNumberAdmin):
     list_select_related = ("tenant",)
     search_fields = ("id__exact", "tenant__id__exact")
     search_help_text = "The id of the recipient or its tenant"
+
+
+@admin.register(RecipientVersion)
+class RecipientVersionAdmin(AccountNumberAdmin):
+    """What a recipient's account was before its bank corrected it, and what the bank said."""
+
+    reveal_permission = "payments.reveal_recipient_number"
+    list_display = ("id", "recipient", "number", "last4", "routing_number", "code", "created_at")
+    list_select_related = ("recipient",)
+    search_fields = ("id__exact", "recipient__id__exact")
+    search_help_text = "The id of the version or its recipient"

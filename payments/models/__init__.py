@@ -14,7 +14,7 @@ from payments.models.payments import (
     PaymentEvent,
     PaymentMethod,
 )
-from payments.models.recipients import NICKNAME_LENGTH_MAX, Recipient
+from payments.models.recipients import NICKNAME_LENGTH_MAX, Recipient, RecipientVersion
 
 __all__ = [
     "DESCRIPTION_LENGTH_MAX",
@@ -27,4 +27,5 @@ __all__ = [
     "PaymentMethod",
     "PaymentSettings",
     "Recipient",
+    "RecipientVersion",
 ]

@@ -8,7 +8,15 @@ from django.db.models import Q
 
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
-from transfers.accounts import StoredAccount
+from transfers.accounts import (
+    CORRECTABLE,
+    VERSION_NEVER_CHANGES,
+    AccountVersion,
+    StoredAccount,
+    account_constraints,
+    changes_by_version,
+    version_constraints,
+)
 
 NICKNAME_LENGTH_MAX = 60
 
@@ -43,6 +51,7 @@ class Recipient(StoredAccount):
             ),
             # What payments refer to.
             models.UniqueConstraint(fields=("id", "tenant"), name="recipient_of_tenant"),
+            *account_constraints("recipient"),
         )
         indexes = (
             models.Index(
@@ -57,11 +66,43 @@ class Recipient(StoredAccount):
             # nickname is the tenant's own word and never leaves the product.
             pgtrigger.ReadOnly(
                 name="recipient_never_changes",
-                exclude=("account_number_token", "nickname", "removed_at"),
+                exclude=(
+                    "account_number_token",
+                    "nickname",
+                    "removed_at",
+                    "version",
+                    "corrected_at",
+                    *CORRECTABLE,
+                ),
             ),
+            changes_by_version(versions="payments_recipientversion", key="recipient_id"),
         )
 
     @property
     def display_name(self) -> str:
         """The nickname, or else the name on the account."""
         return self.nickname or self.account_holder_name
+
+
+@pgtrigger.register(NEVER_TRUNCATED, VERSION_NEVER_CHANGES)
+class RecipientVersion(AccountVersion):
+    """Where payments went, or go, between two corrections of the recipient's bank."""
+
+    encrypted_as = Recipient.encrypted_as
+
+    id = PrefixedIdField("rcv")
+    recipient = models.ForeignKey(
+        Recipient, on_delete=models.PROTECT, related_name="versions", db_index=False
+    )
+
+    class Meta:
+        verbose_name = "version of a recipient"
+        constraints = version_constraints("recipient_version", "recipient")
+        indexes = (models.Index(fields=("fingerprint",), name="recipient_version_account"),)
+        triggers = (
+            pgtrigger.Protect(name="recipient_version_never_deleted", operation=pgtrigger.Delete),
+        )
+
+    @property
+    def tenant_id(self) -> str:
+        return self.recipient.tenant_id

@@ -28,15 +28,13 @@ def save(
     recipient = _unsaved(tenant_id, details, is_saved=True, now=now)
     recipient.nickname = _tidy(nickname)
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    same = Recipient.objects.filter(
-        tenant_id=tenant_id, fingerprint=recipient.fingerprint, is_saved=True, removed_at=None
-    )
+    same = selectors.saved_as([recipient.fingerprint], tenant_id=tenant_id)
     if (existing := same.first()) is not None:
         raise DuplicateRecipient(
             f"This account is already saved as {existing.pk}.", existing_id=existing.pk
         )
     recipient.save(force_insert=True)
-    _audit("recipient.saved", recipient, actor, now)
+    record("recipient.saved", recipient, actor, now)
     return recipient
 
 
@@ -54,7 +52,7 @@ def rename(
     _require_kept(recipient)
     recipient.nickname = _tidy(nickname)
     recipient.save(update_fields=("nickname",))
-    _audit("recipient.renamed", recipient, actor, now)
+    record("recipient.renamed", recipient, actor, now)
     return recipient
 
 
@@ -69,7 +67,7 @@ def remove(*, tenant_id: str, recipient_id: str, actor: Actor, now: datetime) ->
     if recipient.removed_at is None:
         recipient.removed_at = now
         recipient.save(update_fields=("removed_at",))
-        _audit("recipient.removed", recipient, actor, now)
+        record("recipient.removed", recipient, actor, now)
     return recipient
 
 
@@ -110,7 +108,8 @@ def _unsaved(tenant_id: str, details: BankDetails, *, is_saved: bool, now: datet
     return recipient
 
 
-def _audit(action: str, recipient: Recipient, actor: Actor, now: datetime) -> None:
+def record(action: str, recipient: Recipient, actor: Actor, now: datetime, **details: str) -> None:
+    """Write to the audit log what was done with a recipient, or happened to it."""
     audit.record(
         tenant_id=recipient.tenant_id,
         actor=actor,
@@ -121,6 +120,7 @@ def _audit(action: str, recipient: Recipient, actor: Actor, now: datetime) -> No
             "bankName": recipient.bank_name,
             "last4": recipient.last4,
             "routingNumber": recipient.routing_number,
+            **details,
         },
         now=now,
     )

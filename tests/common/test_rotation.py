@@ -151,10 +151,12 @@ class TestColumns:
             "ach.RailVersion.offset_account_token",
             "api.IdempotencyRecord.body_token",
             "funding.FundingSource.account_number_token",
+            "funding.FundingSourceVersion.account_number_token",
             "funding.LinkConsent.secret_token",
             "mfa.Authenticator.data.secret",
             "mfa.Authenticator.data.seed",
             "payments.Recipient.account_number_token",
+            "payments.RecipientVersion.account_number_token",
             "webhooks.WebhookEndpoint.previous_secret_token",
             "webhooks.WebhookEndpoint.secret_token",
         ]

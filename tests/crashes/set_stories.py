@@ -41,6 +41,7 @@ Begin = Callable[[World], Act]
 
 FINE, SILENT_TWICE, NEVER_SAYS_MORE = "000123456789", "30002", "30001"
 RETURNED, RETURNED_LATE, REJECTED = "10001", "20001", "40003"
+CORRECTED = ("60001", "60003", "60013")
 REFUSED, ANSWER_LOST = "88880001", "88880002"
 AMOUNT = 10_000
 TRIES = len(RETRY_AFTER) + 1  # after these a bank is believed that it has nothing
@@ -153,6 +154,15 @@ def settled(world: World, money: Direction, size: int = 200) -> Act:
         low(watched, below=AMOUNT + 1)
     submit(money)
     return _in_sets_of(size, sweep(money, "process_network_events"))
+
+
+def corrected(world: World, money: Direction) -> Act:
+    """The banks of two accounts say that these are not quite so, of a third what nobody applies."""
+    tenants = (world.tenant, World().tenant, World().tenant)
+    for tenant, number in zip(tenants, CORRECTED, strict=True):
+        make(money, tenant, to=number)
+    submit(money)
+    return sweep(money, "process_network_events")
 
 
 def halved(world: World, money: Direction) -> Act:
@@ -282,6 +292,7 @@ STORIES = [
     *_both("handed over", handed_over),
     *_both("settled", settled),
     *_both("settled in twos", settled, size=2),
+    *_both("corrected", corrected),
     *_both("halved", halved),
     *_both("parked", stopped),
     *_both("woken", woken),

@@ -93,9 +93,15 @@ def _closed_month(rival: Any) -> None:
 
 
 def _money_in(tenant: Any, rival: Any) -> Names:
-    """Completed twice, returned late, returned in transit, on its way."""
+    """Completed twice, returned late, returned in transit, corrected, on its way."""
     source = make_source(tenant)
-    numbers = {"late": "20001", "transit": "10001", "stays": "30001", "src2": "5556667"}
+    numbers = {
+        "late": "20001",
+        "transit": "10001",
+        "stays": "30001",
+        "src2": "5556667",
+        "corrected": "60001",
+    }
     others = {name: make_source(tenant, account_number=each) for name, each in numbers.items()}
     now = utc_now()
     made = {
@@ -103,6 +109,7 @@ def _money_in(tenant: Any, rival: Any) -> Names:
         "f2": funding.top_up(tenant, amount=10_000, source=source, now=now),
         "fr": funding.top_up(tenant, amount=3_000, source=others["late"], now=now),
         "ft": funding.top_up(tenant, amount=2_000, source=others["transit"], now=now),
+        "fc": funding.top_up(tenant, amount=600, source=others["corrected"], now=now),
         "f_rival": funding.top_up(rival, amount=4_000, now=now),
     }
     funding.run_due(now=now)
@@ -110,7 +117,12 @@ def _money_in(tenant: Any, rival: Any) -> Names:
     given = agreeing.agree(agreed)
     made["fp"] = funding.top_up(tenant, amount=777, source=others["stays"], now=now)
     funding.run_due(now=now)
-    sources = {"src": source.pk, "src2": others["src2"].pk, "dau": given.pk}
+    sources = {
+        "src": source.pk,
+        "src2": others["src2"].pk,
+        "srcc": others["corrected"].pk,
+        "dau": given.pk,
+    }
     return sources | {name: row.pk for name, row in made.items()}
 
 
@@ -122,9 +134,13 @@ def _money_out(tenant: Any) -> Names:
         "p2": payments.pay(tenant, 1_000, to="9876543", now=now),
         "pr": payments.pay(tenant, 500, to="20002", now=now),
         "pp": payments.pay(tenant, 1_500, to="30001", now=now),
+        "pc": payments.pay(tenant, 700, to="60003", now=now),
     }
     payments.run_due(now=now)
-    return {name: row.pk for name, row in made.items()} | {"r2": made["p2"].recipient_id}
+    return {name: row.pk for name, row in made.items()} | {
+        "r2": made["p2"].recipient_id,
+        "rc": made["pc"].recipient_id,
+    }
 
 
 def _corrections(tenant: Any) -> Names:

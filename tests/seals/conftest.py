@@ -12,9 +12,15 @@ from approvals.models import ApprovalStatus
 from balance import proposals
 from balance import services as ledger
 from common.clock import utc_now
-from funding.models import AutoFundingDecision, Confirmation, FundingEvent, FundingTransaction
+from funding.models import (
+    AutoFundingDecision,
+    Confirmation,
+    FundingEvent,
+    FundingSourceVersion,
+    FundingTransaction,
+)
 from funding.services import debit_authorizations
-from payments.models import Payment, PaymentConfirmation
+from payments.models import Payment, PaymentConfirmation, RecipientVersion
 from seals import rounds
 from seals.verification import Proof
 from tenants.actors import SYSTEM, Actor
@@ -66,10 +72,22 @@ def past(acme: Tenant, rival: Tenant) -> Tenant:
     payment = {"amount": 100, "method": "ach_credit", "recipient": RECIPIENT}
     assert api.post_json("/api/v1/payments", payment).status_code == 201
     _decisions(acme, now)
+    _corrections(acme, api)
     ledger.adjust(tenant_id=rival.pk, type="credit", amount=5, reason="Gift", actor=SYSTEM, now=now)
     audit.record(tenant_id=None, actor=SYSTEM, action="nobody.looked", now=now)
     assert InboundEvent.objects.exists()
     return acme
+
+
+def _corrections(acme: Tenant, api: ApiClient) -> None:
+    """Of a bank account and of a recipient."""
+    source = make_source(acme, account_number="60001")
+    api.post_json("/api/v1/balance/topup", {"amount": 5_000, "fundingSourceId": source.pk})
+    recipient = {**RECIPIENT, "accountNumber": "60003"}
+    payment = {"amount": 100, "method": "ach_credit", "recipient": recipient}
+    assert api.post_json("/api/v1/payments", payment).status_code == 201
+    api.post_json("/api/v1/sandbox/process-due")
+    assert FundingSourceVersion.objects.count() == RecipientVersion.objects.count() == 2
 
 
 def _decisions(acme: Tenant, now: datetime) -> None:

@@ -18,6 +18,7 @@ from seals.models import Seal, SealRound
 from seals.windows import Window
 from tenants.actors import SYSTEM
 from tenants.services import audit
+from tests.builders import ApiClient, make_key, make_source
 from tests.corruption import tamper
 from tests.database import owner
 from tests.database.refusals import refusing
@@ -55,6 +56,21 @@ class TestRegistry:
         left_out = getattr(kind, "left_out", "").split()
 
         assert columns - set(left_out) == set(kind.layouts[-1].split())
+
+
+def test_an_account_that_its_bank_corrects_later_is_what_was_sealed(acme):
+    source = make_source(acme, account_number="60001")
+    seal(ahead=timedelta(0))
+    api = ApiClient(make_key(acme))
+    api.post_json("/api/v1/balance/topup", {"amount": 5_000, "fundingSourceId": source.pk})
+    api.post_json("/api/v1/sandbox/process-due")
+    source.refresh_from_db()
+    assert source.version == 2
+
+    assert found() == []
+    with owner.as_superuser(triggers=False):
+        source.versions.filter(number=1).update(last4="9999")
+    assert any("bank accounts" in finding for finding in found())
 
 
 class TestRound:
@@ -188,7 +204,8 @@ class TestKeys:
         settings.SEAL_KEYS = [f"new:{'A' * 43}=", *old]
         seal(ahead=timedelta(hours=2))
 
-        assert list(SealRound.objects.values_list("key_id", flat=True)) == ["dev", "new"]
+        rounds_made = SealRound.objects.order_by("number")
+        assert list(rounds_made.values_list("key_id", flat=True)) == ["dev", "new"]
         assert found() == []
 
         settings.SEAL_KEYS = [f"new:{'A' * 43}="]

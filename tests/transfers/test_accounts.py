@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from common import crypto
-from funding.models import FundingSource
+from funding.models import FundingSource, FundingSourceVersion
 from networks.base import AccountType, BankAccount, HolderType
 
 ACCOUNT = BankAccount(
@@ -51,3 +51,49 @@ def test_the_same_account_is_found_again_and_others_are_told_apart():
     assert filled().fingerprint == again
     assert filled(other(account_number="123456789")).fingerprint != again
     assert filled(other(routing_number="011000015")).fingerprint != again
+
+
+class TestAVersion:
+    """What a bank corrects, in an account that was typed and in one that a provider linked."""
+
+    AFTER = other(routing_number="011000015", account_number="000777000123")
+
+    def next_of(self, row, after=AFTER):
+        version = FundingSourceVersion()
+        version.copy(row)
+        version.refill(before=row.in_clear(), after=after)
+        return version
+
+    def test_is_the_corrected_account(self):
+        assert self.next_of(filled()).in_clear() == self.AFTER
+
+    def test_of_a_typed_account_is_known_by_the_corrected_number(self):
+        version = self.next_of(filled())
+
+        assert version.last4 == "0123"
+        assert version.fingerprint == filled(self.AFTER).fingerprint
+
+    def test_of_a_linked_account_is_known_by_what_its_provider_says(self):
+        row = FundingSource()
+        row.fill(ACCOUNT, shown_as="4321", lasting_id="lasting")
+
+        version = self.next_of(row)
+
+        assert (version.last4, version.fingerprint) == ("4321", row.fingerprint)
+        assert version.in_clear() == self.AFTER
+
+    def test_has_the_name_of_its_bank_if_that_is_known(self):
+        row = filled()
+        row.bank_name = "Chase"
+
+        assert self.next_of(row, other(routing_number="121000248")).bank_name == "Wells Fargo"
+        assert self.next_of(row, other(routing_number="011000015")).bank_name == "Chase"
+        assert self.next_of(row, other(account_number="000777000123")).bank_name == "Chase"
+
+    def test_has_a_number_that_opens_in_no_other_row(self):
+        row = filled()
+        version = self.next_of(row)
+        row.account_number_token = version.account_number_token
+
+        with pytest.raises(crypto.Undecryptable):
+            row.in_clear()

@@ -69,10 +69,15 @@ def others(events: Collection[InboundEvent]) -> dict[str, Others]:
 def objection(handler: MessageHandler[Any], event: InboundEvent, row: Any) -> str:
     """Why the message cannot be about this row, or why nothing here can act on it; or an empty
     string."""
+    if event.network == row.network and event.says not in handler.rules:
+        return f"nothing acts on what is {event.says}"
+    return mismatch(handler, event, row)
+
+
+def mismatch(handler: MessageHandler[Any], event: InboundEvent, row: Any) -> str:
+    """Why the message cannot be about this row, or an empty string."""
     if event.network != row.network:
         return f"another network's {handler.noun}"
-    if event.says not in handler.rules:
-        return f"nothing acts on what is {event.says}"
     if (event.amount, event.currency) != (row.amount, row.currency):
         return "another amount or currency"
     return ""

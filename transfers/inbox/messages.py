@@ -27,7 +27,7 @@ from networks.base import EventKind
 from tenants import actors
 from tenants.actors import Actor
 from transfers.contract import MessageHandler, Subject
-from transfers.inbox import arrivals, judging, sets
+from transfers.inbox import arrivals, corrections, judging, sets
 from transfers.inbox.models import MEANING, InboundEvent, InboundOutcome
 from transfers.inbox.queue import Queue
 
@@ -73,9 +73,10 @@ def apply_new(handler: MessageHandler[Subject], *, now: datetime, limit: int = R
     how many were applied.
 
     A message that has to wait goes to the end of the queue, so that many of them do not stop the
-    rest.
+    rest. Corrections of accounts are apart from the others: not inside a transaction.
     """
-    return _Run(handler, now, limit).go()
+    corrected = corrections.apply_new(handler, now=now)
+    return corrected + _Run(handler, now, limit).go()
 
 
 @transaction.atomic

@@ -110,6 +110,11 @@ class InboundEvent(models.Model):
                 condition=Q(next_attempt_at__isnull=False),
             ),
             models.Index(fields=("-id",), name="inbound_review", condition=Q(outcome="review")),
+            models.Index(
+                fields=("next_attempt_at", "id"),
+                name="inbound_corrected",
+                condition=Q(kind="corrected"),
+            ),
             models.Index(fields=("instruction_id", "id"), name="inbound_by_instruction"),
         )
         triggers = (

@@ -4,6 +4,9 @@ Whoever takes messages locks the first that nobody has locked, and applies them 
 transaction: two workers never look at the same ones. Of the messages about one row only the first
 in the queue is taken. The next one can be taken when that one is applied, put aside, or at the end
 of the queue; so the order is kept, whoever applies them.
+
+Notifications of change are about the account, not about what becomes of the money: they are no part
+of this queue (`corrections`).
 """
 
 from __future__ import annotations
@@ -23,13 +26,14 @@ from transfers.inbox.models import InboundEvent, InboundOutcome
 _TAKE = """
 SELECT {columns} FROM {table} AS event
 WHERE next_attempt_at IS NOT NULL AND next_attempt_at <= %(now)s AND outcome = %(new)s
-    AND starts_with(instruction_id, %(prefix)s)
+    AND starts_with(instruction_id, %(prefix)s) AND kind <> 'corrected'
     AND (kind = ANY(%(kinds)s::text::text[]) AND attempts = 0) = %(together)s
     AND (%(end)s::timestamptz IS NULL OR (next_attempt_at, id) <= (%(end)s, %(end_id)s::bigint))
     AND id <> ALL(%(passed)s::text::bigint[]) AND id <> ALL(%(kept)s::text::bigint[])
     AND NOT EXISTS (
         SELECT FROM {table} AS ahead
         WHERE ahead.instruction_id = event.instruction_id AND ahead.next_attempt_at IS NOT NULL
+            AND ahead.kind <> 'corrected'
             AND (ahead.next_attempt_at, ahead.id) < (event.next_attempt_at, event.id)
             AND ahead.id <> ALL(%(passed)s::text::bigint[])
         OFFSET 0

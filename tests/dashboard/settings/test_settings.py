@@ -67,8 +67,8 @@ class TestNotifications:
     @pytest.mark.parametrize(
         ("role", "ticked"),
         [
-            (Role.OWNER, {"returns", "auto_funding", "reviews", "webhooks"}),
-            (Role.MEMBER, {"returns", "auto_funding", "reviews"}),
+            (Role.OWNER, {"returns", "corrections", "auto_funding", "reviews", "webhooks"}),
+            (Role.MEMBER, {"returns", "corrections", "auto_funding", "reviews"}),
             (Role.APPROVER, set()),
             (Role.VIEWER, set()),
         ],

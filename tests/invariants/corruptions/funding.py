@@ -107,6 +107,62 @@ FUNDING = [
         "UPDATE funding_fundingsource SET fingerprint = repeat('0', 64) WHERE id = '{src2}'",
     ),
     Damage(
+        "32c corrected source as it was before, by its own columns",
+        DAILY,
+        "funding_account_version",
+        "UPDATE funding_fundingsource SET version = 1, corrected_at = NULL WHERE id = '{srcc}'",
+    ),
+    Damage(
+        "32d newest version of a source deleted",
+        DAILY,
+        "funding_account_version",
+        "DELETE FROM funding_fundingsourceversion WHERE source_id = '{srcc}' AND number = 2",
+    ),
+    Damage(
+        "32e first version of a source has another routing number",
+        DAILY,
+        "funding_account_version",
+        "UPDATE funding_fundingsourceversion SET routing_number = '011000015'"
+        " WHERE source_id = '{srcc}' AND number = 1",
+    ),
+    Damage(
+        "32f what the bank said, in a version",
+        DAILY,
+        "funding_account_version",
+        "UPDATE funding_fundingsourceversion SET code = 'C03'"
+        " WHERE source_id = '{srcc}' AND number = 2",
+    ),
+    Damage(
+        "32g numbers of two versions swapped",
+        DAILY,
+        "funding_account_version",
+        "UPDATE funding_fundingsourceversion AS one SET account_number_token ="
+        " other.account_number_token FROM funding_fundingsourceversion AS other"
+        " WHERE one.source_id = '{srcc}' AND other.source_id = '{srcc}'"
+        " AND one.number <> other.number",
+    ),
+    Damage(
+        "32h version by another message",
+        DAILY,
+        "funding_account_version",
+        "UPDATE funding_fundingsourceversion SET event_id ="
+        " (SELECT min(id) FROM network_inbox_inboundevent WHERE instruction_id = '{f1}')"
+        " WHERE source_id = '{srcc}' AND number = 2",
+    ),
+    Damage(
+        "32i version that a funding never had",
+        USUAL,
+        "funding_account",
+        "UPDATE funding_fundingtransaction SET account_version = 3 WHERE id = '{fc}'",
+    ),
+    Damage(
+        "32j another holder, in a version",
+        SEAL,
+        "seal_rows",
+        "UPDATE funding_fundingsourceversion SET account_holder_name = 'Somebody Else'"
+        " WHERE source_id = '{srcc}' AND number = 1",
+    ),
+    Damage(
         "33 return undone",
         USUAL,
         "funding_history",

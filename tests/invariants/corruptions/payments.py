@@ -62,6 +62,24 @@ PAYMENTS = [
         "UPDATE payments_recipient SET routing_number = '011000015' WHERE id = '{r1}'",
     ),
     Damage(
+        "24d2 corrected recipient's type",
+        DAILY,
+        "payment_account_version",
+        "UPDATE payments_recipient SET account_type = 'savings' WHERE id = '{rc}'",
+    ),
+    Damage(
+        "24d3 versions of a recipient deleted",
+        DAILY,
+        "payment_account_version",
+        "DELETE FROM payments_recipientversion WHERE recipient_id = '{rc}'",
+    ),
+    Damage(
+        "24d4 version that a payment never had",
+        USUAL,
+        "payment_account",
+        "UPDATE payments_payment SET account_version = 0 WHERE id = '{pc}'",
+    ),
+    Damage(
         "24e recipient deleted",
         USUAL,
         "payment_account",

@@ -29,13 +29,21 @@ class TestAch:
             ("41004", "accepted final"),
             ("50000", "accepted final"),
             ("50001", "accepted final"),
+            ("60001", "accepted correctedC01 final"),
+            ("60009", "accepted correctedC09 final"),
+            ("60013", "accepted correctedC13 final"),
+            ("70001", "accepted final"),
         ],
     )
     def test_follows_the_account_number(self, method, number, expected):
         assert story(method, number) == expected
 
     @pytest.mark.parametrize(
-        "number", ["10000", "10048", "20048", "10099", "20000", "30010", "100010", "1000", "010001"]
+        "number",
+        [
+            *("10000", "10048", "20048", "10099", "20000", "30010", "100010", "1000", "010001"),
+            *("60000", "60008", "60061", "060001"),
+        ],
     )
     def test_completes_for_a_code_that_does_not_exist_and_for_lookalikes(self, method, number):
         assert story(method, number) == "accepted final"
@@ -63,8 +71,8 @@ class TestRtp:
     def test_follows_the_account_number(self, method, number, expected):
         assert story(method, number) == expected
 
-    @pytest.mark.parametrize("number", ["10001", "20010"])
-    def test_has_no_returns(self, method, number):
+    @pytest.mark.parametrize("number", ["10001", "20010", "60001"])
+    def test_has_no_returns_and_no_corrections(self, method, number):
         assert story(method, number) == "accepted final"
 
 
@@ -117,4 +125,5 @@ def test_test_accounts_are_the_numbers_of_the_contract():
         *(f"100{n:02d}" for n in range(100)),
         *(f"200{n:02d}" for n in range(100)),
         *("30001", "30002", "40003", "40004", "40006", "41004", "50000", "50001"),
+        *(f"600{n:02d}" for n in range(100)),
     ]

@@ -19,7 +19,6 @@ from transfers.inbox.admin import _SAYS
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
 UNHANDLED = [
-    EventKind.CORRECTED,
     EventKind.RETURN_DISHONORED,
     EventKind.RETURN_CONTESTED,
     EventKind.RECEIVED,
@@ -61,7 +60,7 @@ def test_of_a_transfer_move_nothing_and_wait_for_a_person(money, sent, kind):
 
 
 def test_are_put_to_a_person_again_when_they_are_tried_again(money, sent):
-    said = report(money, sent, EventKind.CORRECTED)
+    said = report(money, sent, EventKind.RETURN_CONTESTED)
 
     reviews.retry(event_id=said.pk, note="look", actor=SYSTEM, now=NOW)
     messages.apply_new(money.transfer, now=NOW)
@@ -71,7 +70,7 @@ def test_are_put_to_a_person_again_when_they_are_tried_again(money, sent):
 
 
 def test_do_not_hold_up_what_moves_the_transfer(money, sent, set_size):
-    report(money, sent, EventKind.CORRECTED)
+    report(money, sent, EventKind.RETURN_CONTESTED)
 
     final = ScriptedNetwork(message(sent, EventKind.FINAL, id="nev-2"))
     arrivals.collect(network=final, id_prefix=money.transfer.id_prefix, now=NOW)
