@@ -301,3 +301,49 @@ class TestARejectedEntry:
 
         assert records(file) == [(3, "review", "the acknowledgment rejected this entry with R13")]
         assert status_of(entry) == EntryStatus.REJECTED
+
+
+class TestOddReturns:
+    def test_of_a_micro_deposit_ends_that_entry_alone(self, batch):
+        """Three entries are one verification, and come back one by one."""
+        first, second = (
+            make_entry(
+                batch,
+                number,
+                instruction_id=f"ver_1.{number}",
+                purpose="verification",
+                description="ACCTVERIFY",
+                is_debit=False,
+                transaction_code=22,
+                amount=number,
+            )
+            for number in (1, 2)
+        )
+
+        take_returns(returned(first, "R03"), service_class="220")
+
+        assert (status_of(first), status_of(second)) == ("returned", "accepted")
+        assert AchEvent.objects.get(kind="returned").instruction_id == "ver_1.1"
+
+    def test_of_a_prenote_is_a_question(self, entry):
+        file = take_returns(returned(entry, "R03", amount=0))
+
+        assert [status for _, status, _ in records(file)] == ["review"]
+        assert told(entry) == NOTHING_MOVED
+
+    def test_of_a_return_is_a_question(self, entry):
+        take_returns(returned(entry))
+        first = InRecord.objects.get()
+        one, two = returned(entry)
+
+        file = take_returns([one, two.replace(entry.trace_number, first.rdfi_trace)])
+
+        assert [status for _, status, _ in records(file)] == ["review"]
+        assert told(entry) == [("returned", "R01")]
+
+    @pytest.mark.parametrize("code", ["R61", "R68", "R71", "R76"])
+    def test_with_the_code_of_an_answer_are_no_returns(self, entry, code):
+        file = take_returns(returned(entry, code))
+
+        assert all(status == "review" for _, status, _ in records(file))
+        assert told(entry) == NOTHING_MOVED
