@@ -34,6 +34,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "ach.change_originator",
         "ach.change_railswitch",
         "ach.hold_outfile",
+        "ach.propose_achreversal",
         "balance.propose_adjustment",
         "balance.run_check",
         "funding.change_fundinglimit",
@@ -54,6 +55,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     ),
     "Releaser": (
         "ach.add_railswitch",
+        "ach.approve_achreversal",
         "ach.change_railversion",
         "ach.release_outfile",
     ),

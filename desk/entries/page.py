@@ -10,13 +10,17 @@ from django.urls import reverse
 
 from common import crypto
 from common.errors import NotFound
+from desk.entries import reversals
+from desk.entries.reversals import ReversalLine
 from desk.exceptions.codes import CHANGES
 from desk.files.lines import WAITS_FOR
 from networks import return_codes
 from networks.ach import redacting
+from networks.ach.inbound import returns
 from networks.ach.models import AchEntry, AchEvent, InRecord
 from networks.ach.models.inbound import RecordKind
 from networks.ach.states import EntryStatus
+from networks.base import Purpose
 from tenants import selectors
 
 SHOWN = 50
@@ -90,7 +94,9 @@ class EntryPage:
     moments: list[Moment]
     records: list[RecordLine]
     told: list[tuple[AchEvent, str]]
+    reversals: list[ReversalLine]
     may_be_taken_out: bool
+    may_be_reversed: bool
 
 
 def entry_page(instruction_id: str) -> EntryPage:
@@ -113,7 +119,9 @@ def entry_page(instruction_id: str) -> EntryPage:
         moments=sorted(_moments(rows), key=lambda moment: moment.at),
         records=_records(rows),
         told=[(event, _TOLD[event.kind]) for event in events],
+        reversals=reversals.of_entries(rows),
         may_be_taken_out=status == EntryStatus.FROZEN,
+        may_be_reversed=status in returns.ON_ITS_WAY and entry.purpose != Purpose.REVERSAL,
     )
 
 

@@ -11,12 +11,15 @@ from common.clock import utc_now
 from common.errors import StaffRefusal
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import person
-from desk.entries import page
+from desk.entries import page, reversals
+from desk.entries.reversals import ReversalForm
 from desk.files import acts
 from desk.forms import ReasonForm
 
 SEE = "ach.view_achentry"
 HOLD = "ach.hold_outfile"
+PROPOSE = "ach.propose_achreversal"
+APPROVE = "ach.approve_achreversal"
 
 
 @require_safe
@@ -60,3 +63,54 @@ def take_out(request: HttpRequest, instruction_id: str) -> HttpResponse:
             return redirect("desk:entry", instruction_id)
     title = f"Take out {instruction_id}"
     return desk_render(request, "desk/entries/take_out.html", title=title, page=shown, form=form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, PROPOSE, is_fresh=True)
+def reverse_entry(request: HttpRequest, instruction_id: str) -> HttpResponse:
+    """Propose to take an entry back. Another person agrees."""
+    shown, form = page.entry_page(instruction_id), ReversalForm(request.POST or None)
+    if form.is_valid():
+        try:
+            reversals.propose(
+                entry=shown.entry,
+                why=form.cleaned_data["why"],
+                hours=form.cleaned_data["hours"],
+                note=form.cleaned_data["reason"],
+                doer=person(actor_of(request)),
+                now=utc_now(),
+            )
+        except StaffRefusal as refusal:
+            form.add_error(None, refusal.detail)
+        else:
+            messages.success(request, "Proposed. Somebody else approves it.")
+            return redirect("desk:entry", instruction_id)
+    title = f"Take back {instruction_id}"
+    return desk_render(request, "desk/entries/reverse.html", title=title, page=shown, form=form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, APPROVE, is_fresh=True)
+def decide_reversal(request: HttpRequest, reversal_id: str) -> HttpResponse:
+    """Approve what somebody else proposed, or reject it."""
+    row = reversals.found_reversal(reversal_id)
+    doer = person(actor_of(request))
+    if request.method == "POST":
+        is_approved = request.POST.get("decision") == "approve"
+        act = reversals.approve if is_approved else reversals.reject
+        try:
+            act(reversal=row, doer=doer, now=utc_now())
+        except StaffRefusal as refusal:
+            messages.error(request, refusal.detail)
+        else:
+            words = "Approved. It goes with the next file." if is_approved else "Rejected."
+            messages.success(request, words)
+        return redirect("desk:entry", row.entry.instruction_id)
+    return desk_render(
+        request,
+        "desk/entries/decide.html",
+        title="Take an entry back",
+        reversal=row,
+        entry=row.entry,
+        is_own=row.proposed_by == doer.name,
+    )

@@ -12,9 +12,9 @@ from django.urls import reverse
 from common.days import start_of
 from desk.entries.page import meaning
 from networks.ach.inbound import deadlines
-from networks.ach.models import InFile, InRecord, Originator, OutFile
+from networks.ach.models import AchReversal, InFile, InRecord, Originator, OutFile
 from networks.ach.models.inbound import InFolder, RecordKind
-from networks.ach.states import FileStatus, InFileStatus, RecordStatus
+from networks.ach.states import FileStatus, InFileStatus, RecordStatus, ReversalStatus
 
 SHOWN = 50
 PAGES_MAX = 10
@@ -64,9 +64,15 @@ class ExceptionList:
 
 
 def exceptions(*, page: int, now: datetime) -> ExceptionList:
-    """One page of the list. Five queries, none of which reads more than the pages up to this."""
+    """One page of the list. Seven queries, none of which reads more than the pages up to this."""
     most = SHOWN * page + 1
-    found = [*_records(now, most), *_files(now, most), *_unanswered(now, most), *_stopped(now)]
+    found = [
+        *_records(now, most),
+        *_files(now, most),
+        *_unanswered(now, most),
+        *_reversals(now, most),
+        *_stopped(now),
+    ]
     far = now + timedelta(days=36_500)
     found.sort(key=lambda line: (line.deadline or far, line.title, line.href))
     shown = found[SHOWN * (page - 1) : SHOWN * page]
@@ -157,6 +163,21 @@ def _unanswered(now: datetime, most: int) -> Iterator[ExceptionLine]:
             reverse("desk:file", args=[row.pk]),
             "Call the bank: did it get the file?",
             row.acknowledgment_due_at,
+            now,
+        )
+
+
+def _reversals(now: datetime, most: int) -> Iterator[ExceptionLine]:
+    proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED).select_related("entry")
+    for row in proposed.order_by("discovered_at", "pk")[:most]:
+        yield _line(
+            f"Reversal: {row.get_reason_display()}",
+            row.note,
+            row.entry.amount,
+            row.entry.rail_id,
+            reverse("desk:reversal", args=[row.pk]),
+            "Another person than who proposed it approves or rejects",
+            row.discovered_at + deadlines.REVERSAL_AFTER_DISCOVERY,
             now,
         )
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.urls import reverse
 
 from balance import proposals
 from balance.figures import Totals
+from desk.exceptions import lines as exceptions
 from desk.ledger.checks import CheckLine
 from desk.ledger.seals import SealLine
 from desk.queues.lines import QueueLine
 from desk.return_rates import Meter, TenantMeters
 from funding.models import FundingTransaction
+from networks.ach.models import OutFile
+from networks.ach.states import FileStatus
 from payments.models import Payment
 from payments.services import shortage
 from transfers import holds
@@ -28,6 +32,8 @@ _HELD_BACK = ("admin:payments_payment_changelist", "held_back_at__isempty=0")
 
 # Fewer debits than this say nothing about a rate: one return among three is chance.
 DEBITS_THAT_SAY_SOMETHING = 20
+_CUTOFF_IS_NEAR = timedelta(minutes=10)
+_FILES_COUNTED = 200
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,28 @@ def of_returns(meters: Sequence[Meter], worst: Sequence[TenantMeters]) -> Iterat
         if meter.tone == "bad" and meter.debits >= DEBITS_THAT_SAY_SOMETHING:
             text = f"{tenant.tenant_name}: {meter.rate:.2f} % {meter.label.lower()} returns."
             yield Attention("warn", text, "Open", reverse("desk:tenant", args=[tenant.tenant_id]))
+
+
+def of_ach(*, now: datetime) -> Iterator[Attention]:
+    """Files that wait for people, and what banks said that somebody has to decide. Indexes of open
+    rows only."""
+    cut_off = now + _CUTOFF_IS_NEAR
+    files = OutFile.objects.filter(status=FileStatus.BUILT)[:_FILES_COUNTED]
+    unreleased = list(files.values_list("cutoff_at", flat=True))
+    if unreleased:
+        tone = "bad" if min(unreleased) < cut_off else "warn"
+        yield Attention(
+            tone, f"Files to release: {len(unreleased):,}.", "Show", reverse("desk:files")
+        )
+    count, overdue = exceptions.counted(now=now)
+    if count:
+        late = f", {overdue:,} of them overdue" if overdue else ""
+        yield Attention(
+            "bad" if overdue else "warn",
+            f"Exceptions to decide: {count:,}{late}.",
+            "Show",
+            reverse("desk:exceptions"),
+        )
 
 
 def of_queues(lines: Sequence[QueueLine]) -> Iterator[Attention]:

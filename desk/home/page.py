@@ -17,6 +17,7 @@ from common.figures import FailureTotal, StatusTotal
 from desk import return_rates
 from desk.home.attention import (
     Attention,
+    of_ach,
     of_decisions,
     of_ledger,
     of_queues,
@@ -102,6 +103,7 @@ def home(*, now: datetime) -> Home:
     return Home(
         attention=[
             *of_decisions(),
+            *of_ach(now=now),
             *of_ledger(check, totals),
             *of_seals(seal_line(now)),
             *of_returns(meters, worst),

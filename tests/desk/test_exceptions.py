@@ -9,6 +9,7 @@ import pytest
 import time_machine
 
 from desk.exceptions import codes, lines
+from desk.home.attention import of_ach
 from networks.ach.models import AchReply, Correction, InFile, InRecord, Originator, OutFile
 from networks.ach.nacha import codes as rules
 from tenants.models import AuditEvent
@@ -112,7 +113,7 @@ class TestList:
             content = shown(desk)
 
         titles = [
-            "No acknowledgment: 0.ach",
+            f"No acknowledgment: {batch.file}",
             "File set aside: returns.ach",
             "Late: Return, R02: Account closed",
             "Return, R01: Insufficient funds",
@@ -169,6 +170,18 @@ class TestList:
     def test_counts_what_is_open_and_overdue(self, short, late):
         assert lines.counted(now=NOW) == (2, 0)
         assert lines.counted(now=NOW + timedelta(days=30)) == (2, 2)
+
+    def test_is_announced_on_the_home_page(self, desk, short, late):
+        (soon,) = of_ach(now=NOW)
+        (over,) = of_ach(now=NOW + timedelta(days=30))
+
+        assert (soon.tone, soon.text) == ("warn", "Exceptions to decide: 2.")
+        assert (over.tone, over.text) == ("bad", "Exceptions to decide: 2, 2 of them overdue.")
+        assert f'href="{LIST}"' in shown(desk, "/admin/")
+
+    def test_needs_nobody_if_nothing_waits(self, db, django_assert_num_queries):
+        with django_assert_num_queries(5):
+            assert list(of_ach(now=NOW)) == []
 
 
 class TestRecord:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import re
+from datetime import timedelta
 
 import pytest
 
+from desk.home.attention import of_ach
 from networks.ach import building, freezing, sealing
 from networks.ach.models import AchEntry, OutFile
 from tenants.models import AuditEvent, User
@@ -102,6 +104,15 @@ class TestList:
     @pytest.mark.parametrize("before", ["ofl_unknown", "%00", "'"])
     def test_refuses_a_page_that_is_not_there(self, desk, bank, before):
         assert desk.get(f"{LIST}?before={before}").status_code == 404
+
+
+class TestHome:
+    def test_says_what_waits_for_a_release(self, file):
+        (long_before,) = of_ach(now=FREEZE - timedelta(hours=1))
+        (near,) = of_ach(now=file.cutoff_at - timedelta(minutes=5))
+
+        assert (long_before.tone, long_before.text) == ("warn", "Files to release: 1.")
+        assert near.tone == "bad"
 
 
 class TestPage:

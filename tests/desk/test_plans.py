@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from balance import figures as ledger
 from common import queues
 from common.clock import utc_now
+from desk.home.attention import of_ach
 from funding import figures as funding
 from payments import figures as payments
 from webhooks import figures as webhooks
@@ -33,6 +34,7 @@ FIGURES = {
     "queues": lambda: queues.states(now=NOW),
     "ledger totals": ledger.totals,
     "last check": ledger.last_check,
+    "files and exceptions": lambda: list(of_ach(now=NOW)),
 }
 
 
