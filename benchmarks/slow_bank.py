@@ -14,13 +14,13 @@ from config.celery import app
 from networks import registry, schemes
 from networks.base import (
     Accepted,
-    BankAccount,
     BankRecord,
     Capabilities,
     Correction,
     Instruction,
     Method,
     NetworkEvent,
+    VerificationTerms,
     Withdrawal,
 )
 
@@ -36,6 +36,7 @@ class SlowBank:
     name: str = NAME
     capabilities = Capabilities(
         methods=MappingProxyType({Method.ACH_DEBIT: schemes.ACH_DEBIT}),
+        verification=VerificationTerms(needed=lambda account: False),
     )
 
     def submit_many(
@@ -61,22 +62,6 @@ class SlowBank:
 
     def correction(self, event_id: str) -> Correction | None:
         return None
-
-    def needs_micro_deposits(self, account: BankAccount) -> bool:
-        return False
-
-    def choose_micro_deposits(self) -> tuple[int, int]:
-        raise NotImplementedError
-
-    def send_micro_deposits(
-        self,
-        instruction_id: str,
-        account: BankAccount,
-        amounts: tuple[int, int],
-        *,
-        now: datetime,
-    ) -> Accepted:
-        raise NotImplementedError
 
 
 registry.connect(SlowBank(), modes=())

@@ -29,7 +29,7 @@ _LISTS = (
     ("Money in", ("funding.fundingtransaction", "funding.fundingsource", "funding.confirmation",
                   "funding.autofundingconfig", "funding.autofundingdecision",
                   "funding.debitauthorization", "funding.authorizeddebit",
-                  "funding.sourceverification", "funding.linkconsent",
+                  "funding.sourceverification", "funding.depositentry", "funding.linkconsent",
                   "funding.confirmationlink", "funding.fundingsourceversion")),
     ("Money out", ("payments.payment", "payments.recipient", "payments.paymentconfirmation",
                    "payments.paymentsettings", "payments.paymentconfirmationlink",

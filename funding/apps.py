@@ -16,6 +16,7 @@ class FundingConfig(AppConfig):
         from common import audits, sealed
         from funding import invariants, receivers, sealed_rows
         from funding.api import presenters
+        from funding.deposit_transfer import DEPOSIT_ENTRIES
         from funding.services import approval_policy, deposits, sandbox
         from funding.transfer import FUNDING
         from tenants.signals import tenant_released
@@ -30,9 +31,10 @@ class FundingConfig(AppConfig):
         audits.register(invariants.check_messages)
         audits.register(invariants.check_marks)
         audits.register(invariants.check_authorizations)
+        audits.register(invariants.check_deposits)
         audits.register_slices(invariants.CHECKS.slices(invariants.ask_banks))
         audits.register_slices(invariants.ACCOUNTS)
-        handlers.register(FUNDING, deposits.DEPOSITS)
+        handlers.register(FUNDING, DEPOSIT_ENTRIES, deposits.DEPOSITS)
         due.register(sandbox.PART)
         limits.register(presenters.funding_limits)
         policies.register(approval_policy.POLICY)

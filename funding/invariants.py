@@ -16,6 +16,7 @@ from funding.models import (
     AuthorizedDebit,
     Confirmation,
     DebitAuthorization,
+    DepositEntry,
     FundingEvent,
     FundingSource,
     FundingTransaction,
@@ -82,6 +83,46 @@ FROM (
 WHERE balance.notify_below IS DISTINCT FROM config.low_balance_threshold
     OR balance.low_noted_until > ballast_now() + {NEVER}
 """  # noqa: S608  # our own text
+
+
+# Three entries for each verification that has any, of its amounts; sent ones as their network said.
+_DEPOSITS = """
+SELECT found.tenant_id, found.id, 'has other entries than its amounts say'
+FROM (
+    SELECT source.tenant_id, verification.id, verification.amounts,
+        array_agg(entry.amount::int ORDER BY entry.part) AS parts,
+        bool_and(entry.source_id = source.id AND entry.tenant_id = source.tenant_id) AS own
+    FROM funding_depositentry AS entry
+    JOIN funding_sourceverification AS verification ON verification.id = entry.verification_id
+    JOIN funding_fundingsource AS source ON source.id = verification.source_id
+    WHERE %(tenant_ids)s::text[] IS NULL OR source.tenant_id = ANY(%(tenant_ids)s)
+    GROUP BY source.tenant_id, verification.id
+) AS found
+WHERE NOT own OR cardinality(found.amounts) <> 2
+    OR parts <> ARRAY[amounts[1]::int, amounts[2]::int, amounts[1]::int + amounts[2]::int]
+UNION ALL
+SELECT entry.tenant_id, entry.id, 'is ' || entry.status
+    || CASE WHEN entry.status = 'created' THEN ' and never due'
+        ELSE ', which its network did not say' END
+FROM funding_depositentry AS entry
+WHERE (%(tenant_ids)s::text[] IS NULL OR entry.tenant_id = ANY(%(tenant_ids)s))
+    AND (entry.status = 'created' AND entry.next_attempt_at IS NULL
+        OR entry.status = 'completed' AND NOT EXISTS (
+            SELECT FROM network_inbox_inboundevent AS message
+            WHERE message.instruction_id = entry.id AND message.kind = 'final'
+                AND message.outcome = 'applied')
+        OR entry.status IN ('sent', 'completed') AND EXISTS (
+            SELECT FROM network_inbox_inboundevent AS message
+            WHERE message.instruction_id = entry.id AND message.kind IN ('returned', 'rejected')
+                AND message.outcome = 'applied'))
+"""
+
+
+def check_deposits(scope: Scope) -> Iterator[Finding]:
+    """Check that the entries of each verification are what its amounts say, and that they are where
+    their network said. Only the full check looks."""
+    if scope.full:
+        yield from audits.found("funding_deposit", _DEPOSITS, scope.values)
 
 
 def check_marks(scope: Scope) -> Iterator[Finding]:
@@ -176,6 +217,7 @@ def _went_to(instruction_id: str, source_id: str) -> bool:
     """Whether a funding drew on this account, or deposits went to it."""
     return (
         FundingTransaction.objects.filter(pk=instruction_id, source=source_id).exists()
+        or DepositEntry.objects.filter(pk=instruction_id, source=source_id).exists()
         or SourceVerification.objects.filter(pk=instruction_id, source=source_id).exists()
     )
 

@@ -44,6 +44,26 @@ class SourceStatus(models.TextChoices):
     REMOVED = "removed"
 
 
+class DepositStatus(models.TextChoices):
+    CREATED = "created"
+    SENT = "sent"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+# Each of the three entries of a verification, by itself.
+DEPOSIT_STATES = StateTable(
+    initial=frozenset({DepositStatus.CREATED}),
+    moves={
+        DepositStatus.CREATED: frozenset({DepositStatus.SENT, DepositStatus.FAILED}),
+        DepositStatus.SENT: frozenset({DepositStatus.COMPLETED, DepositStatus.FAILED}),
+        # A bank may send an entry back at any time.
+        DepositStatus.COMPLETED: frozenset({DepositStatus.FAILED}),
+        DepositStatus.FAILED: frozenset(),
+    },
+    states=set(DepositStatus.values),
+)
+
 VERIFICATION_TRIES_MAX = 3
 
 SOURCE_STATES = StateTable(

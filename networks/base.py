@@ -10,7 +10,7 @@ Amounts are integer cents; instants are aware UTC datetimes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
@@ -235,6 +235,19 @@ class MethodTerms:
 
 
 @dataclass(frozen=True, kw_only=True)
+class VerificationTerms:
+    """What a network asks of accounts that were typed in. Amounts are cents.
+
+    An account for which `needed` says so is proven by two deposits before it is debited: of
+    `amounts`, or of any two. `last_try` are wrong amounts after which no try is left.
+    """
+
+    needed: Callable[[BankAccount], bool] = lambda account: True
+    amounts: tuple[int, int] | None = None
+    last_try: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Capabilities:
     """What a network does. `together`: how many instructions it is handed in one call.
     `answers_within`: its adapter gives up a call that lasts longer, so a lease covers it."""
@@ -242,6 +255,7 @@ class Capabilities:
     methods: Mapping[str, MethodTerms]  # by `Method`, or a network's own word
     together: int = 200
     answers_within: timedelta = timedelta(seconds=10)
+    verification: VerificationTerms = VerificationTerms()
 
     def __post_init__(self) -> None:
         if not 1 <= self.together <= SUBMIT_MANY_MAX:
@@ -345,32 +359,5 @@ class PaymentNetwork(Protocol):
         """The account data of a CORRECTED event of this network, told or not, acknowledged or not.
 
         None: it has none, or they cannot be read. Raises NetworkUnavailable.
-        """
-        ...
-
-    def needs_micro_deposits(self, account: BankAccount) -> bool:
-        """Whether a manually entered account must be verified before it is debited."""
-        ...
-
-    def choose_micro_deposits(self) -> tuple[int, int]:
-        """Choose two different amounts, 1 to 49 cents, for one verification.
-
-        This is separate from sending, so that the caller stores the amounts before any money moves.
-        """
-        ...
-
-    def send_micro_deposits(
-        self,
-        instruction_id: str,
-        account: BankAccount,
-        amounts: tuple[int, int],
-        *,
-        now: datetime,
-    ) -> Accepted:
-        """Credit the account twice. A repeat under the same id changes nothing. The events about it
-        have the sum of both amounts.
-
-        A RETURNED event says that the account cannot be used. Raises NetworkUnavailable,
-        InstructionRefused, InstructionConflict.
         """
         ...

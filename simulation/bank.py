@@ -15,7 +15,6 @@ from random import Random
 from networks.base import (
     Accepted,
     Answer,
-    BankAccount,
     BankRecord,
     Correction,
     EventKind,
@@ -178,17 +177,6 @@ class Bank:
 
     def correction(self, event_id: str) -> Correction | None:
         return None
-
-    def needs_micro_deposits(self, account: BankAccount) -> bool:
-        return False
-
-    def choose_micro_deposits(self) -> tuple[int, int]:
-        return 11, 22
-
-    def send_micro_deposits(
-        self, instruction_id: str, account: BankAccount, amounts: tuple[int, int], *, now: datetime
-    ) -> Accepted:
-        raise NotImplementedError("no account of the simulation needs any")
 
     def arrive(self) -> None:
         """Take in requests that the product gave up waiting for."""

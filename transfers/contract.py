@@ -79,6 +79,7 @@ class MessageHandler(ABC, Generic[Subject]):
     id_prefix: ClassVar[str]
     noun: ClassVar[str]
     rules: ClassVar[Mapping[EventKind, Rule]]
+    hides_amounts: ClassVar[bool] = False  # whether nobody may see how much a row moves
     # What may be applied together with messages about other rows; the rest is applied alone.
     in_sets: ClassVar[frozenset[EventKind]] = frozenset()
 

@@ -11,7 +11,8 @@ LATE_AFTER = timedelta(minutes=2)
 _NAMES = {
     "funding.fundingtransaction": "Funding to submit",
     "funding.linkconsent": "Bank consents to revoke",
-    "funding.sourceverification": "Micro-deposits",
+    "funding.sourceverification": "Verifications to begin",
+    "funding.depositentry": "Micro-deposits",
     "network_inbox.inboundevent": "Messages to apply",
     "payments.payment": "Payments to submit",
     "tenants.outgoingemail": "E-mails",

@@ -6,7 +6,13 @@ from __future__ import annotations
 from django.contrib import admin
 
 from common.admin import AccountNumberAdmin, ReadOnlyAdmin
-from funding.models import FundingSource, FundingSourceVersion, LinkConsent, SourceVerification
+from funding.models import (
+    DepositEntry,
+    FundingSource,
+    FundingSourceVersion,
+    LinkConsent,
+    SourceVerification,
+)
 
 
 @admin.register(FundingSource)
@@ -58,6 +64,26 @@ class SourceVerificationAdmin(ReadOnlyAdmin):
     search_fields = ("id__exact", "source__id__exact")
     search_help_text = "The id of the verification or its account"
     exclude = ("amounts",)
+
+
+@admin.register(DepositEntry)
+class DepositEntryAdmin(ReadOnlyAdmin):
+    list_display = (
+        "id",
+        "verification",
+        "part",
+        "status",
+        "trace_number",
+        "failure_code",
+        "next_attempt_at",
+        "attempts",
+        "created_at",
+    )
+    list_filter = ("status",)
+    list_select_related = ("verification",)
+    search_fields = ("id__exact", "verification__id__exact", "source__id__exact")
+    search_help_text = "The id of the entry, its verification or its account"
+    exclude = ("amount",)
 
 
 @admin.register(LinkConsent)

@@ -12,6 +12,7 @@ from funding.models.authorizations import (
 from funding.models.auto_funding import AutoFundingConfig, AutoFundingDecision, DecisionOutcome
 from funding.models.back_offs import AccountBackOff
 from funding.models.consents import LinkConsent
+from funding.models.deposits import DepositEntry
 from funding.models.limits import FundingLimit
 from funding.models.sources import (
     FundingMethod,
@@ -42,6 +43,7 @@ __all__ = [
     "ConfirmationLink",
     "DebitAuthorization",
     "DecisionOutcome",
+    "DepositEntry",
     "FundingEvent",
     "FundingLimit",
     "FundingMethod",

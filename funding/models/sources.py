@@ -38,7 +38,8 @@ class SourceType(models.TextChoices):
 class VerificationMethod(models.TextChoices):
     BANK_LINK = "bank_link", "Bank link"
     MICRO_DEPOSITS = "micro_deposits", "Micro-deposits"
-    SANDBOX = "sandbox"
+    # Its network asks for none. The word is the interface's: only sandbox networks do so.
+    NOT_NEEDED = "sandbox", "Sandbox"
 
 
 @pgtrigger.register(NEVER_TRUNCATED)
@@ -139,8 +140,9 @@ class FundingSourceVersion(AccountVersion):
 class SourceVerification(Leased):
     """Two small credits whose amounts prove that the tenant can see the account's statement.
 
-    The row is due work until the network has accepted the deposits. `amounts` (cents) are stored
-    before they are sent and are never shown to anybody.
+    The row is due work until its three entries (`DepositEntry`) are stored. `amounts`
+    (cents) are stored with or before them and are never shown to anybody. Rows of older
+    releases were sent themselves, as one instruction.
     """
 
     id = PrefixedIdField("ver")

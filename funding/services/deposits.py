@@ -1,7 +1,7 @@
-"""Sending micro-deposits, and learning what became of them.
+"""Micro-deposits: storing their three entries, sending them, and learning what became of them.
 
-Networks are called outside any transaction. What is sent is stored before, under an id by which the
-network recognizes a repeat, so a crash in between sends nothing twice.
+A verification becomes three entries in one transaction, as soon as there is a network for them.
+From then on they are transfers like all others (`funding.deposit_transfer`).
 """
 
 from __future__ import annotations
@@ -17,23 +17,18 @@ from django.db.models import QuerySet
 
 from common import leases
 from common.database_clock import judged
-from funding.models import FundingSource, SourceVerification
+from funding.deposit_transfer import DEPOSIT_ENTRIES
+from funding.models import DepositEntry, FundingSource, SourceVerification
+from funding.models.deposits import METHOD_OF_PART, of_verification
 from funding.services import drafts, sources, verifications
 from funding.services.corrections import SOURCES
-from funding.states import SourceStatus
+from funding.states import DepositStatus, SourceStatus
 from networks import registry
-from networks.base import (
-    Correction,
-    EventKind,
-    InstructionConflict,
-    InstructionRefused,
-    Method,
-    NetworkUnavailable,
-    PaymentNetwork,
-)
+from networks.base import Correction, EventKind, Method, NetworkUnavailable, PaymentNetwork
 from tenants import actors
 from tenants.models import TenantStatus
 from tenants.switches import SwitchKind, stopped_networks, submittable
+from transfers import submission
 from transfers.contract import Effect, MessageHandler, Rule
 from transfers.inbox import messages
 from transfers.inbox.models import InboundEvent
@@ -41,30 +36,39 @@ from transfers.inbox.models import InboundEvent
 log = structlog.get_logger(__name__)
 
 BATCH = 50
-RETRY_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120))
 LOOK_FOR_NETWORK_AFTER = timedelta(hours=1)
-# Deposits go to an account as it was added, and to nothing else under the same id.
+ASK_AGAIN_AFTER = timedelta(minutes=1)
 FIRST_VERSION = 1
 
 
 def process_due(*, now: datetime) -> int:
     """Do everything about verifications that is due; returns how much was done."""
     sent = send_due(now=now)
-    return sent + messages.process(DEPOSITS, now=now) + verifications.expire_due(now=now)
+    heard = messages.process(DEPOSIT_ENTRIES, now=now) + messages.process(DEPOSITS, now=now)
+    return sent + heard + verifications.expire_due(now=now)
+
+
+def send_due(*, now: datetime) -> int:
+    """Store the entries that are due, and send what is; returns for how many verifications they
+    were stored."""
+    stored = store_due(now=now)
+    submission.submit_due(DEPOSIT_ENTRIES, now=now)
+    return stored
 
 
 @judged
-def send_due(*, now: datetime) -> int:
-    """Send the deposits that are due; returns how many were claimed.
+def store_due(*, now: datetime) -> int:
+    """Turn verifications that are due into their entries; returns how many were claimed.
 
     Those of a suspended tenant, and those that an operator switch stops, wait. Those of a tenant
     for whom no network debits accounts wait until one does.
     """
     registry.look_again()  # nothing leaves by a route that was just closed
+    registry.look_again()  # nothing is stored for a route that was just closed
     claimed, since = 0, time.monotonic()
     while rows := leases.claim(_due(), now=now, limit=BATCH, since=since):
         for verification in rows:
-            _send(verification, now)
+            _store_safely(verification, now)
         claimed += len(rows)
     return claimed
 
@@ -72,79 +76,69 @@ def send_due(*, now: datetime) -> int:
 def _due() -> QuerySet[SourceVerification]:
     rows = SourceVerification.objects.filter(source__tenant__status=TenantStatus.ACTIVE)
     rows = submittable(rows, kind=SwitchKind.FUNDING, tenant="source__tenant_id")
-    # Before the deposits are sent the row names no network, so the tenant's mode decides.
+    # Before its entries are stored the row names no network, so the tenant's mode decides.
     stopped = registry.modes_served_by(stopped_networks(SwitchKind.FUNDING), Method.ACH_DEBIT)
     return rows.exclude(source__tenant__mode__in=stopped).select_related("source__tenant")
 
 
-def _send(verification: SourceVerification, now: datetime) -> None:
-    source = verification.source
-    network = _network(verification)
-    if source.status != SourceStatus.PENDING_VERIFICATION:
-        leases.finish(verification)
-    elif network is None:
-        leases.finish(verification, next_attempt_at=now + LOOK_FOR_NETWORK_AFTER)
-    elif _write_down(verification, network):
-        _hand_over_safely(verification, network, now)
-
-
-def _network(verification: SourceVerification) -> PaymentNetwork | None:
-    """The network that debits accounts of this tenant. What another one may have since an earlier
-    try is kept from it."""
-    network = drafts.debiting_network(verification.source.tenant.mode)
-    known = verification.network
-    return network if network and known in ("", network.name) else None
-
-
-def _write_down(verification: SourceVerification, network: PaymentNetwork) -> bool:
-    """Store what is about to be sent, and by which network; False when the lease is no
-    longer ours."""
-    verification.amounts = verification.amounts or list(network.choose_micro_deposits())
-    verification.network = network.name
-    held = SourceVerification.objects.filter(
-        pk=verification.pk, lease_version=verification.lease_version
-    )
-    return bool(held.update(amounts=verification.amounts, network=network.name))
-
-
-def _hand_over_safely(
-    verification: SourceVerification, network: PaymentNetwork, now: datetime
-) -> None:
-    """Send one verification's deposits. An error is logged, so that other verifications are not
+def _store_safely(verification: SourceVerification, now: datetime) -> None:
+    """Store one verification's entries. An error is logged, so that other verifications are not
     held up."""
+    network = drafts.debiting_network(verification.source.tenant.mode)
+    if network is None:
+        leases.finish(verification, next_attempt_at=now + LOOK_FOR_NETWORK_AFTER)
+        return
     lease_version = verification.lease_version
     try:
-        _hand_over(verification, network, now)
-    except Exception:
-        log.exception("deposits_failed", verification_id=verification.pk)
+        if not _was_sent_whole(verification, now):
+            _store(verification, network, now)
+    except Exception as error:
+        if not isinstance(error, NetworkUnavailable):
+            log.exception("deposits_failed", verification_id=verification.pk)
         verification.lease_version = lease_version  # what was recorded is undone
-        _try_again_later(verification, now)
+        leases.finish(verification, next_attempt_at=now + ASK_AGAIN_AFTER)
 
 
-def _try_again_later(verification: SourceVerification, now: datetime) -> None:
-    delay = RETRY_AFTER[min(verification.attempts, len(RETRY_AFTER)) - 1]
-    leases.finish(verification, next_attempt_at=now + delay)
+def _was_sent_whole(verification: SourceVerification, now: datetime) -> bool:
+    """Whether an older release has handed it over as one instruction, whose answer was lost.
 
-
-def _hand_over(verification: SourceVerification, network: PaymentNetwork, now: datetime) -> None:
-    account = verification.source.as_of(FIRST_VERSION).in_clear()
-    first, second = verification.amounts
-    try:
-        network.send_micro_deposits(verification.pk, account, (first, second), now=now)
-    except NetworkUnavailable:
-        _try_again_later(verification, now)
-    except (InstructionRefused, InstructionConflict) as refusal:
-        log.warning("deposits_refused", verification_id=verification.pk, reason=str(refusal))
-        _record_refusal(verification, now)
-    else:
-        leases.finish(verification, expires_at=now + verifications.VALID_FOR)
+    Raises NetworkUnavailable.
+    """
+    known = registry.find(verification.network) if verification.network else None
+    if known is None or known.find(verification.pk) is None:
+        return False
+    leases.finish(verification, expires_at=now + verifications.VALID_FOR)
+    return True
 
 
 @transaction.atomic
-def _record_refusal(verification: SourceVerification, now: datetime) -> None:
-    FundingSource.objects.select_for_update(no_key=True).get(pk=verification.source_id)
-    if leases.finish(verification):
-        verifications.fail(source_id=verification.source_id, now=now)
+def _store(verification: SourceVerification, network: PaymentNetwork, now: datetime) -> None:
+    """Store the three entries, due, unless the account no longer waits for them."""
+    rows = FundingSource.objects.select_for_update(no_key=True)
+    source = rows.get(pk=verification.source_id)
+    if source.status != SourceStatus.PENDING_VERIFICATION:
+        leases.finish(verification)
+        return
+    terms = network.capabilities.verification
+    amounts = verification.amounts or list(drafts.choose_deposits(terms))
+    if not leases.finish(verification, amounts=amounts, network=""):
+        return
+    DepositEntry.objects.bulk_create(
+        DepositEntry(
+            verification=verification,
+            tenant_id=source.tenant_id,
+            source=source,
+            part=part,
+            amount=amount,
+            method=METHOD_OF_PART[part],
+            status=DepositStatus.CREATED,
+            network=network.name,
+            next_attempt_at=now,
+            created_at=now,
+            updated_at=now,
+        )
+        for part, amount in of_verification(verification)
+    )
 
 
 _GOOD_NEWS = Rule(
@@ -160,8 +154,9 @@ _BAD_NEWS = Rule(
 )
 
 
-class Deposits(MessageHandler[SourceVerification]):
-    """What happens on a network's messages about micro-deposits: only bad news changes anything."""
+class WholeDeposits(MessageHandler[SourceVerification]):
+    """Messages about deposits that older releases handed over as one instruction: only bad news
+    changes anything."""
 
     id_prefix = "ver_"
     noun = "verification"
@@ -204,4 +199,4 @@ class Deposits(MessageHandler[SourceVerification]):
             sources.note_return(source=row.source, return_code=event.code, now=now)
 
 
-DEPOSITS = Deposits()
+DEPOSITS = WholeDeposits()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from random import SystemRandom
 from types import MappingProxyType
 from typing import Unpack
 
@@ -18,8 +19,10 @@ from funding.methods import METHODS
 from funding.models import FundingMethod, SourceType, VerificationMethod
 from networks import bank_details, links, routing
 from networks.bank_details import BankDetails
-from networks.base import BankAccount, HolderType, PaymentNetwork
+from networks.base import BankAccount, HolderType, PaymentNetwork, VerificationTerms
 from networks.links import base as providers
+
+DEPOSIT_MAX = 49  # cents
 
 _REFUSAL_OF = MappingProxyType[type[providers.LinkError], tuple[type[DomainError], str]](
     {
@@ -148,17 +151,27 @@ def enter(*, mode: str, **details: Unpack[BankDetails]) -> Draft:
             "No payment network is connected for live tenants yet, so nobody could verify this"
             " bank account. It was not added."
         )
-    must_prove = network.needs_micro_deposits(account)
+    terms = network.capabilities.verification
+    must_prove = terms.needed(account)
     return Draft(
         type=SourceType.MANUAL,
         account=account,
         bank_name=routing.bank_name(account.routing_number),
         verification_method=(
-            VerificationMethod.MICRO_DEPOSITS if must_prove else VerificationMethod.SANDBOX
+            VerificationMethod.MICRO_DEPOSITS if must_prove else VerificationMethod.NOT_NEEDED
         ),
         supported_methods=methods_of(mode),
-        deposits=network.choose_micro_deposits() if must_prove else None,
+        deposits=choose_deposits(terms) if must_prove else None,
     )
+
+
+def choose_deposits(terms: VerificationTerms) -> tuple[int, int]:
+    """Two amounts, cents, that nobody can know: different ones, so that their order says nothing,
+    unless the network says which."""
+    if terms.amounts is not None:
+        return terms.amounts
+    first, second = SystemRandom().sample(range(1, DEPOSIT_MAX + 1), 2)
+    return first, second
 
 
 def can_enter(*, mode: str) -> bool:

@@ -203,6 +203,16 @@ def note_return(*, source: FundingSource, return_code: str, now: datetime) -> No
         _remember(again, return_code, now)
 
 
+@transaction.atomic
+def note_deposit_back(*, source_id: str, code: str, now: datetime) -> None:
+    """React to one of the entries of a verification that came back or was rejected, whatever for:
+    the account is not used, also where it was proven before that."""
+    source = FundingSource.objects.select_for_update(no_key=True).get(pk=source_id)
+    note_return(source=source, return_code=code, now=now)
+    if source.status == SourceStatus.ACTIVE:
+        set_status(source=source, status=SourceStatus.ERRORED, now=now)
+
+
 def _remember(source: FundingSource, return_code: str, now: datetime) -> None:
     """Store the code, unless the row has one that keeps the account from being debited: people are
     shown that one."""

@@ -31,11 +31,9 @@ from networks.sandbox.scripts import Step
 
 @dataclass(frozen=True)
 class Arrival:
-    """An instruction that the bank carries. `amounts`, in cents, are posted one by one; `steps` is
-    all that the bank will say about it."""
+    """An instruction that the bank carries. `steps` is all that the bank will say about it."""
 
     instruction: Instruction
-    amounts: tuple[int, ...]
     steps: tuple[Step, ...]
 
     @cached_property
@@ -45,7 +43,7 @@ class Arrival:
         terms = (
             self.instruction.method,
             self.instruction.currency,
-            *map(str, self.amounts),
+            str(self.instruction.amount),
             account.routing_number,
             account.account_number,
             account.account_type,

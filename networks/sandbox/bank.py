@@ -13,7 +13,6 @@ from networks import return_codes
 from networks.base import (
     Accepted,
     Answer,
-    BankAccount,
     BankRecord,
     Correction,
     EventKind,
@@ -27,6 +26,7 @@ from networks.base import (
 from networks.sandbox import arriving, scripts, withdrawing
 from networks.sandbox.arriving import Arrival
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from networks.sandbox.scripts import Step
 from networks.sandbox.terms import CAPABILITIES
 
 NAME = "sandbox"
@@ -50,8 +50,7 @@ class SandboxBank:
         for each in instructions:
             method, amount = each.method, each.amount
             if self.capabilities.supports(method, amount=amount):
-                steps = scripts.steps_for(Method(method), each.account.account_number)
-                arrivals.append(Arrival(each, amounts=(amount,), steps=steps))
+                arrivals.append(Arrival(each, steps=_steps(each)))
             else:
                 reason = f"no {method} of {amount} cents"
                 answers[each.id] = InstructionRefused(code="unsupported", reason=reason)
@@ -92,35 +91,6 @@ class SandboxBank:
         told = self._told().filter(pk=event_id, kind=EventKind.CORRECTED).first()
         return scripts.correction(told.code) if told else None
 
-    def needs_micro_deposits(self, account: BankAccount) -> bool:
-        return scripts.needs_micro_deposits(account.account_number)
-
-    def choose_micro_deposits(self) -> tuple[int, int]:
-        return scripts.MICRO_DEPOSITS
-
-    def send_micro_deposits(
-        self,
-        instruction_id: str,
-        account: BankAccount,
-        amounts: tuple[int, int],
-        *,
-        now: datetime,
-    ) -> Accepted:
-        credit = Instruction(
-            id=instruction_id,
-            method=Method.ACH_CREDIT,
-            amount=sum(amounts),
-            account=account,
-            description="ACCTVERIFY",
-            purpose=Purpose.VERIFICATION,
-        )
-        steps = scripts.micro_deposit_steps(account.account_number)
-        arrival = Arrival(credit, amounts=amounts, steps=steps)
-        answer = arriving.take_over([arrival], network=self.name, now=now)[instruction_id]
-        if isinstance(answer, Accepted):
-            return answer
-        raise answer
-
     def _held(self) -> QuerySet[SandboxInstruction]:
         """The instructions that this bank has taken over."""
         return SandboxInstruction.objects.filter(network=self.name, accepted_at__isnull=False)
@@ -128,6 +98,14 @@ class SandboxBank:
     def _told(self) -> QuerySet[SandboxEvent]:
         """The events of this bank, those in the future included."""
         return SandboxEvent.objects.filter(instruction__network=self.name)
+
+
+def _steps(instruction: Instruction) -> tuple[Step, ...]:
+    """All that the bank will say about an instruction."""
+    number = instruction.account.account_number
+    if instruction.purpose == Purpose.VERIFICATION:
+        return scripts.micro_deposit_steps(number)
+    return scripts.steps_for(Method(instruction.method), number)
 
 
 def network_event(row: SandboxEvent) -> NetworkEvent:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from networks import schemes
-from networks.base import Capabilities, Method
+from networks.base import Capabilities, Method, VerificationTerms
+from networks.sandbox import scripts
 
 CUTOFFS = schemes.USUAL_CUTOFFS
 CAPABILITIES = Capabilities(
@@ -16,5 +17,10 @@ CAPABILITIES = Capabilities(
             Method.RTP_REQUEST: schemes.INSTANT,
             Method.RTP_CREDIT: schemes.INSTANT,
         }
-    )
+    ),
+    verification=VerificationTerms(
+        needed=lambda account: scripts.needs_micro_deposits(account.account_number),
+        amounts=scripts.MICRO_DEPOSITS,
+        last_try=scripts.MICRO_DEPOSITS_LAST_TRY,
+    ),
 )

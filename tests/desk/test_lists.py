@@ -87,6 +87,7 @@ UNTOUCHED = {
     "funding.confirmation",
     "funding.confirmationlink",
     "funding.debitauthorization",
+    "funding.depositentry",
     "funding.fundingsourceversion",
     "funding.linkconsent",
     "funding.sourceverification",

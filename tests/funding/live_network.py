@@ -13,7 +13,6 @@ from networks import registry, schemes
 from networks.base import (
     Accepted,
     Answer,
-    BankAccount,
     Capabilities,
     Instruction,
     InstructionRefused,
@@ -21,6 +20,8 @@ from networks.base import (
     NetworkEvent,
     NetworkUnavailable,
     PaymentNetwork,
+    Purpose,
+    VerificationTerms,
 )
 from tenants.models import Tenant
 from tests.builders import make_source
@@ -28,13 +29,14 @@ from tests.builders import make_source
 
 @dataclass
 class LiveNetwork:
-    """`outages`: how many calls find it down. `refuses`: whether it takes deposits at all.
-    `loses_answers`: it takes instructions and says nothing."""
+    """`outages`: how many calls find it down. `refuses`: the methods by which it takes no deposits.
+    `loses_answers`: it takes instructions and says nothing. Deposits are in `sent`."""
 
     outages: int = 0
-    refuses: bool = False
+    refuses: tuple[str, ...] = ()
+    amounts: tuple[int, int] | None = (7, 31)
     name: str = "live"
-    sent: list[tuple[str, str, tuple[int, int]]] = field(default_factory=list)
+    sent: list[Instruction] = field(default_factory=list)
     instructions: dict[str, Instruction] = field(default_factory=dict)
     loses_answers: bool = False
     events: list[NetworkEvent] = field(default_factory=list)
@@ -42,35 +44,35 @@ class LiveNetwork:
     @property
     def capabilities(self) -> Capabilities:
         terms = replace(schemes.ACH_DEBIT, amount_max=10**9, cutoffs=())
-        return Capabilities(methods={Method.ACH_DEBIT: terms, Method.RTP_REQUEST: terms})
-
-    def needs_micro_deposits(self, account: BankAccount) -> bool:
-        return True
-
-    def choose_micro_deposits(self) -> tuple[int, int]:
-        return (7, 31)
-
-    def send_micro_deposits(
-        self, instruction_id: str, account: BankAccount, amounts: tuple[int, int], *, now: datetime
-    ) -> Accepted:
-        if self.outages:
-            self.outages -= 1
-            raise NetworkUnavailable("down")
-        if self.refuses:
-            raise InstructionRefused(code="R13", reason="no such bank")
-        self.sent.append((instruction_id, account.account_number, amounts))
-        return Accepted(reference="live-1")
+        methods = (Method.ACH_DEBIT, Method.ACH_CREDIT, Method.RTP_REQUEST)
+        return Capabilities(
+            methods=dict.fromkeys(methods, terms),
+            verification=VerificationTerms(amounts=self.amounts),
+        )
 
     def submit_many(
         self, instructions: Sequence[Instruction], *, now: datetime
     ) -> Mapping[str, Answer]:
-        self.instructions |= {each.id: each for each in instructions}
+        if self.outages:
+            self.outages -= 1
+            raise NetworkUnavailable("down")
+        answers = {each.id: self._take(each) for each in instructions}
         if self.loses_answers:
             raise NetworkUnavailable("no answer")
-        return {each.id: Accepted(reference=each.id) for each in instructions}
+        return answers
 
     def find(self, instruction_id: str) -> Accepted | None:
-        return Accepted(reference=instruction_id) if instruction_id in self.instructions else None
+        ids = {*self.instructions, *(each.id for each in self.sent)}
+        return Accepted(reference=instruction_id) if instruction_id in ids else None
+
+    def _take(self, instruction: Instruction) -> Answer:
+        if instruction.purpose != Purpose.VERIFICATION:
+            self.instructions[instruction.id] = instruction
+        elif instruction.method in self.refuses:
+            return InstructionRefused(code="R13", reason="no such bank")
+        elif self.find(instruction.id) is None:
+            self.sent.append(instruction)
+        return Accepted(reference=instruction.id)
 
     def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> list[NetworkEvent]:
         return self.events[:limit]

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 
 from balance import invariants
+from funding.deposit_transfer import DEPOSIT_ENTRIES
 from funding.errors import DuplicateFundingSource
-from funding.models import AccountBackOff
+from funding.models import AccountBackOff, DepositEntry
 from funding.services import authorizations, deposits, sources
-from funding.services.deposits import DEPOSITS
 from funding.states import SourceStatus
 from funding.transfer import FUNDING
 from networks.base import Correction, EventKind
@@ -199,10 +199,9 @@ class TestDeposits:
     def test_correct_an_account_that_is_not_proven_yet(self, acme, connect):
         source = make_source(acme, account_number="50001")
         deposits.process_due(now=NOW)
-        row = source.verification
-        row.refresh_from_db()
+        row = DepositEntry.objects.get(part=1)
         connect(say_again(source, row, account_number="123400005678"))
-        messages.process(DEPOSITS, now=NOW)
+        messages.process(DEPOSIT_ENTRIES, now=NOW)
 
         source.refresh_from_db()
         assert (source.version, source.status) == (2, SourceStatus.PENDING_VERIFICATION)

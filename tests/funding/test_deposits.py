@@ -1,4 +1,4 @@
-"""Sending the two deposits and hearing what became of them."""
+"""Sending the three entries of a verification and hearing what became of them."""
 
 from __future__ import annotations
 
@@ -7,26 +7,48 @@ from datetime import timedelta
 from typing import cast
 
 import pytest
+from django.db import DatabaseError, transaction
 
-from funding.models import FundingSource, SourceVerification
-from funding.services import deposits, sources, verifications
+from balance import invariants
+from funding.models import DepositEntry, FundingSource, SourceVerification
+from funding.services import deposits, drafts, sources, verifications
 from funding.tasks.verification import process_verifications
 from networks import registry
-from networks.base import EventKind, NetworkEvent, PaymentNetwork
+from networks.base import (
+    Authorization,
+    EventKind,
+    Method,
+    NetworkEvent,
+    NetworkUnavailable,
+    PaymentNetwork,
+    Purpose,
+    VerificationTerms,
+)
 from networks.rails.models import Route
+from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxInstruction
 from tenants.actors import SYSTEM
 from tenants.models import Mode
 from tenants.services import accounts
 from tests.builders import NOW, make_source, make_tenant, notices_of
+from tests.database import owner
 from tests.funding.live_network import LiveNetwork, make_early_source
 from transfers.inbox.models import InboundEvent
+
+CREDIT, DEBIT = Method.ACH_CREDIT, Method.ACH_DEBIT
+
+
+@pytest.fixture(autouse=True)
+def books_balance(db):
+    """After every story the books agree with it."""
+    yield
+    assert invariants.check(now=NOW, full=True).findings == []
 
 
 @pytest.fixture
 def network(connect):
     """A live network that exists from the moment a test says so."""
-    return lambda: connect(LiveNetwork(), modes=("live",))
+    return lambda **terms: connect(LiveNetwork(**terms), modes=("live",))
 
 
 @pytest.fixture
@@ -38,13 +60,17 @@ def stored(source):
     return FundingSource.objects.get(pk=source.pk)
 
 
-def message(verification, kind, code=""):
+def entries():
+    return list(DepositEntry.objects.order_by("part"))
+
+
+def message(row, kind, code="", *, id="m1"):
     return NetworkEvent(
-        id="m1",
+        id=id,
         network="live",
-        instruction_id=verification.pk,
+        instruction_id=row.pk,
         kind=kind,
-        amount=38,
+        amount=row.amount,
         currency="USD",
         code=code,
         occurred_at=NOW,
@@ -52,14 +78,20 @@ def message(verification, kind, code=""):
 
 
 class TestSandbox:
-    def test_deposits_arrive(self, acme):
+    def test_deposits_arrive_and_are_taken_back(self, acme):
         source = make_source(acme, account_number="50001")
 
         deposits.process_due(now=NOW)
 
         verification = SourceVerification.objects.get()
-        sent = SandboxInstruction.objects.get()
-        assert (sent.external_id, sent.amount) == (verification.pk, 33)
+        sent = SandboxInstruction.objects.order_by("amount")
+        assert [(row.method, row.amount) for row in sent] == [
+            ("ach_credit", 11),
+            ("ach_credit", 22),
+            ("ach_debit", 33),
+        ]
+        assert {row.external_id for row in sent} == {row.pk for row in entries()}
+        assert [row.status for row in entries()] == ["completed"] * 3
         assert verification.expires_at == NOW + timedelta(days=10)
         assert stored(source).status == "pending_verification"
         assert set(InboundEvent.objects.values_list("kind", "outcome")) == {
@@ -84,7 +116,7 @@ class TestSandbox:
 
         assert deposits.send_due(now=NOW) == 1
         assert deposits.send_due(now=NOW + timedelta(days=1)) == 0
-        assert SandboxInstruction.objects.get().submissions == 1
+        assert set(SandboxInstruction.objects.values_list("submissions", flat=True)) == {1}
 
     def test_deposits_come_back(self, acme):
         source = make_source(acme, account_number="50000")
@@ -93,6 +125,7 @@ class TestSandbox:
 
         failed = stored(source)
         assert (failed.status, failed.last_return_code) == ("verification_failed", "R03")
+        assert [(row.status, row.failure_code) for row in entries()] == [("failed", "R03")] * 3
         assert notices_of(acme, "funding_source.updated") == [
             {
                 "fundingSourceId": source.pk,
@@ -110,6 +143,18 @@ class TestSandbox:
         assert not SandboxInstruction.objects.exists()
         assert SourceVerification.objects.get().next_attempt_at is None
 
+    def test_nor_to_one_removed_after_the_entries_were_stored(self, acme):
+        source = make_source(acme, account_number="50001")
+        deposits.store_due(now=NOW)
+        sources.remove(tenant_id=acme.pk, source_id=source.pk, actor=SYSTEM, now=NOW)
+
+        deposits.send_due(now=NOW)
+
+        assert not SandboxInstruction.objects.exists()
+        assert [(row.status, row.failure_code) for row in entries()] == [
+            ("failed", "verification_over")
+        ] * 3
+
     def test_nothing_is_sent_for_a_suspended_tenant_until_its_release(self, acme):
         make_source(acme, account_number="50001")
         accounts.suspend(tenant_id=acme.pk, actor=SYSTEM, now=NOW)
@@ -117,6 +162,24 @@ class TestSandbox:
         assert deposits.send_due(now=NOW) == 0
         accounts.release(tenant_id=acme.pk, actor=SYSTEM, now=NOW)
         assert deposits.send_due(now=NOW) == 1
+
+    def test_a_worker_that_dies_after_the_bank_took_them_sends_nothing_twice(self, acme, connect):
+        class Dying(SandboxBank):
+            def submit_many(self, instructions, *, now):
+                super().submit_many(instructions, now=now)
+                raise SystemExit
+
+        make_source(acme, account_number="50001")
+        alive = connect(SandboxBank())
+        connect(Dying())
+        with pytest.raises(SystemExit):
+            deposits.send_due(now=NOW)
+        connect(alive)
+
+        deposits.process_due(now=NOW + timedelta(minutes=5))
+
+        assert SandboxInstruction.objects.count() == 3
+        assert [row.status for row in entries()] == ["completed"] * 3
 
 
 def test_the_task_is_a_door_to_it(acme):
@@ -126,6 +189,52 @@ def test_the_task_is_a_door_to_it(acme):
     process_verifications.apply(throw=True)
 
     assert stored(source).status == "verification_failed"
+
+
+class TestWhatIsSent:
+    def test_are_two_credits_and_the_debit_of_their_sum(self, globex, network):
+        live = network()
+        make_source(globex)
+        deposits.send_due(now=NOW)
+
+        assert sorted((each.method, each.amount) for each in live.sent) == [
+            (CREDIT, 7),
+            (CREDIT, 31),
+            (DEBIT, 38),
+        ]
+        for each in live.sent:
+            assert each.purpose == Purpose.VERIFICATION
+            assert each.description == "ACCTVERIFY"
+            assert each.tenant_id == globex.pk
+            assert each.account.account_number == "000123456789"
+        debit = next(each for each in live.sent if each.method == DEBIT)
+        assert debit.authorization == Authorization.CORPORATE
+
+    def test_an_individual_has_authorized_the_one_debit(self, globex, network):
+        live = network()
+        make_source(globex, holder_type="individual")
+        deposits.send_due(now=NOW)
+
+        said = {each.method: each.authorization for each in live.sent}
+        assert said == {CREDIT: None, DEBIT: Authorization.WEB_SINGLE}
+
+    def test_amounts_that_nobody_can_know_unless_the_network_says_which(self):
+        chosen = [drafts.choose_deposits(VerificationTerms()) for _ in range(400)]
+
+        assert all(1 <= low <= 49 for pair in chosen for low in pair)
+        assert all(first != second for first, second in chosen)
+        assert len(set(chosen)) > 200
+        assert {amount for pair in chosen for amount in pair} == set(range(1, 50))
+        assert drafts.choose_deposits(VerificationTerms(amounts=(11, 22))) == (11, 22)
+
+    def test_are_stored_before_anything_is_sent(self, globex, network):
+        network(amounts=None)
+        make_source(globex)
+
+        (first, second) = SourceVerification.objects.get().amounts
+        deposits.send_due(now=NOW)
+
+        assert [row.amount for row in entries()] == [first, second, first + second]
 
 
 class TestLive:
@@ -138,7 +247,7 @@ class TestLive:
         deposits.send_due(now=NOW + timedelta(hours=1))
 
         verification = SourceVerification.objects.get()
-        assert live.sent == [(verification.pk, "000123456789", (7, 31))]
+        assert sorted(each.amount for each in live.sent) == [7, 31, 38]
         assert verification.amounts == [7, 31]
         assert verification.expires_at == NOW + timedelta(days=10, hours=1)
         assert stored(source).status == "pending_verification"
@@ -155,16 +264,15 @@ class TestLive:
         assert stored(source).supported_methods == ["ach_debit", "rtp"]
 
     def test_are_sent_again_while_the_network_is_down(self, globex, network):
-        live = network()
-        live.outages = 2
+        live = network(outages=2)
         make_source(globex)
 
-        for minutes in (0, 1, 5, 6):
-            deposits.send_due(now=NOW + timedelta(minutes=minutes))
+        for seconds in (0, 1, 2, 7, 30):
+            deposits.send_due(now=NOW + timedelta(seconds=seconds))
 
+        assert sorted(each.amount for each in live.sent) == [7, 31, 38]
         verification = SourceVerification.objects.get()
-        assert live.sent == [(verification.pk, "000123456789", (7, 31))]
-        assert verification.expires_at == NOW + timedelta(days=10, minutes=6)
+        assert verification.expires_at == NOW + timedelta(days=10, seconds=7)
 
     def test_that_one_network_may_have_are_sent_by_no_other(self, globex, network, connect):
         first = network()
@@ -177,13 +285,14 @@ class TestLive:
         connect(first, modes=())
         deposits.send_due(now=NOW + timedelta(minutes=1))
         as_before()
-        assert (first.sent, second.sent) == ([], [])
+        assert second.sent == []
 
         deposits.send_due(now=NOW + timedelta(hours=2))
-        assert (len(first.sent), second.sent) == (1, [])
+        assert (len(first.sent), second.sent) == (3, [])
 
-    def test_end_the_verification_when_refused(self, globex, network):
-        network().refuses = True
+    @pytest.mark.parametrize("refused", [(CREDIT, DEBIT), (DEBIT,), (CREDIT,)])
+    def test_end_the_verification_when_any_is_refused(self, globex, network, refused):
+        network(refuses=refused)
         source = make_source(globex)
 
         deposits.send_due(now=NOW)
@@ -191,7 +300,21 @@ class TestLive:
         assert stored(source).status == "verification_failed"
         assert SourceVerification.objects.get().next_attempt_at is None
 
-    def test_that_come_back_after_the_proof_end_the_account(self, globex, network):
+    @pytest.mark.parametrize("part", [0, 1, 2])
+    def test_end_the_verification_when_any_comes_back(self, globex, network, part):
+        live = network()
+        source = make_source(globex)
+        deposits.send_due(now=NOW)
+
+        live.events.append(message(entries()[part], EventKind.RETURNED, "R04"))
+        deposits.process_due(now=NOW)
+
+        failed = stored(source)
+        assert (failed.status, failed.last_return_code) == ("verification_failed", "R04")
+        assert [row.status for row in entries()].count("failed") == 1
+
+    @pytest.mark.parametrize("code", ["R02", "R01"])
+    def test_that_come_back_after_the_proof_end_the_account(self, globex, network, code):
         live = network()
         source = make_source(globex)
         deposits.send_due(now=NOW)
@@ -199,16 +322,29 @@ class TestLive:
             tenant_id=globex.pk, source_id=source.pk, amounts=(7, 31), actor=SYSTEM, now=NOW
         )
 
-        live.events.append(message(source.verification, EventKind.RETURNED, "R02"))
+        live.events.append(message(entries()[2], EventKind.RETURNED, code))
         deposits.process_due(now=NOW)
 
-        assert (stored(source).status, stored(source).last_return_code) == ("errored", "R02")
+        assert (stored(source).status, stored(source).last_return_code) == ("errored", code)
+
+    def test_the_debit_still_goes_out_when_the_account_was_proven_before(self, globex, network):
+        live = network()
+        source = make_source(globex)
+        deposits.store_due(now=NOW)
+        verifications.verify(
+            tenant_id=globex.pk, source_id=source.pk, amounts=(7, 31), actor=SYSTEM, now=NOW
+        )
+
+        deposits.send_due(now=NOW)
+
+        assert sorted(each.amount for each in live.sent) == [7, 31, 38]
+        assert SourceVerification.objects.get().expires_at is None
 
     def test_messages_are_taken_in_once(self, globex, network):
         live = network()
-        source = make_source(globex)
+        make_source(globex)
         deposits.send_due(now=NOW)
-        returned = message(source.verification, EventKind.RETURNED, "R03")
+        returned = message(entries()[0], EventKind.RETURNED, "R03")
 
         live.events.append(returned)
         assert deposits.process_due(now=NOW) == 1
@@ -222,7 +358,7 @@ class TestLive:
         source = make_source(globex)
         deposits.send_due(now=NOW)
 
-        returned = message(source.verification, EventKind.RETURNED, "R03")
+        returned = message(entries()[0], EventKind.RETURNED, "R03")
         live.events.append(replace(returned, amount=39))
         deposits.process_due(now=NOW)
 
@@ -230,8 +366,86 @@ class TestLive:
         assert InboundEvent.objects.get().note == "another amount or currency"
 
     def test_messages_about_nothing_we_sent_are_kept_for_review(self, globex, network):
-        network().events.append(message(SourceVerification(), EventKind.RETURNED, "R03"))
+        network().events.append(message(DepositEntry(amount=1), EventKind.RETURNED, "R03"))
 
         deposits.process_due(now=NOW)
 
         assert InboundEvent.objects.get().outcome == "review"
+
+
+class TestOfAnOlderRelease:
+    """Two deposits under one id: sent, or about to be."""
+
+    @pytest.fixture
+    def whole(self, globex, network):
+        """One that the old release handed over; its id is known to the network."""
+        self.live = network()
+        self.source = make_source(globex)
+        SourceVerification.objects.update(
+            network="live", next_attempt_at=None, attempts=1, expires_at=NOW + timedelta(days=9)
+        )
+        return SourceVerification.objects.get()
+
+    def test_what_it_sent_comes_back(self, whole):
+        self.live.events.append(message(whole, EventKind.RETURNED, "R03"))
+
+        deposits.process_due(now=NOW)
+
+        assert stored(self.source).status == "verification_failed"
+        assert self.live.sent == []
+
+    def test_what_it_sent_without_an_answer_is_not_sent_again(self, whole):
+        SourceVerification.objects.update(next_attempt_at=NOW)
+        self.live.find = lambda instruction_id: "found" if instruction_id == whole.pk else None
+
+        deposits.send_due(now=NOW)
+
+        assert (self.live.sent, entries()) == ([], [])
+        assert SourceVerification.objects.get().expires_at == NOW + timedelta(days=10)
+
+    def test_what_the_network_never_got_is_sent_as_three(self, whole):
+        SourceVerification.objects.update(next_attempt_at=NOW)
+
+        deposits.send_due(now=NOW)
+
+        assert sorted(each.amount for each in self.live.sent) == [7, 31, 38]
+
+    def test_is_asked_about_later_while_the_network_is_down(self, whole):
+        def down(instruction_id):
+            raise NetworkUnavailable("down")
+
+        SourceVerification.objects.update(next_attempt_at=NOW)
+        self.live.find = down
+
+        deposits.send_due(now=NOW)
+
+        assert entries() == []
+        again = NOW + deposits.ASK_AGAIN_AFTER
+        assert SourceVerification.objects.get().next_attempt_at == again
+
+
+class TestWhatTheDatabaseRefuses:
+    """Even its owner's statements."""
+
+    @pytest.fixture(autouse=True)
+    def three(self, acme):
+        make_source(acme, account_number="50001")
+        deposits.store_due(now=NOW)
+
+    def refused(self):
+        return pytest.raises(DatabaseError, match=r"pgtrigger: |violates|status cannot go")
+
+    @pytest.mark.parametrize(
+        "changes", [{"amount": 40}, {"part": 3}, {"network": "other"}, {"status": "completed"}]
+    )
+    def test_other_terms_and_moves(self, changes):
+        with owner.as_owner(), self.refused(), transaction.atomic():
+            DepositEntry.objects.filter(part=1).update(**changes)
+
+    def test_a_fourth_and_the_end_of_one(self):
+        row = entries()[0]
+        with owner.as_owner(), self.refused(), transaction.atomic():
+            DepositEntry.objects.filter(pk=row.pk).delete()
+        row.pk = "vde_another"
+        with self.refused(), transaction.atomic():
+            row.save(force_insert=True)

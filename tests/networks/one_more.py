@@ -15,7 +15,6 @@ from networks import schemes
 from networks.base import (
     Accepted,
     Answer,
-    BankAccount,
     BankRecord,
     Capabilities,
     Correction,
@@ -23,7 +22,6 @@ from networks.base import (
     Instruction,
     InstructionConflict,
     NetworkEvent,
-    NetworkUnavailable,
     Purpose,
     Withdrawal,
 )
@@ -82,22 +80,6 @@ class OneMore:
 
     def correction(self, event_id: str) -> Correction | None:
         return None
-
-    def needs_micro_deposits(self, account: BankAccount) -> bool:
-        return False
-
-    def choose_micro_deposits(self) -> tuple[int, int]:
-        return (1, 2)
-
-    def send_micro_deposits(
-        self,
-        instruction_id: str,
-        account: BankAccount,
-        amounts: tuple[int, int],
-        *,
-        now: datetime,
-    ) -> Accepted:
-        raise NetworkUnavailable("One more moves no micro-deposits")
 
     def say(self, kind: EventKind, *, about: FundingTransaction) -> None:
         """Report on a funding, whether it was handed over to us or not."""

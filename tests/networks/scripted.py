@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from networks.base import Capabilities, NetworkEvent
+from networks.base import NetworkEvent
 from networks.sandbox.bank import SandboxBank
 from tests.builders import NOW
 
@@ -29,7 +29,7 @@ class BankOfOneLimit(SandboxBank):
     def __init__(self, amount_max, **terms):
         known = SandboxBank.capabilities.methods.items()
         methods = {name: replace(each, amount_max=amount_max, **terms) for name, each in known}
-        self.capabilities = Capabilities(methods=methods)
+        self.capabilities = replace(SandboxBank.capabilities, methods=methods)
 
 
 def message(row, kind, *, id="nev-1", **changes):

@@ -21,6 +21,7 @@ from common.money import format_cents
 from networks.base import EventKind
 from tenants import actors
 from tenants.proposal_admin import DollarsField, ProposalAdmin
+from transfers import handlers
 from transfers.inbox import reviews, settlements
 from transfers.inbox.models import BankOutcome, HandSettlement, InboundEvent, InboundOutcome
 
@@ -87,6 +88,9 @@ class InboundEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="amount", ordering="amount")
     def dollars(self, event: InboundEvent) -> str:
+        handler = handlers.of(event.instruction_id)
+        if handler is not None and handler.hides_amounts:
+            return "not shown"
         return f"{format_cents(event.amount)} {event.currency}"
 
     @admin.display(description="its id at the network")

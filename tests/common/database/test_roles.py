@@ -80,6 +80,9 @@ TABLES = {
     "funding_confirmation": "IU",
     "funding_confirmationlink": "IU",
     "funding_debitauthorization": "IU(ended_at ended_because ended_by_id ended_by_type id)",
+    "funding_depositentry": (
+        "IU(but amount currency method network part source_id tenant_id verification_id)"
+    ),
     "funding_fundingevent": "I",
     "funding_fundinglimit": "IU",
     "funding_fundingsource": "IU(but tenant_id type)",
@@ -165,6 +168,7 @@ NEVER_TRUNCATED = [
     "funding_authorizeddebit",
     "funding_autofundingdecision",
     "funding_debitauthorization",
+    "funding_depositentry",
     "funding_fundingevent",
     "funding_fundingsource",
     "funding_fundingsourceversion",

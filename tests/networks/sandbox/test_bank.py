@@ -9,11 +9,14 @@ from django.db import connection, transaction
 from networks.base import (
     AccountType,
     EventKind,
+    Instruction,
     InstructionConflict,
     InstructionRefused,
     Method,
     NetworkUnavailable,
+    Purpose,
 )
+from networks.sandbox import scripts
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
 from tests.networks.asking import submit
@@ -272,39 +275,61 @@ class TestPoll:
 
 
 class TestMicroDeposits:
-    def test_are_chosen_before_they_are_sent(self):
-        assert bank.choose_micro_deposits() == (11, 22)
-        assert not SandboxInstruction.objects.exists()
+    def submit(self, number="50001", *, now=NOW):
+        parts = [("d1", Method.ACH_CREDIT, 11), ("d2", Method.ACH_CREDIT, 22)]
+        return bank.submit_many(
+            [
+                Instruction(
+                    id=id,
+                    method=method,
+                    amount=amount,
+                    account=account(number),
+                    purpose=Purpose.VERIFICATION,
+                )
+                for id, method, amount in [*parts, ("d3", Method.ACH_DEBIT, 33)]
+            ],
+            now=now,
+        )
+
+    def test_are_of_known_amounts_and_one_wrong_guess_is_the_last(self):
+        terms = bank.capabilities.verification
+
+        assert (terms.amounts, terms.last_try) == ((11, 22), (33, 44))
 
     def test_are_needed_for_the_verification_numbers_only(self):
-        assert bank.needs_micro_deposits(account("50000"))
-        assert bank.needs_micro_deposits(account("50001"))
-        assert not bank.needs_micro_deposits(account())
+        needed = bank.capabilities.verification.needed
 
-    def test_arrive_as_one_credit_of_their_sum(self):
-        receipt = bank.send_micro_deposits("fs_1", account("50001"), (11, 22), now=NOW)
+        assert needed(account("50000"))
+        assert needed(account("50001"))
+        assert not needed(account())
 
-        assert receipt.trace_number
-        assert story() == [("fs_1", "accepted", ""), ("fs_1", "final", "")]
-        assert {event.amount for event in bank.poll(now=NOW, limit=10)} == {33}
+    def test_arrive_one_by_one(self):
+        receipts = self.submit()
 
-    def test_come_back_from_an_account_that_does_not_exist(self):
-        bank.send_micro_deposits("fs_1", account("50000"), (11, 22), now=NOW)
+        assert len({each.trace_number for each in receipts.values()}) == 3
+        assert sorted(story()) == [
+            (id, kind, "") for id in ("d1", "d2", "d3") for kind in ("accepted", "final")
+        ]
+        assert {event.amount for event in bank.poll(now=NOW, limit=10)} == {11, 22, 33}
 
-        assert story() == [("fs_1", "accepted", ""), ("fs_1", "returned", "R03")]
+    def test_come_back_one_by_one_from_an_account_that_does_not_exist(self):
+        self.submit("50000")
+
+        assert sorted(story()) == [
+            (id, *said)
+            for id in ("d1", "d2", "d3")
+            for said in (("accepted", ""), ("returned", "R03"))
+        ]
+
+    def test_a_debit_for_another_purpose_completes(self):
+        assert scripts.steps_for(Method.ACH_DEBIT, "50000") == scripts.COMPLETES
 
     def test_are_sent_once(self):
-        first = bank.send_micro_deposits("fs_1", account("50001"), (11, 22), now=NOW)
+        first = self.submit()
 
-        assert bank.send_micro_deposits("fs_1", account("50001"), (11, 22), now=LATER) == first
-        assert SandboxInstruction.objects.get().submissions == 2
-        assert len(story(now=LATER)) == 2
-
-    def test_are_refused_with_other_amounts_even_of_the_same_sum(self):
-        bank.send_micro_deposits("fs_1", account("50001"), (11, 22), now=NOW)
-
-        with pytest.raises(InstructionConflict):
-            bank.send_micro_deposits("fs_1", account("50001"), (10, 23), now=NOW)
+        assert self.submit(now=LATER) == first
+        assert set(SandboxInstruction.objects.values_list("submissions", flat=True)) == {2}
+        assert len(story(now=LATER)) == 6
 
 
 class SecondBank(SandboxBank):
