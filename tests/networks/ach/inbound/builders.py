@@ -204,7 +204,9 @@ def returned(entry, code="R01", *, trace=None, **changes):
     }
     return [
         raw.entry(**fields | changes),
-        raw.addenda_99(trace, code=code, original=entry.trace_number),
+        raw.addenda_99(
+            trace, code=code, original=entry.trace_number, rdfi=entry.routing_number[:8]
+        ),
     ]
 
 
@@ -222,7 +224,13 @@ def changed(entry, code="C01", data="74456709001", **changes):
     }
     return [
         raw.entry(**fields | changes),
-        raw.addenda_98(trace, code=code, original=entry.trace_number, data=data),
+        raw.addenda_98(
+            trace,
+            code=code,
+            original=entry.trace_number,
+            rdfi=entry.routing_number[:8],
+            data=data,
+        ),
     ]
 
 

@@ -1,0 +1,144 @@
+"""Top-ups through a bank that takes ACH files: what its files do to a tenant's money."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from balance import invariants
+from balance.models import Balance
+from funding.models import FundingTransaction
+from funding.states import FundingStatus
+from networks import registry
+from networks.ach import acknowledging, building, freezing, reversing, schedule, sending
+from networks.ach.acknowledgments import Verdict
+from networks.ach.models import AchEntry, OutFile
+from networks.ach.models.reversals import ReversalReason
+from networks.ach.network import AchNetwork
+from networks.ach.rails import current
+from networks.calendar import EASTERN, opening_of_business, return_due_date
+from tests.builders import NOW, make_source
+from tests.funding.builders import run_due, top_up
+from tests.networks.ach.builders import RAIL, make_originator, make_rail
+from tests.networks.ach.folder import Folder
+from tests.networks.ach.inbound.builders import (
+    answer_batch,
+    answer_file,
+    change_batch,
+    changed,
+    returned,
+    take,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NEW = "74456709001"
+
+
+@pytest.fixture
+def funding(acme):
+    """A top-up that the bank has, from an account that was verified elsewhere."""
+    source = make_source(acme)
+    make_rail(dual_release=False, auto_release_below=10**9)
+    make_originator()
+    undo = registry.connect(AchNetwork(RAIL), modes=["sandbox"])
+    row = top_up(acme, source=source)
+    run_due(rounds=1)
+    yield row
+    undo()
+
+
+def seen(row):
+    row = FundingTransaction.objects.get(pk=row.pk)
+    return row.status, row.returned, row.return_code
+
+
+def available(tenant):
+    return Balance.objects.get(tenant=tenant).available
+
+
+def sent_and_accepted(tmp_path, *, after=NOW):
+    """The first entry, once the bank has its file and took it; and when."""
+    window = schedule.next_window(current(RAIL).parsed, after)
+    now = window.frozen_from + timedelta(minutes=1)
+    (file_id,) = freezing.freeze_due(RAIL, now=now)
+    assert building.build(file_id, now=now)
+    assert OutFile.objects.get(pk=file_id).status == "released"
+    sending.send_next(RAIL, Folder(tmp_path), now=now)
+    acknowledging.acknowledged(
+        file_id, verdict=Verdict.ACCEPTED, rejected_batches={}, rejected_entries={}, now=now
+    )
+    run_due(now=now)
+    return AchEntry.objects.earliest("pk"), now
+
+
+def came(entry, *pairs, now, batch=answer_batch):
+    """A file from the bank, which settles today and is applied."""
+    day = now.astimezone(EASTERN).date()
+    julian = f"{day.timetuple().tm_yday:03d}"
+    lines = [line for pair in pairs for line in pair]
+    file = take(
+        answer_file(batch(*lines, settlement=julian), day=f"{day:%y%m%d}"), rail=RAIL, now=now
+    )
+    assert file.status == "applied"
+    run_due(now=now)
+
+
+class TestATopUp:
+    def test_comes_back_before_its_money_counts(self, acme, funding, tmp_path):
+        entry, _ = sent_and_accepted(tmp_path)
+        assert seen(funding) == (FundingStatus.IN_TRANSIT, False, "")
+        now = opening_of_business(return_due_date(entry.settlement_date)) - timedelta(hours=12)
+
+        came(entry, returned(entry, "R01"), now=now)
+
+        assert seen(funding) == (FundingStatus.FAILED, True, "R01")
+        assert available(acme) == 0
+        assert invariants.check(now=now, full=True).findings == []
+
+    def test_comes_back_after_its_money_counted(self, acme, funding, tmp_path):
+        entry, _ = sent_and_accepted(tmp_path)
+        final = opening_of_business(return_due_date(entry.settlement_date))
+        run_due(now=final)
+        assert seen(funding) == (FundingStatus.COMPLETED, False, "")
+        assert available(acme) == 25_000
+
+        came(entry, returned(entry, "R10"), now=final + timedelta(days=20))
+
+        assert seen(funding) == (FundingStatus.FAILED, True, "R10")
+        assert available(acme) == 0
+        assert invariants.check(now=final, full=True).findings == []
+
+    def test_tells_that_the_account_has_another_number(self, funding, tmp_path):
+        entry, now = sent_and_accepted(tmp_path)
+
+        came(
+            entry,
+            changed(entry, "C01", NEW),
+            now=now + timedelta(days=4),
+            batch=change_batch,
+        )
+
+        funding.source.refresh_from_db()
+        assert (funding.source.version, funding.source.last4) == (2, NEW[-4:])
+        assert seen(funding) == (FundingStatus.IN_TRANSIT, False, "")
+
+    def test_is_taken_back_by_two_people(self, acme, funding, tmp_path):
+        entry, now = sent_and_accepted(tmp_path)
+        reversal = reversing.propose(
+            entry_id=entry.pk,
+            reason=ReversalReason.DUPLICATE,
+            discovered_at=now,
+            staff="anna",
+            note="sent twice",
+            now=now,
+        )
+        reversing.approve(reversal_id=reversal.pk, staff="bo", now=now)
+        _, now = sent_and_accepted(tmp_path, after=now)
+
+        reversing.run(now=now)
+        run_due(now=now)
+
+        assert seen(funding) == (FundingStatus.FAILED, True, "takeback")
+        assert available(acme) == 0
+        assert invariants.check(now=now, full=True).findings == []
