@@ -65,16 +65,18 @@ WHERE file.rail_id = %(rail)s AND file.status NOT IN ('withdrawn', 'rejected')
 # The limits are judged one after the other, each among those that the one before let pass: an entry
 # that alone has no room leaves it to later ones, and among the others the oldest go first. Tests of
 # accounts pass all of them, because their credits and debits go together. In the end the file is
-# full at the first entry that its own ceiling does not hold.
+# full at the first entry that its own ceilings do not hold; the rest of a test that it would part
+# goes with the next file, too.
 _FREEZE = """
 WITH waiting AS MATERIALIZED (
     SELECT id, originator_id, is_debit, sec, company_name, company_id, description, amount,
         routing_number, promised_on, missed, waits_for, purpose = 'verification' AS is_test,
+        account_fingerprint,
         %(window_same_day)s AND speed = 'same_day' AND amount <= %(same_day_max)s AS same_day
     FROM ach_achentry
     WHERE rail_id = %(rail)s AND status = 'waiting' AND created_at < %(frozen_from)s
         AND id > %(after)s
-    ORDER BY id LIMIT %(entries_max)s
+    ORDER BY id LIMIT %(entries_max)s + 1
     FOR NO KEY UPDATE SKIP LOCKED
 ), roomy AS (
     SELECT waiting.*, room.stopped, room.exposure,
@@ -111,13 +113,20 @@ WITH waiting AS MATERIALIZED (
     FROM by_exposure
 ), judged AS MATERIALIZED (
     SELECT *,
-        greatest(
+        row_number() OVER (ORDER BY id) > %(entries_max)s OR coalesce(greatest(
             sum(amount) FILTER (WHERE left_for = '' AND (is_debit OR %(balanced)s))
                 OVER (ORDER BY id),
             sum(amount) FILTER (WHERE left_for = '' AND (NOT is_debit OR %(balanced)s))
                 OVER (ORDER BY id)
-        ) > %(file_max)s AS is_beyond
+        ) > %(file_max)s, false) AS is_full
     FROM by_rail
+), cut AS (
+    SELECT account_fingerprint, originator_id FROM (
+        SELECT * FROM judged WHERE is_full ORDER BY id LIMIT 1) AS first WHERE is_test
+), fitting AS MATERIALIZED (
+    SELECT judged.*, is_full OR is_test AND id > (SELECT min(id) FROM waiting)
+        AND (account_fingerprint, originator_id) IN (SELECT * FROM cut) AS is_beyond
+    FROM judged
 ), going AS MATERIALIZED (
     SELECT id, originator_id, is_debit, sec, company_name, company_id, description, amount,
         routing_number, same_day, missed,
@@ -126,7 +135,7 @@ WITH waiting AS MATERIALIZED (
             PARTITION BY originator_id, company_name, company_id, sec, is_debit, description,
                 same_day
             ORDER BY id) - 1) / %(batch_max)s AS piece
-    FROM judged WHERE left_for = '' AND NOT coalesce(is_beyond, false)
+    FROM fitting WHERE left_for = '' AND NOT is_beyond
 ), placed AS MATERIALIZED (
     SELECT *,
         dense_rank() OVER batches AS batch_number,
@@ -164,7 +173,7 @@ WITH waiting AS MATERIALIZED (
     WHERE entry.id = judged.id AND judged.left_for <> '' AND judged.waits_for <> judged.left_for
 )
 SELECT (SELECT count(*) FROM waiting), (SELECT count(*) FROM placed),
-    (SELECT coalesce(max(id), 0) FROM judged WHERE NOT coalesce(is_beyond, false)),
+    (SELECT coalesce(max(id), 0) FROM fitting WHERE NOT is_beyond),
     (SELECT coalesce(max(missed), 0) FROM placed),
     (SELECT count(*) FROM judged WHERE left_for <> '')
 """

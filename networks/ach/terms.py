@@ -39,7 +39,7 @@ _PRINTABLE = re.compile(r"[A-Z0-9 !-/:-@\[-`{-~]+")
 _PARTY = re.compile(r" \d{9}|[A-Z0-9]{10}")
 _COMPANY_ID = re.compile(r"[A-Z0-9]{1,10}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9._-]+")
-_FOLDER = re.compile(r"/?[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+_FOLDER = re.compile(r"/?[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|[0-9a-f:]{2,39}")
 _USER = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 

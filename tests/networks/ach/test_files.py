@@ -184,6 +184,21 @@ class TestBatches:
         totals = sorted(OutFile.objects.values_list("debit_total", flat=True))
         assert totals == [1_000, 2_000, 2_000]
 
+    def test_do_not_part_what_tests_an_account_where_a_file_is_full(self):
+        make_rail(entries_per_file_max=4)
+        test = {"purpose": Purpose.VERIFICATION, "account": account("777")}
+        take_some(2)
+        take(
+            instruction(id="v1", amount=3, method=Method.ACH_CREDIT, **test),
+            instruction(id="v2", amount=4, method=Method.ACH_CREDIT, **test),
+            instruction(id="v3", amount=7, **test),
+        )
+
+        assert len(freeze()) == 2
+        build()
+        files = OutFile.objects.order_by("created_at", "modifier")
+        assert [(file.status, file.entry_count) for file in files] == [("built", 2), ("built", 3)]
+
     def test_have_traces_that_ascend_and_are_used_once(self):
         take(*(each for _ in range(4) for each in (instruction(), credit())))
         freeze()

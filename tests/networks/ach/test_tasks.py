@@ -1,0 +1,71 @@
+"""The sweeps, as beat runs them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from structlog.testing import capture_logs
+
+from common import database_clock
+from networks.ach import tasks
+from networks.ach.models import AchEntry, RailVersion
+from tests.networks.ach.builders import (
+    CUTOFF,
+    FREEZE,
+    make_originator,
+    make_rail,
+    take_some,
+    the_file,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _bank():
+    make_rail(dual_release=False)
+    make_originator()
+
+
+def at(moment, *sweeps):
+    with time_machine.travel(moment, tick=False), database_clock.at(moment):
+        for sweep in sweeps:
+            sweep()
+
+
+def test_a_day_of_an_entry_whose_bank_is_not_connected():
+    take_some(2)
+
+    with capture_logs() as logs:
+        at(FREEZE, tasks.make_files, tasks.make_files, tasks.send_files, tasks.watch_files)
+        assert (the_file().status, the_file().entry_count) == ("released", 2)
+
+        at(CUTOFF, tasks.make_files, tasks.send_files, tasks.watch_files)
+    said = [line["event"] for line in logs if line["event"].startswith("ach_")]
+
+    assert said == ["ach_bank_not_connected", "ach_file_missed_cutoff"]
+    assert set(AchEntry.objects.values_list("status", "missed")) == {("waiting", 1)}
+
+
+def test_a_rail_whose_terms_cannot_be_read_stops_no_other():
+    make_rail("other_bank")
+    take_some(1)
+    RailVersion.objects.filter(rail_id="other_bank").update(status="superseded")
+    version = RailVersion.objects.get(rail_id="other_bank")
+    RailVersion.objects.create(
+        rail_id="other_bank",
+        number=2,
+        terms=version.terms | {"company_name": "lower case"},
+        status="current",
+        proposed_by="a",
+        proposed_at=FREEZE - timedelta(days=1),
+        decided_by="b",
+        decided_at=FREEZE,
+        reason="Test",
+    )
+
+    at(FREEZE, tasks.make_files)
+
+    assert the_file().status == "released"
