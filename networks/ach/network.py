@@ -6,7 +6,6 @@ It answers from rows alone, so it answers at once: files leave and come back by 
 from __future__ import annotations
 
 import re
-import secrets
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +33,6 @@ from networks.base import (
     SUBMIT_MANY_MAX,
     Accepted,
     Answer,
-    BankAccount,
     BankRecord,
     Capabilities,
     Correction,
@@ -43,12 +41,10 @@ from networks.base import (
     Instruction,
     Method,
     NetworkEvent,
-    NetworkUnavailable,
     Withdrawal,
 )
 
 CURRENCY = "USD"
-MICRO_DEPOSIT_MAX = 49
 _NUMBER = re.compile("[0-9]{1,18}")
 
 
@@ -133,23 +129,6 @@ class AchNetwork:
             return changes.details(event.correction)
         except crypto.Undecryptable:
             return None
-
-    def needs_micro_deposits(self, account: BankAccount) -> bool:
-        return True
-
-    def choose_micro_deposits(self) -> tuple[int, int]:
-        first, second = secrets.SystemRandom().sample(range(1, MICRO_DEPOSIT_MAX + 1), 2)
-        return first, second
-
-    def send_micro_deposits(
-        self,
-        instruction_id: str,
-        account: BankAccount,
-        amounts: tuple[int, int],
-        *,
-        now: datetime,
-    ) -> Accepted:
-        raise NetworkUnavailable("a bank is sent account tests as entries of their own")
 
     def _live(self, instruction_ids: Sequence[str]) -> QuerySet[AchEntry]:
         return AchEntry.objects.filter(

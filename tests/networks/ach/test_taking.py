@@ -314,11 +314,3 @@ class TestCapabilities:
 
         expected = BANK.capabilities.methods[Method.ACH_CREDIT].expected_on(NOON)
         assert row.promised_on == expected
-
-
-def test_micro_deposits_are_two_different_amounts():
-    chosen = [BANK.choose_micro_deposits() for _ in range(200)]
-
-    assert all(first != second for first, second in chosen)
-    assert {1, 49} <= {each for pair in chosen for each in pair}
-    assert max(max(pair) for pair in chosen) == 49
