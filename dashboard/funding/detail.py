@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 from dashboard.approvals.lines import ApprovalFact, approval_fact
 from dashboard.funding.lines import FundingLine, funding_line
@@ -36,6 +36,7 @@ class FundingDetail:
     reference: str
     trace_number: str
     settlement_date: date | None
+    returned_at: datetime | None
     is_moving: bool
     may_cancel: bool
     is_held: bool
@@ -61,6 +62,7 @@ def detail(
         reference=row.network_reference,
         trace_number=row.trace_number,
         settlement_date=row.settlement_date,
+        returned_at=row.returned_at,
         is_moving=row.status in IN_FLIGHT,
         may_cancel=row.is_unsent,
         is_held=row.held_at is not None,

@@ -51,6 +51,7 @@ class PaymentDetail:
     reference: str
     trace_number: str
     settlement_date: date | None
+    returned_at: datetime | None
     is_moving: bool
     may_cancel: bool
 
@@ -86,6 +87,7 @@ def detail(
         reference=row.network_reference,
         trace_number=row.trace_number,
         settlement_date=row.settlement_date,
+        returned_at=row.returned_at,
         is_moving=row.is_unsent or row.status == PaymentStatus.PROCESSING,
         may_cancel=row.is_unsent,
     )

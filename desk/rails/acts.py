@@ -20,6 +20,7 @@ from networks.ach.models.rails import RailPart
 from networks.ach.originating import Company
 from networks.ach.probing import Finding
 from networks.ach.terms import RailTerms
+from networks.rails.models import RailKind
 
 
 @transaction.atomic
@@ -58,14 +59,15 @@ def reject(*, version: RailVersion, doer: Doer, now: datetime) -> None:
 def change_alone(
     *,
     rail: str,
+    kind: RailKind | None,
     terms: RailTerms,
     offset_account: str | None,
     reason: str,
     doer: Doer,
     now: datetime,
 ) -> RailVersion:
-    """Terms in force at once, by a command. Raises ChangeRefused."""
-    changing.open_rail(name=rail, now=now)
+    """Terms in force at once, by a command; a new rail needs its `kind`. Raises ChangeRefused."""
+    changing.open_rail(name=rail, kind=kind, now=now)
     version = changing.change_alone(
         rail=rail, terms=terms, offset_account=offset_account, by=doer.name, reason=reason, now=now
     )

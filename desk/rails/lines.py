@@ -11,6 +11,7 @@ from networks.ach.models import AchKey, AchRail, Originator, RailSwitch, RailVer
 from networks.ach.models.rails import RailPart
 from networks.ach.states import VersionStatus
 from networks.ach.terms import HOST_KEYS_MAX
+from networks.rails.models import Route
 from tenants import selectors
 
 SHOWN = 50
@@ -94,6 +95,7 @@ class RailPage:
     keys: list[AchKey]
     host_keys: list[HostKey]
     originators: list[OriginatorLine]
+    routes: list[Route]
 
 
 def rail_lines() -> list[RailLine]:
@@ -136,6 +138,7 @@ def rail_page(rail: AchRail) -> RailPage:
         keys=list(rail.keys.order_by("-created_at")[:SHOWN]),
         host_keys=_host_keys(current),
         originators=originator_lines(rail.pk),
+        routes=list(Route.objects.filter(rail_id=rail.pk).order_by("mode", "method")[:SHOWN]),
     )
 
 

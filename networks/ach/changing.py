@@ -5,6 +5,7 @@ People are opaque text; whoever calls writes the audit log.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -15,8 +16,11 @@ from networks.ach.models import AchRail, RailVersion
 from networks.ach.models.columns import REASON_LENGTH_MAX
 from networks.ach.states import VERSION_STATES, VersionStatus
 from networks.ach.terms import Offset, RailTerms
+from networks.rails.models import Rail, RailKind
 
 OFFSET_ACCOUNT_LENGTH_MAX = 17
+DRIVER = "ach"  # what networks.rails calls the code of this package
+RAIL_NAME = re.compile(r"[a-z][a-z0-9_]{0,15}")
 
 
 class ChangeRefused(StaffRefusal):
@@ -25,10 +29,23 @@ class ChangeRefused(StaffRefusal):
     advice = "Read the rail again: somebody may have changed it, or decided about this change."
 
 
-def open_rail(*, name: str, now: datetime) -> AchRail:
-    """The rail of this name, made if it is not there. It does nothing without terms."""
-    rail, _is_new = AchRail.objects.get_or_create(name=name, defaults={"created_at": now})
-    return rail
+@transaction.atomic
+def open_rail(*, name: str, kind: RailKind | None, now: datetime) -> AchRail:
+    """The rail of this name, made if it is not there: then `kind` says whether money moves on it.
+    It does nothing without terms, and nobody uses it without a route. Raises ChangeRefused."""
+    known = AchRail.objects.filter(pk=name).first()
+    if known is not None:
+        return known
+    if kind is None:
+        raise ChangeRefused("Say whether money moves on it: real or stand_in.")
+    if not RAIL_NAME.fullmatch(name):
+        raise ChangeRefused("A name has up to 16 small letters, digits and _, a letter first.")
+    if Rail.objects.filter(pk=name).exclude(driver=DRIVER, kind=kind).exists():
+        raise ChangeRefused("A rail of another kind has this name.")
+    Rail.objects.get_or_create(
+        name=name, defaults={"kind": kind, "driver": DRIVER, "created_at": now}
+    )
+    return AchRail.objects.create(name=name, created_at=now)
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from desk.rails import acts
 from networks.ach.models import AchRail
 from networks.ach.originating import Company
 from networks.ach.terms import RailTerms
+from networks.rails.models import RailKind
 from tests.builders import NOW
 
 RAIL = "first_bank"
@@ -35,6 +36,7 @@ def make_rail(name: str = RAIL, **changes: Any) -> AchRail:
     """A rail whose terms one operator set, with a company for all tenants."""
     acts.change_alone(
         rail=name,
+        kind=RailKind.STAND_IN,
         terms=terms(**changes),
         offset_account=None,
         reason="First bank",

@@ -10,8 +10,9 @@ from django.core.management import CommandError, call_command
 
 from common import crypto
 from desk.rails import host_keys
-from networks.ach.models import AchKey, Originator, RailVersion
+from networks.ach.models import AchKey, AchRail, Originator, RailVersion
 from networks.ach.sftp import keys
+from networks.rails.models import Rail
 from tenants.models import ActorType, AuditEvent
 from tests.desk.ach import RAIL, TERMS, make_rail
 
@@ -37,10 +38,11 @@ def terms_file(tmp_path):
 
 class TestRail:
     def test_is_made_from_a_file(self, terms_file):
-        told = run("ach_rail", RAIL, "--terms", terms_file())
+        told = run("ach_rail", RAIL, "--kind", "real", "--terms", terms_file())
 
         version = RailVersion.objects.get()
         assert (told["rail"], told["version"]) == (RAIL, 1)
+        assert (Rail.objects.get(pk=RAIL).kind, Rail.objects.get(pk=RAIL).driver) == ("real", "ach")
         assert (version.status, version.by_command, version.decided_by) == ("current", True, "Olga")
         event = AuditEvent.objects.get(action="rail.changed")
         assert (event.actor_type, event.details["operator"]) == (ActorType.SYSTEM, "Olga")
@@ -80,6 +82,21 @@ class TestRail:
             run("ach_rail", RAIL, "--set", setting)
 
         assert RailVersion.objects.count() == 1
+
+    @pytest.mark.parametrize("name", ["A", "1st", "first bank", "x" * 17, "", "ä"])
+    def test_has_a_plain_name(self, name, terms_file):
+        with pytest.raises(CommandError, match="A name has up to 16"):
+            run("ach_rail", name, "--kind", "real", "--terms", terms_file())
+
+    def test_says_at_first_whether_money_moves(self, terms_file):
+        with pytest.raises(CommandError, match="real or stand_in"):
+            run("ach_rail", RAIL, "--terms", terms_file())
+
+        assert not AchRail.objects.exists()
+
+    def test_takes_no_name_of_another_network(self, terms_file):
+        with pytest.raises(CommandError, match="another kind has this name"):
+            run("ach_rail", "sandbox", "--kind", "stand_in", "--terms", terms_file())
 
     def test_needs_all_terms_at_first(self):
         with pytest.raises(CommandError, match="give all of them"):

@@ -13,8 +13,9 @@ from desk.rails.forms import TermsForm
 from networks.ach.changing import ChangeRefused
 from networks.ach.models import Originator, RailSwitch, RailVersion
 from networks.ach.terms import RailTerms
+from networks.rails.models import Route
 from tenants.models import AuditEvent, User
-from tests.builders import browser_of
+from tests.builders import NOW, browser_of
 from tests.desk.ach import RAIL, make_rail, terms
 
 PAGE = f"/admin/desk/rails/{RAIL}/"
@@ -94,6 +95,19 @@ class TestPage:
 
     def test_says_that_one_person_did_it(self, desk, rail):
         assert "were set by one person, Olga, at a command line" in shown(desk)
+
+    def test_shows_which_tenants_use_it(self, desk, rail):
+        assert "No tenant uses this rail." in shown(desk)
+        Route.objects.create(
+            mode="live",
+            method="ach_debit",
+            rail_id=RAIL,
+            rail_kind="stand_in",
+            development=True,
+            changed_at=NOW,
+        )
+
+        assert "ach_debit, live tenants" in shown(desk)
 
     def test_says_how_to_begin(self, desk, db):
         assert "manage.py ach_rail" in shown(desk, "/admin/desk/rails/")

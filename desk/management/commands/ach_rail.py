@@ -14,6 +14,7 @@ from desk.rails import acts
 from networks.ach.models import RailVersion
 from networks.ach.states import VersionStatus
 from networks.ach.terms import InvalidTerms, RailTerms
+from networks.rails.models import RailKind
 
 TERMS_BYTES_MAX = 1_000_000
 
@@ -26,6 +27,9 @@ class Command(JsonCommand):
 
     def add_own_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("rail", help="its name: small letters, digits, _")
+        parser.add_argument(
+            "--kind", choices=RailKind.values, help="of a new rail: whether money moves"
+        )
         parser.add_argument("--terms", type=Path, help="a JSON file with all terms")
         parser.add_argument(
             "--set",
@@ -51,6 +55,7 @@ class Command(JsonCommand):
             raise CommandError(f"These terms cannot be: {error}") from error
         version = acts.change_alone(
             rail=rail,
+            kind=RailKind(options["kind"]) if options["kind"] else None,
             terms=terms,
             offset_account=options["offset_account"],
             reason=options["reason"],

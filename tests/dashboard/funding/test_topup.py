@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, date, datetime
 
 import pytest
 from django.db import connections
@@ -323,6 +324,29 @@ class TestDetail:
         assert "R03:" in content
         assert "Check the account details and add the account again." in content
         assert "hx-get" not in content
+
+    def test_shows_what_the_bank_calls_it_and_when_it_came_back(self, acme, source, dana_browser):
+        row = make_funding(
+            acme,
+            source,
+            status=FundingStatus.FAILED,
+            returned=True,
+            returned_at=datetime(2026, 11, 25, 15, 0, tzinfo=UTC),
+            return_code="R01",
+            return_reason="Insufficient funds",
+            trace_number="091000010000007",
+            settlement_date=date(2026, 11, 24),
+        )
+
+        content = dana_browser.get(f"/dashboard/funding/{row.pk}").content.decode()
+
+        for fact in (
+            "R01: Insufficient funds",
+            "091000010000007",
+            "Nov 24, 2026",
+            "Nov 25, 2026, 10:00 AM EST",
+        ):
+            assert fact in content
 
     def test_is_hidden_from_other_tenants(self, path, ravi, sign_in, rival):
         browser = sign_in(ravi)
