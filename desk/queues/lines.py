@@ -9,6 +9,8 @@ from common import queues
 
 LATE_AFTER = timedelta(minutes=2)
 _NAMES = {
+    "ach.infile": "Files from banks to read",
+    "ach.outfile": "Files to send to banks",
     "funding.fundingtransaction": "Funding to submit",
     "funding.linkconsent": "Bank consents to revoke",
     "funding.sourceverification": "Verifications to begin",
