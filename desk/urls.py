@@ -24,6 +24,7 @@ urlpatterns = [
         exceptions.decide_record,
         name="exception_decide",
     ),
+    path("exceptions/replies/<str:reply_id>/", exceptions.withdraw_reply, name="reply_withdraw"),
     path("exceptions/files/<str:file_id>/", exceptions.file, name="exception_file"),
     path(
         "exceptions/files/<str:file_id>/<slug:what>/",

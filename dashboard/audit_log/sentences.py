@@ -169,6 +169,7 @@ _AMONG_STAFF = {
     "ach_record.match": "Matched a return to {instructionId}",
     "ach_record.refuse": "Refused a change with {code}",
     "ach_record.resolve": "Resolved what a bank said",
+    "ach_reply.withdrawn": "Took back {code}, before it was in a file",
     "ach_reversal.approved": "Approved to take {instructionId} back",
     "ach_reversal.proposed": "Proposed to take {instructionId} back",
     "ach_reversal.rejected": "Rejected to take {instructionId} back",

@@ -107,6 +107,7 @@ def entry_page(instruction_id: str) -> EntryPage:
     names = selectors.tenant_names([entry.tenant_id] if entry.tenant_id else [])
     events = AchEvent.objects.filter(entry__in=rows).order_by("due_at", "pk")[:SHOWN]
     status = EntryStatus(entry.status)
+    taken_back = reversals.of_entries(rows)
     return EntryPage(
         entry=entry,
         tone=TONES[status],
@@ -119,9 +120,11 @@ def entry_page(instruction_id: str) -> EntryPage:
         moments=sorted(_moments(rows), key=lambda moment: moment.at),
         records=_records(rows),
         told=[(event, _TOLD[event.kind]) for event in events],
-        reversals=reversals.of_entries(rows),
+        reversals=taken_back,
         may_be_taken_out=status == EntryStatus.FROZEN,
-        may_be_reversed=status in returns.ON_ITS_WAY and entry.purpose != Purpose.REVERSAL,
+        may_be_reversed=status in returns.ON_ITS_WAY
+        and entry.purpose != Purpose.REVERSAL
+        and not any(line.is_live for line in taken_back),
     )
 
 

@@ -55,6 +55,11 @@ class ReversalLine:
     proposed_by: str
     decided_by: str
 
+    @property
+    def is_live(self) -> bool:
+        """Whether it keeps another one from being proposed."""
+        return self.row.status not in (ReversalStatus.REJECTED, ReversalStatus.FAILED)
+
 
 def of_entries(entries: list[AchEntry]) -> list[ReversalLine]:
     """The reversals of these entries, newest first. Three queries, one if there is none."""

@@ -16,7 +16,7 @@ from desk.doers import Doer
 from desk.exceptions.forms import DishonorForm, MatchForm, ReadAgainForm, RefuseForm
 from desk.forms import ReasonForm
 from networks.ach.inbound import deciding
-from networks.ach.models import Correction, InFile, InRecord, Originator
+from networks.ach.models import AchReply, Correction, InFile, InRecord, Originator
 from networks.ach.models.inbound import RecordKind
 from networks.ach.states import CorrectionStatus, InFileStatus, RecordStatus
 
@@ -197,6 +197,14 @@ def decide(
 
 
 @transaction.atomic
+def withdraw_reply(*, reply: AchReply, reason: str, doer: Doer, now: datetime) -> None:
+    """Take back an answer that is in no file yet. Raises StaffRefusal."""
+    deciding.withdraw_reply(reply_id=reply.pk, now=now)
+    details = {"rail": reply.rail_id, "code": reply.code, "recordId": str(reply.record_id)}
+    doers.record(doer, "ach_reply.withdrawn", reply.pk, now=now, note=reason, **details)
+
+
+@transaction.atomic
 def release_debits(*, originator: Originator, reason: str, doer: Doer, now: datetime) -> None:
     """Let stopped debits go on. Raises StaffRefusal."""
     why = originator.debits_stopped_why
@@ -212,6 +220,14 @@ def found_record(record_id: int) -> InRecord:
     if record is None:
         raise NotFound("There is no such record.")
     return record
+
+
+def found_reply(reply_id: str) -> AchReply:
+    """Raises NotFound."""
+    reply = AchReply.objects.filter(pk=reply_id).first() if "\0" not in reply_id else None
+    if reply is None:
+        raise NotFound("There is no such reply.")
+    return reply
 
 
 def found_file(file_id: str) -> InFile:

@@ -92,8 +92,9 @@ def counted(*, now: datetime) -> tuple[int, int]:
     ]
     files = InFile.objects.filter(status=InFileStatus.REVIEW)[:COUNTED_MAX].count()
     silent = _overdue(now)[:COUNTED_MAX].count()
+    proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED)[:COUNTED_MAX].count()
     late = sum(1 for due in open_records if due is not None and due < today)
-    return len(open_records) + files + silent, late + silent
+    return len(open_records) + files + silent + proposed, late + silent
 
 
 def until(day: date | None) -> datetime | None:

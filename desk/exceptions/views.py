@@ -96,6 +96,28 @@ def decide_file(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, DECIDE)
+def withdraw_reply(request: HttpRequest, reply_id: str) -> HttpResponse:
+    """Take back a dishonor or a refusal that is in no file yet."""
+    reply, form = acts.found_reply(reply_id), ReasonForm(request.POST or None)
+    if form.is_valid():
+        try:
+            acts.withdraw_reply(
+                reply=reply,
+                reason=form.cleaned_data["reason"],
+                doer=_doer(request),
+                now=utc_now(),
+            )
+        except StaffRefusal as refusal:
+            form.add_error(None, refusal.detail)
+        else:
+            messages.success(request, f"{reply.code} is not sent.")
+            return redirect("desk:exception_record", reply.record_id)
+    title = f"Take back {reply.code}"
+    return desk_render(request, "desk/exceptions/reply.html", title=title, reply=reply, form=form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 @desk_page(SEE, ORIGINATORS)
 def release_debits(request: HttpRequest, name: str, originator_id: str) -> HttpResponse:
     """Let the debits of an originator go on that its returns had stopped."""

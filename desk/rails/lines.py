@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from desk import doers
 from desk.rails import acts, host_keys, terms
+from desk.return_rates import Meter
+from networks.ach.inbound import rates
 from networks.ach.models import AchKey, AchRail, Originator, RailSwitch, RailVersion
 from networks.ach.models.rails import RailPart
 from networks.ach.states import VersionStatus
@@ -158,6 +161,15 @@ def originator_lines(rail: str) -> list[OriginatorLine]:
         OriginatorLine(row, names.get(row.tenant_id, row.tenant_id) or "All other tenants")
         for row in rows
     ]
+
+
+def rates_of(originator: Originator, *, now: datetime) -> tuple[Meter, ...]:
+    """Its return rates beside the levels at which its debits stop. One query."""
+    counted = rates.count(originator, now=now)
+    return tuple(
+        Meter(level.name.capitalize(), returns, counted.debits, level.per_mille / 10)
+        for level, returns, _percent in counted.shares
+    )
 
 
 def _people(versions: list[RailVersion], engaged: list[RailSwitch]) -> set[str]:

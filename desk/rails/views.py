@@ -185,6 +185,7 @@ def originator(request: HttpRequest, name: str, originator_id: str = "") -> Http
         title=f"Originator of rail {name}",
         name=name,
         originator=row,
+        meters=lines.rates_of(row, now=utc_now()) if row else (),
         form=form,
     )
 

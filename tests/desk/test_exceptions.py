@@ -180,7 +180,7 @@ class TestList:
         assert f'href="{LIST}"' in shown(desk, "/admin/")
 
     def test_needs_nobody_if_nothing_waits(self, db, django_assert_num_queries):
-        with django_assert_num_queries(5):
+        with django_assert_num_queries(6):
             assert list(of_ach(now=NOW)) == []
 
 
@@ -246,6 +246,22 @@ class TestLateReturn:
         reply = AchReply.objects.get()
         assert (reply.code, reply.status, late.may_dishonor) == ("R68", "waiting", False)
         assert audited().get().details["code"] == "R68"
+
+    def test_can_be_answered_again_after_a_reply_was_taken_back(self, desk, late):
+        decide(desk, late, "dishonor", code="R68")
+        path = f"{LIST}replies/{AchReply.objects.get().pk}/"
+        assert path in shown(desk, address(late))
+
+        desk.post(path, {"reason": ""})
+        assert AchReply.objects.get().status == "waiting"
+        desk.post(path, {"reason": REASON})
+
+        assert AchReply.objects.get().status == "withdrawn"
+        assert AuditEvent.objects.get(action="ach_reply.withdrawn").staff_note == REASON
+        assert (
+            "The reply is in a file already."
+            in desk.post(path, {"reason": REASON}).content.decode()
+        )
 
     def test_may_stand(self, desk, late):
         decide(desk, late, "let-stand")
@@ -339,6 +355,13 @@ class TestPermissions:
         decide(browser, short, "resolve")
 
         assert short.status == "resolved"
+
+    def test_who_looks_takes_no_reply_back(self, desk, staff_with, late):
+        decide(desk, late, "dishonor", code="R68")
+        browser = staff_with("ach.view_inrecord")
+
+        path = f"{LIST}replies/{AchReply.objects.get().pk}/"
+        assert browser.post(path, {"reason": REASON}).status_code == 403
 
     def test_others_see_nothing(self, staff_with, short):
         browser = staff_with("ach.view_outfile", "ach.hold_outfile")

@@ -6,6 +6,7 @@ import html
 from io import StringIO
 
 import pytest
+import time_machine
 from django.core.management import call_command
 
 from desk.rails import terms as words
@@ -17,6 +18,9 @@ from networks.rails.models import Route
 from tenants.models import AuditEvent, User
 from tests.builders import NOW, browser_of
 from tests.desk.ach import RAIL, make_rail, terms
+from tests.networks.ach.inbound.builders import NOW as BANK_NOW
+from tests.networks.ach.inbound.builders import make_batch, make_entry
+from tests.networks.ach.inbound.builders import make_rail as make_bank
 
 PAGE = f"/admin/desk/rails/{RAIL}/"
 REASON = "The bank moved its cut-off"
@@ -306,6 +310,20 @@ class TestOriginators:
 
         row.refresh_from_db()
         assert (row.company_name, row.exposure_max, row.tenant_id) == ("ACME", 100_000, "")
+
+    def test_show_their_return_rates(self, desk, db):
+        batch = make_batch(make_bank())
+        for number in range(1, 5):
+            make_entry(batch, number)
+        make_entry(batch, 5, status="returned", code="R10", ended_at=BANK_NOW)
+        row = Originator.objects.get()
+
+        with time_machine.travel(BANK_NOW, tick=True):
+            content = shown(desk, f"/admin/desk/rails/{row.rail_id}/originators/{row.pk}/")
+
+        assert "1 of 5" in content
+        assert "20.00 %" in content
+        assert "of 0.5 %" in content
 
     def test_end_with_a_reason(self, desk, rail):
         row = Originator.objects.get()

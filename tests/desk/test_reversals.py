@@ -45,7 +45,9 @@ def decide(browser, decision="approve"):
 
 
 def test_one_proposes_and_another_approves(desk, kim, entry):
+    assert "reverse/" in desk.get(page(entry)).content.decode()
     propose(desk, entry)
+    assert "reverse/" not in desk.get(page(entry)).content.decode()
     assert "Reversal: Sent twice" in kim.get("/admin/desk/exceptions/").content.decode()
 
     decide(kim)
