@@ -135,8 +135,8 @@ WHERE transfer.id = ANY(%(ids)s) AND (
 
 # Money arrived, left or came back exactly where the network said so, with this amount. A message
 # that a person resolved counts for what it says if the audit log names that person. Before "final"
-# was a word of its own it was called "settled", without a date. Our ids have the collation "C"; what
-# networks and the audit log call ids has the database's: without COLLATE no index would serve them.
+# was a word of its own it was called "settled", without a date. Our ids have the collation "C"; ids
+# of networks and the audit log have the database's: without COLLATE no index would serve them.
 MESSAGES = SQL("""
 SELECT transfer.tenant_id, transfer.id, transfer.status || CASE WHEN said.fits IS FALSE
     THEN ', but a message applied to it has another amount or network'

@@ -104,7 +104,7 @@ def test_nothing_is_wrong_with_ach(visit, sam, built, returned, scheme, viewport
         "/admin/desk/entries/?q=nothing",
         "/admin/desk/exceptions/",
         *(f"/admin/desk/exceptions/records/{row.pk}/" for row in InRecord.objects.all()),
-        f"/admin/desk/exceptions/records/{InRecord.objects.first().pk}/match/",
+        f"/admin/desk/exceptions/records/{InRecord.objects.earliest('pk').pk}/match/",
         f"/admin/desk/exceptions/files/{returned.pk}/",
     ):
         visitor.goto(path)

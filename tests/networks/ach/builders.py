@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
 
 from common.ids import new
 from networks.ach import building, freezing
@@ -27,7 +28,7 @@ BANK = AchNetwork(RAIL)
 NOON = datetime(2026, 11, 24, 17, 0, tzinfo=UTC)
 CUTOFF = NOON + timedelta(hours=2)
 FREEZE = CUTOFF - timedelta(minutes=15)
-TERMS = {
+TERMS: dict[str, Any] = {
     "odfi_routing": "099900001",
     "immediate_destination": " 099900001",
     "immediate_destination_name": "FIRST SANDBOX BANK",

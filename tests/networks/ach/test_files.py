@@ -127,10 +127,10 @@ class TestDates:
         freeze()
 
         found = dict(AchEntry.objects.values_list("instruction_id", "effective_date"))
-        assert {name: day.day for name, day in found.items()} == {
-            "fast": 24,
-            "large": 25,
-            "slow": 25,
+        assert found == {
+            "fast": date(2026, 11, 24),
+            "large": date(2026, 11, 25),
+            "slow": date(2026, 11, 25),
         }
         assert AchBatch.objects.count() == 2
 

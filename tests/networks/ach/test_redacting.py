@@ -19,9 +19,13 @@ def masked(*pieces):
 
 
 def test_stand_where_the_layout_has_them():
-    assert layout.ENTRY_DETAIL.read(ENTRY).dfi_account_number.strip() == "0012345678"
+    entry, change = layout.ENTRY_DETAIL.read(ENTRY), layout.ADDENDA_98.read(CHANGE)
+
+    assert entry
+    assert entry.dfi_account_number.strip() == "0012345678"
     assert ENTRY[redacting.ACCOUNT] == "0012345678       "
-    assert layout.ADDENDA_98.read(CHANGE).corrected_data.strip() == "99887766554433221"
+    assert change
+    assert change.corrected_data.strip() == "99887766554433221"
 
 
 def test_an_account_keeps_its_last_four_and_its_width():

@@ -155,7 +155,7 @@ class TestApart:
 
     def test_an_entry_is_taken_out_and_told(self):
         file = built()
-        one = AchEntry.objects.first().instruction_id
+        one = AchEntry.objects.earliest("pk").instruction_id
 
         releasing.take_out(one, by=ADA, why="The tenant asked", now=FREEZE)
 

@@ -47,8 +47,8 @@ def _bank():
     make_originator()
 
 
-def answer(*instructions):
-    answers = BANK.submit_many(instructions, now=NOON)
+def answer(*instructions, bank=BANK):
+    answers = bank.submit_many(instructions, now=NOON)
     return [getattr(answers[each.id], "code", answers[each.id]) for each in instructions]
 
 
@@ -60,7 +60,7 @@ class TestEntry:
         assert (row.name, row.individual_id) == ("ACME LODZ GMBH", "CUST-77")
         assert (row.company_name, row.company_id) == ("BALLAST", "1234567890")
         assert (row.status, row.trace_number, row.amount) == ("waiting", "", 500)
-        assert row.promised_on.isoformat() == "2026-11-25"
+        assert row.promised_on == date(2026, 11, 25)
 
     def test_keeps_the_account_number_encrypted(self):
         (row,) = take(instruction(account=account("9876543210")))
@@ -116,7 +116,10 @@ class TestEntry:
         fast = instruction(speed=Speed.SAME_DAY)
         large = instruction(speed=Speed.SAME_DAY, amount=100_000_001)
 
-        assert [row.promised_on.day for row in take(fast, large)] == [24, 25]
+        assert [row.promised_on for row in take(fast, large)] == [
+            date(2026, 11, 24),
+            date(2026, 11, 25),
+        ]
 
 
 class TestFollowing:
@@ -237,9 +240,7 @@ class TestRefusal:
         assert answer(instruction(account=PERSON, authorization=None)) == ["authorization_required"]
 
     def test_where_there_is_no_rail(self):
-        one = instruction()
-
-        assert AchNetwork("nobody").submit_many([one], now=NOON)[one.id].code == "rail_closed"
+        assert answer(instruction(), bank=AchNetwork("nobody")) == ["rail_closed"]
 
 
 class TestWithdrawal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import time, timedelta
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from networks.ach.terms import (
 )
 from tests.networks.ach.builders import TERMS
 
-SERVER = {
+SERVER: dict[str, Any] = {
     "host": "sftp.bank.example",
     "user": "ballast",
     "host_keys": ("ssh-ed25519 AAAA",),

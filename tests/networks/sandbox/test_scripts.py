@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from networks import return_codes, routing
@@ -94,7 +96,7 @@ class TestCorrections:
     def test_say_what_the_code_says_and_nothing_else(self):
         savings = {"account_type": AccountType.SAVINGS}
         routing_number = {"routing_number": "099900014"}
-        for code, values in {
+        corrections: dict[str, dict[str, Any]] = {
             "C01": {"account_number": "70001"},
             "C02": routing_number,
             "C03": {**routing_number, "account_number": "70003"},
@@ -103,7 +105,9 @@ class TestCorrections:
             "C06": {**savings, "account_number": "70006"},
             "C07": {**routing_number, **savings, "account_number": "70007"},
             "C13": {},
-        }.items():
+        }
+
+        for code, values in corrections.items():
             assert scripts.correction(code) == Correction(code=code, **values)
 
     def test_name_a_bank_that_could_be(self):

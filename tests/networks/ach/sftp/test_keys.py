@@ -51,6 +51,7 @@ class TestOurs:
             (b"\x00\xff" * 100, "not_a_key"),
             (LINE.encode(), "not_a_key"),
         ],
+        ids=["RSA of 2048", "ECDSA", "passphrase", "empty", "noise", "public key"],
     )
     def test_is_refused_by_name(self, private, reason):
         with pytest.raises(KeyRefused) as refused:
@@ -70,6 +71,7 @@ class TestAHostKey:
             f"|1|c2FsdA==|aGFzaA== {LINE}",
             f"# sftp.bank.example:22 SSH-2.0-OpenSSH_9.6\r\n\r\nsftp.bank.example {LINE}\r\n",
         ],
+        ids=["key", "no comment", "hosts", "port", "hashed host", "ssh-keyscan"],
     )
     def test_is_read_from_what_a_bank_sends(self, text):
         key = keys.read_host_key(text)
@@ -94,6 +96,21 @@ class TestAHostKey:
             ("SHA256:0123456789abcdef", "not_a_key"),
             ("ssh-ed25519\x00 AAAA", "not_a_key"),
             (f"{LINE} {'x' * 40_000}", "not_a_key"),
+        ],
+        ids=[
+            "RSA of 2048",
+            "ECDSA",
+            "DSA",
+            "Ed448",
+            "two keys",
+            "private key",
+            "cut",
+            "kind of another",
+            "empty",
+            "comment",
+            "fingerprint",
+            "NUL",
+            "too long",
         ],
     )
     def test_is_refused_by_name(self, text, reason):
