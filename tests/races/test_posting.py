@@ -15,7 +15,7 @@ from balance.errors import InsufficientBalance
 from balance.models import Balance, LedgerCheckpoint
 from common.clock import utc_now
 from tests.balance.builders import balance_of, fund, movement, statement_of
-from tests.races.together import together
+from tests.races.together import WAITING_HERE, together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -131,7 +131,7 @@ def test_an_audit_while_money_moves_finds_nothing(acme, rival, ledger_only):
     assert LedgerCheckpoint.objects.get(tenant=acme).sequence == len(statement_of(acme)) == 240
 
 
-_ALL_WAITING = "SELECT count(DISTINCT pid), pg_sleep(0.01) FROM pg_locks WHERE NOT granted"
+_ALL_WAITING = f"SELECT count(DISTINCT pid), pg_sleep(0.01) {WAITING_HERE}"
 
 
 def wait_for_the_others(count):

@@ -14,9 +14,17 @@ from django.db import connection
 _PATIENT = "SET lock_timeout = '60s'"
 # PostgreSQL greets a crowd that comes at once more slowly than it greets one after the other.
 _DOOR = Lock()
-_WAITING = """
-SELECT pg_sleep(0.01), count(*) FROM pg_locks
-WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
+# Who waits for a lock in this database; others on the same server are no concern of a test. The
+# lock of another transaction names no database, but who waits for that has locked tables of one.
+WAITING_HERE = """
+FROM pg_locks WHERE NOT granted AND pid IN (
+    SELECT pid FROM pg_locks AS here JOIN pg_database ON pg_database.oid = here.database
+    WHERE datname = current_database()
+)
+"""
+_WAITING = f"""
+SELECT pg_sleep(0.01), count(*) {WAITING_HERE}
+    AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
 """
 _LOOKS_MAX = 3_000
 

@@ -13,6 +13,12 @@ from tenants.models import Tenant
 from tests.common.engine.elsewhere import elsewhere
 from tests.common.engine.paths import fast_path_only
 
+# Other tests have their databases on the same server.
+_WAITS_HERE = """
+SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
+
 
 def backend():
     ((pid,),) = sql.rows("SELECT pg_backend_pid()", {})
@@ -171,7 +177,7 @@ class TestLimits:
 
         thread = threading.Thread(target=wait)
         thread.start()
-        while not sql.rows("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted", {}):
+        while not sql.rows(_WAITS_HERE, {}):
             pass
         sql.rows("SELECT pg_advisory_unlock(%(n)s)", {"n": 82})
         thread.join(10)
