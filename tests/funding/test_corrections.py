@@ -20,6 +20,7 @@ from tenants.models import AuditEvent, OutgoingEmail
 from tests.builders import NOW, make_linked_source, make_member, make_source
 from tests.funding.builders import run_due, top_up
 from tests.networks.scripted import ScriptedNetwork, message
+from transfers import submission
 from transfers.inbox import messages
 from transfers.inbox.models import InboundEvent
 from webhooks.models import WebhookEvent
@@ -223,3 +224,14 @@ def test_a_renewed_authorization_is_about_the_account_not_its_number(acme, sourc
     )
 
     assert renewed.authorization_ended_at is None
+
+
+def test_the_sweep_that_beat_starts_applies_corrections(source):
+    """`messages.run`, which the task calls, and not `messages.process`, which most tests call."""
+    top_up(source.tenant, source=source)
+    for _ in range(4):
+        submission.submit_due(FUNDING, now=NOW)
+        messages.run(FUNDING, now=NOW, wake=lambda: None)
+
+    source.refresh_from_db()
+    assert (source.version, note_of_the_correction()[0]) == (2, "applied")

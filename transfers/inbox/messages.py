@@ -60,11 +60,12 @@ def run(handler: MessageHandler[Subject], *, now: datetime, wake: Callable[[], o
     `wake` is called once, as soon as it is known that there may be more than that: after the first
     messages that were applied if a whole page came, otherwise when many were. So another worker
     collects the next page while this one applies. Where nothing can be applied the next sweep is
-    early enough.
+    early enough. Corrections of accounts move no money and come last.
     """
     came = arrivals.collect_alone(id_prefix=handler.id_prefix, now=now)
     many = 0 if came >= arrivals.POLL_BATCH else RUN_MAX // 2
     _Run(handler, now, RUN_MAX, many=many, wake=wake).go()
+    corrections.apply_new(handler, now=now)
 
 
 @judged
