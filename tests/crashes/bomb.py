@@ -68,9 +68,9 @@ class Bomb:
 
 
 @contextmanager
-def planted() -> Iterator[Bomb]:
+def planted(bomb: Bomb | None = None) -> Iterator[Bomb]:
     """A bomb in every database call of this process."""
-    bomb = Bomb()
+    bomb = bomb or Bomb()
     places: list[tuple[type[Any], str]] = [
         (direct.Direct, name) for name in ("rows", "command", "end")
     ]
