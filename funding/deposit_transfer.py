@@ -55,15 +55,21 @@ METHODS = Methods(
 
 _UNSENT = frozenset({S.CREATED})
 _NOTED: Mapping[str, str] = {S.SENT: S.SENT, S.COMPLETED: S.COMPLETED, S.FAILED: S.FAILED}
+_DISPUTE = Rule(
+    moves={S.FAILED: S.FAILED}, too_early_in=frozenset({S.CREATED, S.SENT, S.COMPLETED})
+)
 RULES = MappingProxyType(
     {
         EventKind.ACCEPTED: Rule(moves=_NOTED, too_early_in=_UNSENT),
         EventKind.SETTLED: Rule(moves=_NOTED, too_early_in=_UNSENT),
+        EventKind.RESCHEDULED: Rule(moves=_NOTED, too_early_in=_UNSENT),
         EventKind.FINAL: Rule(moves={S.SENT: S.COMPLETED}, too_early_in=_UNSENT),
         EventKind.REJECTED: Rule(moves={S.SENT: S.FAILED}, too_early_in=_UNSENT),
         EventKind.RETURNED: Rule(
             moves={S.SENT: S.FAILED, S.COMPLETED: S.FAILED}, too_early_in=_UNSENT
         ),
+        EventKind.RETURN_DISHONORED: _DISPUTE,
+        EventKind.RETURN_CONTESTED: _DISPUTE,
     }
 )
 # Whose verification failed, or who removed the account, gets no more entries. One that was proven

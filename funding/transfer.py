@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -26,6 +26,7 @@ from funding.services import (
 )
 from funding.services.corrections import SOURCES
 from funding.states import FundingStatus
+from networks import calendar
 from networks.base import (
     Accepted,
     Authorization,
@@ -44,6 +45,11 @@ from transfers.submission import RETRY_AFTER
 
 S = FundingStatus
 
+# What the banks say to each other about a return moves nothing, once the return is applied.
+DISPUTE = Rule(
+    moves={S.FAILED: S.FAILED},
+    too_early_in=frozenset({S.RESERVED, S.PENDING, S.IN_TRANSIT, S.COMPLETED}),
+)
 RULES = MappingProxyType(
     {
         EventKind.ACCEPTED: Rule(
@@ -69,6 +75,12 @@ RULES = MappingProxyType(
             too_early_in=frozenset({S.RESERVED}),
             implies={S.PENDING: S.IN_TRANSIT},
         ),
+        EventKind.RESCHEDULED: Rule(
+            moves={each: each for each in (S.PENDING, S.IN_TRANSIT, S.COMPLETED, S.FAILED)},
+            too_early_in=frozenset({S.RESERVED}),
+        ),
+        EventKind.RETURN_DISHONORED: DISPUTE,
+        EventKind.RETURN_CONTESTED: DISPUTE,
     }
 )
 
@@ -89,6 +101,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
     accounts = SOURCES
     methods = METHODS
     rules = RULES
+    expected_field = "expected_availability_date"
 
     # --- It is due, and is handed to its network
 
@@ -182,7 +195,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
                 target=S(target),
                 actor=messages.actor_of(event),
                 reason=event.reason,
-                changes=messages.failure_columns(event, now=now),
+                changes=messages.columns_of(event, now=now),
             )
             for row, target, event in effects
         ]
@@ -193,6 +206,10 @@ class FundingTransfer(Transfer[FundingTransaction]):
                 notices.returned(funding=row, now=now)
         over = [row for row in rows if row.status in {S.COMPLETED, S.FAILED}]
         auto_funding.after_outcomes(over, now=now)
+
+    def expected_on(self, settles: date) -> date:
+        """Of a debit by ACH: once the ordinary time for returns is over."""
+        return calendar.return_due_date(settles)
 
     def knows(self, row: FundingTransaction, kind: EventKind) -> bool:
         return kind == EventKind.ACCEPTED and row.in_transit_at is not None

@@ -38,6 +38,7 @@ class EventKind(StrEnum):
     """What a network can say about an instruction."""
 
     ACCEPTED = "accepted"  # on its way through the banking system; no money yet
+    RESCHEDULED = "rescheduled"  # it leaves later than was said, and settles on `settlement_date`
     SETTLED = "settled"  # the money moved between the banks, on the event's `settlement_date`
     FINAL = "final"  # the money moved and, for ACH, the ordinary return window is over
     REJECTED = "rejected"  # refused or expired; no money ever moved
@@ -161,7 +162,7 @@ class NetworkEvent:
     reason: str = ""
     reference: str = ""
     occurred_at: datetime
-    settlement_date: date | None = None  # of SETTLED: the banking day
+    settlement_date: date | None = None  # of SETTLED and RESCHEDULED: the banking day
     trace_number: str = ""  # of ACCEPTED: where an ACH entry gets its trace only in its file
 
 

@@ -27,6 +27,11 @@ from transfers.inbox import messages
 S = PaymentStatus
 
 _UNSENT = frozenset({S.CREATED})  # the answer to the submission is not recorded yet
+# What the banks say to each other about a return moves nothing, once the return is applied.
+DISPUTE = Rule(
+    moves={S.FAILED: S.FAILED, S.RETURNED: S.RETURNED},
+    too_early_in=_UNSENT | {S.PROCESSING, S.COMPLETED},
+)
 RULES = MappingProxyType(
     {
         EventKind.ACCEPTED: Rule(moves={S.PROCESSING: S.PROCESSING}, too_early_in=_UNSENT),
@@ -38,6 +43,12 @@ RULES = MappingProxyType(
         EventKind.RETURNED: Rule(
             moves={S.PROCESSING: S.FAILED, S.COMPLETED: S.RETURNED}, too_early_in=_UNSENT
         ),
+        EventKind.RESCHEDULED: Rule(
+            moves={each: each for each in (S.PROCESSING, S.COMPLETED, S.FAILED, S.RETURNED)},
+            too_early_in=_UNSENT,
+        ),
+        EventKind.RETURN_DISHONORED: DISPUTE,
+        EventKind.RETURN_CONTESTED: DISPUTE,
     }
 )
 
@@ -57,6 +68,7 @@ class PaymentTransfer(Transfer[Payment]):
     accounts = RECIPIENTS
     methods = METHODS
     rules = RULES
+    expected_field = "expected_arrival_date"
 
     # --- It is due, and is handed to its network
 
@@ -105,7 +117,7 @@ class PaymentTransfer(Transfer[Payment]):
                 target=S(target),
                 actor=messages.actor_of(event),
                 reason=event.reason,
-                changes=messages.failure_columns(event, now=now),
+                changes=messages.columns_of(event, now=now),
             )
             for row, target, event in effects
         ]

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
 from django.db import models
 from django.db.models import QuerySet
 
+from common.engine import arrays, sql
 from common.engine.lookups import one_of
 from networks.base import (
     INDIVIDUAL_ID_LENGTH,
@@ -37,6 +38,13 @@ from transfers.corrections import AccountBook
 from transfers.inbox.models import InboundEvent
 from transfers.methods import Methods
 from transfers.rows import TransferRow
+
+_TRACES = """
+UPDATE {table} AS noted SET trace_number = said.trace, updated_at = %(now)s
+FROM unnest(%(ids)s::text::text[], %(traces)s::text::text[]) AS said (id, trace)
+WHERE noted.id = said.id AND noted.trace_number <> said.trace
+RETURNING noted.id
+"""
 
 Subject = TypeVar("Subject", bound=models.Model)
 Row = TypeVar("Row", bound=TransferRow)
@@ -139,8 +147,11 @@ class Transfer(MessageHandler[Row]):
     stopped_by: ClassVar[SwitchKind]  # the switch of operators that keeps it
     account_field: ClassVar[str]  # the column of the tenant's or the recipient's bank account
     accounts: ClassVar[AccountBook[Any]]
+    expected_field: ClassVar[str] = ""  # the column of the day that the tenant is promised
     # A rejection or a return also ends accounts, whose rows are locked before any balance.
-    in_sets = frozenset({EventKind.ACCEPTED, EventKind.SETTLED, EventKind.FINAL})
+    in_sets = frozenset(
+        {EventKind.ACCEPTED, EventKind.RESCHEDULED, EventKind.SETTLED, EventKind.FINAL}
+    )
 
     # --- It is due, and is handed to its network
 
@@ -227,15 +238,37 @@ class Transfer(MessageHandler[Row]):
         return {row.pk: cast("Row", row) for row in free}
 
     def note(self, effects: Sequence[Effect], now: datetime) -> None:
-        """The day on which money moved between the banks, as the network says it."""
-        by_day: dict[date | None, list[str]] = defaultdict(list)
+        """The day on which money moved between the banks, or will, and the trace numbers."""
+        traces = {row.pk: event.trace_number for row, _, event in effects if event.trace_number}
+        if traces:
+            self._note_traces(traces, now)
+        by_columns: dict[tuple[str, date | None], list[str]] = defaultdict(list)
         for row, _, event in effects:
-            if event.says == EventKind.SETTLED:
-                row.settlement_date = event.settlement_date
-                by_day[event.settlement_date].append(row.pk)
-        for day, row_ids in by_day.items():
-            rows: Any = self.model._default_manager.filter(pk__in=row_ids)
-            rows.update(settlement_date=day, updated_at=now)
+            for column, day in self._days(event).items():
+                setattr(row, column, day)
+                by_columns[column, day].append(row.pk)
+        for (column, day), row_ids in by_columns.items():
+            rows: Any = self.model._default_manager.filter(one_of("pk", row_ids))
+            rows.update(**{column: day, "updated_at": now})
+
+    def _days(self, event: InboundEvent) -> Mapping[str, date | None]:
+        """The columns in which a message without a move is written down."""
+        if event.says == EventKind.SETTLED:
+            return {"settlement_date": event.settlement_date}
+        if event.says == EventKind.RESCHEDULED and event.settlement_date and self.expected_field:
+            return {self.expected_field: self.expected_on(event.settlement_date)}
+        return {}
+
+    def _note_traces(self, traces: Mapping[str, str], now: datetime) -> None:
+        """ACH entries get theirs in their file, after they were taken over. One statement."""
+        sql.rows(
+            _TRACES.format(table=self.model._meta.db_table),
+            {"ids": arrays.texts(traces), "traces": arrays.texts(traces.values()), "now": now},
+        )
+
+    def expected_on(self, settles: date) -> date:
+        """When money that settles between the banks on that day has arrived for good."""
+        return settles
 
     def correct(self, row: Row, event: InboundEvent, said: Correction | None, now: datetime) -> str:
         return self.accounts.apply(

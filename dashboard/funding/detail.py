@@ -13,6 +13,7 @@ from dashboard.shell.timeline import BankAnswer, Step
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import topups
 from funding.states import IN_FLIGHT, FundingStatus
+from funding.transfer import FUNDING
 
 _STEPS = {
     FundingStatus.RESERVED: "Reserved",
@@ -57,7 +58,9 @@ def detail(
         line=funding_line(row, stopped=stops.BADGE if stop else None),
         stop=stop if is_unsent else "",
         approval=approval_fact(getattr(row, "confirmation", None)),
-        steps=[_step(row, event, names) for event in history],
+        steps=timeline.with_bank_notes(
+            [_step(row, event, names) for event in history], row, FUNDING.expected_on
+        ),
         answer=_answer(row),
         reference=row.network_reference,
         trace_number=row.trace_number,

@@ -14,6 +14,7 @@ from dashboard.shell import timeline
 from dashboard.shell.timeline import BankAnswer, Step
 from payments.models import Payment, PaymentConfirmation, PaymentEvent
 from payments.states import PaymentStatus
+from payments.transfer import PAYMENTS
 
 _STEPS = {
     PaymentStatus.WAITING_FOR_FUNDS: "Ordered: waits until the balance covers it",
@@ -74,7 +75,7 @@ def detail(
         stop=stop if row.status in (PaymentStatus.CREATED, PaymentStatus.WAITING_FOR_FUNDS) else "",
         approval=approval_fact(approval),
         holder=row.recipient.account_holder_name,
-        steps=sorted(steps, key=lambda step: step.at),
+        steps=timeline.with_bank_notes(steps, row, PAYMENTS.expected_on),
         answer=answer,
         is_back=answer is not None,
         description=row.description,

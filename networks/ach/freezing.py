@@ -71,7 +71,9 @@ _FREEZE = """
 WITH waiting AS MATERIALIZED (
     SELECT id, originator_id, is_debit, sec, company_name, company_id, description, amount,
         routing_number, promised_on, missed, waits_for, purpose = 'verification' AS is_test,
-        account_fingerprint,
+        account_fingerprint, instruction_id, coalesce(first_number, id) AS number,
+        CASE WHEN %(next_same_day)s AND speed = 'same_day' AND amount <= %(same_day_max)s
+            THEN %(next_today)s::date ELSE %(next_tomorrow)s::date END AS next_date,
         %(window_same_day)s AND speed = 'same_day' AND amount <= %(same_day_max)s AS same_day
     FROM ach_achentry
     WHERE rail_id = %(rail)s AND status = 'waiting' AND created_at < %(frozen_from)s
@@ -168,9 +170,24 @@ WITH waiting AS MATERIALIZED (
     FROM placed JOIN batches USING (batch_number)
     WHERE entry.id = placed.id
 ), left_out AS (
-    UPDATE ach_achentry AS entry SET waits_for = judged.left_for
+    UPDATE ach_achentry AS entry
+    SET waits_for = judged.left_for, promised_on = greatest(entry.promised_on, judged.next_date)
     FROM judged
-    WHERE entry.id = judged.id AND judged.left_for <> '' AND judged.waits_for <> judged.left_for
+    WHERE entry.id = judged.id AND judged.left_for <> ''
+        AND (judged.waits_for <> judged.left_for OR entry.promised_on < judged.next_date)
+), told AS (
+    INSERT INTO ach_achevent (
+        rail_id, entry_id, instruction_id, kind, code, reason, amount, settlement_date,
+        trace_number, reference, occurred_at, due_at, acknowledged
+    )
+    SELECT %(rail)s, waiting.id, waiting.instruction_id, 'rescheduled', '', '', waiting.amount,
+        later.day, '', 'ACH' || lpad(waiting.number::text, 12, '0'), %(now)s, %(now)s, false
+    FROM waiting JOIN (
+        SELECT id, effective_date AS day FROM placed
+        UNION ALL SELECT id, next_date FROM judged WHERE left_for <> ''
+    ) AS later USING (id)
+    WHERE waiting.promised_on < later.day
+    ORDER BY waiting.id
 )
 SELECT (SELECT count(*) FROM waiting), (SELECT count(*) FROM placed),
     (SELECT coalesce(max(id), 0) FROM fitting WHERE NOT is_beyond),
@@ -367,6 +384,7 @@ def _values(
 ) -> dict[str, Any]:
     """What `_FREEZE` needs."""
     terms = version.parsed
+    after_it = schedule.next_window(terms, window.frozen_from)
     day = {
         "rail": version.rail_id,
         "day_start": calendar.opening_of_business(window.day) - timedelta(hours=8, minutes=30),
@@ -385,6 +403,9 @@ def _values(
         "today": schedule.effective_date(window, same_day=True),
         "tomorrow": schedule.effective_date(window, same_day=False),
         "window_same_day": window.same_day,
+        "next_today": schedule.effective_date(after_it, same_day=True),
+        "next_tomorrow": schedule.effective_date(after_it, same_day=False),
+        "next_same_day": after_it.same_day,
         "same_day_max": terms.same_day_max,
         "entry_max": terms.entry_max,
         "secs": arrays.texts(terms.secs),

@@ -12,7 +12,7 @@ from common.engine import arrays, sql
 _ACCEPT = """
 WITH taken AS (
     UPDATE ach_achentry SET status = 'accepted', accepted_at = %(now)s::timestamptz,
-        settlement_date = %(day)s::date,
+        settlement_date = %(day)s::date, promised_on = greatest(promised_on, %(day)s::date),
         final_due_at = CASE WHEN is_debit THEN %(debit_final)s::timestamptz
             ELSE %(credit_final)s::timestamptz END
     WHERE batch_id = %(batch)s AND status = 'sent'
@@ -33,6 +33,17 @@ WITH taken AS (
                 ELSE %(credit_final)s::timestamptz END, %(now)s::timestamptz))
     ) AS step (place, kind, at)
     ORDER BY taken.id, step.place
+), later AS (
+    INSERT INTO ach_achevent (
+        rail_id, entry_id, instruction_id, kind, code, reason, amount, settlement_date,
+        trace_number, reference, occurred_at, due_at, acknowledged
+    )
+    SELECT taken.rail_id, taken.id, taken.instruction_id, 'rescheduled', '', '', taken.amount,
+        %(day)s::date, taken.trace_number, 'ACH' || lpad(taken.number::text, 12, '0'),
+        %(now)s::timestamptz, %(now)s::timestamptz, false
+    FROM taken JOIN ach_achentry AS before USING (id)
+    WHERE before.promised_on < %(day)s::date
+    ORDER BY taken.id
 )
 SELECT count(*) FROM taken
 """
@@ -48,7 +59,7 @@ WITH ended AS (
 ), void AS (
     UPDATE ach_achevent AS event SET voided_at = %(now)s::timestamptz
     FROM ended
-    WHERE event.entry_id = ended.id AND event.kind IN ('settled', 'final')
+    WHERE event.entry_id = ended.id AND event.kind IN ('rescheduled', 'settled', 'final')
         AND NOT event.acknowledged AND event.voided_at IS NULL
 ), told AS (
     INSERT INTO ach_achevent (

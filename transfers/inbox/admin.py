@@ -33,6 +33,7 @@ _SAYS = MappingProxyType[str, str](
         EventKind.REJECTED: "Rejected: no money ever moved",
         EventKind.RETURNED: "Returned by the bank",
         EventKind.CORRECTED: "Corrected: the account's details are not quite these",
+        EventKind.RESCHEDULED: "Rescheduled: it leaves later than was said",
         EventKind.RETURN_DISHONORED: "Return dishonored: our bank does not accept the return",
         EventKind.RETURN_CONTESTED: "Return contested: the other bank stands by its return",
         EventKind.RECEIVED: "Received: a credit that nobody asked for",

@@ -36,6 +36,8 @@ REUSED_ID = "another message came under this id before"
 # The id of such a message is made of so many characters of its own id and of its digest.
 _ID_KEPT, _DIGEST_KEPT = 47, 16
 RETURN_CODE_LENGTH = 8  # as rows and accounts remember it; a rejection's may be longer
+# What is worth nothing without a day.
+_DATED = frozenset({EventKind.SETTLED, EventKind.RESCHEDULED})
 # Fields that came after digests.
 _LATER = ("settlement_date", "trace_number")
 
@@ -204,7 +206,7 @@ def _differs(row: InboundEvent, name: str, value: Any) -> bool:
         return True
     if name == "code" and row.kind != EventKind.REJECTED and len(str(value)) > RETURN_CODE_LENGTH:
         return True
-    if name == "settlement_date" and row.kind == EventKind.SETTLED and value is None:
+    if name == "settlement_date" and row.kind in _DATED and value is None:
         return True
     return name != "id" and hasattr(row, name) and getattr(row, name) != value
 

@@ -98,7 +98,13 @@ def look_again(row_ids: Sequence[str], *, now: datetime) -> int:
     )
 
 
-def failure_columns(event: InboundEvent, *, now: datetime) -> dict[str, object]:
+def columns_of(event: InboundEvent, *, now: datetime) -> dict[str, object]:
+    """The columns that a message fills besides the status."""
+    said: dict[str, object] = {"trace_number": event.trace_number} if event.trace_number else {}
+    return said | _failure(event, now=now)
+
+
+def _failure(event: InboundEvent, *, now: datetime) -> dict[str, object]:
     """The columns that a failing message fills, in the words of the return-code table."""
     if event.kind not in {EventKind.REJECTED, EventKind.RETURNED}:
         return {}

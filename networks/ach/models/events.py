@@ -18,13 +18,14 @@ EVENT_PREFIX = "ace_"
 
 class AchEventKind(models.TextChoices):
     ACCEPTED = "accepted"
+    RESCHEDULED = "rescheduled"
     SETTLED = "settled"
     FINAL = "final"
     REJECTED = "rejected"
     RETURNED = "returned"
     CORRECTED = "corrected"
-    RETURN_DISHONORED = "return_dishonored"
-    RETURN_CONTESTED = "return_contested"
+    RETURN_DISHONORED = "return_dishonored", "Return dishonored"
+    RETURN_CONTESTED = "return_contested", "Return contested"
     RECEIVED = "received"
 
 
@@ -71,8 +72,9 @@ class AchEvent(models.Model):
                 condition=Q(acknowledged=False) | Q(voided_at=None), name="ach_event_told_or_void"
             ),
             models.CheckConstraint(
-                condition=~Q(kind="settled") | Q(settlement_date__isnull=False),
-                name="ach_event_settled_is_dated",
+                condition=~Q(kind__in=("settled", "rescheduled"))
+                | Q(settlement_date__isnull=False),
+                name="ach_event_of_a_day_is_dated",
             ),
         )
         indexes = (
