@@ -80,7 +80,7 @@ def count(originator: Originator, *, now: datetime) -> Counted:
         sent_at__gte=since,
         created_at__gte=since - _WAITS_AT_MOST,
     )
-    back = Q(status=EntryStatus.RETURNED)
+    back = Q(status=EntryStatus.RETURNED) & ~Q(code=return_codes.TAKEN_BACK)
     found = debits.aggregate(
         debits=Count("pk"),
         unauthorized=Count("pk", filter=back & Q(code__in=_codes(Group.UNAUTHORIZED))),

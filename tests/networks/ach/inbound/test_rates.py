@@ -44,12 +44,13 @@ def judged(batch):
 class TestCounting:
     def test_is_by_the_day_on_which_a_debit_was_sent(self, batch):
         old = NOW - timedelta(days=61)
-        make_debits(batch, 7)
+        make_debits(batch, 5)
         make_debits(batch, 2, code="R10", first=100)
         make_debits(batch, 1, code="R02", first=200)
         make_debits(batch, 5, code="R10", first=300, sent_at=old, created_at=old)
         make_debits(batch, 5, first=400, is_debit=False, transaction_code=22)
         make_debits(batch, 3, first=500, status="rejected", code="R13", accepted_at=None)
+        make_debits(batch, 2, first=600, code="takeback")  # we took them back: no bank did
 
         counted = rates.count(Originator.objects.get(), now=NOW)
 
