@@ -48,7 +48,7 @@ SELECT originator.id, originator.debits_stopped_at IS NOT NULL AS stopped,
             AND entry.status IN ('frozen', 'sent', 'accepted')) END
 FROM ach_originator AS originator
 LEFT JOIN (ach_achbatch AS batch JOIN ach_outfile AS file ON file.id = batch.file_id
-        AND file.status NOT IN ('withdrawn', 'rejected')
+        AND file.kind = 'forward' AND file.status NOT IN ('withdrawn', 'rejected')
         AND file.cutoff_at >= %(day_start)s AND file.cutoff_at < %(day_end)s)
     ON batch.originator_id = originator.id AND batch.status <> 'rejected' AND NOT batch.is_offset
 WHERE originator.rail_id = %(rail)s
@@ -57,20 +57,23 @@ GROUP BY originator.id
 _DAY_TOTAL = """
 SELECT coalesce(sum(batch.debit_total + batch.credit_total), 0)
 FROM ach_achbatch AS batch JOIN ach_outfile AS file ON file.id = batch.file_id
-WHERE file.rail_id = %(rail)s AND file.status NOT IN ('withdrawn', 'rejected')
+WHERE file.rail_id = %(rail)s AND file.kind = 'forward'
+    AND file.status NOT IN ('withdrawn', 'rejected')
     AND file.cutoff_at >= %(day_start)s AND file.cutoff_at < %(day_end)s
     AND batch.status <> 'rejected' AND NOT batch.is_offset
 """
 
 # The limits are judged one after the other, each among those that the one before let pass: an entry
 # that alone has no room leaves it to later ones, and among the others the oldest go first. Tests of
-# accounts pass all of them, because their credits and debits go together. In the end the file is
+# accounts pass all of them, because their credits and debits go together, and so do reversals,
+# because they are too late after some days (`taking.NEVER_STOPPED`). In the end the file is
 # full at the first entry that its own ceilings do not hold; the rest of a test that it would part
 # goes with the next file, too.
 _FREEZE = """
 WITH waiting AS MATERIALIZED (
     SELECT id, originator_id, is_debit, sec, company_name, company_id, description, amount,
         routing_number, promised_on, missed, waits_for, purpose = 'verification' AS is_test,
+        purpose IN ('verification', 'reversal') AS is_free,
         account_fingerprint, instruction_id, coalesce(first_number, id) AS number,
         CASE WHEN %(next_same_day)s AND speed = 'same_day' AND amount <= %(same_day_max)s
             THEN %(next_today)s::date ELSE %(next_tomorrow)s::date END AS next_date,
@@ -82,32 +85,33 @@ WITH waiting AS MATERIALIZED (
     FOR NO KEY UPDATE SKIP LOCKED
 ), roomy AS (
     SELECT waiting.*, room.stopped, room.exposure,
-        CASE WHEN waiting.is_debit THEN room.debit ELSE room.credit END AS daily
+        CASE WHEN waiting.is_debit THEN room.debit ELSE room.credit END AS daily,
+        CASE WHEN amount > %(entry_max)s THEN 'entry_limit'
+            WHEN sec <> ALL(%(secs)s::text::text[]) THEN 'sec_not_allowed'
+            WHEN is_free THEN ''
+            WHEN room.stopped AND is_debit THEN 'debits_stopped'
+            ELSE '' END AS reason_first
     FROM waiting JOIN unnest(
         %(originators)s::text::text[], %(stopped)s::text::boolean[], %(debits)s::text::bigint[],
         %(credits)s::text::bigint[], %(exposures)s::text::bigint[]
     ) AS room (id, stopped, debit, credit, exposure) ON room.id = waiting.originator_id
 ), by_day AS (
     SELECT *, CASE
-        WHEN amount > %(entry_max)s THEN 'entry_limit'
-        WHEN sec <> ALL(%(secs)s::text::text[]) THEN 'sec_not_allowed'
-        WHEN is_test THEN ''
-        WHEN stopped AND is_debit THEN 'debits_stopped'
-        WHEN amount > daily OR
-            sum(amount) FILTER (WHERE amount <= daily AND NOT (stopped AND is_debit))
+        WHEN reason_first <> '' OR is_free THEN reason_first
+        WHEN amount > daily OR sum(amount) FILTER (WHERE reason_first = '' AND amount <= daily)
             OVER (PARTITION BY originator_id, is_debit ORDER BY id) > daily THEN 'daily_limit'
         ELSE '' END AS reason
     FROM roomy
 ), by_exposure AS (
     SELECT *, CASE
-        WHEN reason <> '' OR is_test THEN reason
+        WHEN reason <> '' OR is_free THEN reason
         WHEN amount > exposure OR sum(amount) FILTER (WHERE reason = '' AND amount <= exposure)
             OVER (PARTITION BY originator_id ORDER BY id) > exposure THEN 'exposure'
         ELSE '' END AS reason_then
     FROM by_day
 ), by_rail AS (
     SELECT *, CASE
-        WHEN reason_then <> '' OR is_test THEN reason_then
+        WHEN reason_then <> '' OR is_free THEN reason_then
         WHEN amount > %(day_room)s OR
             sum(amount) FILTER (WHERE reason_then = '' AND amount <= %(day_room)s)
             OVER (ORDER BY id) > %(day_room)s THEN 'rail_limit'

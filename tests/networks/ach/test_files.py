@@ -291,6 +291,30 @@ class TestLimits:
 
         assert statuses() == [("frozen", ""), ("waiting", "entry_limit")]
 
+    def test_of_an_entry_leave_its_room_to_the_others(self):
+        Originator.objects.update(daily_debit_max=3_000)
+        take(instruction(amount=2_500), instruction(amount=1_000))
+        make_rail(entry_max=2_000)
+        freeze()
+
+        assert statuses() == [("frozen", ""), ("waiting", "entry_limit")]
+
+    def test_do_not_keep_reversals_which_would_be_too_late(self):
+        (paid,) = take(credit(amount=1_000))
+        freeze()
+        AchEntry.objects.update(status="sent")
+        AchEntry.objects.update(status="accepted", accepted_at=FREEZE)
+        Originator.objects.update(
+            daily_debit_max=0, exposure_max=0, debits_stopped_at=NOON, debits_stopped_why="Returns"
+        )
+        (back,) = take(
+            instruction(amount=1_000, purpose=Purpose.REVERSAL, original_id=paid.instruction_id)
+        )
+        freeze(FREEZE + timedelta(days=1))
+
+        back.refresh_from_db()
+        assert (back.status, back.waits_for) == ("frozen", "")
+
     def test_keep_debits_waiting_once_they_are_stopped(self):
         take(instruction(), credit())
         Originator.objects.update(debits_stopped_at=NOON, debits_stopped_why="Returns")
