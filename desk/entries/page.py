@@ -15,8 +15,7 @@ from desk.entries.reversals import ReversalLine
 from desk.exceptions.codes import CHANGES
 from desk.files.lines import WAITS_FOR
 from networks import return_codes
-from networks.ach import redacting
-from networks.ach.inbound import returns
+from networks.ach import following, redacting
 from networks.ach.models import AchEntry, AchEvent, InRecord
 from networks.ach.models.inbound import RecordKind
 from networks.ach.states import EntryStatus
@@ -122,7 +121,7 @@ def entry_page(instruction_id: str) -> EntryPage:
         told=[(event, _TOLD[event.kind]) for event in events],
         reversals=taken_back,
         may_be_taken_out=status == EntryStatus.FROZEN,
-        may_be_reversed=status in returns.ON_ITS_WAY
+        may_be_reversed=status in following.REVERSIBLE
         and entry.purpose != Purpose.REVERSAL
         and not any(line.is_live for line in taken_back),
     )

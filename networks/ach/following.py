@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from networks.ach.inbound import deadlines
+from networks.ach.inbound.returns import ON_ITS_WAY
 from networks.ach.models import AchEntry, Correction
 from networks.ach.states import CorrectionStatus, EntryStatus
 from networks.base import Purpose
 
 RETRIED = frozenset(("R01", "R09"))
-_AT_THE_BANK = frozenset((EntryStatus.SENT, EntryStatus.ACCEPTED, EntryStatus.FINAL))
+# Before the bank has accepted an entry it may reject its file, and another entry takes its place.
+REVERSIBLE = frozenset((EntryStatus.ACCEPTED, EntryStatus.FINAL))
 # A follower in one of these moved nothing, and never will.
 _NEVER_MOVED = (EntryStatus.REJECTED, EntryStatus.WITHDRAWN, EntryStatus.REQUEUED)
 
@@ -61,8 +63,7 @@ def require_reversal(
     """
     if original.purpose in {Purpose.REVERSAL, Purpose.VERIFICATION}:
         raise NotAllowed("reversal_not_possible", "such an entry is not reversed")
-    if original.status not in _AT_THE_BANK:
-        raise NotAllowed("reversal_not_possible", f"the entry is {original.status}")
+    require_reversible(original)
     if _followers(original, Purpose.REVERSAL):
         raise NotAllowed("reversed_before", "the entry has a reversal already")
     if not now - deadlines.REVERSAL_AFTER_DISCOVERY <= discovered_at <= now:
@@ -73,8 +74,16 @@ def require_reversal(
         raise NotAllowed("reversal_too_late", f"it settled more than {days} banking days before")
 
 
+def require_reversible(original: AchEntry) -> None:
+    """Refuse to take back what the bank may not have, or what came back. Raises NotAllowed."""
+    if original.status == EntryStatus.SENT:
+        raise NotAllowed("reversal_too_early", "the bank has not accepted the entry yet")
+    if original.status not in REVERSIBLE:
+        raise NotAllowed("reversal_not_possible", f"the entry is {original.status}")
+
+
 def _require_short_of_funds(entry: AchEntry) -> None:
-    if entry.status in _AT_THE_BANK or entry.status in {EntryStatus.WAITING, EntryStatus.FROZEN}:
+    if entry.status in ON_ITS_WAY or entry.status in {EntryStatus.WAITING, EntryStatus.FROZEN}:
         raise NotAllowed("retry_on_its_way", "the entry or a retry of it has not come back")
     if entry.status != EntryStatus.RETURNED or entry.code not in RETRIED:
         codes = " or ".join(sorted(RETRIED))

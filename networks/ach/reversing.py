@@ -108,7 +108,7 @@ def run(*, now: datetime) -> int:
         if sent is None:
             send(reversal, now=now)
         else:
-            ended += _settle(reversal.pk, sent, now)
+            ended += _settle(reversal.pk, sent.pk, now)
     return ended
 
 
@@ -167,7 +167,7 @@ def _instruction(reversal: AchReversal) -> Instruction:
 
 
 @transaction.atomic
-def _settle(reversal_id: str, sent: AchEntry, now: datetime) -> bool:
+def _settle(reversal_id: str, sent_id: int, now: datetime) -> bool:
     """Whether the reversal ended now."""
     rows = AchReversal.objects.select_for_update(no_key=True).filter(
         pk=reversal_id, status=ReversalStatus.APPROVED
@@ -175,19 +175,25 @@ def _settle(reversal_id: str, sent: AchEntry, now: datetime) -> bool:
     reversal = rows.first()
     if reversal is None:
         return False
+    # Both locked: what comes back meanwhile waits for what is decided here.
+    entries = returns.lock([sent_id, reversal.entry_id])
+    sent, original = entries[sent_id], entries[reversal.entry_id]
     if sent.status in _OVER:
-        REVERSAL_STATES.advance(
-            reversal, ReversalStatus.FAILED, refusal=f"{sent.status} {sent.code}".strip()
-        )
+        REVERSAL_STATES.advance(reversal, ReversalStatus.FAILED, refusal=_why_over(sent))
         return True
     has_moved = EntryStatus.FINAL if sent.is_debit else EntryStatus.ACCEPTED
     if sent.status not in {has_moved, EntryStatus.FINAL}:
         return False
-    original = returns.lock([reversal.entry_id])[reversal.entry_id]
     if original.status in returns.ON_ITS_WAY:
         _turn_back(original, now)
     REVERSAL_STATES.advance(reversal, ReversalStatus.DONE, effective_at=now)
     return True
+
+
+def _why_over(sent: AchEntry) -> str:
+    if sent.status == EntryStatus.WITHDRAWN:
+        return "not sent: the original came back by itself"
+    return f"{sent.status} {sent.code}".strip()
 
 
 def _turn_back(original: AchEntry, now: datetime) -> None:

@@ -43,6 +43,9 @@ _CODES = {
 }
 _PAYMENT_TYPES = {Authorization.WEB_SINGLE: "S", Authorization.WEB_RECURRING: "R"}
 _FOLLOWING = {Purpose.RETRY, Purpose.REVERSAL}
+# A test of an account goes as a whole, and a reversal in its time or never: no limit of an
+# originator or of the rail's day keeps them, here or at the freeze.
+NEVER_STOPPED = {Purpose.VERIFICATION, Purpose.REVERSAL}
 
 _FOUND = """
 SELECT instruction_id, rail_id, terms_digest, coalesce(first_number, id)
@@ -275,14 +278,18 @@ class Judge:
         is_turned = instruction.purpose == Purpose.REVERSAL
         if (original.is_debit == is_debit) == is_turned:
             raise Refused("original_differs", "the direction does not fit the original")
-        if instruction.purpose == Purpose.RETRY:
-            self._require_retry(instruction)
+        self._require_allowed(instruction)
         return original
 
-    def _require_retry(self, instruction: Instruction) -> None:
+    def _require_allowed(self, instruction: Instruction) -> None:
+        """Ask the rules about a locked original: it may have come back since somebody decided."""
+        row = self._original_rows[instruction.original_id]
         try:
+            if instruction.purpose == Purpose.REVERSAL:
+                following.require_reversible(row)
+                return
             following.require_retry(
-                self._original_rows[instruction.original_id],
+                row,
                 account_fingerprint=accounts.fingerprint(instruction.account.account_number),
                 settles=date.fromisoformat(self._days[False]),
             )
@@ -295,7 +302,7 @@ class Judge:
         found = self._originators.get(instruction.tenant_id) or self._originators.get("")
         if found is None:
             raise Refused("no_originator", "nobody originates for this tenant")
-        if is_debit and found.debits_stopped_at and instruction.purpose != Purpose.REVERSAL:
+        if is_debit and found.debits_stopped_at and instruction.purpose not in NEVER_STOPPED:
             raise Refused("debits_stopped", found.debits_stopped_why)
         return found
 

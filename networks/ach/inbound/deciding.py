@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.db import transaction
 
 from common.errors import StaffRefusal
-from networks.ach.inbound import changes, deadlines, rates, returns
+from networks.ach.inbound import changes, deadlines, rates, returns, taken_back
 from networks.ach.inbound.deadlines import eastern_day
 from networks.ach.models import AchReply, Correction, InFile, InRecord
 from networks.ach.models.inbound import RecordKind
@@ -121,6 +121,8 @@ def return_entry(*, record_id: int, entry_id: int, staff: str, why: str, now: da
         raise NotPossible("There is no such entry.")
     if entry.status not in returns.ON_ITS_WAY:
         raise NotPossible(f"The entry is {entry.status} and cannot come back.")
+    if taken_back.stop([entry.pk], now=now):
+        raise NotPossible("A reversal of the entry is on its way.")
     is_return = record.kind == RecordKind.RETURN
     returns.send_back([(record, entry)], now=now, code="" if is_return else record.reason_code)
     RECORD_STATES.advance(record, RecordStatus.APPLIED, entry=entry, **_decision(staff, why, now))

@@ -12,7 +12,7 @@ from datetime import date, datetime
 
 from common.engine.lookups import one_of
 from networks import return_codes
-from networks.ach.inbound import deadlines, matching
+from networks.ach.inbound import deadlines, matching, taken_back
 from networks.ach.inbound.outcomes import Outcome, applied, review
 from networks.ach.models import AchEntry, AchEvent, InRecord
 from networks.ach.models.events import AchEventKind
@@ -23,6 +23,8 @@ _REASON_LENGTH = 300
 ON_ITS_WAY = frozenset((EntryStatus.SENT, EntryStatus.ACCEPTED, EntryStatus.FINAL))
 _SETTLEMENT = (AchEventKind.SETTLED, AchEventKind.FINAL)
 _UNKNOWN = "a return code that is not in the rules we know"
+_SECOND = "this entry came back before: if money moved twice, dishonor it as a duplicate (R67)"
+_REVERSED = "we took this entry back before: if money moved twice, dishonor it (R62)"
 
 
 def apply(records: Sequence[InRecord], *, rail_id: str, day: date, now: datetime) -> list[Outcome]:
@@ -33,6 +35,7 @@ def apply(records: Sequence[InRecord], *, rail_id: str, day: date, now: datetime
         matching.match(record, found.get(record.original_trace, ()), day=day) for record in records
     ]
     entries = lock({match.entry_id for match in matches if match.entry_id is not None})
+    questions = _questions(entries, now)
     outcomes: list[Outcome] = []
     back: list[tuple[InRecord, AchEntry]] = []
     for record, match in zip(records, matches, strict=True):
@@ -40,7 +43,7 @@ def apply(records: Sequence[InRecord], *, rail_id: str, day: date, now: datetime
         if entry is None:
             outcomes.append(review(record, match.why_not, day=day))
             continue
-        outcome, comes_back = _judge(record, entry, day)
+        outcome, comes_back = _judge(record, entry, day, questions.get(entry.pk, ""))
         outcomes.append(outcome)
         if comes_back:
             entry.status = EntryStatus.RETURNED
@@ -82,16 +85,28 @@ def void_settlement(entry_ids: Iterable[int], *, now: datetime) -> None:
     untold.update(voided_at=now)
 
 
-def _judge(record: InRecord, entry: AchEntry, day: date) -> tuple[Outcome, bool]:
+def _questions(entries: Mapping[int, AchEntry], now: datetime) -> dict[int, str]:
+    """Why a return of some of these locked entries is a person's matter, by entry."""
+    back = [entry for entry in entries.values() if entry.status in ON_ITS_WAY]
+    if not back:
+        return {}
+    questions = dict.fromkeys(taken_back.effective(back), taken_back.CAME_BACK)
+    left = taken_back.stop([entry.pk for entry in back], now=now)
+    return questions | dict.fromkeys(left, taken_back.ON_ITS_WAY)
+
+
+def _judge(record: InRecord, entry: AchEntry, day: date, question: str) -> tuple[Outcome, bool]:
     """What becomes of a return of this entry, and whether the entry comes back by it."""
     if entry.status == EntryStatus.RETURNED:
-        note = "this entry came back before: if money moved twice, dishonor it as a duplicate (R67)"
+        note = _REVERSED if entry.code == return_codes.TAKEN_BACK else _SECOND
         return review(record, note, day=day, entry_id=entry.pk), False
     if entry.status == EntryStatus.REJECTED:
         return _of_rejected(record, entry, day), False
     if entry.status not in ON_ITS_WAY:
         note = "the entry with this trace number is not on its way"
         return review(record, note, day=day, entry_id=entry.pk), False
+    if question:
+        return review(record, question, day=day, entry_id=entry.pk), False
     if not ENTRY_STATES.allows(entry.status, EntryStatus.RETURNED):
         raise RuntimeError(f"an entry that is {entry.status} cannot come back")
     came = record.settlement_day or day

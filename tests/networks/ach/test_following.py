@@ -139,9 +139,13 @@ def reverse(original, *, hours=1, settles=SOON):
 
 
 class TestAReversal:
-    @pytest.mark.parametrize("status", ["sent", "accepted", "final"])
+    @pytest.mark.parametrize("status", ["accepted", "final"])
     def test_takes_back_what_the_bank_has(self, batch, status):
         reverse(make_entry(batch, status=status))
+
+    def test_waits_until_the_bank_has_accepted_it(self, batch):
+        sent = make_entry(batch, status="sent", accepted_at=None)
+        assert refusal(reverse, sent) == "reversal_too_early"
 
     def test_does_not_take_back_what_came_back_or_never_left(self, batch, bounced):
         assert refusal(reverse, bounced) == "reversal_not_possible"

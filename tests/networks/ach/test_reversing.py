@@ -7,7 +7,9 @@ from datetime import timedelta
 import pytest
 
 from networks.ach import reversing
-from networks.ach.models import AchEntry, AchReversal
+from networks.ach.inbound import deciding
+from networks.ach.inbound.deciding import NotPossible
+from networks.ach.models import AchEntry, AchReversal, InRecord
 from networks.ach.models.reversals import ReversalReason
 from networks.ach.reversing import ReversalRefused
 from tests.networks.ach.inbound.builders import (
@@ -136,6 +138,25 @@ class TestTwoPeople:
 
         assert not AchReversal.objects.exists()
 
+    def test_wait_until_the_bank_has_accepted_the_entry(self, entry):
+        sent = make_entry(make_batch(entry.batch.file.rail), 2, status="sent", accepted_at=None)
+
+        with pytest.raises(ReversalRefused, match="not accepted"):
+            propose(sent)
+
+    def test_send_nothing_for_an_entry_that_came_back_since(self, entry):
+        reversal = propose(entry)
+        take(answer_file(answer_batch(*returned(entry))))
+        AchReversal.objects.filter(pk=reversal.pk).update(
+            status="approved", decided_by="bo", decided_at=NOW
+        )
+
+        assert reversing.run(now=NOW) == 0
+
+        reversal.refresh_from_db()
+        assert (reversal.status, reversal.refusal) == ("failed", "the entry is returned")
+        assert not AchEntry.objects.filter(purpose="reversal").exists()
+
     def test_send_it_once_whoever_dies(self, entry):
         reversal = approve(entry)
 
@@ -187,16 +208,56 @@ class TestItsEffect:
         assert (reversal.status, reversal.refusal) == ("failed", "returned R01")
         assert told(payment) == [("settled", ""), ("final", "")]
 
-    def test_of_an_original_that_came_back_meanwhile_is_none_twice(self, batch, entry):
+    def test_is_none_when_the_original_comes_back_before_it_is_in_a_file(self, entry):
         reversal = approve(entry)
-        take(answer_file(answer_batch(*returned(entry))))
-        move(sent_for(reversal), "accepted", make_batch(batch.file.rail))
 
-        reversing.run(now=NOW)
+        take(answer_file(answer_batch(*returned(entry))))
 
         assert told(entry) == [("returned", "R01")]
+        assert sent_for(reversal).status == "withdrawn"
+        assert reversing.run(now=NOW) == 1
+        reversal.refresh_from_db()
+        assert (reversal.status, reversal.refusal) == (
+            "failed",
+            "not sent: the original came back by itself",
+        )
+
+    def test_on_its_way_makes_a_return_of_the_original_a_question(self, batch, entry):
+        reversal = approve(entry)
+        move(sent_for(reversal), "sent", make_batch(batch.file.rail))
+
+        file = take(answer_file(answer_batch(*returned(entry))))
+
+        ((_, status, note),) = records(file)
+        assert (status, "R62" in note) == ("review", True)
+        assert told(entry) == [("settled", ""), ("final", "")]
+        record = InRecord.objects.get(file=file)
+        with pytest.raises(NotPossible, match="on its way"):
+            deciding.return_entry(
+                record_id=record.pk, entry_id=entry.pk, staff="cy", why="so", now=NOW
+            )
+        AchEntry.objects.filter(purpose="reversal").update(status="accepted", accepted_at=NOW)
+        reversing.run(now=NOW)
+        assert told(entry) == [("returned", "takeback")]
         reversal.refresh_from_db()
         assert reversal.status == "done"
+
+    def test_is_a_question_when_the_reversal_comes_back_after_it(self, batch, entry):
+        reversal = approve(entry)
+        move(sent_for(reversal), "accepted", make_batch(batch.file.rail))
+        reversing.run(now=NOW)
+        sent = sent_for(reversal)
+
+        file = take(
+            answer_file(answer_batch(*returned(sent, "R03"), service_class="220", settlement="331"))
+        )
+
+        ((_, status, note),) = records(file)
+        assert (status, "settle with the tenant" in note) == ("review", True)
+        assert told(entry) == [("returned", "takeback")]
+        record = InRecord.objects.get(file=file)
+        deciding.return_entry(record_id=record.pk, entry_id=sent.pk, staff="cy", why="so", now=NOW)
+        assert sent_for(reversal).status == "returned"
 
     def test_makes_a_return_of_the_original_a_question(self, batch, entry):
         reversal = approve(entry)

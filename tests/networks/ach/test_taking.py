@@ -139,6 +139,9 @@ class TestFollowing:
     def test_a_reversal_of_a_web_debit_is_a_web_credit(self):
         first = instruction(id="a", account=PERSON, authorization=Authorization.WEB_SINGLE)
         take(first)
+        freezing.freeze_due(RAIL, now=FREEZE)
+        AchEntry.objects.update(status="sent")
+        AchEntry.objects.update(status="accepted", accepted_at=FREEZE)
 
         (row,) = take(
             replace(
@@ -225,6 +228,13 @@ class TestRefusal:
         debits = answer(instruction(), credit)
 
         assert (debits[0], type(debits[1])) == ("debits_stopped", Accepted)
+
+    def test_of_debits_that_are_stopped_but_those_that_end_a_test_of_an_account(self):
+        Originator.objects.update(debits_stopped_at=NOON, debits_stopped_why="Too many returns")
+
+        (entry,) = take(instruction(purpose=Purpose.VERIFICATION, amount=7))
+
+        assert (entry.status, entry.description) == ("waiting", "ACCTVERIFY")
 
     def test_of_a_class_that_the_bank_does_not_take(self):
         make_rail(secs=("PPD", "WEB"))
