@@ -116,9 +116,7 @@ class Mortal:
     def _works(self, now: datetime) -> Mapping[str, Callable[[], Any]]:
         """Each kind of work, in the order of a day."""
         return {
-            "submit": lambda: [
-                submission.submit_due(each, now=now) for each in (FUNDING, PAYMENTS)
-            ],
+            "submit": lambda: _submit(now),
             "freeze": lambda: freezing.freeze_due(RAIL, now=now),
             "build": lambda: _all(lambda: building.build_next(RAIL, now=now)),
             "release": lambda: _release(now),
@@ -126,7 +124,7 @@ class Mortal:
             "fetch": lambda: self._fetch(now),
             "read": lambda: reading.read_due(now=now),
             "finish": lambda: acknowledging.finish_final(now=now),
-            "apply": lambda: [messages.process(each, now=now) for each in (FUNDING, PAYMENTS)],
+            "apply": lambda: _apply(now),
         }
 
     def _send(self, now: datetime) -> None:
@@ -139,6 +137,16 @@ class Mortal:
         client.call(self.home, "scan")
         with connected(self.settings) as line:
             fetching.fetch(line, rail_id=RAIL, folders=Folders(), now=now, failures=(SftpError,))
+
+
+def _submit(now: datetime) -> None:
+    submission.submit_due(FUNDING, now=now)
+    submission.submit_due(PAYMENTS, now=now)
+
+
+def _apply(now: datetime) -> None:
+    messages.process(FUNDING, now=now)
+    messages.process(PAYMENTS, now=now)
 
 
 def _all(do: Callable[[], Any]) -> None:
