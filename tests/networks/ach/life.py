@@ -60,7 +60,15 @@ def release(file: OutFile, now: datetime) -> None:
 
 
 def assert_each_went_once(folder: Folder) -> None:
-    """The bank's files hold our entries, each once, under its trace and for its amount."""
+    """The bank's files hold our entries, each once, as `assert_same` says; each is of an account of
+    its own."""
+    numbers = assert_same(folder)
+    assert len(set(numbers)) == len(numbers)
+
+
+def assert_same(folder: Folder) -> list[str]:
+    """The bank's files hold exactly the entries that are ours, under their traces and for their
+    amounts. Gives their account numbers."""
     at_bank = [
         (item.record.trace_number, item.record.dfi_account_number, item.record.amount)
         for content in folder.content()
@@ -72,4 +80,4 @@ def assert_each_went_once(folder: Folder) -> None:
         for row in AchEntry.objects.exclude(status__in=("waiting", "withdrawn"))
     ]
     assert sorted(at_bank) == sorted(ours)
-    assert len({number for _, number, _ in at_bank}) == len(at_bank)
+    return [number for _, number, _ in at_bank]
