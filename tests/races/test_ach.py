@@ -3,9 +3,11 @@ back or hold."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from threading import Event
 
 import pytest
 
@@ -124,6 +126,23 @@ def test_of_several_second_releasers_one_releases(round_):
 
 
 @rounds(4)
+def test_of_several_first_releasers_one_is_the_first(round_):
+    (file,) = make_files(1)
+
+    outcomes = race(
+        lambda worker: releasing.release_first(
+            file.pk, by=f"person{worker}@ballast.example", now=FREEZE
+        )
+    )
+
+    refused = errors(outcomes)
+    assert {type(each) for each in refused} == {FileInAnotherStatus}
+    assert len(refused) == WORKERS - 1
+    (first,) = (each for each in outcomes if each not in refused)
+    assert OutFile.objects.get().first_released_by == first.first_released_by
+
+
+@rounds(4)
 def test_a_release_and_a_hold_agree(round_):
     (file,) = make_files(1)
     releasing.release_first(file.pk, by="first@ballast.example", now=FREEZE)
@@ -133,9 +152,12 @@ def test_a_release_and_a_hold_agree(round_):
             return releasing.hold(file.pk, by="eve@ballast.example", why="Stop", now=FREEZE)
         return releasing.release(file.pk, by="bob@ballast.example", total=1_234, now=FREEZE)
 
-    race(work)
+    outcomes = race(work)
 
-    # Whichever was first, somebody held it at last.
+    # One of each gets through at most, and whichever was first, somebody held it at last.
+    assert {type(each) for each in errors(outcomes)} == {FileInAnotherStatus}
+    assert len(errors(outcomes[::2])) >= WORKERS // 2 - 1
+    assert len(errors(outcomes[1::2])) == WORKERS // 2 - 1
     assert OutFile.objects.get().status == "held"
 
 
@@ -143,13 +165,16 @@ def test_a_release_and_a_hold_agree(round_):
 def test_senders_and_holders_agree(round_, tmp_path):
     make_rail(dual_release=False)
     (file,) = make_files(1)
-    folder = Folder(tmp_path)
+    is_going = Event()
+    folder = Folder(tmp_path, fails=lambda step: is_going.set() or time.sleep(0.05))
 
     def work(worker):
         with database_clock.at(FREEZE):
-            if worker % 3 == 0:
-                return releasing.hold(file.pk, by="eve@ballast.example", why="x", now=FREEZE)
-            return send_next(RAIL, folder, now=FREEZE)
+            if worker % 3:
+                return send_next(RAIL, folder, now=FREEZE)
+            if worker or round_ % 2:  # one of them comes while a worker sends, or was too late
+                is_going.wait(2)
+            return releasing.hold(file.pk, by="eve@ballast.example", why="x", now=FREEZE)
 
     outcomes = race(work)
 
