@@ -64,7 +64,6 @@ def store_due(*, now: datetime) -> int:
     for whom no network debits accounts wait until one does.
     """
     registry.look_again()  # nothing leaves by a route that was just closed
-    registry.look_again()  # nothing is stored for a route that was just closed
     claimed, since = 0, time.monotonic()
     while rows := leases.claim(_due(), now=now, limit=BATCH, since=since):
         for verification in rows:

@@ -166,7 +166,13 @@ def test_senders_and_holders_agree(round_, tmp_path):
     make_rail(dual_release=False)
     (file,) = make_files(1)
     is_going = Event()
-    folder = Folder(tmp_path, fails=lambda step: is_going.set() or time.sleep(0.05))
+
+    def slowly(step):
+        if step == "noted":
+            is_going.set()
+        time.sleep(0.05)
+
+    folder = Folder(tmp_path, fails=slowly)
 
     def work(worker):
         with database_clock.at(FREEZE):
