@@ -102,7 +102,10 @@ def _is_open_return(row: InRecord) -> bool:
 
 
 def _can_be_dishonored(row: InRecord) -> bool:
-    return row.kind in _RETURNS and (_is_open(row) or row.may_dishonor)
+    """A return that was applied in time may still be wrong (R61, R69) or not agreed to (R70)."""
+    if row.kind not in _RETURNS or row.status == RecordStatus.RESOLVED:
+        return False
+    return not any(reply.is_live for reply in AchReply.objects.filter(record=row))
 
 
 def _can_be_applied(row: InRecord) -> bool:

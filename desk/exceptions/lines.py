@@ -20,7 +20,7 @@ SHOWN = 50
 PAGES_MAX = 10
 COUNTED_MAX = 1_000
 SOON = timedelta(days=1)
-_LATE_RETURN = "Dishonor it with R68, or let it stand"
+_LATE_RETURN = "Dishonor it, or let it stand"
 _DO = {
     RecordKind.RETURN: "Match it to an entry, dishonor it, or resolve it",
     RecordKind.NOC: "Apply it, or refuse it with C61 to C69",
@@ -119,11 +119,11 @@ def _records(now: datetime, most: int) -> Iterator[ExceptionLine]:
     rows = InRecord.objects.order_by("due_on", "pk")
     late = rows.filter(~Q(status=RecordStatus.REVIEW), may_dishonor=True)[:most]
     for row in [*rows.filter(status=RecordStatus.REVIEW)[:most], *late]:
-        is_late = row.may_dishonor and row.status != RecordStatus.REVIEW
+        is_open = row.status == RecordStatus.REVIEW
         title = record_title(row)
         yield _line(
-            f"Late: {title}" if is_late else title,
-            row.note or ("It came after its time" if is_late else ""),
+            title if is_open or row.note else f"Late: {title}",
+            row.note or ("" if is_open else "It came after its time"),
             row.amount or None,
             row.rail_id,
             reverse("desk:exception_record", args=[row.pk]),

@@ -58,7 +58,7 @@ def record(request: HttpRequest, record_id: int) -> HttpResponse:
         candidates=_candidates(row),
         correction=correction,
         change=_change(correction),
-        replies=AchReply.objects.filter(record=row).order_by("decided_at")[:CANDIDATES_SHOWN],
+        replies=_replies(row),
         decided_by=doers.names_of([row.decided_by]).get(row.decided_by, ""),
         actions=_possible(acts.RECORD_ACTIONS, row),
     )
@@ -195,6 +195,12 @@ def _candidates(row: InRecord) -> list[AchEntry]:
         return []
     found = AchEntry.objects.filter(rail_id=row.rail_id, trace_number=row.original_trace)
     return list(found.order_by("-pk")[:CANDIDATES_SHOWN])
+
+
+def _replies(row: InRecord) -> list[AchReply]:
+    """Our answers to a record, oldest first."""
+    rows = AchReply.objects.filter(record=row).select_related("batch__file")
+    return list(rows.order_by("decided_at")[:CANDIDATES_SHOWN])
 
 
 def _change(correction: Correction | None) -> list[tuple[str, str, str]]:

@@ -49,11 +49,17 @@ def assign(*, rail: str, tenant_id: str, company: Company, now: datetime) -> Ori
 
 @transaction.atomic
 def end(*, originator_id: str, now: datetime) -> Originator:
-    """Take nothing more in this name. Entries that were taken go out. Raises OriginatorRefused."""
+    """Take nothing more in this name. Entries that were taken go out.
+
+    Raises OriginatorRefused, also while its debits are stopped: another one for the same tenant
+    would begin without the stop.
+    """
     rows = Originator.objects.select_for_update(no_key=True)
     found = rows.filter(pk=originator_id, ended_at=None).first()
     if found is None:
         raise OriginatorRefused("This originator has ended.")
+    if found.debits_stopped_at is not None:
+        raise OriginatorRefused("Its debits are stopped: decide about that first.")
     found.ended_at = now
     found.save(update_fields=("ended_at",))
     return found

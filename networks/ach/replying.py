@@ -12,6 +12,7 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
+from django.db.models import F
 
 from networks import return_codes
 from networks.ach import freezing, rails, schedule
@@ -20,13 +21,14 @@ from networks.ach.models import (
     AchBatch,
     AchEvent,
     AchReply,
+    Correction,
     InRecord,
     Originator,
     OutFile,
     RailVersion,
 )
 from networks.ach.models.events import AchEventKind
-from networks.ach.models.replies import ReplyKind
+from networks.ach.models.replies import TAKEN_APART, ReplyKind
 from networks.ach.nacha import codes, layout
 from networks.ach.nacha.entries import check_digit
 from networks.ach.nacha.items import parse
@@ -38,9 +40,11 @@ from networks.ach.nacha.records import (
 )
 from networks.ach.schedule import Window
 from networks.ach.states import (
+    CORRECTION_STATES,
+    RECORD_STATES,
     REPLY_STATES,
+    CorrectionStatus,
     FileKind,
-    FileStatus,
     RecordStatus,
     ReplyStatus,
 )
@@ -51,7 +55,7 @@ REPLIES_TOGETHER = 500
 _ENTRY_AND_ADDENDA = 2
 _DESCRIPTION = "RETURN"  # where we do not know what the entry said
 _HASH_MODULUS = 10**10
-_TAKEN_APART = (FileStatus.WITHDRAWN, FileStatus.REJECTED)
+_CAME_TO_NOTHING = "our answer was rejected or taken back: decide about the return again"
 
 
 def freeze_due(rail: str, *, now: datetime) -> list[str]:
@@ -76,6 +80,25 @@ def entries(batch: AchBatch) -> Iterator[Entry]:
         yield _entry(reply)
 
 
+def give_back(reply: AchReply) -> None:
+    """Let people decide anew about what a reply was an answer to: the bank never gets it."""
+    record = InRecord.objects.select_for_update(no_key=True).get(pk=reply.record_id)
+    undecided = {"decided_by": "", "decided_at": None, "decided_why": ""}
+    refused = Correction.objects.filter(record=record, status=CorrectionStatus.REFUSED)
+    for correction in refused.select_for_update(no_key=True):
+        CORRECTION_STATES.advance(correction, CorrectionStatus.OPEN, refusal_code="", **undecided)
+    if record.status == RecordStatus.RESOLVED:
+        RECORD_STATES.advance(record, RecordStatus.REVIEW, **undecided)
+    elif record.status == RecordStatus.APPLIED:
+        record.may_dishonor, record.due_on, record.note = True, reply.due_on, _CAME_TO_NOTHING
+        record.save(update_fields=["may_dishonor", "due_on", "note"])
+
+
+def take_back(reply: AchReply) -> None:
+    """Let a locked reply wait again, whose file was taken apart or rejected."""
+    REPLY_STATES.advance(reply, ReplyStatus.WAITING, batch=None, trace_number="")
+
+
 @transaction.atomic
 def acknowledged(
     file: OutFile, *, rejected: Mapping[str, str], bad_batches: Mapping[int, str], now: datetime
@@ -92,6 +115,7 @@ def acknowledged(
             _tell(reply, now)
             continue
         REPLY_STATES.advance(reply, ReplyStatus.REJECTED, bank_code=code[:40], ended_at=now)
+        give_back(reply)
         log.error("ach_reply_rejected", reply_id=reply.pk, code=code)
 
 
@@ -99,7 +123,7 @@ def _freeze_one(version: RailVersion, window: Window, now: datetime) -> str:
     """The id of a file with replies that wait; empty if there are none."""
     with transaction.atomic(durable=True):
         counter = freezing.lock_counter(version.parsed.odfi)
-        _take_back(version.rail_id)
+        _take_all_back(version.rail_id)
         waiting = AchReply.objects.filter(rail_id=version.rail_id, status=ReplyStatus.WAITING)
         replies = list(
             waiting.select_for_update(no_key=True, of=("self",))
@@ -122,12 +146,13 @@ def _freeze_one(version: RailVersion, window: Window, now: datetime) -> str:
     return file.pk
 
 
-def _take_back(rail: str) -> None:
-    apart = AchReply.objects.filter(
-        rail_id=rail, status=ReplyStatus.FROZEN, batch__file__status__in=_TAKEN_APART
+def _take_all_back(rail: str) -> None:
+    rows = AchReply.objects.select_for_update(no_key=True, of=("self",))
+    apart = rows.filter(
+        rail_id=rail, status=ReplyStatus.FROZEN, batch__file__status__in=TAKEN_APART
     )
     for reply in apart.order_by("pk"):
-        REPLY_STATES.advance(reply, ReplyStatus.WAITING, batch=None, trace_number="")
+        take_back(reply)
 
 
 def _batch(
@@ -164,7 +189,9 @@ def _batch(
 
 
 def _of_all(rail: str) -> str:
-    found = Originator.objects.filter(rail_id=rail, ended_at=None).order_by("tenant_id", "pk")
+    """The common originator or, where it has ended, another one: a batch has to have one."""
+    rows = Originator.objects.filter(rail_id=rail)
+    found = rows.order_by(F("ended_at").desc(nulls_first=True), "tenant_id", "pk")
     return str(found.values_list("pk", flat=True)[0])
 
 

@@ -1,4 +1,4 @@
-"""The lives of an entry, of a batch and of the files that it is in (docs/ach.md)."""
+"""The lives of an entry, of its batch and its files, and of what banks say of them."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ RECORD_STATES = StateTable(
         R.NEW: frozenset({R.APPLIED, R.REVIEW}),
         R.REVIEW: frozenset({R.APPLIED, R.RESOLVED}),
         R.APPLIED: frozenset(),
-        R.RESOLVED: frozenset(),
+        R.RESOLVED: frozenset({R.REVIEW}),  # the answer to it was withdrawn or rejected
     },
     states=set(R.values),
 )
@@ -173,7 +173,7 @@ CORRECTION_STATES = StateTable(
         C.OPEN: frozenset({C.APPLIED, C.INFORMATIONAL, C.REFUSED}),
         C.APPLIED: frozenset(),
         C.INFORMATIONAL: frozenset(),
-        C.REFUSED: frozenset(),
+        C.REFUSED: frozenset({C.OPEN}),  # the refusal was withdrawn or rejected
     },
     states=set(C.values),
 )

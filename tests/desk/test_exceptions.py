@@ -239,6 +239,18 @@ class TestRecord:
         assert audited().count() == 1
 
 
+class TestReturnThatCounted:
+    def test_can_be_dishonored_once(self, desk, entry):
+        record = record_of(returned(entry, "R06"))
+        assert record.status == "applied"
+
+        decide(desk, record, "dishonor", code="R70")
+
+        assert AchReply.objects.get().code == "R70"
+        content = shown(desk, f"{LIST}records/{record.pk}/")
+        assert "/dishonor/" not in content
+
+
 class TestLateReturn:
     def test_is_dishonored(self, desk, late):
         decide(desk, late, "dishonor", code="R68")

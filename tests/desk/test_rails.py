@@ -325,6 +325,17 @@ class TestOriginators:
         assert "20.00 %" in content
         assert "of 0.5 %" in content
 
+    def test_do_not_end_while_their_debits_are_stopped(self, desk, rail):
+        row = Originator.objects.get()
+        Originator.objects.update(debits_stopped_at=row.created_at, debits_stopped_why="Returns")
+
+        response = desk.post(
+            f"{PAGE}originators/{row.pk}/end/", {"reason": "No longer ours"}, follow=True
+        )
+
+        assert "decide about that first" in response.content.decode()
+        assert Originator.objects.get().ended_at is None
+
     def test_end_with_a_reason(self, desk, rail):
         row = Originator.objects.get()
         desk.post(f"{PAGE}originators/{row.pk}/end/", {"reason": ""})

@@ -14,9 +14,10 @@ from typing import Any, ParamSpec, TypeVar
 from django.db import transaction
 
 from common.errors import StaffRefusal
+from networks.ach import replying
 from networks.ach.inbound import changes, deadlines, rates, returns, taken_back
 from networks.ach.inbound.deadlines import eastern_day
-from networks.ach.models import AchReply, Correction, InFile, InRecord
+from networks.ach.models import AchEntry, AchReply, Correction, InFile, InRecord
 from networks.ach.models.inbound import RecordKind
 from networks.ach.models.replies import ReplyKind
 from networks.ach.nacha import codes
@@ -103,8 +104,12 @@ def _file(file_id: str) -> InFile:
 
 @_in_one_transaction
 def resolve(*, record_id: int, staff: str, why: str, now: datetime) -> InRecord:
-    """Leave a record without effect. Raises NotPossible."""
+    """Leave a record without effect, and the change that it asks for. Raises NotPossible."""
     record = _record(record_id)
+    for correction in Correction.objects.filter(record=record, status=CorrectionStatus.OPEN):
+        CORRECTION_STATES.advance(
+            correction, CorrectionStatus.INFORMATIONAL, **_decision(staff, why, now)
+        )
     _resolve(record, staff, why, now)
     return record
 
@@ -112,13 +117,19 @@ def resolve(*, record_id: int, staff: str, why: str, now: datetime) -> InRecord:
 @_in_one_transaction
 def return_entry(*, record_id: int, entry_id: int, staff: str, why: str, now: datetime) -> InRecord:
     """Send an entry back by a return that could not be matched, or that has another amount: what
-    comes back in our books is the entry's own amount. Raises NotPossible."""
+    comes back in our books is the entry's own amount.
+
+    The return has to name the entry by its trace number, or by its account and amount: one person
+    must not be able to send any entry back by any return. Raises NotPossible.
+    """
     record = _record(record_id)
     if record.kind not in _RETURNS:
         raise NotPossible("The record is no return.")
     entry = returns.lock([entry_id]).get(entry_id)
     if entry is None or entry.rail_id != record.rail_id:
         raise NotPossible("There is no such entry.")
+    if not _names(record, entry):
+        raise NotPossible("The return has neither its trace number nor its account and amount.")
     if entry.status not in returns.ON_ITS_WAY:
         raise NotPossible(f"The entry is {entry.status} and cannot come back.")
     if taken_back.stop([entry.pk], now=now):
@@ -127,6 +138,14 @@ def return_entry(*, record_id: int, entry_id: int, staff: str, why: str, now: da
     returns.send_back([(record, entry)], now=now, code="" if is_return else record.reason_code)
     RECORD_STATES.advance(record, RecordStatus.APPLIED, entry=entry, **_decision(staff, why, now))
     return record
+
+
+def _names(record: InRecord, entry: AchEntry) -> bool:
+    is_same_money = (record.account_fingerprint, record.amount) == (
+        entry.account_fingerprint,
+        entry.amount,
+    )
+    return record.original_trace == entry.trace_number or is_same_money
 
 
 @_in_one_transaction
@@ -164,7 +183,7 @@ def dishonor(
 def _require_reason(record: InRecord, code: str, information: str) -> None:
     if code not in codes.DISHONORED_CODES:
         raise NotPossible(f"{code} is no code for a dishonored return.")
-    if code == LATE and not record.may_dishonor:
+    if code == LATE and not _is_late(record):
         raise NotPossible("The return came in time.")
     if code == NOT_AGREED and record.code not in _BY_AGREEMENT:
         raise NotPossible("Only a return with R06 or R31 needs an agreement.")
@@ -177,6 +196,14 @@ def _require_reason(record: InRecord, code: str, information: str) -> None:
         raise NotPossible("Name the wrong fields by their numbers, 01 to 07, as 01*03.")
     if len(information) > _INFORMATION_LENGTH or not information.isascii():
         raise NotPossible(f"There is room for {_INFORMATION_LENGTH} plain characters.")
+
+
+def _is_late(record: InRecord) -> bool:
+    entry = record.entry
+    if entry is None or record.kind != RecordKind.RETURN:
+        return False
+    came = record.settlement_day or eastern_day(record.received_at)
+    return deadlines.is_late(record.code, settled=entry.settlement_date, returned=came)
 
 
 def _is_second(record: InRecord) -> bool:
@@ -231,16 +258,21 @@ def _correction(correction_id: str) -> Correction:
     return correction
 
 
-# --- Replies that are not in a file yet, originators
+# --- Replies that the bank does not have, originators
 
 
 @_in_one_transaction
 def withdraw_reply(*, reply_id: str, now: datetime) -> AchReply:
-    """Take back an answer that is in no file yet. Raises NotPossible."""
-    reply = AchReply.objects.select_for_update(no_key=True).filter(pk=reply_id).first()
-    if reply is None or reply.status != ReplyStatus.WAITING:
+    """Take back an answer that is in no file, or in one that was taken apart or rejected: what it
+    is about waits for a decision again. Raises NotPossible."""
+    rows = AchReply.objects.select_for_update(no_key=True, of=("self",))
+    reply = rows.select_related("batch__file").filter(pk=reply_id).first()
+    if reply is None or not reply.may_be_withdrawn:
         raise NotPossible("The reply is in a file already.")
+    if reply.status == ReplyStatus.FROZEN:
+        replying.take_back(reply)
     REPLY_STATES.advance(reply, ReplyStatus.WITHDRAWN, ended_at=now)
+    replying.give_back(reply)
     return reply
 
 
@@ -284,8 +316,7 @@ def _reply(
 ) -> AchReply:
     if eastern_day(now) > due:
         raise NotPossible(f"It had to be decided by {due}.")
-    live = (ReplyStatus.REJECTED, ReplyStatus.WITHDRAWN)
-    if AchReply.objects.filter(record=record).exclude(status__in=live).exists():
+    if any(reply.is_live for reply in AchReply.objects.filter(record=record)):
         raise NotPossible("There is a reply already.")
     return AchReply.objects.create(
         rail_id=record.rail_id,

@@ -12,7 +12,10 @@ from networks.ach.models import columns
 from networks.ach.models.files import AchBatch
 from networks.ach.models.inbound import InRecord
 from networks.ach.models.rails import AchRail
-from networks.ach.states import REPLY_STATES, ReplyStatus
+from networks.ach.states import REPLY_STATES, FileStatus, ReplyStatus
+
+# A file whose bank never had it, or did not take it: its replies go again.
+TAKEN_APART = (FileStatus.WITHDRAWN, FileStatus.REJECTED)
 
 
 class ReplyKind(models.TextChoices):
@@ -100,3 +103,17 @@ class AchReply(models.Model):
 
     def __str__(self) -> str:
         return f"{self.code} about {self.record_id}"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it keeps another one from being decided."""
+        return self.status not in (ReplyStatus.REJECTED, ReplyStatus.WITHDRAWN)
+
+    @property
+    def may_be_withdrawn(self) -> bool:
+        """Whether no bank has it, and no file that may still leave."""
+        if self.status == ReplyStatus.WAITING:
+            return True
+        if self.status != ReplyStatus.FROZEN or self.batch is None:
+            return False
+        return FileStatus(self.batch.file.status) in TAKEN_APART

@@ -6,9 +6,10 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from networks.ach import building, replying, sealing
+from networks.ach import building, releasing, replying, sealing
 from networks.ach.inbound import deciding
-from networks.ach.models import AchReply, InRecord, OutFile
+from networks.ach.inbound.deciding import NotPossible
+from networks.ach.models import AchReply, Correction, InRecord, OutFile
 from networks.ach.nacha.records import Addenda98Refused, Addenda99Dishonored
 from networks.ach.states import FileStatus
 from tests.networks.ach.inbound.builders import (
@@ -155,6 +156,18 @@ class TestAFileOfReplies:
         assert second != first
         assert (reply.status, reply.batch.file_id) == ("frozen", second)
 
+    def test_that_is_taken_apart_can_be_taken_back(self, late):
+        reply = dishonor(late)
+        (file,) = replying.freeze_due(RAIL, now=FREEZE)
+        with pytest.raises(NotPossible):
+            deciding.withdraw_reply(reply_id=reply.pk, now=FREEZE)
+        releasing.take_apart(file, by="kim", why="It does not fit", now=FREEZE)
+
+        deciding.withdraw_reply(reply_id=reply.pk, now=FREEZE)
+
+        assert AchReply.objects.get().status == "withdrawn"
+        assert replying.freeze_due(RAIL, now=FREEZE) == []
+
 
 class TestTheBanksAnswer:
     def answer(self, file, *, rejected=None, bad=None):
@@ -183,7 +196,22 @@ class TestTheBanksAnswer:
         assert (reply.status, reply.bank_code) == ("rejected", "R27")
         assert told(late.entry) == [("returned", "R02")]
         assert log.of("ach_reply_rejected")
+        late.refresh_from_db()
+        assert (late.may_dishonor, "decide" in late.note) == (True, True)
         assert dishonor(late, "R61").status == "waiting"
+
+    def test_of_no_to_a_refusal_leaves_the_change_to_people(self, impossible):
+        reply = refuse(impossible)
+        file, _ = built()
+        reply.refresh_from_db()
+
+        self.answer(file, rejected={reply.trace_number: "R27"})
+
+        impossible.refresh_from_db()
+        correction = Correction.objects.get(record=impossible)
+        assert (impossible.status, correction.status) == ("review", "open")
+        assert (correction.refusal_code, correction.decided_at) == ("", None)
+        assert refuse(impossible).status == "waiting"
 
     def test_to_its_batch_counts_as_well(self, late):
         reply = dishonor(late)

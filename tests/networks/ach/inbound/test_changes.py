@@ -172,3 +172,12 @@ class TestWhatAPersonDecides:
         file = take_change(entry, "C01", "")
 
         assert records(file) == [(3, "review", "faults: corrected_data_blank")]
+
+    def test_that_a_person_resolves_is_over(self, careful):
+        file = take_change(careful, where={"rail": "careful"})
+        record = InRecord.objects.get(file=file)
+
+        deciding.resolve(record_id=record.pk, staff="anna", why="wrong account", now=NOW)
+
+        assert Correction.objects.get().status == "informational"
+        assert told(careful) == NOTHING

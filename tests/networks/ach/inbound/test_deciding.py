@@ -131,8 +131,40 @@ class TestADishonor:
         with pytest.raises(NotPossible, match="why"):
             deciding.dishonor(record_id=late.pk, code="R68", staff="anna", why=" ", now=NOW)
 
+    def test_that_is_taken_back_leaves_the_return_to_people(self, short):
+        reply = deciding.dishonor(record_id=short.pk, code="R69", information="03", **WHO)
+        due = InRecord.objects.get(pk=short.pk).due_on
+
+        deciding.withdraw_reply(reply_id=reply.pk, now=NOW)
+
+        short.refresh_from_db()
+        assert (short.status, short.decided_by, short.due_on) == ("review", "", due)
+        deciding.resolve(record_id=short.pk, **WHO)
+
+    def test_of_a_return_in_time_stays_late_for_nobody(self, entry):
+        timely = record_of(returned(entry))
+        reply = deciding.dishonor(record_id=timely.pk, code="R61", **WHO)
+
+        deciding.withdraw_reply(reply_id=reply.pk, now=NOW)
+
+        timely.refresh_from_db()
+        assert (timely.status, timely.may_dishonor) == ("applied", True)
+        with pytest.raises(NotPossible, match="in time"):
+            deciding.dishonor(record_id=timely.pk, code="R68", **WHO)
+        deciding.accept_late(record_id=timely.pk, **WHO)
+
 
 class TestAReturnByHand:
+    def test_names_its_entry_by_trace_or_by_account_and_amount(self, batch, entry, short):
+        stranger = make_entry(batch, 9, account="999888777")
+
+        with pytest.raises(NotPossible, match="neither"):
+            deciding.return_entry(record_id=short.pk, entry_id=stranger.pk, **WHO)
+
+        same = make_entry(batch, 10, amount=149_99)
+        deciding.return_entry(record_id=short.pk, entry_id=same.pk, **WHO)
+        assert told(same) == [("returned", "R01")]
+
     def test_sends_the_whole_entry_back(self, entry, short):
         deciding.return_entry(record_id=short.pk, entry_id=entry.pk, **WHO)
 
