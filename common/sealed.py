@@ -30,6 +30,11 @@ class _Rows:
         return self.model._meta.db_table
 
     @property
+    def key(self) -> str:
+        """The column that names a row, and gives the order in which rows are read."""
+        return str(self.model._meta.pk.column)
+
+    @property
     def layout(self) -> int:
         """The number of the layout that new seals use, counted from 1."""
         return len(self.layouts)

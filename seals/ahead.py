@@ -29,7 +29,7 @@ def check(scope: Scope) -> Iterator[Finding]:
 def statement(kind: DatedRows) -> str:
     """The query for the rows of a kind that are dated ahead."""
     return f"""
-        SELECT {kind.tenant}, line.id::text, 'of {kind.label}: is dated ' || line.{kind.at}
+        SELECT {kind.tenant}, line.{kind.key}::text, 'of {kind.label}: is dated ' || line.{kind.at}
         FROM {kind.table} AS line {kind.join}
         WHERE line.{kind.at} > ballast_now() + {AHEAD}
             AND (%(tenant_ids)s::text[] IS NULL OR {kind.tenant} = ANY (%(tenant_ids)s))

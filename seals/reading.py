@@ -59,7 +59,7 @@ def dated(
     statement = f"""
         SELECT line.chain, line.place - 1, count(*), {_DIGEST}
         FROM (
-            SELECT coalesce({kind.tenant}, '') AS chain, line.id::text AS id,
+            SELECT coalesce({kind.tenant}, '') AS chain, line.{kind.key}::text AS id,
                 width_bucket(line.{kind.at}, %(sinces)s::text[]::timestamptz[]) AS place,
                 {kind.text(windows[0].layout)} AS text
             FROM {kind.table} AS line {kind.join}

@@ -9,11 +9,14 @@ class RailsConfig(AppConfig):
     verbose_name = "Rails and routes"
 
     def ready(self) -> None:
-        """Have a changed row known at once in the process that changed it."""
+        """Have a changed row known at once in the process that changed it, and rails sealed."""
         from django.db.models.signals import post_save
 
+        from common import sealed
+        from networks.rails import sealed_rows
         from networks.rails.known import knowledge
         from networks.rails.models import Rail, Route
 
         for model in (Rail, Route):
             post_save.connect(knowledge.note_change, sender=model, dispatch_uid=f"known {model}")
+        sealed.register(*sealed_rows.KINDS)

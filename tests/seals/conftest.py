@@ -28,6 +28,7 @@ from tenants.models import ActorType, Tenant, User
 from tenants.services import audit
 from tests.builders import ApiClient, make_key, make_source
 from tests.funding.agreeing import agree, revoke
+from tests.seals import bank
 from transfers.inbox.models import HandSettlement, InboundEvent
 
 RECIPIENT = {
@@ -73,6 +74,7 @@ def past(acme: Tenant, rival: Tenant) -> Tenant:
     assert api.post_json("/api/v1/payments", payment).status_code == 201
     _decisions(acme, now)
     _corrections(acme, api)
+    bank.keep(acme)
     ledger.adjust(tenant_id=rival.pk, type="credit", amount=5, reason="Gift", actor=SYSTEM, now=now)
     audit.record(tenant_id=None, actor=SYSTEM, action="nobody.looked", now=now)
     assert InboundEvent.objects.exists()

@@ -7,7 +7,14 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
-from django.db.models import BigAutoField, DateTimeField, IntegerField
+from django.db.models import (
+    BigAutoField,
+    DateField,
+    DateTimeField,
+    IntegerField,
+    SmallIntegerField,
+    TimeField,
+)
 
 from balance import invariants, proofs
 from common import database_clock, sealed
@@ -31,6 +38,12 @@ def another(kind, column):
     sort = field.get_internal_type()
     if isinstance(field, DateTimeField):
         return f"coalesce({column}, now()) - interval '1 microsecond'"
+    if isinstance(field, TimeField):
+        return f"{column} + interval '1 second'"
+    if isinstance(field, DateField):
+        return f"coalesce({column}, '2026-11-24') + 1"
+    if isinstance(field, SmallIntegerField):
+        return f"{column} + 1"
     if isinstance(getattr(field, "target_field", field), IntegerField | BigAutoField):
         return f"coalesce({column}, 0) + 100000"
     return {
@@ -42,7 +55,9 @@ def another(kind, column):
 
 
 def first(kind):
-    return f"id = (SELECT min(id) FROM {kind.table})"
+    """One that is sealed."""
+    there = f"{kind.at} IS NOT NULL" if isinstance(kind, sealed.DatedRows) else "true"
+    return f"{kind.key} = (SELECT min({kind.key}) FROM {kind.table} WHERE {there})"
 
 
 def lift(kind):
@@ -113,8 +128,9 @@ class TestRows:
         for kind in sealed.dated().values():
             lift(kind)
             columns = [str(field.column) for field in kind.model._meta.concrete_fields]
-            forged = "id + 1000" if kind.name == "messages" else "left(id, 4) || 'forged'"
-            given = [forged if column == "id" else column for column in columns]
+            is_number = isinstance(kind.model._meta.pk, IntegerField)
+            forged = f"{kind.key} + 1000" if is_number else f"left({kind.key}, 4) || 'forged'"
+            given = [forged if column == kind.key else column for column in columns]
 
             lines = after(
                 f"INSERT INTO {kind.table} ({', '.join(columns)})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pgtrigger
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
 
@@ -48,6 +49,7 @@ class Correction(models.Model):
             models.Index(
                 fields=("due_on", "id"), name="correction_open", condition=Q(status="open")
             ),
+            BrinIndex(fields=("created_at",), name="correction_age"),
         )
         triggers = (
             NEVER_TRUNCATED,

@@ -203,6 +203,13 @@ class AchEntry(models.Model):
             models.Index(
                 fields=("original",), name="ach_entry_followers", condition=~Q(original=None)
             ),
+            # The rates of returns of an originator.
+            models.Index(
+                fields=("originator", "sent_at"),
+                include=("status", "code"),
+                name="ach_entry_rates",
+                condition=Q(is_debit=True, sent_at__isnull=False),
+            ),
             BrinIndex(fields=("created_at",), name="ach_entry_age"),
         )
         triggers = (

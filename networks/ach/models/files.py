@@ -191,6 +191,7 @@ class OutFile(Leased):
             ),
             models.Index(fields=("rail", "-created_at"), name="out_file_by_rail"),
             models.Index(fields=("built_at",), name="out_file_by_build"),
+            models.Index(fields=("sent_at",), name="out_file_by_sending"),
         )
         triggers = (
             NEVER_TRUNCATED,
