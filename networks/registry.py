@@ -34,10 +34,6 @@ def register_driver(name: str, driver: Driver) -> None:
     _drivers[name] = driver
 
 
-def knows_driver(name: str) -> bool:
-    return name in _drivers
-
-
 def connect(network: PaymentNetwork, *, modes: Collection[str]) -> Callable[[], None]:
     """Let `network` serve tenants of these modes in this process, before any route; it takes the
     place of another one, or of the rail, of its name.

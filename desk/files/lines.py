@@ -35,6 +35,8 @@ _BATCH_TONES = {
 # Why a waiting entry was left out of the last file (networks.ach.freezing).
 WAITS_FOR = {
     "": "Goes with the next file",
+    "entry_limit": "Over the rail's limit of an entry",
+    "sec_not_allowed": "Of a class that the rail does not send",
     "daily_limit": "Over the daily limit of its originator",
     "debits_stopped": "Debits of its originator are stopped",
     "exposure": "Over what may be sent and not final",

@@ -13,7 +13,6 @@ from enum import StrEnum
 from networks.calendar import (
     EASTERN,
     add_banking_days,
-    banking_day_from,
     return_due_date,
     unauthorized_return_due_date,
 )
@@ -108,8 +107,3 @@ def review_due(now: datetime) -> date:
 def eastern_day(now: datetime) -> date:
     """The banks' calendar day of an instant."""
     return now.astimezone(EASTERN).date()
-
-
-def banking_day_of(now: datetime) -> date:
-    """The banks' day of an instant, or the next one on which they are open."""
-    return banking_day_from(eastern_day(now))

@@ -7,7 +7,6 @@ any name, change nothing.
 from __future__ import annotations
 
 import hashlib
-import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -20,12 +19,12 @@ from common import crypto, ids
 from common.database.constraints import violated
 from networks.ach.models import InFile, InFileChunk
 from networks.ach.models.inbound import InFolder
+from networks.ach.sftp import names
 
 log = structlog.get_logger(__name__)
 
 SIZE_MAX = 200 * 1024 * 1024
 CHUNK_BYTES = 256 * 1024
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _IN_MEMORY = 8 * 1024 * 1024
 _ROWS_TOGETHER = 16
 # A statement of account is kept and read by nobody yet.
@@ -48,11 +47,9 @@ class Stored(NamedTuple):
 
 
 def check_name(name: str) -> None:
-    """Raises NotStorable for a name that no bank of ours gives to a file."""
-    if not _NAME.fullmatch(name):
-        raise NotStorable(
-            "file_name_invalid", "A name has up to 200 letters, digits, points, - and _."
-        )
+    """Raises NotStorable for a name of a file that the client would not touch either."""
+    if not names.is_usable(name):
+        raise NotStorable("file_name_invalid", "The name has characters that could do harm.")
 
 
 def store(

@@ -82,5 +82,4 @@ class TestAnswers:
         late_on_thursday = datetime(2026, 11, 27, 4, 30, tzinfo=UTC)
 
         assert deadlines.eastern_day(late_on_thursday) == date(2026, 11, 26)
-        assert deadlines.banking_day_of(late_on_thursday) == date(2026, 11, 27)
         assert deadlines.review_due(late_on_thursday) == date(2026, 11, 27)
