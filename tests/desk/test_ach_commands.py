@@ -66,6 +66,14 @@ class TestRail:
             "current",
         ]
 
+    @pytest.mark.parametrize("setting", ["company_id=0987654321", 'company_id="0987654321"'])
+    def test_takes_digits_for_a_text_where_one_stood(self, setting):
+        make_rail()
+
+        run("ach_rail", RAIL, "--set", setting)
+
+        assert RailVersion.objects.get(status="current").terms["company_id"] == "0987654321"
+
     @pytest.mark.parametrize(
         ("setting", "told"),
         [

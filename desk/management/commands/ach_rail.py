@@ -77,7 +77,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _put(stored: dict[str, Any], assignment: str) -> None:
-    """`connection.host=sftp.bank.com`; a value is JSON, or else a text."""
+    """`connection.host=sftp.bank.com`; a value is JSON, or else a text, as one of digits is where a
+    text stood before."""
     name, is_given, text = assignment.partition("=")
     if not is_given or not name:
         raise CommandError(f"{assignment}: write NAME=VALUE.")
@@ -92,4 +93,5 @@ def _put(stored: dict[str, Any], assignment: str) -> None:
             raise CommandError(f"{name}: {part} has no parts.")
         stored[part] = dict(inner)
         stored = stored[part]
-    stored[last] = value
+    was_text = isinstance(stored.get(last), str)
+    stored[last] = value if isinstance(value, str) or not was_text else text
