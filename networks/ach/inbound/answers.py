@@ -50,6 +50,7 @@ def _dishonored(records: Sequence[InRecord], rail_id: str) -> dict[str, InRecord
         replies__kind=ReplyKind.DISHONOR,
         replies__status__in=_TOLD,
     )
+    rows = rows.exclude(rdfi_trace="")  # the index says so, and PostgreSQL does not see it
     return {row.rdfi_trace: row for row in rows.order_by("id")}
 
 

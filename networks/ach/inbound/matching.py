@@ -64,6 +64,7 @@ def candidates(records: Iterable[InRecord], *, rail_id: str) -> Mapping[str, lis
     found: dict[str, list[Candidate]] = defaultdict(list)
     traces = {record.original_trace for record in records} - {""}
     rows = AchEntry.objects.filter(one_of("trace_number", traces), rail_id=rail_id)
+    rows = rows.exclude(trace_number="")  # the index says so, and PostgreSQL does not see it
     for row in rows.order_by("id").values_list(*_COLUMNS):
         found[row[1]].append(Candidate(*row))
     return found

@@ -138,13 +138,13 @@ def _write(file: InFile, lines: Sequence[tuple[Said, str]], found: Survey) -> bo
 def _others_of_their_traces(file: InFile, rows: list[InRecord]) -> Iterator[InRecord]:
     """Those of `rows` whose place another record has that says something else. A record that came
     before, in this file or another one, says the same and is left out."""
-    first: dict[tuple[Any, ...], InRecord] = {
-        _key(row): row
-        for row in InRecord.objects.filter(
-            one_of("rdfi_trace", {row.rdfi_trace for row in rows}), rail_id=file.rail_id
-        )
-    }
-    for row in rows:
+    traced = [row for row in rows if row.rdfi_trace]
+    same = InRecord.objects.filter(
+        one_of("rdfi_trace", {row.rdfi_trace for row in traced}), rail_id=file.rail_id
+    )
+    # The index of traces says so, and PostgreSQL does not see it.
+    first: dict[tuple[Any, ...], InRecord] = {_key(row): row for row in same.exclude(rdfi_trace="")}
+    for row in traced:
         known = first[_key(row)]
         if (known.file_id, known.line) == (row.file_id, row.line):
             continue
