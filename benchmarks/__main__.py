@@ -36,7 +36,7 @@ PARTS = {
     "memory": 150,
     "sweeps": 60,
     "start": 120,
-    "ach": 120,
+    "ach": 240,
 }
 WHOLE_SECONDS = 32 * 60
 FULL_PART_SECONDS = 3600

@@ -1,4 +1,4 @@
-"""NACHA files: entries written, read and judged by one process, and the memory it needs."""
+"""NACHA files: the codec by itself, then what workers do with entries and returns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
+from benchmarks import ach_files
 from benchmarks.errors import CannotMeasure
 from benchmarks.figures import Figure, Section, ratios
 from benchmarks.options import Options
@@ -37,13 +39,15 @@ def measure(options: Options) -> Section:
         few = {what: [run(what, few_file, _FEW) for _ in turns] for what in _AIMS}
         most = {what: [run(what, many_file, many) for _ in turns] for what in _AIMS}
     figures = [figure for what in _AIMS for figure in _figures(what, few[what], most[what])]
+    alone = median(one.rate for one in most["write"])
+    files, more = ach_files.measure(options, write_rate=alone)
     text = (
-        f"Files of {_FEW:,} and of {many:,} debits in batches of 100,000, each pass a process "
-        "without Django. A rate is of the larger file, per second of CPU on one core, and "
+        f"Codec: files of {_FEW:,} and of {many:,} debits in batches of 100,000, each pass a "
+        "process without Django. A rate is of the larger file, per second of CPU on one core, and "
         "includes making or handing over the typed records. `--full` takes the 1,000,000 entries "
-        "that the aim speaks of."
+        f"that the aim speaks of. {files}"
     )
-    return Section("Ach", text, figures)
+    return Section("Ach", text, [*figures, *more])
 
 
 def run(what: str, path: Path, count: int) -> Pass:
