@@ -109,11 +109,13 @@ WHERE (%(tenant_ids)s::text[] IS NULL OR entry.tenant_id = ANY(%(tenant_ids)s))
     AND (entry.status = 'created' AND entry.next_attempt_at IS NULL
         OR entry.status = 'completed' AND NOT EXISTS (
             SELECT FROM network_inbox_inboundevent AS message
-            WHERE message.instruction_id = entry.id AND message.kind = 'final'
+            WHERE message.instruction_id = entry.id COLLATE "default"
+                AND message.kind = 'final'
                 AND message.outcome = 'applied')
         OR entry.status IN ('sent', 'completed') AND EXISTS (
             SELECT FROM network_inbox_inboundevent AS message
-            WHERE message.instruction_id = entry.id AND message.kind IN ('returned', 'rejected')
+            WHERE message.instruction_id = entry.id COLLATE "default"
+                AND message.kind IN ('returned', 'rejected')
                 AND message.outcome = 'applied'))
 """
 

@@ -25,7 +25,7 @@ from networks.base import (
 )
 from networks.sandbox import arriving, scripts, withdrawing
 from networks.sandbox.arriving import Arrival
-from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from networks.sandbox.models import FORMERLY_FINAL, SandboxEvent, SandboxInstruction
 from networks.sandbox.scripts import Step
 from networks.sandbox.terms import CAPABILITIES
 
@@ -65,11 +65,11 @@ class SandboxBank:
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
         held = self._held().filter(external_id__in=list(instruction_ids))
-        told = Q(events__acknowledged=True)
+        told, final = Q(events__acknowledged=True), (EventKind.FINAL, FORMERLY_FINAL)
         return [
             _record(row)
             for row in held.annotate(
-                final=Count("events", filter=told & Q(events__kind=EventKind.FINAL)),
+                final=Count("events", filter=told & Q(events__kind__in=final)),
                 returned=Count("events", filter=told & Q(events__kind=EventKind.RETURNED)),
             )
         ]
@@ -114,7 +114,7 @@ def network_event(row: SandboxEvent) -> NetworkEvent:
         id=row.id,
         network=row.instruction.network,
         instruction_id=row.instruction.external_id,
-        kind=EventKind(row.kind),
+        kind=row.says,
         amount=row.amount,
         currency=row.currency,
         code=row.code,

@@ -123,7 +123,7 @@ def _way(row: SandboxInstruction, end: EventKind, *, now: datetime) -> tuple[Eve
     """The events that have to happen to reach `end`. Raises ControlRefused."""
     moves = row.events.filter(_has_happened(now)).exclude(kind=EventKind.CORRECTED)
     last = moves.order_by("sequence").last()
-    way = _WAYS.get((EventKind(last.kind) if last else None, end))
+    way = _WAYS.get((last.says if last else None, end))
     if way is None:
         raise ControlRefused(f"it has been {last}, so it cannot be {WORDS[end]}")
     return way

@@ -20,13 +20,15 @@ KINDS = [
     kind.value
     for kind in (
         EventKind.ACCEPTED,
-        EventKind.SETTLED,
+        EventKind.SETTLED,  # FORMERLY_FINAL
         EventKind.FINAL,
         EventKind.REJECTED,
         EventKind.RETURNED,
         EventKind.CORRECTED,
     )
 ]
+# Before "final" was a word of its own, this stood for it; processes of that release still write it.
+FORMERLY_FINAL = EventKind.SETTLED
 # What happened, in a tenant's words: here money that arrived is final.
 WORDS = MappingProxyType({kind: str(kind) for kind in EventKind} | {EventKind.FINAL: "settled"})
 
@@ -100,4 +102,9 @@ class SandboxEvent(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{WORDS[EventKind(self.kind)]} {self.code}".strip()
+        return f"{WORDS[self.says]} {self.code}".strip()
+
+    @property
+    def says(self) -> EventKind:
+        """What `kind` means, whichever release wrote it."""
+        return EventKind.FINAL if self.kind == FORMERLY_FINAL else EventKind(self.kind)

@@ -18,6 +18,8 @@ from networks.links import base as providers
 from networks.links.base import LinkedAccount
 from tests.plaid import ACCOUNT_ID, PROCESSOR_TOKEN
 
+pytestmark = pytest.mark.django_db  # which network serves a mode says a row
+
 LINKED = LinkedAccount(
     account_id="acc_1",
     routing_number="021000021",

@@ -82,7 +82,7 @@ def test_a_return_of_before_ends_the_authorization(acme, old):
 
 
 def test_processes_of_the_last_release_go_on_with_the_new_database(acme, old):
-    migrate(TODAY)
+    today = migrate(TODAY)
 
     source = make_old_source(old, acme)
     source.last_return_code = "R01"
@@ -91,4 +91,4 @@ def test_processes_of_the_last_release_go_on_with_the_new_database(acme, old):
     configs.create(id=ids.new("afc"), tenant_id=acme.pk, enabled=False, updated_at=NOW)
 
     assert configs.get().enabled is False
-    assert FundingSource.objects.get().last_return_code == "R01"
+    assert today.get_model("funding", "FundingSource").objects.get().last_return_code == "R01"

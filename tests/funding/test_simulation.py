@@ -16,6 +16,8 @@ from tests.balance.builders import fund, movement
 from tests.builders import NOW
 from tests.networks.scripted import BankOfOneLimit
 
+pytestmark = pytest.mark.django_db  # which network serves a mode says a row
+
 MONDAY = date(2026, 11, 2)
 
 

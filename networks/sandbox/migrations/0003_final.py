@@ -29,9 +29,9 @@ class Migration(migrations.Migration):
             ),
         ),
         # What is final was called "settled" before there was a word for money that moved and may
-        # still come back.
+        # still come back. Such rows stay as they are: processes of that release write them.
         migrations.RunSQL(
-            sql="UPDATE sandbox_bank_sandboxevent SET kind = 'final' WHERE kind = 'settled'",
+            sql=migrations.RunSQL.noop,
             reverse_sql="UPDATE sandbox_bank_sandboxevent SET kind = 'settled' WHERE kind = 'final'",
         ),
         AddConstraintNotValid(

@@ -18,7 +18,7 @@ from networks.base import (
 )
 from networks.sandbox import scripts
 from networks.sandbox.bank import SandboxBank
-from networks.sandbox.models import SandboxEvent, SandboxInstruction
+from networks.sandbox.models import FORMERLY_FINAL, SandboxEvent, SandboxInstruction
 from tests.networks.asking import submit
 from tests.networks.sandbox.builders import account, instruction
 
@@ -209,6 +209,16 @@ class TestPoll:
         assert returned.reason == "Insufficient funds"
         assert (returned.amount, returned.currency) == (25_000, "USD")
         assert (returned.reference, returned.occurred_at) == (receipt.reference, NOW)
+
+    def test_tells_in_the_word_of_today_what_the_last_release_wrote(self):
+        submit(bank, instruction(), now=NOW)
+        SandboxEvent.objects.filter(kind=EventKind.FINAL).update(kind=FORMERLY_FINAL)
+
+        told = bank.poll(now=NOW, limit=10)
+        bank.acknowledge(event.id for event in told)
+
+        assert [event.kind for event in told] == [EventKind.ACCEPTED, EventKind.FINAL]
+        assert [record.is_final for record in bank.records(["ftx_1"])] == [True]
 
     def test_tells_again_until_acknowledged(self):
         submit(bank, instruction(), now=NOW)

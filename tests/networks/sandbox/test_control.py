@@ -7,7 +7,7 @@ import pytest
 from networks.base import EventKind, Method, NetworkUnavailable
 from networks.sandbox import control
 from networks.sandbox.bank import SandboxBank
-from networks.sandbox.models import SandboxEvent
+from networks.sandbox.models import FORMERLY_FINAL, SandboxEvent
 from tests.networks import asking
 from tests.networks.sandbox.builders import instruction
 
@@ -210,3 +210,12 @@ def test_news_acknowledged_under_a_clock_ahead_of_ours_is_never_taken_back():
     assert [event.kind for event in events] == [EventKind.REJECTED]
     assert bank.poll(now=LATER, limit=10) == events
     assert SandboxEvent.objects.filter(acknowledged=True).count() == 1
+
+
+def test_what_the_last_release_called_settled_may_come_back():
+    submit()
+    SandboxEvent.objects.filter(kind=EventKind.FINAL).update(kind=FORMERLY_FINAL)
+
+    events = control.return_entry("ftx_1", now=LATER)
+
+    assert [event.kind for event in events] == [EventKind.RETURNED]
