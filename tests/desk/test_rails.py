@@ -311,7 +311,7 @@ class TestOriginators:
         row.refresh_from_db()
         assert (row.company_name, row.exposure_max, row.tenant_id) == ("ACME", 100_000, "")
 
-    def test_show_their_return_rates(self, desk, db):
+    def test_show_their_return_rates(self, sam):
         batch = make_batch(make_bank())
         for number in range(1, 5):
             make_entry(batch, number)
@@ -319,7 +319,8 @@ class TestOriginators:
         row = Originator.objects.get()
 
         with time_machine.travel(BANK_NOW, tick=True):
-            content = shown(desk, f"/admin/desk/rails/{row.rail_id}/originators/{row.pk}/")
+            page = f"/admin/desk/rails/{row.rail_id}/originators/{row.pk}/"
+            content = shown(browser_of(sam), page)
 
         assert "1 of 5" in content
         assert "20.00 %" in content
