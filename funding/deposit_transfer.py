@@ -19,7 +19,7 @@ from funding.models import DepositEntry, FundingSource, SourceVerification
 from funding.services import sources, verifications
 from funding.services.corrections import SOURCES
 from funding.states import DEPOSIT_STATES, DepositStatus, SourceStatus
-from networks import schemes
+from networks import return_codes, schemes
 from networks.base import (
     Accepted,
     Authorization,
@@ -161,8 +161,12 @@ class DepositTransfer(Transfer[DepositEntry]):
         for row, target, event in effects:
             changes = {"failure_code": event.code} if target == S.FAILED else {}
             DEPOSIT_STATES.advance(row, target, updated_at=now, **changes)
-            if target == S.FAILED:
+            if target != S.FAILED:
+                continue
+            if event.kind == EventKind.RETURNED or return_codes.is_ach_return(event.code):
                 sources.note_deposit_back(source_id=row.source_id, code=event.code, now=now)
+            else:  # withdrawn by us, or refused for what we wrote: no word about the account
+                verifications.fail(source_id=row.source_id, now=now)
 
     # --- Staff hold it before it leaves
 

@@ -313,6 +313,36 @@ class TestLive:
         assert (failed.status, failed.last_return_code) == ("verification_failed", "R04")
         assert [row.status for row in entries()].count("failed") == 1
 
+    @pytest.mark.parametrize("code", ["withdrawn", "account_unknown", "R13"])
+    def test_end_the_verification_when_any_is_rejected(self, globex, network, code):
+        live = network()
+        source = make_source(globex)
+        deposits.send_due(now=NOW)
+
+        live.events.append(message(entries()[1], EventKind.REJECTED, code))
+        deposits.process_due(now=NOW)
+
+        failed = stored(source)
+        # Our own words and a bank's about the entry say nothing about the account.
+        assert (failed.status, failed.last_return_code) == (
+            "verification_failed",
+            "R13" if code == "R13" else "",
+        )
+        assert [row.failure_code for row in entries()] == ["", code, ""]
+
+    def test_withdrawn_after_the_proof_leave_the_account_as_it_is(self, globex, network):
+        live = network()
+        source = make_source(globex)
+        deposits.send_due(now=NOW)
+        verifications.verify(
+            tenant_id=globex.pk, source_id=source.pk, amounts=(7, 31), actor=SYSTEM, now=NOW
+        )
+
+        live.events.append(message(entries()[2], EventKind.REJECTED, "withdrawn"))
+        deposits.process_due(now=NOW)
+
+        assert (stored(source).status, entries()[2].status) == ("active", "failed")
+
     @pytest.mark.parametrize("code", ["R02", "R01"])
     def test_that_come_back_after_the_proof_end_the_account(self, globex, network, code):
         live = network()
