@@ -91,6 +91,7 @@ class Purpose(StrEnum):
 
 
 INDIVIDUAL_ID_LENGTH = 15
+EVENT_CODE_LENGTH = 16  # what is kept of a code; a longer one has to be looked at by a person
 
 
 @dataclass(frozen=True, kw_only=True)

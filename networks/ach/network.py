@@ -30,6 +30,7 @@ from networks.ach.states import EntryStatus
 from networks.ach.terms import InvalidTerms
 from networks.base import (
     ANSWERS_WITHIN_MAX,
+    EVENT_CODE_LENGTH,
     SUBMIT_MANY_MAX,
     Accepted,
     Answer,
@@ -145,7 +146,8 @@ class AchNetwork:
             kind=EventKind(row.kind),
             amount=row.amount,
             currency=CURRENCY,
-            code=row.code,
+            # A bank's own word for a refusal may be longer: the entry has all of it.
+            code=row.code[:EVENT_CODE_LENGTH],
             reason=row.reason or _title(row.code),
             reference=row.reference,
             occurred_at=row.occurred_at,

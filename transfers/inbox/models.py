@@ -9,7 +9,7 @@ from django.db.models import Case, F, Q, Value, When
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
 from common.money import AMOUNT_MAX, format_cents
-from networks.base import EventKind
+from networks.base import EVENT_CODE_LENGTH, EventKind
 
 NOTE_LENGTH_MAX = 300
 # What a message says; the other columns say what became of it.
@@ -66,7 +66,7 @@ class InboundEvent(models.Model):
     kind = models.CharField(max_length=24)
     amount = models.BigIntegerField()
     currency = models.CharField(max_length=3)
-    code = models.CharField(max_length=16, blank=True)
+    code = models.CharField(max_length=EVENT_CODE_LENGTH, blank=True)
     reason = models.CharField(max_length=300, blank=True)
     reference = models.CharField(max_length=64, blank=True)
     occurred_at = models.DateTimeField()

@@ -12,7 +12,7 @@ from networks.ach.acknowledgments import Verdict
 from networks.ach.models import AchBatch, AchEntry, AchEvent, OutFile
 from networks.ach.sending import send_next
 from networks.ach.sftp.errors import ConnectionLost
-from networks.base import Method, Purpose, Speed
+from networks.base import EVENT_CODE_LENGTH, Method, Purpose, Speed
 from tests.networks.ach.builders import (
     BANK,
     FREEZE,
@@ -192,6 +192,17 @@ class TestRejected:
         mine = [event for event in events if event.instruction_id == bad.instruction_id]
         assert [(event.kind, event.code) for event in mine] == [("rejected", "R13")]
         assert len(events) == 1 + 2 * 3
+
+    def test_a_banks_own_word_is_told_as_far_as_it_is_kept(self, send):
+        (file,) = make_files(1)
+        send()
+        bad = AchEntry.objects.get()
+        word = "account_number_of_no_account"
+        answer(file, entries={bad.trace_number: word})
+
+        bad.refresh_from_db()
+        (event,) = BANK.poll(now=MONDAY_830, limit=99)
+        assert (bad.code, event.code) == (word, word[:EVENT_CODE_LENGTH])
 
     def test_twice_keeps_the_first_name_of_an_instruction(self, send):
         (file,) = make_files(1)
