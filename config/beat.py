@@ -16,6 +16,22 @@ def every(seconds: float, task: str) -> dict[str, Any]:
     return {"task": task, "schedule": seconds, "options": {"expires": expires}}
 
 
+def hurried(schedule: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The table for a bank whose days pass in seconds (ACH_BANK_CLOCK)."""
+    return {
+        name: every(_HURRIED[job["task"]], job["task"]) if job["task"] in _HURRIED else job
+        for name, job in schedule.items()
+    }
+
+
+_HURRIED = {
+    "networks.make_ach_files": 3,
+    "networks.send_ach_files": 2,
+    "networks.fetch_ach_files": 3,
+    "networks.read_ach_files": 2,
+    "networks.watch_ach_files": 5,
+}
+
 SCHEDULE: dict[str, dict[str, Any]] = {
     "hand funding to the networks": every(5, "funding.submit_due"),
     "apply what the networks report": every(1, "funding.process_network_events"),

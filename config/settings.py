@@ -11,7 +11,7 @@ import structlog
 from csp.constants import NONE, SELF
 
 from config import database
-from config.beat import SCHEDULE
+from config.beat import SCHEDULE, hurried
 from config.env import (
     all_or_none,
     broker_url,
@@ -374,7 +374,14 @@ SEAL_MAIL_TO = text("SEAL_MAIL_TO", default="")
 SANDBOX_PACE = text("SANDBOX_PACE", default="seconds")
 # Lets live tenants use a stand-in where a route says so: on a developer's machine only.
 DEVELOPMENT_ROUTES = flag("DEVELOPMENT_ROUTES", default=False)
-only_on_this_machine(BASE_URL, DEVELOPMENT_ROUTES=DEVELOPMENT_ROUTES)
+# Where the stand-in bank of a development copy, whose days pass in seconds, says what its clock
+# shows. Its files, and what is due between banks, are then dated by that clock.
+ACH_BANK_CLOCK = text("ACH_BANK_CLOCK", default="")
+only_on_this_machine(
+    BASE_URL, DEVELOPMENT_ROUTES=DEVELOPMENT_ROUTES, ACH_BANK_CLOCK=bool(ACH_BANK_CLOCK)
+)
+if ACH_BANK_CLOCK:
+    CELERY_BEAT_SCHEDULE = hurried(SCHEDULE)
 # How long a process uses what it read about routes. None (in tests): until it changes one itself.
 ROUTES_KNOWN_SECONDS: int | None = 3
 # Messages of networks that are applied in one transaction where they are plain; 1: each alone.

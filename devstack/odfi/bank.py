@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import json
 import sqlite3
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from devstack.odfi import days, faults, intake, sending, store, terms
+from devstack.odfi import client, days, faults, intake, sending, store, terms
 from devstack.odfi.clock import Clock, waiting_seconds
 from devstack.odfi.scripts import FAILS_TWICE
 
@@ -38,6 +39,7 @@ class Bank:
         self.is_changed = asyncio.Event()
         self._lock = asyncio.Lock()
         self._hurried_for: tuple[datetime, float] | None = None
+        self._told_time: dict[str, float] | None = None
         days.open_books(self.db, self.clock.now())
 
     @property
@@ -51,6 +53,7 @@ class Bank:
                 return await asyncio.to_thread(work)
             finally:
                 self.faults = faults.active(self.db)
+                self.tell_time()
 
     async def strike(self, name: str) -> int | None:
         """The value of a switch that is on, counted one time; None when it is off."""
@@ -97,6 +100,18 @@ class Bank:
         self.clock.move_to(moment)
         sending.publish(self.db, self.root)
         return count
+
+    def tell_time(self) -> None:
+        """Write down how far the clock is ahead, for the product of the same copy."""
+        told = {
+            "ahead_seconds": self.clock.ahead.total_seconds(),
+            "day_seconds": terms.load(self.db).day_seconds,
+        }
+        if told != self._told_time:
+            unfinished = self.home / f"{client.CLOCK}.unfinished"
+            unfinished.write_text(json.dumps(told))
+            unfinished.replace(self.home / client.CLOCK)
+            self._told_time = told
 
     def fails(self, path: Path) -> bool:
         """Whether this delivery fails because of a test account; counts it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 TIMEOUT_SECONDS = 120
-CONNECTION, SOCKET = "connection.json", "control.sock"
+CONNECTION, CLOCK, SOCKET = "connection.json", "clock.json", "control.sock"
 
 
 class Unavailable(Exception):

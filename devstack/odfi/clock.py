@@ -33,6 +33,11 @@ class Clock:
         row = db.execute("SELECT value FROM setting WHERE name = 'clock_ahead'").fetchone()
         self._ahead = timedelta(seconds=float(row[0])) if row else timedelta(0)
 
+    @property
+    def ahead(self) -> timedelta:
+        """By how much it was moved."""
+        return self._ahead
+
     def now(self) -> datetime:
         return datetime.now(UTC) + self._ahead
 

@@ -23,8 +23,10 @@ def ensure(folder: Path) -> None:
 
 
 def authorize(folder: Path, public: str) -> None:
-    """Let another key sign in. Raises asyncssh.KeyImportError."""
+    """Let another key sign in. Repeatable. Raises asyncssh.KeyImportError."""
     asyncssh.import_public_key(public)
+    if public.strip() in (folder / AUTHORIZED).read_text().splitlines():
+        return
     with (folder / AUTHORIZED).open("a") as file:
         file.write(f"{public.strip()}\n")
 

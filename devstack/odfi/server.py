@@ -27,6 +27,7 @@ async def serve(
 ) -> None:
     """Open the doors, work, and close them at SIGTERM or SIGINT."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (home / client.CONNECTION).unlink(missing_ok=True)  # it is there while the bank takes files
     keys.ensure(home / "keys")
     bank = Bank(home, clock=clock)
     _agree(bank, first_terms or {})
@@ -37,6 +38,7 @@ async def serve(
     socket = control or home / client.SOCKET
     socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     commands = await Control(bank, listener).serve(socket)
+    bank.tell_time()
     _write_connection(bank, listener.port, socket)
     sys.stdout.write(f"the bank takes files by SFTP at {HOST}:{listener.port}\n")
     sys.stdout.flush()

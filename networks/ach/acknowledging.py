@@ -15,7 +15,7 @@ from django.db import transaction
 from common import database_clock
 from common.engine import arrays, sql
 from networks import calendar
-from networks.ach import replying, schedule, sending, telling
+from networks.ach import bank_clock, replying, schedule, sending, telling
 from networks.ach.acknowledgments import Verdict
 from networks.ach.models import AchBatch, OutFile
 from networks.ach.states import (
@@ -85,9 +85,10 @@ def acknowledged(
     rejected_entries: Mapping[str, str],
     now: datetime,
     code: str = "",
+    settles: Mapping[int, date] | None = None,
 ) -> bool:
     """Apply what the bank says of a file: codes of rejected batches by their number, of rejected
-    entries by their trace, and of the whole file.
+    entries by their trace, and of the whole file; by `settles`, when its batches settle.
 
     A rejected file or batch is tried again with new entries, a rejected entry is not. Raises
     OutFile.DoesNotExist. False, and nothing changes, if the file was answered before or never sent.
@@ -103,7 +104,8 @@ def acknowledged(
     for batch in file.batches.order_by("batch_number"):
         refused = code or verdict if verdict == Verdict.REJECTED else None
         refused = refused or rejected_batches.get(batch.batch_number)
-        _answer_batch(file, batch.pk, refused, rejected_entries, now)
+        day = (settles or {}).get(batch.batch_number) or settlement_day(file, batch)
+        _answer_batch(batch.pk, refused, rejected_entries, day, now)
     _answer_file(file_id, verdict, bool(rejected_entries), now)
     return True
 
@@ -143,7 +145,7 @@ def finish_final(*, now: datetime) -> int:
 
 
 def settlement_day(file: OutFile, batch: AchBatch) -> date:
-    """When a batch settles: on its effective date, unless the file was late."""
+    """When a batch settles by what we know: on its effective date, unless the file was late."""
     if file.sent_at is None or file.sent_at <= file.cutoff_at:
         return batch.effective_date
     cutoffs = [cutoff.at for cutoff in file.version.parsed.cutoffs]
@@ -152,10 +154,10 @@ def settlement_day(file: OutFile, batch: AchBatch) -> date:
 
 @transaction.atomic(durable=True)
 def _answer_batch(
-    file: OutFile,
     batch_id: int,
     refused: str | None,
     rejected_entries: Mapping[str, str],
+    day: date,
     now: datetime,
 ) -> None:
     batch = AchBatch.objects.select_for_update(no_key=True).get(pk=batch_id)
@@ -167,14 +169,16 @@ def _answer_batch(
         BATCH_STATES.advance(batch, BatchStatus.REJECTED, code=refused[:40])
         return
     _reject_entries(batch_id, rejected_entries, now)
-    day = settlement_day(file, batch)
     same_day = batch.same_day and day == batch.effective_date
+    settled = schedule.settled_at(day, same_day=same_day)
+    debit_final = schedule.final_at(day, is_debit=True, same_day=same_day)
+    credit_final = schedule.final_at(day, is_debit=False, same_day=same_day)
     telling.accepted(
         batch_id,
         day=day,
-        settled=schedule.settled_at(day, same_day=same_day),
-        debit_final=schedule.final_at(day, is_debit=True, same_day=same_day),
-        credit_final=schedule.final_at(day, is_debit=False, same_day=same_day),
+        settled=bank_clock.due_here(settled, now),
+        debit_final=bank_clock.due_here(debit_final, now, until_heard=True),
+        credit_final=bank_clock.due_here(credit_final, now),
         now=now,
     )
     BATCH_STATES.advance(batch, BatchStatus.ACCEPTED, settlement_date=day)

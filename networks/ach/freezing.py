@@ -20,7 +20,7 @@ from common import drift
 from common.database.constraints import violated
 from common.engine import arrays, sql
 from networks import calendar
-from networks.ach import rails, schedule
+from networks.ach import bank_clock, rails, schedule
 from networks.ach.models import AchBatch, OutFile, RailVersion, TraceCounter
 from networks.ach.models.rails import RailPart
 from networks.ach.schedule import Window
@@ -277,8 +277,8 @@ def _is_balanced(terms: RailTerms) -> bool:
 
 
 def new_file(version: RailVersion, window: Window, now: datetime) -> OutFile:
-    """An unsaved file, dated by the minute in which it is frozen."""
-    moment = now.astimezone(calendar.EASTERN)
+    """An unsaved file, dated by the minute in which it is frozen, as its bank's clock has it."""
+    moment = bank_clock.at_bank(now).astimezone(calendar.EASTERN)
     return OutFile(
         rail_id=version.rail_id,
         version=version,
@@ -389,10 +389,11 @@ def _values(
     """What `_FREEZE` needs."""
     terms = version.parsed
     after_it = schedule.next_window(terms, window.frozen_from)
+    today = window.cutoff_at.astimezone(calendar.EASTERN).date()
     day = {
         "rail": version.rail_id,
-        "day_start": calendar.opening_of_business(window.day) - timedelta(hours=8, minutes=30),
-        "day_end": calendar.opening_of_business(window.day) + timedelta(hours=15, minutes=30),
+        "day_start": calendar.opening_of_business(today) - timedelta(hours=8, minutes=30),
+        "day_end": calendar.opening_of_business(today) + timedelta(hours=15, minutes=30),
     }
     rooms: Sequence[Any] = list(zip(*sql.rows(_ROOM, day), strict=True)) or [()] * 5
     ((day_total,),) = sql.rows(_DAY_TOTAL, day)

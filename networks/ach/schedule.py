@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
 
 from networks import calendar
+from networks.ach import bank_clock
 from networks.ach.terms import RailTerms
 from networks.base import Speed
 
 # Same-day entries settle in the last window at the latest (FedACH schedule).
 SAME_DAY_SETTLED = time(18, 0)
+
+# Of the stand-in bank, whose days pass in seconds (`bank_clock`): how often entries are fixed, so
+# that what is asked for together goes together, and how long their file may wait for people.
+_FROZEN_EVERY = timedelta(seconds=5)
+_RELEASED_WITHIN = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
@@ -27,16 +33,22 @@ class Window:
 
 def day_windows(terms: RailTerms, now: datetime) -> list[Window]:
     """All windows of today, or of the next banking day if the banks are closed today."""
+    if bank_clock.hurry() is not None:
+        return [next_window(terms, now)]
     return list(islice(_windows(terms, now), len(terms.cutoffs)))
 
 
 def next_window(terms: RailTerms, now: datetime) -> Window:
     """The window for an entry that is taken now."""
+    if bank_clock.hurry() is not None:
+        return _hurried(terms, now, frozen_from=_round(now) + _FROZEN_EVERY)
     return next(each for each in _windows(terms, now) if each.frozen_from > now)
 
 
 def open_window(terms: RailTerms, now: datetime) -> Window | None:
     """The window whose files are made now: its entries are fixed, its cut-off has not come."""
+    if bank_clock.hurry() is not None:
+        return _hurried(terms, now, frozen_from=_round(now))
     for each in _windows(terms, now):
         if each.frozen_from <= now < each.cutoff_at:
             return each
@@ -68,6 +80,19 @@ def final_at(day: date, *, is_debit: bool, same_day: bool) -> datetime:
     if is_debit:
         return calendar.opening_of_business(calendar.return_due_date(day))
     return settled_at(day, same_day=same_day)
+
+
+def _hurried(terms: RailTerms, now: datetime, *, frozen_from: datetime) -> Window:
+    """A window of a bank whose days pass in seconds: it always takes entries, dated by the bank's
+    clock, and people have time to release its files."""
+    moment = bank_clock.at_bank(now)
+    theirs = next(each for each in _windows(terms, moment) if each.cutoff_at > moment)
+    return Window(theirs.day, frozen_from + _RELEASED_WITHIN, frozen_from, theirs.same_day)
+
+
+def _round(now: datetime) -> datetime:
+    """The last of the moments at which a hurried bank's entries are fixed."""
+    return now - timedelta(seconds=now.timestamp() % _FROZEN_EVERY.total_seconds())
 
 
 def _windows(terms: RailTerms, now: datetime) -> Iterator[Window]:

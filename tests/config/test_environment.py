@@ -156,10 +156,13 @@ class TestStart:
         "address",
         ["https://ballast.example", "https://127.0.0.1.example", "http://10.0.0.1:8000"],
     )
-    def test_lets_no_live_tenant_use_a_stand_in_where_others_reach_us(self, environment, address):
-        environment(**PRODUCTION | {"BASE_URL": address, "DEVELOPMENT_ROUTES": "True"})
+    @pytest.mark.parametrize(
+        ("name", "value"), [("DEVELOPMENT_ROUTES", "True"), ("ACH_BANK_CLOCK", "bank/clock.json")]
+    )
+    def test_knows_no_stand_in_where_others_reach_us(self, environment, address, name, value):
+        environment(**PRODUCTION | {"BASE_URL": address, name: value})
 
-        with pytest.raises(ImproperlyConfigured, match="DEVELOPMENT_ROUTES is for a copy on this"):
+        with pytest.raises(ImproperlyConfigured, match=f"{name} is for a copy on this"):
             runpy.run_path(SETTINGS)
 
     @pytest.mark.parametrize(

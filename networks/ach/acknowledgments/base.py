@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -33,7 +34,8 @@ class Acknowledgment:
     """What the bank says of one file. Amounts are cents, of what it accepted.
 
     `name` and `sha256` say which file. Batches are named by their numbers and entries by their
-    traces. The entries of a rejected batch are not listed. `is_repeat`: the bank has a file with
+    traces. The entries of a rejected batch are not listed. `settles` has the day on which a batch
+    settles, where the bank says one. `is_repeat`: the bank has a file with
     the same date, time and modifier already, so that its refusal says nothing of the entries.
     """
 
@@ -42,6 +44,7 @@ class Acknowledgment:
     verdict: Verdict
     reasons: tuple[Reason, ...] = ()
     rejected_batches: Mapping[int, tuple[Reason, ...]] = field(default_factory=dict)
+    settles: Mapping[int, date] = field(default_factory=dict)
     rejected_entries: Mapping[str, str] = field(default_factory=dict)
     warnings: Mapping[str, str] = field(default_factory=dict)
     debit: int = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date, datetime
 from typing import Any
 
 from networks.ach.acknowledgments.base import (
@@ -18,6 +19,7 @@ from networks.ach.acknowledgments.base import (
     Unreadable,
     Verdict,
 )
+from networks.calendar import EASTERN
 
 _CHUNK_BYTES = 1 << 16
 _LINE_BYTES_MAX = 1 << 20
@@ -73,6 +75,7 @@ class _Found:
         self.is_over = False
         self._file: Mapping[str, Any] | None = None
         self._batches: dict[int, tuple[Reason, ...]] = {}
+        self._settles: dict[int, date] = {}
         self._entries: dict[str, str] = {}
         self._warnings: dict[str, str] = {}
 
@@ -100,6 +103,7 @@ class _Found:
             verdict=file["verdict"],
             reasons=file["reasons"],
             rejected_batches=self._batches,
+            settles=self._settles,
             rejected_entries=self._entries,
             warnings=self._warnings,
             debit=accepted[0],
@@ -108,12 +112,14 @@ class _Found:
         )
 
     def _batch(self, line: int, value: Mapping[str, Any]) -> None:
-        if _verdict(line, value) is not Verdict.REJECTED:
-            return
+        verdict = _verdict(line, value)
         number = _text(line, value, "batch")
         if not (number.isascii() and number.isdecimal() and len(number) <= _BATCH_DIGITS):
             raise _invalid(line, "batch")
-        self._batches[int(number)] = _reasons(line, value)
+        if verdict is Verdict.REJECTED:
+            self._batches[int(number)] = _reasons(line, value)
+        elif (day := _settlement_day(line, value)) is not None:
+            self._settles[int(number)] = day
 
     def _entry(self, line: int, value: Mapping[str, Any]) -> None:
         trace = _text(line, value, "trace")
@@ -154,6 +160,21 @@ def _verdict(line: int, value: Mapping[str, Any]) -> Verdict:
     if not isinstance(word, str) or word not in set(Verdict):
         raise _invalid(line, "verdict")
     return Verdict(word)
+
+
+def _settlement_day(line: int, value: Mapping[str, Any]) -> date | None:
+    """The banks' day on which the whole batch settles; None if the bank does not name one."""
+    listed = value.get("settles_at", [])
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        raise _invalid(line, "settles_at")
+    try:
+        instants = [datetime.fromisoformat(each) for each in listed]
+    except ValueError:
+        raise _invalid(line, "settles_at") from None
+    if any(each.tzinfo is None for each in instants):
+        raise _invalid(line, "settles_at")
+    days = {each.astimezone(EASTERN).date() for each in instants}
+    return days.pop() if len(days) == 1 else None
 
 
 def _reasons(line: int, value: Mapping[str, Any]) -> tuple[Reason, ...]:

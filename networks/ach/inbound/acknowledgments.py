@@ -68,6 +68,7 @@ def _apply(sent: OutFile, said: Acknowledgment, now: datetime) -> bool:
             number: _code(reasons) for number, reasons in said.rejected_batches.items()
         },
         rejected_entries=said.rejected_entries,
+        settles=said.settles,
         code=_code(said.reasons) if said.verdict is Verdict.REJECTED else "",
         now=now,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 
+from networks.ach import bank_clock
 from networks.calendar import (
     EASTERN,
     add_banking_days,
@@ -106,4 +107,4 @@ def review_due(now: datetime) -> date:
 
 def eastern_day(now: datetime) -> date:
     """The banks' calendar day of an instant."""
-    return now.astimezone(EASTERN).date()
+    return bank_clock.at_bank(now).astimezone(EASTERN).date()

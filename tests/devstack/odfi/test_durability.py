@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sqlite3
 import threading
@@ -22,6 +23,24 @@ LIVES = ("10001", "20010", "60001", "555", "30001", "12003")
 
 def a_file() -> bytes:
     return File([Batch([Entry(account, 1000) for account in LIVES])]).bytes()
+
+
+class TestTheClock:
+    def test_is_told_to_the_copy_that_it_belongs_to(self, bank):
+        def told():
+            return json.loads((bank.home / client.CLOCK).read_text())
+
+        before = told()
+        bank.ask("terms", day_seconds=2.5)
+        bank.days(1)
+
+        assert told()["day_seconds"] == 2.5
+        assert told()["ahead_seconds"] == pytest.approx(before["ahead_seconds"] + 86_400, abs=60)
+
+        bank.end(signal.SIGKILL)
+        (bank.home / client.CLOCK).unlink()
+        bank.start()
+        assert told()["ahead_seconds"] >= before["ahead_seconds"] + 86_000
 
 
 class TestAKilledBank:

@@ -147,6 +147,22 @@ class TestAccepted:
         assert not answer(file)
         assert (the_file().status, statuses()) == ("released", ["frozen"])
 
+    def test_settles_when_the_bank_says(self, send):
+        make_files(1)
+        send()
+
+        acknowledged(
+            the_file().pk,
+            verdict=Verdict.ACCEPTED,
+            rejected_batches={},
+            rejected_entries={},
+            settles={1: FRIDAY},
+            now=LATER,
+        )
+
+        assert AchBatch.objects.get().settlement_date == FRIDAY
+        assert set(AchEvent.objects.values_list("settlement_date", flat=True)) == {FRIDAY}
+
 
 class TestRejected:
     def test_a_file_is_tried_again_with_new_traces(self, send):

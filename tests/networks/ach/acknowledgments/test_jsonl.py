@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from datetime import date
 from io import BytesIO
 
 import pytest
@@ -73,6 +74,22 @@ class TestAnAcknowledgment:
         assert found.verdict is Verdict.ACCEPTED
         assert (found.rejected_batches, found.rejected_entries) == ({}, {})
         assert found.warnings == {TRACE: "reversal_too_late"}
+
+    def test_says_when_batches_settle_that_settle_together(self):
+        evening = "2026-12-02T02:30:00+00:00"  # the banks' day is the one before
+        together = {"verdict": "accepted", "batch": "1", "settles_at": [evening]}
+        apart = {"batch": "3", "settles_at": [evening, "2026-12-02T13:30:00+00:00"]}
+        silent = {"batch": "4", "settles_at": []}
+
+        said = read(FILE, *({**BATCH, **together, **each} for each in ({}, apart, silent)), end(5))
+
+        assert said.settles == {1: date(2026, 12, 1)}
+
+    @pytest.mark.parametrize("settles_at", ["2026-12-02", [5], ["soon"], ["2026-12-02T13:30:00"]])
+    def test_names_no_day_that_cannot_be_read(self, settles_at):
+        batch = {**BATCH, "verdict": "accepted", "settles_at": settles_at}
+
+        assert refusal(content(FILE, batch, end(3))) == (2, "ack_settles_at_invalid")
 
     def test_of_a_file_that_the_bank_has_already_is_a_repeat(self):
         again = {"line": 1, "code": "duplicate_file", "detail": "this file was taken before"}
