@@ -21,6 +21,8 @@ DEPLOYMENT = {
     "ALLOWED_HOSTS": "ballast.example",
     "WEBHOOK_ALLOWED_NETWORKS": "",
     "WEBHOOK_ALLOW_HTTP": "False",
+    "DEVELOPMENT_ROUTES": "False",
+    "ACH_BANK_CLOCK": "",
 }
 TOOLS_AT_ONCE = 2
 

@@ -30,6 +30,7 @@ def development(profile: Profile, *, base_url: str | None = None) -> dict[str, s
         "BASE_URL": base_url or address(DEFAULT_PORT),
         "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",
         "WEBHOOK_ALLOW_HTTP": "True",
+        **_bank(profile),
         "PYTHONUNBUFFERED": "1",
         **_secrets_of(profile),
     }
@@ -51,6 +52,13 @@ def testing(profile: Profile) -> dict[str, str]:
         "BALLAST_RUN_DIR": str(profile.home),
         "BASE_URL": address(DEFAULT_PORT),
     }
+
+
+def _bank(profile: Profile) -> dict[str, str]:
+    """Live tenants use the stand-in bank, but not where others reach us under a given address."""
+    if os.environ.get("BASE_URL"):
+        return {}
+    return {"DEVELOPMENT_ROUTES": "True", "ACH_BANK_CLOCK": str(profile.bank_clock)}
 
 
 def _database(profile: Profile) -> dict[str, str]:

@@ -64,6 +64,16 @@ class Profile:
         return self.home / "bank"
 
     @property
+    def bank_connection(self) -> Path:
+        """Where the bank says how it is reached; there while it runs."""
+        return self.bank / "connection.json"
+
+    @property
+    def bank_clock(self) -> Path:
+        """Where the bank says what its clock shows."""
+        return self.bank / "clock.json"
+
+    @property
     def bank_socket(self) -> Path:
         return self.sockets / "bank.sock"
 

@@ -6,7 +6,8 @@ import hashlib
 import json
 import signal
 import subprocess
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from devstack import programs
@@ -15,6 +16,7 @@ from devstack.paths import ROOT, Profile
 from devstack.processes import death_bound
 from devstack.supervisor import Sink
 
+BANK_SECONDS = 30
 SCHEMA_FILES = ("requirements.txt", "config/settings.py")
 SCHEMA_FOLDERS = (
     "[a-z]*/migrations/**/*",
@@ -43,15 +45,42 @@ def migrate(profile: Profile, variables: Mapping[str, str], sink: Sink) -> None:
 
 
 def seed(profile: Profile, variables: Mapping[str, str], sink: Sink) -> Mapping[str, str]:
-    """Make the demo tenant, or recall the one made before; gives its logins."""
-    kept = profile.state / "demo.json"
-    if not kept.exists() or _is_foreign_database(profile, variables):
-        sink("ballast", "making the demo tenant")
-        answer = _manage(profile, variables, "seed_demo", "--json")
-        kept.touch(mode=0o600)
-        kept.write_text(answer)
-    demo: dict[str, str] = json.loads(kept.read_text())
+    """Make the demo tenants, or recall those made before; gives their logins.
+
+    They are made again where the bank has another port or other keys than they were connected to.
+    """
+
+    def make() -> dict[str, str]:
+        sink("ballast", "making the demo tenants")
+        made: dict[str, str] = json.loads(_manage(profile, variables, "seed_demo", "--json"))
+        return made
+
+    bank = bank_said(profile)  # it is ready, too
+    known = "" if _is_foreign_database(profile, variables) else bank
+    return recalled(profile.state / "demo.json", bank=known, make=make)
+
+
+def recalled(path: Path, *, bank: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
+    """The logins that a file keeps, if they are of this bank; else they are made and kept. They are
+    always made where nothing is known of the bank."""
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    if not bank or kept.get("bank") != bank:
+        kept = {"bank": bank, "demo": make()}
+        path.touch(mode=0o600)
+        path.write_text(json.dumps(kept))
+    demo: dict[str, str] = kept["demo"]
     return demo
+
+
+def bank_said(profile: Profile) -> str:
+    """What the bank of the copy said of itself when it was ready, in few letters. Raises
+    StartFailed."""
+    deadline = time.monotonic() + BANK_SECONDS
+    while not profile.bank_connection.exists():
+        if time.monotonic() > deadline:
+            raise StartFailed(f"The bank in {profile.bank} did not start within {BANK_SECONDS} s.")
+        time.sleep(0.05)
+    return hashlib.sha256(profile.bank_connection.read_bytes()).hexdigest()
 
 
 def no_seed(_profile: Profile, _variables: Mapping[str, str], _sink: Sink) -> Mapping[str, str]:

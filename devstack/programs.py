@@ -1,4 +1,4 @@
-"""The product's own processes, and the stand-in bank: what `./run up` starts beside the servers."""
+"""The stand-in bank and the product's own processes: what `./run up` starts beside the servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORKER_PROCESSES = 2
 CELERY = ["-m", "celery", "--quiet", "-A", "config"]
 # Of a new bank; `ctl terms` changes them. A banking day takes seconds while something waits, and a
 # late return comes soon after the money could be used, not after 60 days.
-BANK_TERMS = ("day_seconds=5", "late_return_days=4")
+BANK_TERMS = ("day_seconds=5", "late_return_days=8")
 # In a container everything runs as root; saying so at each start helps nobody.
 QUIET = {"PYTHONWARNINGS": "ignore:You're running the worker:UserWarning"}
 
@@ -36,10 +36,10 @@ def of_product(
     ]
 
 
-def of_copy(profile: Profile, port: int, environment: Mapping[str, str]) -> list[Program]:
-    """The product and the bank that it sends its files to."""
-    bank = _program("bank", _bank(profile), os.environ, stop_seconds=5)
-    return [*of_product(profile, port, environment), bank]
+def bank(profile: Profile) -> Program:
+    """The bank that the product sends its files to."""
+    profile.bank_connection.unlink(missing_ok=True)  # of the last run: it says so once it listens
+    return _program("bank", _bank(profile), os.environ, stop_seconds=5)
 
 
 def manage(*arguments: str) -> list[str]:

@@ -58,7 +58,7 @@ def _show(name: str, line: str) -> None:
 def banner(copy: copies.Copy, profile: str) -> str:
     """Where everything is, how to get in, how to stop."""
     places = {label: copy.address + path for label, path in PLACES.items()}
-    lines = [*_rows(places), "", *_rows(_logins(copy.demo)), ""]
+    lines = [*_rows(places), "", *_rows(_logins(copy.demo)), *_live(copy.demo), ""]
     title = f" Ballast is running (profile {profile}) "
     return "\n".join(
         ["", title.center(BANNER_WIDTH, "─"), *lines, "  Ctrl-C stops it.", "─" * BANNER_WIDTH, ""]
@@ -73,6 +73,18 @@ def _logins(demo: Mapping[str, str]) -> dict[str, str]:
         "Staff login": f"{demo['adminEmail']}  {demo['adminPassword']}",
         "API key": demo["apiKey"],
     }
+
+
+def _live(demo: Mapping[str, str]) -> list[str]:
+    """Who moves money through the stand-in bank; their password is the one above."""
+    if "liveEmail" not in demo:
+        return []
+    rows = {
+        "Live tenant": f"{demo['liveEmail']}  (the stand-in bank, same password)",
+        "Releasers": f"{demo['operatorEmail']}, {demo['releaserEmail']}",
+        "Files to it": "/admin/desk/files/",
+    }
+    return ["", *_rows(rows)]
 
 
 def _rows(values: Mapping[str, str]) -> list[str]:

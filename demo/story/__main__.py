@@ -10,7 +10,7 @@ import httpx
 from ballast_client import Ballast, BallastError, calls
 from ballast_client.types import FundingSource, FundingTransaction
 
-from demo.story import payments
+from demo.story import bank, payments
 from demo.story.api import BASE_URL, confirmation_link, manage
 from demo.story.console import StoryError, chapter, check, say, wait_for
 from demo.story.receiver import Receiver
@@ -170,7 +170,7 @@ def main() -> int:
         for part in (
             open_an_account, link_accounts, top_up, returns, auto_funding,
             payments.supplier, payments.trouble, payments.queue, payments.second_person,
-            replay, audit,
+            replay, bank.live, audit,
         ):  # fmt: skip
             part(story)
     except (StoryError, BallastError) as error:

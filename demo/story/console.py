@@ -9,7 +9,7 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 60.0
 
 
 class StoryError(Exception):
@@ -32,7 +32,7 @@ def check(holds: bool, claim: str) -> None:
 
 
 def wait_for(what: str, probe: Callable[[], Result | None]) -> Result:
-    """Ask `probe` until it has an answer. Raises StoryError after 30 seconds."""
+    """Ask `probe` until it has an answer. Raises StoryError after a minute."""
     _print(f"   … waiting for {what}")
     ends = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < ends:

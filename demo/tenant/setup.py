@@ -1,6 +1,7 @@
-"""The demo tenant of a development copy: people, a key, a bank account, thirty days of history.
+"""The demo tenants of a development copy: people, keys, bank accounts, thirty days of history, and
+where there is a stand-in bank, a live tenant that uses it.
 
-Running it again changes nothing but the API key, which cannot be shown twice.
+Running it again changes nothing but the API keys, which cannot be shown twice.
 """
 
 from __future__ import annotations
@@ -10,76 +11,46 @@ from datetime import datetime
 
 from django.db import transaction
 
-from demo.tenant import history, requests
+from demo.tenant import bank, history, live, people, requests
+from demo.tenant.live import Live
 from funding import selectors as funding
-from tenants import selectors
-from tenants.actors import SYSTEM
-from tenants.models import ApiKey, Mode, Role, Tenant, User
-from tenants.services import accounts, keys
+from tenants.models import Mode, Tenant
 
 TENANT_NAME = "Northwind Trading"
 EMAIL = "demo@ballast.example"
-STAFF_EMAIL = "staff@ballast.example"
-PASSWORD = "northwind-demo-only"  # noqa: S105  # public on purpose: it exists in development only
-KEY_NAME = "demo"
 
 
 @dataclass(frozen=True)
 class Demo:
-    """The logins and the API key of the demo tenant."""
+    """The tenants and their API keys; no live one where there is no bank."""
 
     tenant_id: str
     api_key: str
+    live: Live | None
 
 
 def ensure(*, now: datetime) -> Demo:
-    """Make what is missing; replace the API key. Not inside a transaction."""
+    """Make what is missing; replace the API keys. Not inside a transaction."""
     tenant = _ensure_people(now)
     is_new = not funding.sources(tenant_id=tenant.pk).exists()
     if is_new:
         history.live(tenant=tenant, approver=EMAIL, now=now)
-    demo = Demo(tenant_id=tenant.pk, api_key=_new_key(tenant, now))
+    key = live.new_key(tenant, now)
     if is_new:
-        requests.send(api_key=demo.api_key)
-    return demo
+        requests.send(api_key=key)
+    return Demo(tenant.pk, key, ensure_live(now=now) if bank.can_connect() else None)
+
+
+def ensure_live(*, now: datetime) -> Live:
+    """Connect the bank, and make its tenant and the two who release its files. Raises
+    `devstack.odfi.client.Unavailable`."""
+    bank.connect(now=now)
+    people.ensure_releasers()
+    return live.ensure(now=now)
 
 
 @transaction.atomic
 def _ensure_people(now: datetime) -> Tenant:
-    tenant = _tenant(now)
-    _staff()
+    tenant = people.tenant_of(email=EMAIL, name=TENANT_NAME, mode=Mode.SANDBOX, now=now)
+    people.ensure_admin()
     return tenant
-
-
-def _tenant(now: datetime) -> Tenant:
-    person = User.objects.filter(email=EMAIL).first()
-    known = selectors.memberships(user_id=person.pk).first() if person else None
-    if known is not None:
-        _reset_password(known.user)
-        return known.tenant
-    tenant = accounts.create_tenant(name=TENANT_NAME, mode=Mode.SANDBOX, actor=SYSTEM, now=now)
-    accounts.create_member(
-        tenant_id=tenant.pk, email=EMAIL, role=Role.OWNER, password=PASSWORD, actor=SYSTEM, now=now
-    )
-    return tenant
-
-
-def _staff() -> None:
-    person = User.objects.filter(email=STAFF_EMAIL).first()
-    if person is None:
-        User.objects.create_superuser(email=STAFF_EMAIL, password=PASSWORD)
-    else:
-        _reset_password(person)
-
-
-def _reset_password(person: User) -> None:
-    if not person.check_password(PASSWORD):
-        person.set_password(PASSWORD)
-        person.save(update_fields=["password"])
-
-
-def _new_key(tenant: Tenant, now: datetime) -> str:
-    old = ApiKey.objects.filter(tenant=tenant, name=KEY_NAME, revoked_at=None)
-    for key_id in old.values_list("pk", flat=True):
-        keys.revoke(key_id=key_id, actor=SYSTEM, now=now)
-    return keys.issue(tenant=tenant, name=KEY_NAME, actor=SYSTEM, now=now).text

@@ -1,4 +1,4 @@
-"""`./run up` with two small programs in the product's place.
+"""`./run up` with two small programs in the product's place, and the bank beside them.
 
 Run as `python -m tests.devstack.standin PORT`.
 `web` answers /healthz; `worker` has a child of its own, as Celery's worker has.
@@ -6,13 +6,16 @@ Run as `python -m tests.devstack.standin PORT`.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
+from devstack import programs as devstack_programs
 from devstack import up
 from devstack.__main__ import run_reporting
 from devstack.copies import Recipe
-from devstack.paths import Profile
+from devstack.paths import ROOT, Profile
 from devstack.processes import Program
 
 WEB = """
@@ -36,6 +39,12 @@ def prepare(_profile: Profile, _variables: Mapping[str, str], _sink: object) -> 
     pass
 
 
+def bank(profile: Profile) -> Program:
+    """The real one, in the copy's own folder as the others are."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return replace(devstack_programs.bank(profile), folder=profile.home, environment=variables)
+
+
 def programs(profile: Profile, port: int, variables: Mapping[str, str]) -> list[Program]:
     return [
         _python("web", WEB, str(port), profile=profile, variables=variables),
@@ -56,5 +65,5 @@ def _python(
 
 
 if __name__ == "__main__":
-    recipe = Recipe(prepare=prepare, programs=programs)
+    recipe = Recipe(prepare=prepare, programs=programs, bank=bank)
     sys.exit(run_reporting(lambda: up.up(port=int(sys.argv[1]), recipe=recipe)))

@@ -38,6 +38,19 @@ class TestBanner:
         assert "API key        bal_test_1\n" in banner
         assert "Ctrl-C stops it." in banner
 
+    def test_shows_who_moves_money_through_the_bank(self):
+        live = {
+            "liveEmail": "live@demo.example",
+            "operatorEmail": "one@demo.example",
+            "releaserEmail": "two@demo.example",
+        }
+        banner = up.banner(replace(COPY, demo={**COPY.demo, **live}), "blue")
+
+        assert "Live tenant    live@demo.example  (" in banner
+        assert "Releasers      one@demo.example, two@demo.example\n" in banner
+        assert "Live tenant" not in up.banner(COPY, "blue")
+        assert max(map(len, banner.splitlines())) <= 80
+
     def test_promises_no_login_where_none_was_made(self):
         assert "login" not in up.banner(replace(COPY, demo={}), "blue")
 

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from devstack.preparation import schema_fingerprint
+from devstack import preparation
+from devstack.errors import StartFailed
+from devstack.paths import Profile
+from devstack.preparation import recalled, schema_fingerprint
 
 
 @pytest.fixture
@@ -60,3 +65,49 @@ class TestSchemaFingerprint:
         (checkout / "balance/services.py").write_text("second")
 
         assert schema_fingerprint(checkout) == before
+
+
+class TestRecalled:
+    @pytest.fixture
+    def seed(self, tmp_path: Path) -> Callable[[str], str]:
+        """The API key of a copy whose logins are made for a bank, or recalled."""
+        keys = iter(("key 1", "key 2", "key 3"))
+
+        def seed(bank: str) -> str:
+            path = tmp_path / "demo.json"
+            return recalled(path, bank=bank, make=lambda: {"apiKey": next(keys)})["apiKey"]
+
+        return seed
+
+    def test_makes_the_demo_tenants_once(self, seed: Callable[[str], str]):
+        assert [seed("one"), seed("one")] == ["key 1", "key 1"]
+
+    def test_makes_them_again_for_a_bank_with_another_port_or_other_keys(
+        self, seed: Callable[[str], str]
+    ):
+        assert [seed("one"), seed("two"), seed("two")] == ["key 1", "key 2", "key 2"]
+
+    def test_makes_them_again_for_another_database(self, seed: Callable[[str], str]):
+        assert [seed("one"), seed(""), seed("")] == ["key 1", "key 2", "key 3"]
+
+    def test_makes_them_in_a_copy_of_before_there_was_a_bank(
+        self, seed: Callable[[str], str], tmp_path: Path
+    ):
+        (tmp_path / "demo.json").write_text(json.dumps({"apiKey": "old"}))
+
+        assert seed("one") == "key 1"
+
+
+class TestTheBank:
+    def test_is_waited_for(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        profile = Profile("dev", tmp_path)
+        monkeypatch.setattr(preparation, "BANK_SECONDS", 0.1)
+        with pytest.raises(StartFailed, match="did not start within"):
+            preparation.bank_said(profile)
+
+        profile.bank.mkdir()
+        profile.bank_connection.write_text("port 1")
+        first = preparation.bank_said(profile)
+        profile.bank_connection.write_text("port 2")
+
+        assert preparation.bank_said(profile) != first

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -118,8 +120,37 @@ class TestStartingAgain:
         assert other.processes() == {}
 
 
+class TestTheBank:
+    def test_takes_files_at_the_port_of_before_unless_somebody_else_has_it(self, stack: Stack):
+        first = self.port_of(stack)
+        stack.end(signal.SIGINT)
+        again = self.port_of(stack)
+        stack.end(signal.SIGKILL)
+        with socket.socket() as somebody_else:
+            stack.wait_for(lambda: not stack.processes())
+            somebody_else.bind(("127.0.0.1", first))
+            somebody_else.listen()
+
+            other = self.port_of(stack)
+
+        assert again == first
+        assert other != first
+        assert stack.end(signal.SIGINT) == 0
+
+    def port_of(self, stack: Stack) -> int:
+        """Where the bank of a copy that starts now says SFTP."""
+        stack.start()
+        stack.wait_for(stack.profile.bank_connection.exists)
+        port: int = json.loads(stack.profile.bank_connection.read_text())["port"]
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as line:
+            assert line.recv(8).startswith(b"SSH-2.0-")
+        return port
+
+
 class TestSupervision:
-    @pytest.mark.parametrize("victim", ["os.fork", "http.server", "valkey-server", "bin/postgres"])
+    @pytest.mark.parametrize(
+        "victim", ["os.fork", "http.server", "valkey-server", "bin/postgres", "devstack.odfi"]
+    )
     def test_starts_again_what_dies(self, stack: Stack, victim: str):
         stack.start()
         before = stack.processes()

@@ -7,21 +7,32 @@ from django.core.management.base import CommandError
 
 from common.clock import utc_now
 from common.commands import JsonCommand
-from demo.tenant import setup
+from demo.tenant import live, people, setup
 
 
 class Command(JsonCommand):
-    help = "Make the demo tenant of a development copy. Its logins are public: DEBUG only."
+    help = "Make the demo tenants of a development copy. Their logins are public: DEBUG only."
 
     def perform(self, **_options: Any) -> dict[str, Any]:
         if not settings.DEBUG:
-            raise CommandError("The demo tenant has public passwords; it exists with DEBUG only.")
+            raise CommandError(
+                "The demo tenants have public passwords: they exist with DEBUG only."
+            )
         made = setup.ensure(now=utc_now())
-        return {
+        told = {
             "tenantId": made.tenant_id,
             "email": setup.EMAIL,
-            "password": setup.PASSWORD,
+            "password": people.PASSWORD,
             "apiKey": made.api_key,
-            "adminEmail": setup.STAFF_EMAIL,
-            "adminPassword": setup.PASSWORD,
+            "adminEmail": people.ADMIN,
+            "adminPassword": people.PASSWORD,
         }
+        if made.live is not None:
+            told |= {
+                "liveTenantId": made.live.tenant_id,
+                "liveEmail": live.EMAIL,
+                "liveApiKey": made.live.api_key,
+                "operatorEmail": people.OPERATOR,
+                "releaserEmail": people.RELEASER,
+            }
+        return told

@@ -1,0 +1,153 @@
+"""The chapters about a live tenant, whose money moves through files to a bank.
+
+The bank is the stand-in beside the copy: a program of its own, reached by SFTP. A banking day of it
+takes some seconds.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ballast_client import Ballast, calls
+
+from demo.story.api import BASE_URL, manage
+from demo.story.browser import Person
+from demo.story.console import chapter, check, dollars, say, wait_for
+from demo.story.story import Story
+from devstack.odfi import client
+
+GOOD, EMPTY, MOVED, PAID = 60_000, 12_000, 8_000, 15_000
+LEFT = GOOD + MOVED - PAID
+
+
+def live(story: Story) -> None:
+    """From the connection to the bank's own books."""
+    tenant = _connect()
+    owner, operator, releaser = (
+        Person(tenant.made[name], tenant.made["password"])
+        for name in ("email", "operatorEmail", "releaserEmail")
+    )
+    fundings = _top_up(tenant)
+    _release(operator, releaser, GOOD + EMPTY + MOVED)
+    _settle(tenant, fundings)
+    _corrected(owner)
+    _pay(tenant, operator, releaser)
+    _compare(tenant)
+
+
+class Live(Story):
+    """The live tenant's world. `made` is what the command said; `bank` is the bank's folder."""
+
+    made: dict[str, Any]
+    bank: Path
+    bank_had: int
+
+
+def _connect() -> Live:
+    chapter("A live tenant, and a bank that takes ACH files by SFTP")
+    tenant = Live()
+    tenant.bank = Path(os.environ["BALLAST_RUN_DIR"]) / "bank"
+    tenant.made = manage("seed_live")
+    tenant.bank_had = _at_bank(tenant)
+    known = client.connection(tenant.bank)
+    say(f"rail {tenant.made['rail']}: the bank listens at {known['host']}:{known['port']}")
+    say("we pinned its host key, and gave it the public half of ours")
+    key = tenant.made["apiKey"]
+    check(key.startswith("bal_live_"), f"a live key: {key[:17]}…")
+    tenant.ballast = Ballast(key, base_url=BASE_URL)
+    return tenant
+
+
+def _top_up(tenant: Live) -> dict[str, str]:
+    chapter("Three top-ups by ACH, from three bank accounts")
+    sources, fundings = tenant.made["sources"], {}
+    for name, amount in (("operating", GOOD), ("empty", EMPTY), ("moved", MOVED)):
+        funding = tenant.top_up(amount, sources[name])
+        fundings[name] = funding["id"]
+        say(f"{dollars(amount)} from {name!r}: {funding['id'][:14]}… is {funding['status']}")
+    for funding_id in fundings.values():
+        tenant.wait_for_status(funding_id, "pending")
+    return fundings
+
+
+def _release(operator: Person, releaser: Person, total: int) -> None:
+    """Two people let go of the files that come to `total` cents, most often one file."""
+
+    def built() -> dict[str, int] | None:
+        files = operator.files("First release")
+        return files if sum(files.values()) >= total else None
+
+    files = wait_for("the file at the desk", built)
+    check(sum(files.values()) == total, f"debits and credits of the file: {dollars(total)}")
+    for file_id, cents in files.items():
+        path, typed = f"/admin/desk/files/{file_id}/release/", dollars(cents).strip("$")
+        said = operator.send(path)
+        check("A second person releases it now" in said, f"{operator.email} releases it first")
+        check(
+            "so somebody else does this" in operator.read(path),
+            "and cannot be the second person, too",
+        )
+        said = releaser.send(path, total="1.00")
+        check("another sum" in said, f"{releaser.email} types a wrong total: refused")
+        said = releaser.send(path, total=typed)
+        check("A worker sends it now" in said, f"types {typed}: released to the bank")
+
+    def answered() -> bool | None:
+        pages = [operator.read(f"/admin/desk/files/{file_id}/") for file_id in files]
+        return all("The bank's answer" in page for page in pages) or None
+
+    wait_for("the bank to acknowledge it", answered)
+    say("sent under a temporary name, read back, renamed; acknowledged by the bank")
+
+
+def _settle(tenant: Live, fundings: dict[str, str]) -> None:
+    chapter("The bank's days pass: two settle, one comes back")
+    failed = tenant.wait_for_status(fundings["empty"], "failed")
+    check(
+        failed["returned"] and failed["returnCode"] == "R01",
+        f"{dollars(EMPTY)} came back by a return file: {failed['returnReason']}",
+    )
+    for name in ("operating", "moved"):
+        done = tenant.wait_for_status(fundings[name], "completed")
+        check(not done["returned"], f"{dollars(done['amount'])} from {name!r} are final")
+    available = tenant.show_balance()["availableBalance"]
+    check(available == GOOD + MOVED, f"{dollars(GOOD + MOVED)} available")
+
+
+def _corrected(owner: Person) -> None:
+    chapter("A notification of change: the account has another number now")
+
+    def noted() -> bool | None:
+        page = owner.read("/dashboard/bank-accounts")
+        return "Details were corrected by your bank" in page or None
+
+    wait_for("the correction", noted)
+    check(True, "the tenant reads: Details were corrected by your bank")
+
+
+def _pay(tenant: Live, operator: Person, releaser: Person) -> None:
+    chapter(f"Pay {dollars(PAID)} out, through a file as well")
+    payment = tenant.ballast.send(calls.pay(PAID, recipient=tenant.made["payee"]))
+    tenant.wait_for_payment(payment["id"], ["processing"])
+    _release(operator, releaser, PAID)
+    tenant.wait_for_payment(payment["id"], ["completed"])
+    available = tenant.show_balance()["availableBalance"]
+    check(available == LEFT, f"{dollars(LEFT)} left")
+
+
+def _compare(tenant: Live) -> None:
+    chapter("The bank's books and ours")
+    moved = wait_for("the bank to settle", lambda: _moved(tenant))
+    check(moved == LEFT, f"our account at the bank has {dollars(moved)} more, as the tenant has")
+
+
+def _moved(tenant: Live) -> int | None:
+    """By how much our account at the bank has changed, once nothing of ours waits there."""
+    waits = client.call(tenant.bank, "totals")["entries"].get("accepted", 0)
+    return None if waits else _at_bank(tenant) - tenant.bank_had
+
+
+def _at_bank(tenant: Live) -> int:
+    return int(client.call(tenant.bank, "totals")["balance"])

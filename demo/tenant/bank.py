@@ -1,0 +1,146 @@
+"""Connects a development copy to its stand-in bank: a rail, our key, a company, development routes.
+
+Running it again changes only what differs: the bank's port and keys belong to its folder, and the
+routes stay where somebody has led them since.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, time
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from desk import doers
+from desk.rails import acts
+from devstack.odfi import client
+from networks import registry
+from networks.ach.models import AchKey, Originator
+from networks.ach.originating import Company
+from networks.ach.rails import NoTerms, current
+from networks.ach.terms import Connection, Cutoff, RailTerms
+from networks.base import Method
+from networks.rails.models import LIVE, RailKind, Route
+from tenants.actors import SYSTEM
+from transfers import route_changes
+
+RAIL = "standin"
+METHODS = (Method.ACH_DEBIT, Method.ACH_CREDIT)
+REASON = "The stand-in bank of this development copy"
+_DOER = doers.operator("./run")
+# As the bank takes files (devstack.odfi.calendar).
+_CUTOFFS = (
+    Cutoff(at=time(10, 15), same_day=True),
+    Cutoff(at=time(14, 30), same_day=True),
+    Cutoff(at=time(16, 30), same_day=True),
+    Cutoff(at=time(19, 45)),
+    Cutoff(at=time(22, 30)),
+)
+
+
+@dataclass(frozen=True)
+class Connected:
+    """The rail, the key by which the bank knows us, and the key by which we know the bank."""
+
+    rail: str
+    our_key: str
+    host_key: str
+    address: str
+
+
+def home() -> Path:
+    """The folder of this copy's bank."""
+    return Path(settings.RUN_DIR) / "bank"
+
+
+def can_connect() -> bool:
+    """Whether this copy has a bank, and may let live tenants use it."""
+    return settings.DEVELOPMENT_ROUTES and (home() / client.CONNECTION).exists()
+
+
+def connect(*, now: datetime) -> Connected:
+    """Make what is missing. Raises client.Unavailable."""
+    known = client.connection(home())
+    _agree(known, now)
+    key = _key(now)
+    client.call(home(), "authorize", key=key.public_key)
+    _company(known, now)
+    registry.look_again()
+    for method in METHODS:
+        _lead(method, now)
+    address = f"{known['host']}:{known['port']}"
+    return Connected(RAIL, key.fingerprint, str(known["host_key"]), address)
+
+
+def terms(known: dict[str, Any]) -> RailTerms:
+    """What this copy and its bank agreed on."""
+    return RailTerms(
+        odfi_routing=known["routing"],
+        immediate_destination=f" {known['routing']}",
+        immediate_destination_name="STANDIN BANK NA",
+        immediate_origin=known["customer_id"],
+        immediate_origin_name="BALLAST",
+        company_id=known["customer_id"],
+        company_name="BALLAST",
+        descriptions={"topup": "TOPUP", "payment": "PAYMENT"},
+        cutoffs=_CUTOFFS,
+        settlement_account=known["settlement_account"],
+        active=True,
+        connection=Connection(
+            host=known["host"],
+            port=known["port"],
+            user=known["username"],
+            host_keys=(known["host_key"],),
+        ),
+    )
+
+
+def _agree(known: dict[str, Any], now: datetime) -> None:
+    """Terms that staff have changed stay, but for the address and key of the bank."""
+    wanted = terms(known)
+    try:
+        before = current(RAIL).parsed.as_json()
+    except NoTerms:
+        before = {}
+    stored = {**wanted.as_json(), **before, "connection": wanted.as_json()["connection"]}
+    if stored != before:
+        acts.change_alone(
+            rail=RAIL,
+            kind=RailKind.STAND_IN,
+            terms=RailTerms.parse(stored),
+            offset_account=None,
+            reason=REASON,
+            doer=_DOER,
+            now=now,
+        )
+
+
+def _key(now: datetime) -> AchKey:
+    """The key that we sign in with."""
+    known = AchKey.objects.filter(rail_id=RAIL, retired_at=None).order_by("created_at").first()
+    return known or acts.make_key(rail=RAIL, reason=REASON, doer=_DOER, now=now)
+
+
+def _company(known: dict[str, Any], now: datetime) -> None:
+    """In whose name files go out for tenants that have no company of their own."""
+    if Originator.objects.filter(rail_id=RAIL, tenant_id="", ended_at=None).exists():
+        return
+    company = Company(company_name="BALLAST", company_id=known["customer_id"])
+    acts.assign(rail=RAIL, tenant_id="", company=company, reason=REASON, doer=_DOER, now=now)
+
+
+def _lead(method: str, now: datetime) -> None:
+    """Let live tenants use the bank, unless somebody has led or closed their route already."""
+    if Route.objects.filter(mode=LIVE, method=method).exists():
+        return
+    route_changes.open_route(
+        mode=LIVE,
+        method=method,
+        rail=RAIL,
+        development=True,
+        reason=REASON,
+        actor=SYSTEM,
+        now=now,
+    )
