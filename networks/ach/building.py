@@ -15,7 +15,7 @@ from django.db import transaction
 from prometheus_client import Counter
 
 from common import crypto
-from common.engine import sql
+from common.engine import arrays, sql
 from networks import calendar
 from networks.ach import freezing, rails, releasing, replying
 from networks.ach.models import AchBatch, AchEntry, OutFile
@@ -25,6 +25,7 @@ from networks.ach.nacha.validator.terms import Terms
 from networks.ach.nacha.writer import DoesNotFit, Writer
 from networks.ach.sealing import Reading, Sealing, opened
 from networks.ach.states import FILE_STATES, FileKind, FileStatus
+from networks.ach.taking import VERIFICATION
 from networks.ach.terms import RailTerms
 
 log = structlog.get_logger(__name__)
@@ -38,6 +39,24 @@ SELECT id, instruction_id, transaction_code, routing_number, account_token, amou
     name, payment_type, trace_number
 FROM ach_achentry
 WHERE batch_id = %(batch)s AND id > %(last)s ORDER BY id LIMIT %(most)s
+"""
+# Tests of accounts whose debit goes in this file and whose credits went before, because a batch was
+# rejected or a call was cut; and what those credits came to.
+_TESTS_ALONE = """
+SELECT entry.tenant_id, entry.account_fingerprint
+FROM ach_achbatch AS batch JOIN ach_achentry AS entry ON entry.batch_id = batch.id
+WHERE batch.file_id = %(file)s AND batch.description = %(description)s
+GROUP BY entry.tenant_id, entry.account_fingerprint
+HAVING sum(CASE WHEN entry.is_debit THEN entry.amount ELSE -entry.amount END) > 0
+"""
+_GIVEN_BEFORE = """
+SELECT coalesce(sum(CASE WHEN entry.is_debit THEN -entry.amount ELSE entry.amount END), 0)
+FROM ach_achentry AS entry
+JOIN ach_achbatch AS batch ON batch.id = entry.batch_id AND batch.file_id <> %(file)s
+JOIN unnest(%(tenants)s::text::text[], %(accounts)s::text::text[]) AS alone (tenant, account)
+    ON alone.tenant = entry.tenant_id AND alone.account = entry.account_fingerprint
+WHERE entry.rail_id = %(rail)s AND entry.purpose = 'verification'
+    AND entry.status IN ('frozen', 'sent', 'accepted', 'final')
 """
 _FAULTY = Counter("ballast_ach_files_with_faults", "Files that were not offered", ["rail"])
 
@@ -156,10 +175,13 @@ def _judge(file: OutFile, sealing: Sealing) -> None:
     """Judge what is stored: these are the bytes that will be sent. Raises _Faulty."""
     terms = file.version.parsed
     reading = Reading(opened(file.pk))
+    # Our side of a balanced file, and what we answer to a bank, are as large as they are.
+    has_ceilings = file.kind == FileKind.FORWARD and not _has_offsets(file)
     allowed = Terms(
-        entry_max=terms.entry_max if not _has_offsets(file) else Terms().entry_max,
-        same_day_max=terms.same_day_max if not _has_offsets(file) else Terms().entry_max,
+        entry_max=terms.entry_max if has_ceilings else Terms().entry_max,
+        same_day_max=terms.same_day_max if has_ceilings else Terms().entry_max,
         file_max=terms.file_max,
+        tests_given=_tests_given(file),
         is_banking_day=calendar.is_banking_day,
     )
     faults = []
@@ -171,6 +193,17 @@ def _judge(file: OutFile, sealing: Sealing) -> None:
         faults.append(_fault(0, "bytes_differ", "what was stored is not what was written"))
     if faults:
         raise _Faulty(faults)
+
+
+def _tests_given(file: OutFile) -> int:
+    """Cents that tests of accounts gave in earlier files and take back in this one."""
+    alone = sql.rows(_TESTS_ALONE, {"file": file.pk, "description": VERIFICATION})
+    if not alone:
+        return 0
+    tenants, accounts = zip(*alone, strict=True)
+    values = {"tenants": arrays.texts(tenants), "accounts": arrays.texts(accounts)}
+    ((given,),) = sql.rows(_GIVEN_BEFORE, {"file": file.pk, "rail": file.rail_id, **values})
+    return int(given)
 
 
 def _has_offsets(file: OutFile) -> bool:

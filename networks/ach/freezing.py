@@ -66,7 +66,8 @@ WHERE file.rail_id = %(rail)s AND file.kind = 'forward'
 # The limits are judged one after the other, each among those that the one before let pass: an entry
 # that alone has no room leaves it to later ones, and among the others the oldest go first. Tests of
 # accounts pass all of them, because their credits and debits go together, and so do reversals,
-# because they are too late after some days (`taking.NEVER_STOPPED`). In the end the file is
+# because they are too late after some days (`taking.NEVER_STOPPED`). A test takes back no more than
+# it gave, here or in an earlier file: its debit waits for its credits. In the end the file is
 # full at the first entry that its own ceilings do not hold; the rest of a test that it would part
 # goes with the next file, too.
 _FREEZE = """
@@ -74,7 +75,7 @@ WITH waiting AS MATERIALIZED (
     SELECT id, originator_id, is_debit, sec, company_name, company_id, description, amount,
         routing_number, promised_on, missed, waits_for, purpose = 'verification' AS is_test,
         purpose IN ('verification', 'reversal') AS is_free,
-        account_fingerprint, instruction_id, coalesce(first_number, id) AS number,
+        tenant_id, account_fingerprint, instruction_id, coalesce(first_number, id) AS number,
         CASE WHEN %(next_same_day)s AND speed = 'same_day' AND amount <= %(same_day_max)s
             THEN %(next_today)s::date ELSE %(next_tomorrow)s::date END AS next_date,
         %(window_same_day)s AND speed = 'same_day' AND amount <= %(same_day_max)s AS same_day
@@ -83,11 +84,27 @@ WITH waiting AS MATERIALIZED (
         AND id > %(after)s
     ORDER BY id LIMIT %(entries_max)s + 1
     FOR NO KEY UPDATE SKIP LOCKED
+), tests AS (
+    SELECT tenant_id, account_fingerprint,
+        sum(CASE WHEN is_debit THEN amount ELSE -amount END) AS taken
+    FROM waiting WHERE is_test GROUP BY tenant_id, account_fingerprint
+), uncovered AS MATERIALIZED (
+    SELECT tenant_id, account_fingerprint FROM tests
+    WHERE taken > 0 AND taken > (
+        SELECT coalesce(
+            sum(CASE WHEN former.is_debit THEN -former.amount ELSE former.amount END), 0)
+        FROM ach_achentry AS former
+        WHERE former.rail_id = %(rail)s AND former.purpose = 'verification'
+            AND former.tenant_id = tests.tenant_id
+            AND former.account_fingerprint = tests.account_fingerprint
+            AND former.status IN ('frozen', 'sent', 'accepted', 'final'))
 ), roomy AS (
     SELECT waiting.*, room.stopped, room.exposure,
         CASE WHEN waiting.is_debit THEN room.debit ELSE room.credit END AS daily,
         CASE WHEN amount > %(entry_max)s THEN 'entry_limit'
             WHEN sec <> ALL(%(secs)s::text::text[]) THEN 'sec_not_allowed'
+            WHEN is_test AND is_debit AND (tenant_id, account_fingerprint)
+                IN (SELECT * FROM uncovered) THEN 'test_not_covered'
             WHEN is_free THEN ''
             WHEN room.stopped AND is_debit THEN 'debits_stopped'
             ELSE '' END AS reason_first

@@ -22,7 +22,7 @@ from networks.ach.nacha import layout
 from networks.ach.nacha.items import parse
 from networks.ach.nacha.records import Addenda98
 from networks.ach.states import CorrectionStatus
-from networks.base import AccountType
+from networks.base import AccountType, Purpose
 
 # By the first digit of an entry's transaction code.
 _SAVINGS_CODES = range(30, 40)
@@ -55,14 +55,16 @@ def apply(
 
 
 def tell(correction: Correction, *, now: datetime) -> AchEvent:
-    """Have a correction told to whoever keeps the account."""
+    """Have a correction told to whoever keeps the account: of a reversal, which is our own, the one
+    who asked for the original."""
     entry = correction.entry
+    asked = entry.original if entry.purpose == Purpose.REVERSAL and entry.original else entry
     event = AchEvent(
         rail_id=entry.rail_id,
         entry=entry,
         record_id=correction.record_id,
         correction=correction,
-        instruction_id=entry.instruction_id,
+        instruction_id=asked.instruction_id,
         kind=AchEventKind.CORRECTED,
         code=correction.code,
         amount=entry.amount,

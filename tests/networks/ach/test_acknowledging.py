@@ -196,6 +196,22 @@ class TestRejected:
         assert file.status == "part_rejected"
         assert found == {("in", "accepted"), ("out", "requeued"), ("out", "waiting")}
 
+    def test_the_debit_of_a_test_goes_again_without_its_credits(self, send):
+        test = {"purpose": Purpose.VERIFICATION}
+        take(
+            instruction(amount=3, method=Method.ACH_CREDIT, **test),
+            instruction(amount=4, method=Method.ACH_CREDIT, **test),
+            instruction(amount=7, **test),
+        )
+        (file,) = make_files(0)
+        send()
+        bad = AchBatch.objects.get(service_class=225)
+        answer(file, batches={bad.batch_number: "R13"})
+
+        (again,) = make_files(1, now=FREEZE + timedelta(days=1))
+
+        assert (again.faults, again.status, again.entry_count) == ([], "released", 2)
+
     def test_an_entry_ends_with_its_code(self, send):
         (file,) = make_files(3)
         send()

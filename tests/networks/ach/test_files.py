@@ -21,6 +21,7 @@ from networks.ach.sealing import opened
 from networks.base import Method, Purpose, Speed
 from tests.corruption import tamper
 from tests.networks.ach.builders import (
+    BANK,
     CUTOFF,
     FREEZE,
     NOON,
@@ -152,7 +153,7 @@ class TestBatches:
             *(instruction() for _ in range(2)),
             *(credit() for _ in range(3)),
             instruction(tenant_id="ten_own"),
-            instruction(purpose=Purpose.VERIFICATION, amount=3),
+            instruction(purpose=Purpose.VERIFICATION, amount=3, method=Method.ACH_CREDIT),
         )
         freeze()
 
@@ -160,8 +161,8 @@ class TestBatches:
             "company_name", "sec", "service_class", "description", "entry_count"
         )
         assert sorted(found) == [
+            ("BALLAST", "CCD", 220, "ACCTVERIFY", 1),
             ("BALLAST", "CCD", 220, "PAYMENT", 3),
-            ("BALLAST", "CCD", 225, "ACCTVERIFY", 1),
             ("BALLAST", "CCD", 225, "TOPUP", 2),
             ("OWN INC", "CCD", 225, "TOPUP", 1),
         ]
@@ -283,6 +284,26 @@ class TestLimits:
 
         assert the_file().status == "built"
         assert AchBatch.objects.values("effective_date").distinct().count() == 1
+
+    def test_leave_out_what_would_take_back_more_than_it_gave(self):
+        test = {"purpose": Purpose.VERIFICATION}
+        gone, *_ = take(
+            instruction(amount=3, method=Method.ACH_CREDIT, **test),
+            instruction(amount=4, method=Method.ACH_CREDIT, **test),
+            instruction(amount=7, **test),
+            instruction(),
+        )
+        BANK.withdraw(gone.instruction_id, now=NOON)
+        freeze()
+        build()
+
+        assert the_file().status == "built"
+        assert statuses() == [
+            ("frozen", ""),
+            ("frozen", ""),
+            ("waiting", "test_not_covered"),
+            ("withdrawn", ""),
+        ]
 
     def test_that_were_lowered_hold_for_what_waits(self):
         take(instruction(amount=1_000), instruction(amount=1_001))

@@ -9,7 +9,7 @@ import pytest
 from networks.ach import building, releasing, replying, sealing
 from networks.ach.inbound import deciding
 from networks.ach.inbound.deciding import NotPossible
-from networks.ach.models import AchReply, Correction, InRecord, OutFile
+from networks.ach.models import AchReply, Correction, InRecord, OutFile, RailVersion
 from networks.ach.nacha.records import Addenda98Refused, Addenda99Dishonored
 from networks.ach.states import FileStatus
 from tests.networks.ach.inbound.builders import (
@@ -97,6 +97,18 @@ class TestAFileOfReplies:
         )
         assert faults(content) == []
         assert reply.status == "frozen"
+
+    def test_is_not_held_by_our_own_ceilings(self, late):
+        dishonor(late)
+        version = RailVersion.objects.get()
+        terms = version.terms | {"entry_max": 100_00}
+        RailVersion.objects.filter(pk=version.pk).update(status="superseded", superseded_at=NOW)
+        version.pk, version.number, version.terms = "rlv_2", 2, terms
+        version.save(force_insert=True)
+
+        file, _ = built()
+
+        assert file.debit_total == 150_00
 
     def test_refuses_a_change(self, impossible):
         reply = refuse(impossible)

@@ -187,7 +187,7 @@ class Validator:
             yield self._line, "block_unfilled", ""
         if not DIGITS(self._control[7:13]) or int(self._control[7:13]) != blocks:
             yield self._control_line, "block_count_wrong", f"there are {blocks} blocks"
-        if self._tests.debit > self._tests.credit:
+        if self._tests.debit > self._tests.credit + self._terms.tests_given:
             yield self._test_line, "acctverify_not_covered", ""
 
 

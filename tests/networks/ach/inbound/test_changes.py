@@ -92,6 +92,22 @@ class TestAChange:
 
         assert ("corrected", "C01") in told(entry)
 
+    def test_of_a_reversal_is_told_of_what_it_takes_back(self, batch, entry):
+        back = make_entry(
+            batch,
+            5,
+            instruction_id="rvs_1",
+            purpose="reversal",
+            is_debit=False,
+            transaction_code=22,
+            original=entry,
+        )
+
+        take(answer_file(change_batch(*changed(back), service_class="220")))
+
+        event = AchEvent.objects.get(kind="corrected")
+        assert (event.instruction_id, event.entry) == (entry.instruction_id, back)
+
 
 class TestWhatAPersonDecides:
     @pytest.fixture
