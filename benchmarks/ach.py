@@ -33,7 +33,7 @@ class Pass:
 def measure(options: Options) -> Section:
     """Raises CannotMeasure."""
     many = options.scaled(200_000, 20_000, 1_000_000)
-    turns = range(1 if options.quick else 3)
+    turns = range(min(options.pairs, 3))
     with tempfile.TemporaryDirectory() as folder:
         few_file, many_file = Path(folder, "few.ach"), Path(folder, "many.ach")
         few = {what: [run(what, few_file, _FEW) for _ in turns] for what in _AIMS}

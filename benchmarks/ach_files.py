@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from datetime import time as time_of_day
@@ -100,9 +99,10 @@ def measure(options: Options, *, write_rate: float) -> tuple[str, list[Figure]]:
     database.empty(*_TABLES, and_references=True)
     moment = _freeze_moment()
     _open_rail(moment)
-    taken = _take(count, moment - timedelta(hours=2))
+    half = count // 2
+    taken = work("take", moment - timedelta(hours=2), (0, half), (half, count - half))
     bare = _bare_seconds()
-    made = work("make", moment)
+    (made,) = work("make", moment)
     _require_released(count)
     figures = _made_figures(count, taken, bare, made, write_rate)
     read = _apply_returns(returns, moment)
@@ -117,19 +117,30 @@ def measure(options: Options, *, write_rate: float) -> tuple[str, list[Figure]]:
     return text, [*figures, *read]
 
 
-def work(what: str, moment: datetime) -> Run:
-    """Let a process of its own do it. Raises CannotMeasure."""
+def work(what: str, moment: datetime, *shares: tuple[int, int]) -> list[Run]:
+    """Let a process of its own do it, or one for each share. Raises CannotMeasure."""
     command = [sys.executable, "-m", "benchmarks.ach_work", what, RAIL, moment.isoformat()]
-    done = subprocess.run(  # noqa: S603  # our own command, no shell
-        command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise CannotMeasure(f"the worker could not {what}: {done.stderr[-500:]}")
-    return Run(json.loads(done.stdout.splitlines()[-1]))
+    running = [
+        subprocess.Popen(  # noqa: S603  # our own command, no shell
+            [*command, *map(str, share)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for share in shares or [()]
+    ]
+    runs = []
+    for process in running:
+        told, problem = process.communicate()
+        if process.returncode:
+            raise CannotMeasure(f"the worker could not {what}: {problem[-500:]}")
+        runs.append(Run(json.loads(told.splitlines()[-1])))
+    return runs
 
 
 def _made_figures(
-    count: int, taken: float, bare: float, made: Run, write_rate: float
+    count: int, taken: Sequence[Run], bare: float, made: Run, write_rate: float
 ) -> list[Figure]:
     seconds = made.seconds("freeze", "build")
     codec = count / write_rate
@@ -152,7 +163,11 @@ def _made_figures(
             aim=BUILDER_MIB,
             at_most=True,
         ),
-        Figure(name=f"{count:,} instructions taken", unit="s", values=[taken]),
+        Figure(
+            name=f"{count:,} instructions taken by two",
+            unit="s",
+            values=[max(run.seconds("take") for run in taken)],
+        ),
     ]
 
 
@@ -172,16 +187,15 @@ def _open_rail(moment: datetime) -> None:
     originating.assign(rail=RAIL, tenant_id="", company=company, now=now)
 
 
-def _take(count: int, now: datetime) -> float:
-    """The seconds of handing over all of them."""
+def take(first: int, count: int, now: datetime) -> int:
+    """Hand over so many instructions. Raises CannotMeasure."""
     network = AchNetwork(RAIL)
-    began = time.monotonic()
-    for first in range(0, count, SUBMIT_MANY_MAX):
-        most = min(SUBMIT_MANY_MAX, count - first)
-        answers = network.submit_many([_debit(first + each) for each in range(most)], now=now)
+    for start in range(first, first + count, SUBMIT_MANY_MAX):
+        end = min(start + SUBMIT_MANY_MAX, first + count)
+        answers = network.submit_many([_debit(each) for each in range(start, end)], now=now)
         if refused := [each for each in answers.values() if isinstance(each, Exception)]:
             raise CannotMeasure(f"an instruction was refused: {refused[0]}")
-    return time.monotonic() - began
+    return count
 
 
 def _debit(number: int) -> Instruction:
@@ -230,7 +244,7 @@ def _apply_returns(count: int, moment: datetime) -> list[Figure]:
     storing.store(
         rail_id=RAIL, folder=InFolder.INBOUND, name="returns.ach", content=[content], now=now
     )
-    read = work("read", now)
+    (read,) = work("read", now)
     done = InRecord.objects.filter(status="applied").count()
     if done != count or AchEntry.objects.filter(status="returned").count() != count:
         raise CannotMeasure(f"{done:,} of {count:,} returns were applied")

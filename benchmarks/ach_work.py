@@ -1,8 +1,8 @@
 """What a worker does with the entries of a rail, in a process of its own, so that its memory can be
 read.
 
-`python -m benchmarks.ach_work make|read RAIL MOMENT` prints the seconds of each step, CPU seconds
-of the process, and its memory before and at most.
+`python -m benchmarks.ach_work take|make|read RAIL MOMENT [FIRST COUNT]` prints the seconds and CPU
+seconds of each step, and the memory of the process before and at most.
 """
 
 from __future__ import annotations
@@ -40,6 +40,14 @@ def main() -> None:
 Steps = Mapping[str, Callable[[], int]]
 
 
+def _take(_rail: str, moment: datetime) -> Steps:
+    """Instructions are handed over, numbered from FIRST on."""
+    from benchmarks import ach_files
+
+    first, count = int(sys.argv[4]), int(sys.argv[5])
+    return {"take": lambda: ach_files.take(first, count, moment)}
+
+
 def _make(rail: str, moment: datetime) -> Steps:
     """From waiting entries to files that are released."""
     from networks.ach import building, freezing
@@ -66,7 +74,11 @@ def _read(_rail: str, moment: datetime) -> Steps:
     return {"read": read}
 
 
-_STEPS: Mapping[str, Callable[[str, datetime], Steps]] = {"make": _make, "read": _read}
+_STEPS: Mapping[str, Callable[[str, datetime], Steps]] = {
+    "take": _take,
+    "make": _make,
+    "read": _read,
+}
 
 
 if __name__ == "__main__":
