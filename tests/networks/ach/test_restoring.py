@@ -211,6 +211,23 @@ def test_an_entry_that_went_in_another_file_leaves_the_one_of_the_backup(rail):
     assert rail.compare()[1]
 
 
+def test_our_own_accounts_side_of_a_file_is_nobodys_loss(rail):
+    rail.connect(offset="balanced", offset_routing="124000313", offset_account="4000123456")
+    rail.take(order("00001"))
+    kept = backup.make()
+    rail.send()
+    assert len(rail.bank.entries()) == 2
+    backup.restore(kept)
+
+    told, _ = rail.compare(*WHO)
+
+    assert [each["instructionId"] for each in told["mustNotBeSentAgain"]] == ["ftx_00001"]
+    assert (told["lost"], told["nextTrace"]["setTo"]) == ([], 3)
+    rail.read()
+    assert statuses() == {"00001": "accepted"}
+    assert rail.compare()[1]
+
+
 def tomorrow(rail):
     rail.now = rail.now.replace(hour=NOW.hour, minute=NOW.minute) + NEXT_DAY
     rail.bank.ask("clock", to=rail.now.isoformat())
