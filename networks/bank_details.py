@@ -19,7 +19,7 @@ BANK_NAME_MAX = 120
 _ACCOUNT_NUMBER = re.compile(r"[0-9A-Za-z-]{4,17}")
 _NOTHING_BUT_ZEROS = re.compile(r"[0-]*")
 _CARD_NUMBER = re.compile(r"4[0-9]{15}|5[1-5][0-9]{14}|3[47][0-9]{13}")
-_LATIN = re.compile(r"[0-9A-Za-z]")
+_LATIN = re.compile(r"[1-9A-Za-z]")
 # These are in no legal name and not in every network's alphabet, and they have a meaning in markup
 # and formulas.
 _NOT_IN_NAMES = re.compile(r"[<>{}\[\]=|\\^~`]")
@@ -79,7 +79,7 @@ def checked_holder_name(text: str) -> str:
     """The name, unchanged, accents included. Raises InvalidBankDetails.
 
     An ACH file holds plain Latin characters only, so something must be left once accents are taken
-    off: a blank name is refused by the network (R26).
+    off: a blank name, or one of zeros, is refused by the network (R26).
     """
     if _NOT_IN_NAMES.search(text):
         raise InvalidBankDetails(
@@ -88,7 +88,7 @@ def checked_holder_name(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text)
     if len(text) > HOLDER_NAME_MAX or not _LATIN.search(plain):
         raise InvalidBankDetails(
-            f"A name has up to {HOLDER_NAME_MAX} characters, with a Latin letter or a digit.",
+            f"A name has up to {HOLDER_NAME_MAX} characters, with a Latin letter or a digit but 0.",
             field="accountHolderName",
         )
     return text

@@ -84,6 +84,8 @@ def _require_plain(company: Company) -> None:
         raise OriginatorRefused("The company id has 1 to 10 letters and digits.")
     if number != number.upper():
         raise OriginatorRefused("The company id is in upper case.")
+    if not name.strip(" 0") or not number.strip("0"):
+        raise OriginatorRefused("A bank takes zeros for a blank.")
     limits = (company.daily_debit_max, company.daily_credit_max, company.exposure_max)
     if any(limit is not None and limit < 0 for limit in limits):
         raise OriginatorRefused("A limit is an amount, or empty.")

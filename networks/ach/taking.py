@@ -341,7 +341,9 @@ class Judge:
             try:
                 self._names[holder] = text.individual_name(holder)
             except text.NothingLeft as error:
-                raise Refused("name_unreadable", "the name has no Latin letter") from error
+                raise Refused(
+                    "name_unreadable", "the name has no Latin letter, nor a digit but 0"
+                ) from error
         return self._names[holder]
 
     def _find_originators(self, tenant_ids: set[str]) -> dict[str, Originator]:

@@ -240,12 +240,12 @@ def _parties(terms: RailTerms) -> Problems:
     if not _is_routing_number(terms.odfi_routing):
         yield "odfi_routing", "is no routing number"
     for name in ("immediate_destination", "immediate_origin"):
-        if not _PARTY.fullmatch(_text(getattr(terms, name))):
+        if not _is_party(_text(getattr(terms, name))):
             yield name, "needs ten characters, or a blank and a routing number"
     for name in ("immediate_destination_name", "immediate_origin_name"):
         if not _is_printable(getattr(terms, name), 23):
             yield name, "needs 1 to 23 upper-case letters and digits"
-    if not _COMPANY_ID.fullmatch(_text(terms.company_id)):
+    if not _COMPANY_ID.fullmatch(_text(terms.company_id)) or not terms.company_id.strip("0"):
         yield "company_id", "needs 1 to 10 upper-case letters and digits"
     if not _is_printable(terms.company_name, 16):
         yield "company_name", "needs 1 to 16 upper-case letters and digits"
@@ -375,9 +375,16 @@ def _address(line: Connection) -> Problems:
         yield "connection", f"needs the server's key, at most {HOST_KEYS_MAX}"
 
 
+def _is_party(ten: str) -> bool:
+    if _PARTY.fullmatch(ten) is None:
+        return False
+    return ten[0] != " " or _is_routing_number(ten[1:])
+
+
 def _is_printable(text: object, width: int) -> bool:
+    """Whether it is no blank, for which operators take zeros as well."""
     return (
-        0 < len(_text(text).strip()) <= width
+        0 < len(_text(text).strip(" 0")) <= width
         and len(_text(text)) <= width
         and _PRINTABLE.fullmatch(_text(text)) is not None
     )

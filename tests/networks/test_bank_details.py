@@ -108,7 +108,7 @@ class TestHolderName:
     def test_is_taken_as_it_is(self, text):
         assert bank_details.checked_holder_name(text) == text
 
-    @pytest.mark.parametrize("text", ["", " ", "---", "\u0301", "漢字", "😀", "x" * 121])
+    @pytest.mark.parametrize("text", ["", " ", "---", "\u0301", "漢字", "😀", "x" * 121, "0 00"])
     def test_is_refused_when_a_bank_could_not_read_it(self, text):
         with pytest.raises(InvalidBankDetails) as refusal:
             bank_details.checked_holder_name(text)

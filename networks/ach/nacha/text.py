@@ -83,9 +83,10 @@ def plain(text: str) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """`text` in at most `width` plain characters. Raises NothingLeft without a letter or digit."""
+    """`text` in at most `width` plain characters. Raises NothingLeft without a letter, or a digit
+    other than zero: operators take zeros for a blank."""
     cut = plain(text)[:width].rstrip()
-    if not any(map(str.isalnum, cut)):
+    if not any(each.isalnum() and each != "0" for each in cut):
         raise NothingLeft("no letter or digit is left")
     return cut
 

@@ -227,6 +227,18 @@ class TestBatches:
         ]
 
 
+class TestNames:
+    @pytest.mark.parametrize("name", ["000", "0 0", "0" * 22 + "ABC"])
+    def test_that_an_operator_takes_for_blank_hold_no_file(self, name):
+        strange, plain = instruction(account=account(holder_name=name)), instruction()
+        answers = BANK.submit_many([strange, plain], now=NOON)
+        freeze()
+        build()
+
+        assert the_file().status == "built"
+        assert answers[strange.id].code == "name_unreadable"
+
+
 class TestLimits:
     def test_of_a_day_leave_the_rest_waiting_and_say_so(self):
         Originator.objects.update(daily_debit_max=3_000)

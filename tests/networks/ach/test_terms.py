@@ -87,10 +87,13 @@ class TestRefused:
         [
             ("odfi_routing", "123456789"),
             ("immediate_destination", "099900001"),
+            ("immediate_destination", " 123456789"),
             ("immediate_origin", "12345"),
             ("immediate_origin_name", "lower case"),
             ("immediate_destination_name", "X" * 24),
             ("company_id", "12-34"),
+            ("company_id", "0000"),
+            ("company_name", "00"),
             ("company_name", "A NAME THAT IS TOO LONG"),
             ("company_name", " "),
             ("descriptions", {"topup": "TOPUP"}),

@@ -43,7 +43,7 @@ def test_they_are_cut_to_their_field_without_a_blank_at_the_end():
     assert text.company_name("a" * 15 + " b") == "A" * 15
 
 
-@pytest.mark.parametrize("name", ["", "  ", "北京", "Иван", "...", "’", "\x00"])
+@pytest.mark.parametrize("name", ["", "  ", "北京", "Иван", "...", "’", "\x00", "0", "00 000"])
 def test_nothing_left_is_refused(name):
     for cut in (text.company_name, text.individual_name, text.company_entry_description):
         with pytest.raises(NothingLeft):
