@@ -211,15 +211,21 @@ def _entry(reply: AchReply) -> Entry:
     detail = said._replace(
         receiving_dfi_identification=record.rdfi_routing,
         check_digit=check_digit(record.rdfi_routing),
-        individual_identification_number=said.individual_identification_number.upper(),
-        individual_name=said.individual_name.upper(),
-        discretionary_data=said.discretionary_data.upper(),
+        dfi_account_number=_written(said.dfi_account_number),
+        individual_identification_number=_written(said.individual_identification_number),
+        individual_name=_written(said.individual_name),
+        discretionary_data=_written(said.discretionary_data),
         addenda_record_indicator=1,
         trace_number=reply.trace_number,
     )
     if reply.kind == ReplyKind.DISHONOR:
         return Entry(detail, (_dishonored(reply, record),))
     return Entry(detail, (_refused(reply, record),))
+
+
+def _written(text: str) -> str:
+    """As our files have it. Banks send small letters, and text that is justified to the right."""
+    return text.strip().upper()
 
 
 def _dishonored(reply: AchReply, record: InRecord) -> Addenda99Dishonored:
@@ -232,7 +238,7 @@ def _dishonored(reply: AchReply, record: InRecord) -> Addenda99Dishonored:
         return_trace_number=record.rdfi_trace,
         return_settlement_date=settled.timetuple().tm_yday if settled else None,
         return_reason_code=reason[1:],
-        addenda_information=reply.information,
+        addenda_information=_written(reply.information),
         trace_number=reply.trace_number,
     )
 

@@ -194,7 +194,8 @@ def _require_reason(record: InRecord, code: str, information: str) -> None:
         len(each) == 2 and each.isdecimal() and 1 <= int(each) <= 7 for each in fields
     ):
         raise NotPossible("Name the wrong fields by their numbers, 01 to 07, as 01*03.")
-    if len(information) > _INFORMATION_LENGTH or not information.isascii():
+    is_plain = information.isascii() and information.isprintable()
+    if len(information) > _INFORMATION_LENGTH or not is_plain:
         raise NotPossible(f"There is room for {_INFORMATION_LENGTH} plain characters.")
 
 

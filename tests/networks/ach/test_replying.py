@@ -98,6 +98,21 @@ class TestAFileOfReplies:
         assert faults(content) == []
         assert reply.status == "frozen"
 
+    def test_repeats_what_a_bank_wrote_in_its_own_way(self, batch):
+        entry = make_entry(batch, 7, account="12345678", settled=date(2026, 11, 20), status="final")
+        lines = returned(entry, "R02", account="         12345678", name="   Acme corp")
+        record = InRecord.objects.get(file=take(answer_file(answer_batch(*lines))))
+        deciding.dishonor(
+            record_id=record.pk, code="R68", information="late", staff="anna", why="x", now=NOW
+        )
+
+        _, content = built()
+
+        (item,) = entries(content)
+        detail = item.record
+        assert (detail.dfi_account_number, detail.individual_name) == ("12345678", "ACME CORP")
+        assert item.addenda[0].addenda_information == "LATE"
+
     def test_is_not_held_by_our_own_ceilings(self, late):
         dishonor(late)
         version = RailVersion.objects.get()
