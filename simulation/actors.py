@@ -212,6 +212,21 @@ def _with_hold(world: World, customer: Customer, act: Act, *, what: str, prefix:
     deed.was_told = True
 
 
+def _withdraw(world: World, customer: Customer, act: Act, *, prefix: str) -> None:
+    """Ask the bank for something back that it may not have sent yet."""
+    known = world_module.taken_over(prefix, customer.tenant.pk)
+    if not known:
+        return
+    transfer: Transfer[Any] = PAYMENTS if prefix == "pay_" else FUNDING
+    deed = Deed("withdraw", known[act.pick % 3 % len(known)], customer.tenant.pk, False)
+    world.deeds.append(deed)
+    try:
+        holds.withdraw(transfer, deed.subject_id, reason="a look", actor=STAFF, now=utc_now())
+    except DomainError:
+        return
+    deed.was_told = True
+
+
 def _answer(world: World, customer: Customer, act: Act, *, what: str) -> None:
     """Answer an approval, like an approver who opens a link from an e-mail."""
     now, tenant_id = utc_now(), customer.tenant.pk
@@ -263,6 +278,8 @@ _DEEDS: dict[str, Callable[[World, Customer, Act], object]] = {
     "stop_payment": partial(_with_hold, what="stop", prefix="pay_"),
     "hold_funding": partial(_with_hold, what="hold", prefix="ftx_"),
     "release_funding": partial(_with_hold, what="release", prefix="ftx_"),
+    "withdraw_payment": partial(_withdraw, prefix="pay_"),
+    "withdraw_funding": partial(_withdraw, prefix="ftx_"),
     "approve": partial(_answer, what="approve"),
     "decline": partial(_answer, what="decline"),
     "pause": _pause,

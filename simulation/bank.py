@@ -2,18 +2,23 @@
 badly.
 
 Requests get lost or come late, and answers get lost. Messages are delayed, repeated and shuffled,
-and some have another amount. Its record is never wrong: the product is judged by it.
+and some have another amount. Of entries by ACH it says more than where they stand: when they
+settle, that they leave later, that their account has another number, what becomes of a return. It
+gives back what it said nothing of. Its record is never wrong: the product is judged by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from random import Random
+from types import MappingProxyType
 
+from networks import return_codes
 from networks.base import (
     Accepted,
+    AccountType,
     Answer,
     BankRecord,
     Correction,
@@ -50,13 +55,28 @@ _FATES: dict[Method, list[tuple[int, tuple[EventKind, ...]]]] = {
     Method.RTP_CREDIT: [(75, (K.ACCEPTED, K.FINAL)), (20, (K.REJECTED,)), (5, ())],
     Method.RTP_REQUEST: [(75, (K.ACCEPTED, K.FINAL)), (20, (K.REJECTED,)), (5, ())],
 }
-# The end of the ids of messages with another amount.
-WRONG = "-x"
+# What moves a transfer. All else that is said of one is noted, or is about its account.
+MOVES = frozenset({K.ACCEPTED, K.FINAL, K.REJECTED, K.RETURNED})
+# What else the bank says of an entry by ACH, before and behind what moves it, and how likely.
+_BEFORE: Mapping[EventKind, tuple[tuple[EventKind, float], ...]] = MappingProxyType(
+    {K.FINAL: ((K.SETTLED, 0.6),)}
+)
+_BEHIND: Mapping[EventKind, tuple[tuple[EventKind, float], ...]] = MappingProxyType(
+    {
+        K.ACCEPTED: ((K.RESCHEDULED, 0.2), (K.CORRECTED, 0.12)),
+        K.RETURNED: ((K.RETURN_DISHONORED, 0.3), (K.RETURN_CONTESTED, 0.15)),
+    }
+)
+_ACH = (Method.ACH_DEBIT, Method.ACH_CREDIT)
+# The end of the ids of messages with another amount, and of those that correct an account.
+WRONG, CORRECTION = "-x", "-c"
 _CODES = {K.RETURNED: "R01", K.REJECTED: "AM04"}
 _DELAY_MAX = timedelta(minutes=20)
 _LATE_MAX = timedelta(seconds=90)
 _LOST_REQUEST, _LATE_REQUEST, _LOST_ANSWER = 0.05, 0.04, 0.06
 _LOST_POLL, _LOST_ACKNOWLEDGEMENT, _REPEATED, _MISAMOUNTED = 0.04, 0.08, 0.15, 0.12
+_SETTLES_LATER = timedelta(days=3)
+_ID_LENGTH = 30  # of instructions
 
 
 @dataclass
@@ -78,11 +98,16 @@ class Entry:
     reference: str
     submissions: int = 1
     messages: list[Message] = field(default_factory=list)
+    is_withdrawn: bool = False
+
+    def told(self, *, by: datetime) -> list[NetworkEvent]:
+        """What the bank has rightly said of it by then, in order."""
+        told = [message for message in self.messages if message.is_genuine]
+        return [message.event for message in told if message.told_at <= by]
 
     def kinds(self, *, by: datetime) -> list[EventKind]:
         """What happened to it, as far as the bank has said so by then."""
-        told = [message for message in self.messages if message.is_genuine]
-        return [message.event.kind for message in told if message.told_at <= by]
+        return [event.kind for event in self.told(by=by) if event.kind in MOVES]
 
 
 class Bank:
@@ -136,7 +161,28 @@ class Bank:
     def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
         """What it has taken over has left."""
         self._on_the_way("bank: withdraw")
-        return Withdrawal.TOO_LATE
+        if self._happens("request lost", _LOST_REQUEST):
+            raise NetworkUnavailable("the request is lost (simulated)")
+        answer = self._give_back(self.entries.get(instruction_id))
+        self._on_the_way("bank: answer to withdraw")
+        if self._happens("answer lost", _LOST_ANSWER):
+            raise NetworkUnavailable("the answer is lost (simulated)")
+        return answer
+
+    def _give_back(self, entry: Entry | None) -> Withdrawal:
+        """What the bank said nothing of has not left."""
+        if entry is None:
+            return Withdrawal.TOO_LATE
+        if entry.is_withdrawn:
+            return Withdrawal.WITHDRAWN
+        if any(message.told_at <= self._time.now for message in entry.messages):
+            return Withdrawal.TOO_LATE
+        event = self._event(entry, K.REJECTED, len(entry.messages), self._time.now)
+        event = replace(event, code=return_codes.WITHDRAWN)
+        self._tally.told.subtract(m.event.kind.value for m in entry.messages if m.is_genuine)
+        self._tally.told[return_codes.WITHDRAWN] += 1
+        entry.messages, entry.is_withdrawn = [Message(event, self._time.now)], True
+        return Withdrawal.WITHDRAWN
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
         self._on_the_way("bank: records")
@@ -176,7 +222,10 @@ class Bank:
                 message.acknowledged |= message.event.id in known
 
     def correction(self, event_id: str) -> Correction | None:
-        return None
+        self._on_the_way("bank: correction")
+        if self._happens("answer lost", _LOST_ANSWER):
+            raise NetworkUnavailable("the answer is lost (simulated)")
+        return correction(event_id)
 
     def arrive(self) -> None:
         """Take in requests that the product gave up waiting for."""
@@ -202,7 +251,10 @@ class Bank:
         """Decide, when an instruction arrives, everything that will happen to it."""
         instruction = entry.instruction
         chance = Random(f"{self._seed}:{instruction.description}:{instruction.amount}")
-        kinds, at_once = self._fate(Method(instruction.method), chance)
+        method = Method(instruction.method)
+        kinds, at_once = self._fate(method, chance)
+        if method in _ACH:
+            kinds = tuple(_and_besides(kinds, chance))
         moment = entry.arrived_at + timedelta(minutes=1)
         told_at = moment
         for number, kind in enumerate(kinds):
@@ -213,6 +265,7 @@ class Bank:
             told_at = moment + delay if number <= 1 else max(told_at, moment + delay)
             event = self._event(entry, kind, number, moment)
             entry.messages.append(Message(event, told_at))
+            self._tally.told[kind.value] += 1
             if chance.random() < _MISAMOUNTED:
                 self._tally.fault("message with another amount")
                 wrong = replace(event, id=f"{event.id}{WRONG}", amount=event.amount + 1)
@@ -230,16 +283,20 @@ class Bank:
         return kinds, at_once
 
     def _event(self, entry: Entry, kind: EventKind, number: int, at: datetime) -> NetworkEvent:
+        dated = {K.SETTLED: at.date(), K.RESCHEDULED: (at + _SETTLES_LATER).date()}
+        ending = CORRECTION if kind is K.CORRECTED else ""
+        code = correction(entry.instruction.id).code if ending else _CODES.get(kind, "")
         return NetworkEvent(
-            id=f"{entry.instruction.id}-{number}",
+            id=f"{entry.instruction.id}-{number}{ending}",
             network=NAME,
             instruction_id=entry.instruction.id,
             kind=kind,
             amount=entry.instruction.amount,
             currency=entry.instruction.currency,
-            code=_CODES.get(kind, ""),
+            code=code,
             reference=entry.reference,
             occurred_at=at,
+            settlement_date=dated.get(kind),
         )
 
     def _on_the_way(self, place: str) -> None:
@@ -259,6 +316,26 @@ class Bank:
     def _chance(self, what: str) -> Random:
         self._calls += 1
         return Random(f"{self._seed}:{what}:{self._calls}")
+
+
+def _and_besides(kinds: Iterable[EventKind], chance: Random) -> Iterator[EventKind]:
+    """What becomes of an entry, with what else the bank says of it in between."""
+    for kind in kinds:
+        for other, likelihood in _BEFORE.get(kind, ()):
+            if chance.random() < likelihood:
+                yield other
+        yield kind
+        for other, likelihood in _BEHIND.get(kind, ()):
+            if chance.random() < likelihood:
+                yield other
+
+
+def correction(about: str) -> Correction:
+    """What a notification says of an account. `about` is an instruction, or a message about it."""
+    chance = Random(f"correction of {about[:_ID_LENGTH]}")
+    if chance.random() < 0.3:
+        return Correction(code="C05", account_type=chance.choice(list(AccountType)))
+    return Correction(code="C01", account_number=f"5{chance.randrange(10**8):08d}")
 
 
 def _record(entry: Entry, kinds: Sequence[EventKind]) -> BankRecord:

@@ -15,8 +15,8 @@ from common.clock import utc_now
 from funding.models import FundingTransaction
 from networks.base import EventKind, NetworkEvent
 from payments.models import Payment
-from simulation import promises
-from simulation.bank import WRONG, Entry
+from simulation import besides, promises
+from simulation.bank import CORRECTION, MOVES, WRONG, Entry, Message
 from simulation.findings import Finding
 from simulation.front import Told
 from simulation.processes import Job, ProcessDied
@@ -61,8 +61,9 @@ def judge_job(world: World, job: Job, outcome: Any) -> None:
 
 
 def _is_rightly_in_review(text: str) -> bool:
-    """Whether a message waits for a person for a good reason: it has another amount."""
-    return f"{WRONG} waits for a person" in text
+    """Whether a message waits for a person for a good reason: it has another amount. Corrections
+    are judged one by one (`besides`)."""
+    return any(f"{ending} waits for a person" in text for ending in (WRONG, CORRECTION))
 
 
 def judge(world: World) -> list[Finding]:
@@ -79,6 +80,7 @@ def judge(world: World) -> list[Finding]:
     found += _bank_and_rows(world)
     found += _money(world)
     found += _messages(world)
+    found += besides.check(world)
     found += _webhooks(world)
     return found
 
@@ -171,17 +173,20 @@ def _messages(world: World) -> Iterator[Finding]:
                 continue
             wanted = InboundOutcome.APPLIED if message.is_genuine else InboundOutcome.REVIEW
             is_now = outcomes.get(event.id, "never stored")
-            if is_now != wanted and not (
-                is_now == InboundOutcome.REVIEW and _is_late(entry, event)
-            ):
+            is_for_a_person = _is_late(entry, event) or event.id.endswith(CORRECTION)
+            if is_now != wanted and not (is_now == InboundOutcome.REVIEW and is_for_a_person):
                 text = f"{event.kind} is {is_now} ({notes.get(event.id, '')}), should be {wanted}"
                 yield Finding("message", event.id, text)
 
 
 def _is_late(entry: Entry, event: NetworkEvent) -> bool:
     """Whether it is an acceptance that came after what follows it, so that it says nothing new."""
-    told = {m.event.kind: m.told_at for m in entry.messages if m.is_genuine}
+    told = {m.event.kind: m.told_at for m in entry.messages if m.is_genuine and _says_it_is_on(m)}
     return event.kind == K.ACCEPTED and told[K.ACCEPTED] > min(told.values())
+
+
+def _says_it_is_on(message: Message) -> bool:
+    return message.event.kind in MOVES or message.event.kind is K.SETTLED
 
 
 def _webhooks(world: World) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from approvals import policies
 from approvals.models import ApprovalStatus
 from balance.models import Adjustment, BalanceTransaction
 from funding.models import FundingTransaction
+from networks.return_codes import WITHDRAWN
 from payments.models import Payment
 from simulation.findings import Finding
 from simulation.front import Intent
@@ -104,6 +105,8 @@ def _check_deeds(world: World) -> Iterator[Finding]:
             yield from _check_adjustment(deed)
         elif deed.kind in {"approve", "decline"}:
             yield from _check_decision(deed)
+        elif deed.kind == "withdraw":
+            yield from _check_withdrawal(deed, world)
 
 
 def _check_adjustment(deed: Deed) -> Iterator[Finding]:
@@ -121,6 +124,15 @@ def _check_decision(deed: Deed) -> Iterator[Finding]:
         if approval is not None and approval.decision != wanted:
             text = f"told {wanted}, {approval.pk} is {approval.decision}"
             yield Finding("lie", deed.kind, text)
+
+
+def _check_withdrawal(deed: Deed, world: World) -> Iterator[Finding]:
+    """Check that what the bank gave back, as staff were told, failed as withdrawn."""
+    model: Any = Payment if deed.subject_id.startswith("pay_") else FundingTransaction
+    row = model._default_manager.get(pk=deed.subject_id)
+    if not world.bank.entries[row.pk].is_withdrawn or row.failure_code != WITHDRAWN:
+        text = f"told withdrawn, {row.pk} is {row.status}: {row.failure_code}"
+        yield Finding("lie", deed.kind, text)
 
 
 def _check_holds(world: World) -> Iterator[Finding]:

@@ -9,7 +9,8 @@ from datetime import timedelta
 
 @dataclass
 class Tally:
-    """`faults` by kind, `jobs` by name; `steps` are database and network calls."""
+    """`faults` by kind, `jobs` by name; `steps` are database and network calls. `told` is what the
+    bank rightly says, by kind."""
 
     seeds: int = 0
     steps: int = 0
@@ -17,6 +18,7 @@ class Tally:
     days: timedelta = timedelta(0)
     faults: Counter[str] = field(default_factory=Counter)
     jobs: Counter[str] = field(default_factory=Counter)
+    told: Counter[str] = field(default_factory=Counter)
 
     def fault(self, kind: str, *, times: int = 1) -> None:
         if times:
@@ -29,6 +31,7 @@ class Tally:
         self.days += other.days
         self.faults += other.faults
         self.jobs += other.jobs
+        self.told += other.told
 
     def lines(self) -> list[str]:
         """The figures as lines for people."""
@@ -36,5 +39,10 @@ class Tally:
         return [
             f"{self.seeds} seeds, {days:,.1f} simulated days, {sum(self.jobs.values()):,} jobs,"
             f" {self.steps:,} calls, {self.waits:,} of them waited for a lock",
-            "faults: " + (", ".join(f"{n} {k}" for k, n in self.faults.most_common()) or "none"),
+            f"faults: {_listed(self.faults)}",
+            f"told by the bank: {_listed(self.told)}",
         ]
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in counts.most_common()) or "none"

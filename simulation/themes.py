@@ -55,6 +55,8 @@ PEOPLE: Weights = {
     "stop_payment": 1,
     "hold_funding": 2,
     "release_funding": 2,
+    "withdraw_payment": 2,
+    "withdraw_funding": 2,
     "approve": 5,
     "decline": 2,
     "configure": 3,

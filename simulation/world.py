@@ -32,6 +32,7 @@ from webhooks.services import endpoints
 from webhooks.services.urls import CheckedUrl
 
 _UNSENT_PAYMENTS = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
+_TAKEN_OVER = (PaymentStatus.PROCESSING, FundingStatus.PENDING)
 _UNSENT_FUNDINGS = (FundingStatus.AWAITING_CONFIRMATION, FundingStatus.RESERVED)
 BEGINNING = datetime(2026, 11, 2, 15, 0, tzinfo=UTC)
 APPROVED_ABOVE = 800
@@ -183,6 +184,13 @@ def next_end_of_a_wait(*, after: datetime) -> datetime | None:
         status=PaymentStatus.WAITING_FOR_FUNDS, held_at=None, waits_until__gt=after
     )
     return waiting.order_by("waits_until").values_list("waits_until", flat=True).first()
+
+
+def taken_over(prefix: str, tenant_id: str) -> list[str]:
+    """The ids of what a bank has and may not have sent, the newest in front."""
+    model: Any = Payment if prefix == "pay_" else FundingTransaction
+    rows = model._default_manager.filter(tenant_id=tenant_id, status__in=_TAKEN_OVER)
+    return list(rows.order_by("-pk").values_list("pk", flat=True))
 
 
 def unsent(prefix: str, tenant_id: str) -> list[str]:
