@@ -18,7 +18,7 @@ from django.db import transaction
 from common import crypto
 from common.engine.lookups import one_of
 from networks.ach.accounts import fingerprint
-from networks.ach.inbound import due, sorting, storing, surveying
+from networks.ach.inbound import due, sorting, storing, surveying, unreadable
 from networks.ach.inbound.deadlines import eastern_day
 from networks.ach.inbound.sorting import Said
 from networks.ach.inbound.surveying import Survey
@@ -34,7 +34,7 @@ from networks.bank_details import last4
 log = structlog.get_logger(__name__)
 
 RECORDS_TOGETHER = 1_000
-_ADDENDA = "7"
+_ENTRY, _ADDENDA = "6", "7"
 _RAW_RECORDS_MAX = 12  # of an entry with its addenda; the classes that are read have two
 _NOTE_LENGTH = 200
 _INFORMATION_LENGTH = 80
@@ -82,40 +82,91 @@ def _end(file: InFile, status: InFileStatus, found: Survey, now: datetime) -> No
 
 def _lines(file: InFile, found: Survey) -> Iterator[tuple[Said, str]]:
     """What each entry of a good batch says, and the records as they stand there."""
-    raw = _Raw(storing.Reader(file))
-    near = eastern_day(file.received_at)
-    header: BatchHeader | None = None
-    batch = 0
+    reading = _Reading(file)
     for event in read(storing.Reader(file)):
-        if not isinstance(event, Item):
-            continue
-        record = event.record
-        if isinstance(record, FileHeader):
-            near = record.file_creation_date
-        elif isinstance(record, BatchHeader):
-            header, batch = record, batch + 1
-        elif isinstance(record, EntryDetail) and batch not in found.bad_batches:
-            said = sorting.sort(event, header, near)
-            yield said, raw.of(said.line)
+        lines = reading.fault(event) if isinstance(event, Fault) else reading.item(event)
+        if reading.batch not in found.bad_batches:
+            yield from lines
+        if isinstance(event, Item):
+            reading.enter(event)
+    if reading.batch not in found.bad_batches:
+        yield from reading.unread()
+
+
+class _Reading:
+    """Where a reading stands: in which batch, under which header, and whether the last entry with a
+    fault cannot be read. That is known when something else comes: the faults of an entry come
+    before it."""
+
+    def __init__(self, file: InFile) -> None:
+        self.batch = 0
+        self._raw = _Raw(storing.Reader(file))
+        self._near = eastern_day(file.received_at)
+        self._header: BatchHeader | None = None
+        self._doubtful: tuple[Fault, str] | None = None
+
+    def fault(self, fault: Fault) -> list[tuple[Said, str]]:
+        """The entry before this one, if that cannot be read."""
+        if fault.scope is not Scope.RECORD or self._is_doubtful(fault.line):
+            return []
+        text = self._raw.of(fault.line)
+        if not text:
+            return []  # it is about a record behind an entry
+        former = self.unread()
+        self._doubtful = fault, text
+        return former
+
+    def item(self, item: Item) -> list[tuple[Said, str]]:
+        """The entry that an item is, behind one that cannot be read."""
+        if self._is_doubtful(item.line):
+            self._doubtful = None
+        lines = self.unread()
+        if isinstance(item.record, EntryDetail):
+            said = sorting.sort(item, self._header, self._near)
+            lines.append((said, self._raw.of(item.line)))
+        return lines
+
+    def enter(self, item: Item) -> None:
+        """Go on behind an item."""
+        self._doubtful = None
+        if isinstance(item.record, FileHeader):
+            self._near = item.record.file_creation_date
+        elif isinstance(item.record, BatchHeader):
+            self._header, self.batch = item.record, self.batch + 1
+
+    def unread(self) -> list[tuple[Said, str]]:
+        """The entry that cannot be read, once."""
+        doubtful, self._doubtful = self._doubtful, None
+        if doubtful is None:
+            return []
+        fault, text = doubtful
+        return [(unreadable.said(fault, text, self._header, self._near), text)]
+
+    def _is_doubtful(self, line: int) -> bool:
+        return self._doubtful is not None and self._doubtful[0].line == line
 
 
 class _Raw:
-    """The records of a file as they came, asked for in the order of their lines."""
+    """The entries of a file as they came, asked for in the order of their lines."""
 
     def __init__(self, source: Source) -> None:
         self._records = iter(Framing(source))
         self._next: tuple[int, str] | None = next(self._records, None)
+        self._line = 0
+        self._texts: list[str] = []
 
     def of(self, line: int) -> str:
-        """The entry at a line and what follows it up to the next record of another type."""
-        while self._next and self._next[0] < line:
+        """The entry at a line and what follows it up to the next record of another type; empty
+        where no entry stands."""
+        while self._next and (self._next[0] <= line or self._next[1][0] == _ADDENDA):
+            place, text = self._next
+            if text[0] != _ADDENDA:
+                self._line, self._texts = place, []
+            if len(self._texts) < _RAW_RECORDS_MAX:
+                self._texts.append(text)
             self._next = next(self._records, None)
-        texts: list[str] = []
-        while self._next and (not texts or self._next[1][0] == _ADDENDA):
-            if len(texts) < _RAW_RECORDS_MAX:
-                texts.append(self._next[1])
-            self._next = next(self._records, None)
-        return "\n".join(texts)
+        is_entry = self._line == line and self._texts[0][0] == _ENTRY
+        return "\n".join(self._texts) if is_entry else ""
 
 
 def _write(file: InFile, lines: Sequence[tuple[Said, str]], found: Survey) -> bool:
