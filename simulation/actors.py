@@ -16,9 +16,12 @@ from balance import services as ledger
 from common.clock import utc_now
 from common.errors import DomainError
 from common.money import format_cents
+from funding.services import drafts, linking, verifications
 from funding.transfer import FUNDING
+from networks.sandbox import scripts
 from payments.transfer import PAYMENTS
 from simulation import world as world_module
+from simulation.bank import TO_PROVE
 from simulation.front import Intent, Told
 from simulation.plans import Act
 from simulation.processes import Job
@@ -227,6 +230,49 @@ def _withdraw(world: World, customer: Customer, act: Act, *, prefix: str) -> Non
     deed.was_told = True
 
 
+def _add_account(world: World, customer: Customer, act: Act) -> None:
+    """Add an account that has to be proven by three entries."""
+    tenant = customer.tenant
+    deed = Deed("add_account", f"act {act.number}", tenant.pk, False)
+    draft = drafts.enter(
+        mode=tenant.mode,
+        account_number=f"{act.number + 1}{TO_PROVE}",
+        routing_number="021000021",
+        holder_name=f"Holder of {tenant.pk[-4:]}",
+        holder_type="business",
+        account_type="checking",
+    )
+    try:
+        source = linking.add(tenant_id=tenant.pk, draft=draft, actor=STAFF, now=utc_now())
+    except DomainError:
+        return
+    deed.subject_id, deed.was_told = source.pk, True
+    world.deeds.append(deed)
+
+
+def _prove_account(world: World, customer: Customer, act: Act) -> None:
+    """Say which deposits came, mostly rightly."""
+    tenant_id = customer.tenant.pk
+    added = [d.subject_id for d in world.deeds if d.kind == "add_account"]
+    added = [each for each in added if each in world_module.sources_of(tenant_id)]
+    if not added:
+        return
+    deed = Deed("prove_account", added[act.pick % len(added)], tenant_id, False)
+    amounts = scripts.MICRO_DEPOSITS if act.luck < 0.8 else (1, 1)
+    try:
+        verdict = verifications.verify(
+            tenant_id=tenant_id,
+            source_id=deed.subject_id,
+            amounts=amounts,
+            actor=STAFF,
+            now=utc_now(),
+        )
+    except DomainError:
+        return
+    deed.was_told = verdict.refusal is None
+    world.deeds.append(deed)
+
+
 def _answer(world: World, customer: Customer, act: Act, *, what: str) -> None:
     """Answer an approval, like an approver who opens a link from an e-mail."""
     now, tenant_id = utc_now(), customer.tenant.pk
@@ -280,6 +326,8 @@ _DEEDS: dict[str, Callable[[World, Customer, Act], object]] = {
     "release_funding": partial(_with_hold, what="release", prefix="ftx_"),
     "withdraw_payment": partial(_withdraw, prefix="pay_"),
     "withdraw_funding": partial(_withdraw, prefix="ftx_"),
+    "add_account": _add_account,
+    "prove_account": _prove_account,
     "approve": partial(_answer, what="approve"),
     "decline": partial(_answer, what="decline"),
     "pause": _pause,

@@ -27,6 +27,7 @@ from networks.base import (
     Method,
     NetworkEvent,
     NetworkUnavailable,
+    Purpose,
     Withdrawal,
 )
 from networks.sandbox.bank import NAME
@@ -68,6 +69,8 @@ _BEHIND: Mapping[EventKind, tuple[tuple[EventKind, float], ...]] = MappingProxyT
     }
 )
 _ACH = (Method.ACH_DEBIT, Method.ACH_CREDIT)
+# The end of the numbers of accounts that have to be proven.
+TO_PROVE = "50001"
 # The end of the ids of messages with another amount, and of those that correct an account.
 WRONG, CORRECTION = "-x", "-c"
 _CODES = {K.RETURNED: "R01", K.REJECTED: "AM04"}
@@ -115,7 +118,13 @@ class Bank:
     instructions that it returns at once, whatever else would have become of them."""
 
     name = NAME
-    capabilities = CAPABILITIES
+    capabilities = replace(
+        CAPABILITIES,
+        verification=replace(
+            CAPABILITIES.verification,
+            needed=lambda account: account.account_number.endswith(TO_PROVE),
+        ),
+    )
 
     def __init__(self, *, seed: str, time: Time, tally: Tally, returns: float) -> None:
         self.entries: dict[str, Entry] = {}
@@ -250,7 +259,9 @@ class Bank:
     def _script(self, entry: Entry) -> None:
         """Decide, when an instruction arrives, everything that will happen to it."""
         instruction = entry.instruction
-        chance = Random(f"{self._seed}:{instruction.description}:{instruction.amount}")
+        of_one = instruction.id if instruction.purpose is Purpose.VERIFICATION else ""
+        told_apart = f"{instruction.description}{of_one}:{instruction.amount}"
+        chance = Random(f"{self._seed}:{told_apart}")
         method = Method(instruction.method)
         kinds, at_once = self._fate(method, chance)
         if method in _ACH:

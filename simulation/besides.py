@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from funding.deposit_transfer import DEPOSIT_ENTRIES
+from funding.models import DepositEntry, FundingSource
+from funding.states import DepositStatus, SourceStatus
 from funding.transfer import FUNDING
 from networks.base import BankAccount, EventKind, NetworkEvent
 from payments.transfer import PAYMENTS
@@ -12,7 +15,7 @@ from simulation.bank import Entry, correction
 from simulation.findings import Finding
 from simulation.world import World
 from transfers.contract import Transfer
-from transfers.corrections import KNOWN
+from transfers.corrections import KNOWN, AccountBook
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
 K = EventKind
@@ -21,12 +24,12 @@ K = EventKind
 def check(world: World) -> Iterator[Finding]:
     """Find days that are not those that the bank told, entries that went to another account than
     their row says, and accounts that are not as their banks corrected them."""
-    accounts: dict[tuple[Transfer[Any], str], list[InboundEvent]] = {}
+    accounts: dict[tuple[AccountBook[Any], str], list[InboundEvent]] = {}
     transfer: Transfer[Any]
-    for transfer in (FUNDING, PAYMENTS):
+    for transfer in (FUNDING, PAYMENTS, DEPOSIT_ENTRIES):
         rows: Any = transfer.model
         for row in rows._default_manager.select_related(transfer.account_field):
-            applied = accounts.setdefault((transfer, transfer.account(row).pk), [])
+            applied = accounts.setdefault((transfer.accounts, transfer.account(row).pk), [])
             entry = world.bank.entries.get(row.pk)
             if entry is None:
                 continue
@@ -36,8 +39,9 @@ def check(world: World) -> Iterator[Finding]:
             for event in events:
                 if event.kind is K.CORRECTED:
                     yield from _correction(transfer, row, event, applied)
-    for (transfer, account_id), messages in accounts.items():
-        yield from _versions(transfer, account_id, messages)
+    for (book, account_id), messages in accounts.items():
+        yield from _versions(book, account_id, messages)
+    yield from _proofs(world)
 
 
 def _days(transfer: Transfer[Any], row: Any, events: list[NetworkEvent]) -> Iterator[Finding]:
@@ -45,6 +49,8 @@ def _days(transfer: Transfer[Any], row: Any, events: list[NetworkEvent]) -> Iter
         if event.settlement_date is None:
             continue
         told, kept = event.settlement_date, row.settlement_date
+        if event.kind is K.RESCHEDULED and not transfer.expected_field:
+            continue
         if event.kind is K.RESCHEDULED:
             told, kept = transfer.expected_on(told), getattr(row, transfer.expected_field)
         if kept != told:
@@ -80,13 +86,13 @@ def _correction(
 
 
 def _versions(
-    transfer: Transfer[Any], account_id: str, applied: list[InboundEvent]
+    book: AccountBook[Any], account_id: str, applied: list[InboundEvent]
 ) -> Iterator[Finding]:
     """Each applied correction made one version, which has what the bank said."""
-    versions: Any = transfer.accounts.versions
+    versions: Any = book.versions
     found = {
         each.event_id: each
-        for each in versions._default_manager.filter(**{transfer.accounts.key: account_id})
+        for each in versions._default_manager.filter(**{book.key: account_id})
         if each.event_id is not None
     }
     if found.keys() != {message.pk for message in applied}:
@@ -98,6 +104,19 @@ def _versions(
         is_so = version is not None and _data(version.in_clear()) == _data_after(version, said)
         if not is_so:
             yield Finding("account_corrected", account_id, f"not what {message.event_id} said")
+
+
+def _proofs(world: World) -> Iterator[Finding]:
+    """An account that was proven, or that an entry came back from, waits no more. The entries of a
+    verification are three, whoever died."""
+    told = {d.subject_id for d in world.deeds if d.kind == "prove_account" and d.was_told}
+    for source in FundingSource.objects.filter(verification__isnull=False):
+        entries = list(DepositEntry.objects.filter(source=source))
+        if len(entries) not in {0, 3}:
+            yield Finding("deposits", source.pk, f"{len(entries)} entries")
+        is_bad = any(entry.status == DepositStatus.FAILED for entry in entries)
+        if source.status == SourceStatus.PENDING_VERIFICATION and (source.pk in told or is_bad):
+            yield Finding("deposits", source.pk, "waits, although it was proven or refused")
 
 
 def _data_after(version: Any, said: Any) -> tuple[str, ...]:

@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from django.db.models import Model
+
 from balance import invariants
 from balance.models import Adjustment, Balance, BalanceTransaction
 from common.clock import utc_now
-from funding.models import FundingTransaction
+from funding.models import DepositEntry, FundingTransaction
 from networks.base import EventKind, NetworkEvent
 from payments.models import Payment
 from simulation import besides, promises
@@ -43,6 +45,19 @@ _PAYMENT_AFTER: dict[tuple[EventKind, ...], str] = {
     (K.ACCEPTED, K.RETURNED): "failed",
     (K.REJECTED,): "failed",
 }
+_DEPOSIT_AFTER: dict[tuple[EventKind, ...], str] = {
+    (): "sent",
+    (K.ACCEPTED,): "sent",
+    (K.ACCEPTED, K.FINAL): "completed",
+    (K.ACCEPTED, K.FINAL, K.RETURNED): "failed",
+    (K.ACCEPTED, K.RETURNED): "failed",
+    (K.REJECTED,): "failed",
+}
+_AFTER: tuple[tuple[type[Model], dict[tuple[EventKind, ...], str]], ...] = (
+    (FundingTransaction, _FUNDING_AFTER),
+    (Payment, _PAYMENT_AFTER),
+    (DepositEntry, _DEPOSIT_AFTER),
+)
 
 
 def judge_job(world: World, job: Job, outcome: Any) -> None:
@@ -91,7 +106,7 @@ def _bank_and_rows(world: World) -> Iterator[Finding]:
     now = world.time.now
     for subject in world.bank.conflicts:
         yield Finding("sent_with_other_terms", subject, "one id, two instructions")
-    for model, after in ((FundingTransaction, _FUNDING_AFTER), (Payment, _PAYMENT_AFTER)):
+    for model, after in _AFTER:
         rows: Iterable[Any] = model._default_manager.all()
         for row in rows:
             entry = world.bank.entries.get(row.pk)
@@ -104,13 +119,13 @@ def _bank_and_rows(world: World) -> Iterator[Finding]:
                 yield Finding("bank_disagrees", row.pk, f"is {row.status}, the bank says {words}")
             if row.amount != entry.instruction.amount:
                 yield Finding("bank_amount", row.pk, f"{row.amount}, {entry.instruction.amount}")
-    known = {row.pk for model in (FundingTransaction, Payment) for row in model.objects.only("pk")}
+    known = {row.pk for model, _ in _AFTER for row in model._default_manager.only("pk")}
     for subject in world.bank.entries.keys() - known:
         yield Finding("bank_has_more", subject, "the bank moves money for no row of ours")
 
 
 def _never_sent(row: Any) -> Iterator[Finding]:
-    if row.status in {"pending", "in_transit", "processing", "completed", "returned"}:
+    if row.status in {"pending", "sent", "in_transit", "processing", "completed", "returned"}:
         yield Finding("bank_knows_nothing", row.pk, f"is {row.status}, the bank never had it")
     is_ready = row.status in {"reserved", "created"} and row.held_at is None
     if is_ready and row.next_attempt_at is not None and row.next_attempt_at <= utc_now():

@@ -12,7 +12,7 @@ from approvals import policies
 from approvals.models import ApprovalStatus
 from balance import services as ledger
 from common.clock import utc_now
-from funding.models import AutoFundingConfig, FundingMethod, FundingTransaction
+from funding.models import AutoFundingConfig, FundingMethod, FundingSource, FundingTransaction
 from funding.services import drafts, linking
 from funding.states import FundingStatus
 from payments.models import Payment
@@ -191,6 +191,12 @@ def taken_over(prefix: str, tenant_id: str) -> list[str]:
     model: Any = Payment if prefix == "pay_" else FundingTransaction
     rows = model._default_manager.filter(tenant_id=tenant_id, status__in=_TAKEN_OVER)
     return list(rows.order_by("-pk").values_list("pk", flat=True))
+
+
+def sources_of(tenant_id: str) -> list[str]:
+    """The ids of the tenant's bank accounts."""
+    found = FundingSource.objects.filter(tenant_id=tenant_id).order_by("pk")
+    return list(found.values_list("pk", flat=True))
 
 
 def unsent(prefix: str, tenant_id: str) -> list[str]:
