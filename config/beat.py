@@ -47,6 +47,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "send and check micro-deposits": every(5, "funding.process_verifications"),
     "revoke consents of removed bank accounts": every(60, "funding.revoke_consents"),
     "add money where the balance is low": every(30, "funding.sweep_auto_funding"),
+    "try again what came back for want of funds": every(300, "funding.retry_returned"),
     "remind approvers and close their approvals": every(60, "funding.sweep_confirmations"),
     "look after webhooks": every(10, "webhooks.sweep"),
     "forget old events": every(3600, "webhooks.forget_old"),

@@ -16,6 +16,7 @@ from dashboard.bank_accounts import views as bank_accounts
 from dashboard.dev_inbox import views as dev_inbox
 from dashboard.developers.docs import views as docs
 from dashboard.developers.urls import developer_pages
+from dashboard.funding import retry_views as funding_retry
 from dashboard.funding import topup_views as topup
 from dashboard.funding import views as funding
 from dashboard.overview import views as overview
@@ -39,6 +40,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("funding", funding.funding, name="funding"),
     path("funding/<str:funding_id>", funding.detail, name="funding_detail"),
     path("funding/<str:funding_id>/cancel", funding.cancel, name="funding_cancel"),
+    path("funding/<str:funding_id>/retry", funding_retry.retry, name="funding_retry"),
     path("topup/", topup.topup, name="topup"),
     path("topup/check", topup.check, name="topup_check"),
     path("pay/", pay.pay, name="pay"),
@@ -102,6 +104,7 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("team/<str:membership_id>/role", team.role, name="member_role"),
     path("team/<str:membership_id>/remove", team.remove, name="member_remove"),
     path("settings", settings.settings, name="settings"),
+    path("settings/returned-top-ups", settings.returned_topups, name="settings_retries"),
     path("notifications", settings.notifications, name="notifications"),
     path("audit-log", audit_log.audit_log, name="audit_log"),
     path("audit-log.csv", audit_log.download, name="audit_log_csv"),

@@ -147,12 +147,14 @@ def standing(*, tenant_name: str, most: int, is_new: bool, name: str = "") -> Wo
         kind=AuthorizationKind.RECURRING,
         scope=AuthorizationScope.TOPUPS,
         text=text,
-        version="new-account-1" if is_new else "account-1",
+        version=NEW_ACCOUNT if is_new else "account-1",
         amount_rule=f"The amount that is asked for, at most {limit} each time.",
         amount_max=most,
     )
 
 
+# Of the text that names the deposits, too.
+NEW_ACCOUNT = "new-account-1"
 _UNTIL_REVOKED = (
     "This holds from today until I revoke it, which I can do at any time in the dashboard, under"
     " Bank accounts, Authorizations. What was handed to the bank before that cannot be called back."

@@ -32,6 +32,7 @@ class FundingConfig(AppConfig):
         audits.register(invariants.check_marks)
         audits.register(invariants.check_authorizations)
         audits.register(invariants.check_deposits)
+        audits.register(invariants.check_retries)
         audits.register_slices(invariants.CHECKS.slices(invariants.ask_banks))
         audits.register_slices(invariants.ACCOUNTS)
         handlers.register(FUNDING, DEPOSIT_ENTRIES, deposits.DEPOSITS)

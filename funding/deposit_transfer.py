@@ -15,8 +15,9 @@ import structlog
 
 from common.engine.lookups import one_of
 from common.state import Step
+from funding.errors import AuthorizationRequired
 from funding.models import DepositEntry, FundingSource, SourceVerification
-from funding.services import sources, verifications
+from funding.services import debit_authorizations, sources, verifications
 from funding.services.corrections import SOURCES
 from funding.states import DEPOSIT_STATES, DepositStatus, SourceStatus
 from networks import return_codes, schemes
@@ -97,20 +98,27 @@ class DepositTransfer(Transfer[DepositEntry]):
     # --- It is due, and is handed to its network
 
     def refresh(self, rows: Sequence[DepositEntry], now: datetime) -> None:
-        """The bank accounts: the rows were claimed before."""
+        """The bank accounts, and whether they may be debited: the rows were claimed before."""
         found = FundingSource.objects.filter(one_of("pk", {row.source_id for row in rows}))
         now_stored = {source.pk: source for source in found}
         for row in rows:
             row.source = now_stored[row.source_id]
+        debited = [row for row in rows if row.method == Method.ACH_DEBIT]
+        lacking = debit_authorizations.lacking_for_deposits([row.source for row in debited])
+        for row in debited:
+            row.lacks_authorization = row.source_id in lacking
 
     def require_sendable(self, row: DepositEntry) -> None:
         if row.source.status not in _MAY_BE_SENT:
             raise InstructionRefused(
                 code="verification_over", reason=f"The bank account is {row.source.status}."
             )
+        if row.lacks_authorization:
+            reason = "Nobody authorized the debit that takes the deposits back."
+            raise InstructionRefused(code=AuthorizationRequired.code, reason=reason)
 
     def authorization(self, row: DepositEntry) -> Authorization | None:
-        """Of the debit: whoever adds an account agrees to it."""
+        """Of the debit. What an individual has to agree to is asked in `require_sendable`."""
         if Method(row.method) is not Method.ACH_DEBIT:
             return None
         is_business = row.source.account_holder_type == HolderType.BUSINESS
@@ -149,15 +157,18 @@ class DepositTransfer(Transfer[DepositEntry]):
         )
 
     def refused(self, row: DepositEntry, refusal: InstructionRefused, now: datetime) -> None:
-        """The verification is over: the network takes no entry of it."""
-        log.warning("deposits_refused", deposit_id=row.pk, code=refusal.code)
+        """The verification is over: the network takes no entry of it. A debit that nobody
+        authorized is only left out: the account keeps the two deposits, which prove it as well."""
         DEPOSIT_STATES.advance(row, S.FAILED, failure_code=refusal.code[:40], updated_at=now)
-        verifications.fail(source_id=row.source_id, now=now)
+        if refusal.code != AuthorizationRequired.code:
+            log.warning("deposits_refused", deposit_id=row.pk, code=refusal.code)
+            verifications.fail(source_id=row.source_id, now=now)
 
     # --- The network reports on it
 
     def apply(self, effects: Sequence[Effect], now: datetime) -> None:
-        """Only bad news of any of the three says something about the account: it cannot be used."""
+        """Only bad news of any of the three says something about the account: it cannot be used.
+        One that was taken back says nothing about it, and ends the verification if it is open."""
         for row, target, event in effects:
             changes = {"failure_code": event.code} if target == S.FAILED else {}
             DEPOSIT_STATES.advance(row, target, updated_at=now, **changes)

@@ -169,3 +169,10 @@ class AutoFundingChanged(Conflict):
 
     title = "Changed meanwhile"
     advice = "Look at the settings as they are now."
+
+
+class RetryNotPossible(Conflict):
+    """It has no code, because only the dashboard and the tenant's rule try again, never the API."""
+
+    title = "Not tried again"
+    advice = "Only a debit that came back for want of funds is tried again, twice at most."

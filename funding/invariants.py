@@ -28,6 +28,7 @@ from funding.services.corrections import SOURCES
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from funding.transfer import FUNDING
 from networks.base import Method
+from networks.schemes import RETRIED, RETRIES_MAX
 from tenants.models import Tenant
 from transfers import invariants as networks
 from transfers.checks import TransferChecks
@@ -193,6 +194,38 @@ def check_authorizations(scope: Scope) -> Iterator[Finding]:
     methods = [name for name, each in METHODS.items() if each.network_method == Method.ACH_DEBIT]
     values = {**scope.values, "methods": methods}
     yield from audits.found("funding_unauthorized", _UNAUTHORIZED, values)
+
+
+# A retry is the first debit once more; the scheme allows two.
+_RETRIES = f"""
+SELECT retry.tenant_id, retry.id, CASE
+    WHEN (retry.tenant_id, retry.source_id, retry.amount, retry.method)
+        <> (first.tenant_id, first.source_id, first.amount, first.method)
+        THEN 'is not the debit that it tries again, ' || first.id
+    WHEN first.retry_of_id IS NOT NULL THEN 'tries a retry again, ' || first.id
+    WHEN NOT first.returned OR first.return_code <> ALL(%(codes)s)
+        THEN 'tries again what did not come back for want of funds, ' || first.id
+    ELSE 'is one of more than two retries of ' || first.id END
+FROM {FundingTransaction._meta.db_table} AS retry
+JOIN {FundingTransaction._meta.db_table} AS first ON first.id = retry.retry_of_id
+WHERE retry.retry_of_id IS NOT NULL
+    AND (%(tenant_ids)s::text[] IS NULL OR retry.tenant_id = ANY(%(tenant_ids)s))
+    AND (%(full)s OR retry.created_at > %(since)s)
+    AND ((retry.tenant_id, retry.source_id, retry.amount, retry.method)
+            <> (first.tenant_id, first.source_id, first.amount, first.method)
+        OR first.retry_of_id IS NOT NULL
+        OR NOT first.returned OR first.return_code <> ALL(%(codes)s)
+        OR (SELECT count(*) FROM {FundingTransaction._meta.db_table} AS other
+            WHERE other.retry_of_id = first.id
+                AND (other.returned OR other.status <> 'failed')) > %(most)s)
+"""  # noqa: S608  # our own text
+
+
+def check_retries(scope: Scope) -> Iterator[Finding]:
+    """Check that what was tried again had come back for want of funds, with the same terms, and not
+    more often than the scheme allows."""
+    values = {**scope.values, "codes": sorted(RETRIED), "most": RETRIES_MAX}
+    yield from audits.found("funding_retry", _RETRIES, values)
 
 
 def ask_banks(ids: Sequence[str]) -> Iterator[Finding]:

@@ -20,7 +20,10 @@ KINDS = (
         name="funding",
         label="terms of funding",
         model=FundingTransaction,
-        layouts=("id tenant_id source_id amount currency method trigger created_at",),
+        layouts=(
+            "id tenant_id source_id amount currency method trigger created_at",
+            "id tenant_id source_id amount currency method trigger created_at retry_of_id",
+        ),
     ),
     DatedRows(
         name="funding_history",
@@ -98,7 +101,10 @@ KINDS = (
             f"LEFT JOIN {DebitAuthorization._meta.db_table} AS authorization_"
             " ON authorization_.id = line.authorization_id"
         ),
-        layouts=("id funding_id authorization_id kind created_at",),
+        layouts=(
+            "id funding_id authorization_id kind created_at",
+            "id funding_id authorization_id kind created_at is_retry",
+        ),
         left_out="in_force_at",
     ),
     DatedRows(

@@ -20,6 +20,7 @@ from funding.models import (
     AutoFundingConfig,
     AutoFundingDecision,
     DebitAuthorization,
+    DepositEntry,
     FundingEvent,
     FundingSource,
     FundingSourceVersion,
@@ -31,9 +32,13 @@ from funding.models import (
 from funding.states import (
     IN_FLIGHT,
     VERIFICATION_TRIES_MAX,
+    DepositStatus,
     FundingStatus,
     SourceStatus,
 )
+
+# Ends of micro-deposits that are no answer of a network.
+_NO_REFUSALS = ("verification_over", "authorization_required", "withdrawn")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +73,13 @@ def transaction(*, tenant_id: str, funding_id: str) -> FundingTransaction:
 def sources(*, tenant_id: str) -> QuerySet[FundingSource]:
     """The tenant's bank accounts, removed ones included."""
     return FundingSource.objects.filter(tenant_id=tenant_id)
+
+
+def deposits_refused(source: FundingSource) -> str:
+    """The code of a micro-deposit to this account that was refused; empty where none was."""
+    rows = DepositEntry.objects.filter(verification__source=source, status=DepositStatus.FAILED)
+    rows = rows.exclude(failure_code__in=_NO_REFUSALS)
+    return rows.values_list("failure_code", flat=True).order_by("part").first() or ""
 
 
 def any_source(source_id: str) -> FundingSource:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any
@@ -28,10 +29,12 @@ from funding.services.corrections import SOURCES
 from funding.states import FundingStatus
 from networks import calendar
 from networks.base import (
+    INDIVIDUAL_ID_LENGTH,
     Accepted,
     Authorization,
     EventKind,
     HolderType,
+    Instruction,
     InstructionRefused,
     Purpose,
 )
@@ -121,6 +124,18 @@ class FundingTransfer(Transfer[FundingTransaction]):
             debit_authorizations.require_in_force(row)
         except RuleViolation as refusal:
             raise InstructionRefused(code=refusal.code, reason=refusal.detail) from refusal
+
+    def instruction(self, row: FundingTransaction) -> Instruction:
+        """A retry is the first debit once more, under the id that the account holder knows."""
+        told = super().instruction(row)
+        if row.retry_of_id is None:
+            return told
+        return replace(
+            told,
+            purpose=Purpose.RETRY,
+            original_id=row.retry_of_id,
+            individual_id=row.retry_of_id[-INDIVIDUAL_ID_LENGTH:].upper(),
+        )
 
     def authorization(self, row: FundingTransaction) -> Authorization | None:
         """A business agreed to all debits; an individual to this one, or to those of a rule, as

@@ -7,12 +7,17 @@ files leave is each rail's own; `USUAL_CUTOFFS` hold where no rail says otherwis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 
 from networks import calendar
 from networks.base import Cutoff, Expectation, MethodTerms, Speed
 
 _ACH_AMOUNT_MAX = 9_999_999_999
+# A debit that came back for want of funds may be tried again (Nacha Operating Rules, 2.12.4): so
+# often, so many calendar days after the first one settled.
+RETRIED = frozenset(("R01", "R09"))
+RETRIES_MAX = 2
+RETRY_WITHIN = timedelta(days=180)
 # 15 minutes before each deadline of FedACH.
 USUAL_CUTOFFS = tuple(
     map(Cutoff, (time(10, 15), time(14, 30), time(16, 30), time(19, 45), time(22, 30)))

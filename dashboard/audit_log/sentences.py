@@ -53,6 +53,11 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Changed the limits of this tenant: {changes}",
         "Changed the limits of this tenant",
     ),
+    "tenant.retry_rule_changed": (
+        "Set how often a top-up that came back is tried again: {times}, {afterDays} banking days"
+        " after each return",
+        "Set how often a top-up that came back is tried again",
+    ),
     "tenant.viewed_by_staff": "Looked at the dashboard to help, read only",
     "tenant.view_by_staff_ended": "Stopped looking at the dashboard",
     "api_key.issued": "Created the API key {name}",

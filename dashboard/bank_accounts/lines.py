@@ -8,6 +8,7 @@ from datetime import datetime
 from dashboard.bank_accounts.names import account_name
 from dashboard.funding.methods import TEXTS
 from dashboard.shell.badges import Badge
+from funding import selectors
 from funding.models import FundingMethod, FundingSource
 from funding.services import debit_authorizations
 from funding.states import SourceStatus
@@ -89,8 +90,21 @@ def _asks_for_agreement(row: FundingSource, mode: str) -> bool:
 def _source_advice(row: FundingSource) -> str:
     """Why an account that cannot be used is not, and what to do."""
     if row.status == SourceStatus.VERIFICATION_FAILED:
-        return "The two deposits were not proven. Remove it, then add it again."
+        return _why_not_proven(row)
     if row.last_return_code and (row.status == SourceStatus.ERRORED or _is_unauthorized(row)):
         found = return_codes.lookup(row.last_return_code)
         return f"{found.title} ({found.code}). {found.advice}"
     return ""
+
+
+def _why_not_proven(row: FundingSource) -> str:
+    """Why its deposits proved nothing, and what to do. One query where no deposit came back."""
+    if row.last_return_code:
+        found = return_codes.lookup(row.last_return_code)
+        return f"A deposit came back: {found.title} ({found.code}). {found.advice}"
+    if code := selectors.deposits_refused(row):
+        return (
+            f"The bank did not take the deposits ({code}). Remove it and add it again with the"
+            " holder's name and numbers as the bank has them. If that fails too, ask support."
+        )
+    return "The two deposits were not proven. Remove it, then add it again."

@@ -12,6 +12,7 @@ from dashboard.shell import stops, timeline
 from dashboard.shell.timeline import BankAnswer, Step
 from funding.models import FundingEvent, FundingTransaction
 from funding.services import topups
+from funding.services.retries import Standing
 from funding.states import IN_FLIGHT, FundingStatus
 from funding.transfer import FUNDING
 
@@ -27,7 +28,9 @@ _STEPS = {
 
 @dataclass(frozen=True)
 class FundingDetail:
-    """`approval_id` is that of the approval it waits for, empty if it waits for none."""
+    """`approval_id` is that of the approval it waits for, empty if it waits for none. `retry_of`
+    is the id of the funding that it tries again, `why_no_retry` a sentence about one that came back
+    for want of funds and cannot be tried again now."""
 
     line: FundingLine
     stop: str
@@ -42,6 +45,10 @@ class FundingDetail:
     may_cancel: bool
     is_held: bool
     approval_id: str
+    retry_of: str
+    retries: list[FundingLine]
+    may_retry: bool
+    why_no_retry: str
 
 
 def detail(
@@ -50,9 +57,10 @@ def detail(
     history: Sequence[FundingEvent],
     names: Mapping[str, str],
     stop: str,
+    retried: Standing | None = None,
 ) -> FundingDetail:
     """`names` are those of the people and keys in the history; `stop` says that, and by what,
-    sending funding is stopped."""
+    sending funding is stopped; `retried` is there if it came back for want of funds."""
     is_unsent = row.status in (FundingStatus.RESERVED, FundingStatus.AWAITING_CONFIRMATION)
     return FundingDetail(
         line=funding_line(row, stopped=stops.BADGE if stop else None),
@@ -70,6 +78,10 @@ def detail(
         may_cancel=row.is_unsent,
         is_held=row.held_at is not None,
         approval_id=_approval_id(row),
+        retry_of=row.retry_of_id or "",
+        retries=[funding_line(each) for each in retried.retries] if retried else [],
+        may_retry=retried is not None and not retried.obstacle,
+        why_no_retry=retried.obstacle if retried else "",
     )
 
 

@@ -56,13 +56,17 @@ def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> Fu
         amount=row.amount,
         badge=stopped if stopped and kept_back else _funding_badge(row),
         source=account_name(row.source),
-        how=f"{_TRIGGER_LABELS[Trigger(row.trigger)]}, {TEXTS.title(row.method)}",
+        how=f"{_started(row)}, {TEXTS.title(row.method)}",
         what_for="" if row.trigger == Trigger.AUTO_FUNDING else row.description,
         note=_note(row),
         expected_on=row.expected_availability_date if is_going and not soon else None,
         soon=soon if is_going else "",
         at=row.created_at,
     )
+
+
+def _started(row: FundingTransaction) -> str:
+    return _TRIGGER_LABELS[Trigger(row.trigger)] if row.retry_of_id is None else "Tried again"
 
 
 def _funding_badge(row: FundingTransaction) -> Badge:

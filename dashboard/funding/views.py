@@ -14,7 +14,7 @@ from dashboard.shell import stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from funding import selectors
-from funding.services import debit_authorizations, topups
+from funding.services import debit_authorizations, retries, topups
 from funding.states import IN_FLIGHT, FundingStatus
 from tenants import actors
 from tenants import selectors as tenants
@@ -55,7 +55,10 @@ def detail(request: PageRequest, funding_id: str) -> HttpResponse:
     history = list(selectors.history(row))
     names = tenants.people_and_keys({event.actor_id for event in history})
     stop = stops.of(request.access.tenant).funding
-    found = funding_detail.detail(row, history=history, names=names, stop=stop)
+    retried = None
+    if row.retry_of_id is None and retries.is_retriable(row):
+        retried = retries.standing(row, mode=request.access.tenant.mode, now=utc_now())
+    found = funding_detail.detail(row, history=history, names=names, stop=stop, retried=retried)
     values = {"funding": found, "authorization": debit_authorizations.of_debit(row)}
     template = "_detail_live.html" if request.htmx else "detail.html"
     return render(request, f"dashboard/funding/{template}", values)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from funding.models import AFTER_DAYS_MAX
 from tenants import notices
 from tenants.models import Membership
 from tenants.services.names import NAME_LENGTH_MAX
@@ -17,6 +18,23 @@ class NameForm(forms.Form):
         max_length=NAME_LENGTH_MAX,
         help_text="As people and approvers see it, in every message.",
         error_messages={"required": "Give it a name."},
+    )
+
+
+class RetriesForm(forms.Form):
+    """How often a top-up that came back is tried again, and when."""
+
+    times = forms.TypedChoiceField(
+        label="Try again by itself",
+        coerce=int,
+        choices=((0, "Never: people decide"), (1, "Once"), (2, "Twice")),
+    )
+    after_days = forms.IntegerField(
+        label="Banking days after each return",
+        min_value=1,
+        max_value=AFTER_DAYS_MAX,
+        help_text=f"1 to {AFTER_DAYS_MAX}. In the morning of that day.",
+        error_messages={"required": "Type a number of days."},
     )
 
 

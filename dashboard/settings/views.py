@@ -10,11 +10,11 @@ from django.views.decorators.http import require_http_methods
 
 from common.clock import utc_now
 from common.errors import DomainError
-from dashboard.settings.forms import NameForm, NoticesForm
+from dashboard.settings.forms import NameForm, NoticesForm, RetriesForm
 from dashboard.settings.limits import limit_lines
 from dashboard.shell import refusals
 from dashboard.shell.access import PageRequest, tenant_form
-from funding.services import limits
+from funding.services import limits, retries
 from tenants import actors
 from tenants.models import Role
 from tenants.services import accounts, preferences
@@ -68,4 +68,36 @@ def notifications(request: PageRequest) -> HttpResponse:
     approves = request.access.role in (Role.OWNER, Role.APPROVER)
     return render(
         request, "dashboard/settings/notifications.html", {"form": form, "approves": approves}
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form()
+def returned_topups(request: PageRequest) -> HttpResponse:
+    """What happens with top-ups that come back for want of funds. Owners change it."""
+    tenant, is_owner = request.access.tenant, request.access.role == Role.OWNER
+    if request.method == "POST" and not is_owner:
+        raise PermissionDenied("Only owners change settings.")
+    rule = retries.rule(tenant.pk)
+    form = RetriesForm(
+        request.POST if request.method == "POST" else None,
+        initial={"times": rule.times, "after_days": rule.after_days},
+    )
+    if form.is_valid():
+        retries.set_rule(
+            tenant_id=tenant.pk,
+            times=form.cleaned_data["times"],
+            after_days=form.cleaned_data["after_days"],
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
+        messages.success(request, "Your choice is saved.")
+        return redirect("dashboard:settings_retries")
+    for field in form.fields.values():
+        field.disabled = not is_owner
+    return render(
+        request,
+        "dashboard/settings/retries.html",
+        {"form": form, "is_owner": is_owner},
+        status=422 if form.errors else 200,
     )

@@ -47,6 +47,7 @@ _ENDS = {
 }
 _TOLD = {
     "accepted": "accepted",
+    "rescheduled": "it settles later than was said",
     "settled": "settled between the banks",
     "final": "final",
     "rejected": "rejected",

@@ -49,6 +49,7 @@ _RESERVED = {
     "fundingMethod": "ach_debit",
     "fundingSourceId": _SOURCE_ID,
     "trigger": "topup",
+    "retryOf": None,
     "createdBy": {"type": "api_key", "id": "key_01kajq2a2b3c4d5e6f7g8h9j0k"},
     "description": "November float",
     "metadata": {"invoice": "7"},
@@ -92,6 +93,7 @@ _RETURNED = {
 _APPROVED = {
     **_RESERVED,
     "trigger": "auto_funding",
+    "retryOf": None,
     "createdBy": {"type": "system", "id": None},
     "description": "Auto-funding",
     "metadata": {},

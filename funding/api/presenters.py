@@ -38,6 +38,7 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
         "fundingMethod": str(funding.method),
         "fundingSourceId": funding.source_id,
         "trigger": str(funding.trigger),
+        "retryOf": funding.retry_of_id,
         "createdBy": {"type": str(funding.created_by_type), "id": funding.created_by_id or None},
         "description": funding.description or None,
         "metadata": funding.metadata,

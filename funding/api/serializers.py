@@ -50,6 +50,11 @@ class FundingTransactionOut(serializers.Serializer[Any]):
     fundingMethod = serializers.ChoiceField(choices=FundingMethod.choices)
     fundingSourceId = serializers.CharField()
     trigger = serializers.ChoiceField(choices=Trigger.choices)
+    retryOf = serializers.CharField(
+        allow_null=True,
+        help_text="The returned funding transaction that this one tries once more; null for"
+        " most. Retries begin in the dashboard, by a person or by a rule.",
+    )
     createdBy = CreatedByOut()
     description = serializers.CharField(allow_null=True)
     metadata = serializers.DictField(child=serializers.CharField())

@@ -14,6 +14,7 @@ from funding.models.back_offs import AccountBackOff
 from funding.models.consents import LinkConsent
 from funding.models.deposits import DepositEntry
 from funding.models.limits import FundingLimit
+from funding.models.retries import AFTER_DAYS_MAX, RetryRule
 from funding.models.sources import (
     FundingMethod,
     FundingSource,
@@ -31,6 +32,7 @@ from funding.models.transactions import (
 )
 
 __all__ = [
+    "AFTER_DAYS_MAX",
     "DESCRIPTION_LENGTH_MAX",
     "SOURCE_TYPE",
     "AccountBackOff",
@@ -51,6 +53,7 @@ __all__ = [
     "FundingSourceVersion",
     "FundingTransaction",
     "LinkConsent",
+    "RetryRule",
     "SourceType",
     "SourceVerification",
     "Trigger",

@@ -142,6 +142,11 @@ class AuthorizedDebit(models.Model):
         DebitAuthorization, on_delete=models.PROTECT, related_name="debits"
     )
     kind = models.CharField(max_length=9, choices=AuthorizationKind)
+    is_retry = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="the debit that was authorized, once more after it came back",
+    )
     in_force_at = models.DateTimeField(
         null=True, blank=True, help_text="when it was last seen in force before it was sent"
     )
@@ -152,8 +157,8 @@ class AuthorizedDebit(models.Model):
         constraints = (
             models.UniqueConstraint(
                 fields=("authorization",),
-                condition=Q(kind="single"),
-                name="one_debit_per_single_authorization",
+                condition=Q(kind="single", is_retry=False),
+                name="one_debit_per_single_agreement",
             ),
         )
         triggers = (

@@ -39,10 +39,17 @@ class DepositEntry(TransferRow):
     network_reference = models.CharField(max_length=64, blank=True)
     trace_number = models.CharField(max_length=64, blank=True)
     failure_code = models.CharField(max_length=40, blank=True)
+    withdrawal_asked_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="when its network was asked to give it back, because another entry failed",
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
     description = DEPOSIT_DESCRIPTION
+    # What `DepositTransfer.refresh` found right before it is sent; not stored here.
+    lacks_authorization = False
 
     class Meta:
         verbose_name = "micro-deposit"
@@ -62,7 +69,15 @@ class DepositEntry(TransferRow):
             ),
             has_a_reason("deposit_hold_has_a_reason"),
         )
-        indexes = (to_send("deposit_to_send"), held_first("deposit_held"))
+        indexes = (
+            to_send("deposit_to_send"),
+            held_first("deposit_held"),
+            models.Index(
+                fields=("verification",),
+                name="deposit_to_take_back",
+                condition=Q(status="sent", withdrawal_asked_at=None),
+            ),
+        )
         triggers = (
             DEPOSIT_STATES.trigger("deposit_moves"),
             pgtrigger.Protect(name="deposit_never_deleted", operation=pgtrigger.Delete),

@@ -77,6 +77,16 @@ class FundingTransaction(TransferRow):
     network = models.CharField(max_length=16)
     network_reference = models.CharField(max_length=64, blank=True)
     trace_number = models.CharField(max_length=64, blank=True)
+    retry_of = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        db_index=False,
+        db_constraint=False,  # `funding_retries_a_funding`, which was added while rows were written
+        related_name="retries",
+        help_text="the returned funding that this one tries once more",
+    )
     history_length = models.PositiveIntegerField(default=0)
     event_sequence = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
@@ -110,6 +120,13 @@ class FundingTransaction(TransferRow):
                 condition=Q(trigger="auto_funding", status__in=IN_FLIGHT),
                 name="one_auto_funding_in_flight",
             ),
+            models.UniqueConstraint(
+                fields=("retry_of",),
+                condition=Q(
+                    retry_of__isnull=False, status__in=(*IN_FLIGHT, FundingStatus.COMPLETED)
+                ),
+                name="one_retry_at_a_time",
+            ),
         )
         indexes = (
             models.Index(fields=("tenant", "-created_at", "-id"), name="funding_by_tenant"),
@@ -140,13 +157,23 @@ class FundingTransaction(TransferRow):
             models.Index(
                 fields=("failed_at",), name="funding_failures", condition=Q(status="failed")
             ),
+            models.Index(
+                fields=("retry_of",),
+                name="funding_retries",
+                condition=Q(retry_of__isnull=False),
+            ),
+            models.Index(
+                fields=("tenant", "failed_at"),
+                name="funding_short_of_funds",
+                condition=Q(return_code__in=("R01", "R09"), retry_of=None),
+            ),
         )
         triggers = (
             FUNDING_STATES.trigger("funding_moves"),
             pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
             pgtrigger.ReadOnly(
                 name="terms_never_change",
-                fields=("tenant", "source", "amount", "currency", "method", "trigger"),
+                fields=("tenant", "source", "amount", "currency", "method", "trigger", "retry_of"),
             ),
         )
 

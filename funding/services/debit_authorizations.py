@@ -12,7 +12,7 @@ through.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -21,9 +21,10 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from common import ids
 from common.engine import arrays, sql
+from common.engine.lookups import one_of
 from common.errors import NotFound
 from common.money import format_cents
-from funding.agreements import Agreement
+from funding.agreements import NEW_ACCOUNT, Agreement
 from funding.errors import AuthorizationRequired, InvalidAuthorization
 from funding.methods import METHODS
 from funding.models import (
@@ -32,6 +33,7 @@ from funding.models import (
     AuthorizedDebit,
     AutoFundingConfig,
     DebitAuthorization,
+    FundingMethod,
     FundingSource,
     FundingTransaction,
 )
@@ -43,6 +45,7 @@ from tenants.models import ActorType, Mode, Tenant
 from tenants.services import audit
 
 K, S = AuthorizationKind, AuthorizationScope
+_ACH = FundingMethod.ACH_DEBIT
 
 REVOKED = "revoked"
 REPLACED = "replaced"
@@ -147,6 +150,19 @@ def for_topup(
     return found
 
 
+def for_retry(
+    original: FundingTransaction, *, mode: str, holder_type: str
+) -> DebitAuthorization | None:
+    """The authorization of the debit that is tried again: it is the same debit, so a single one
+    serves once more. None where none is needed. Raises AuthorizationRequired."""
+    found = of_debit(original)
+    if found is not None and found.is_in_force:
+        return found
+    if not is_asked(mode=mode, holder_type=holder_type, method=original.method):
+        return None
+    raise AuthorizationRequired("The authorization of the first debit has ended.")
+
+
 def for_rule(
     config: AutoFundingConfig, source: FundingSource, *, mode: str, amount: int
 ) -> DebitAuthorization | None:
@@ -174,12 +190,13 @@ def attach(
     authorization: DebitAuthorization, *, funding: FundingTransaction, now: datetime
 ) -> None:
     """Say that `funding`, which was just created, is made on this authorization. A single one
-    serves only one: the database refuses a second."""
+    serves only one, and its retries: the database refuses a second."""
     AuthorizedDebit.objects.create(
         id=ids.new("dad"),
         funding=funding,
         authorization=authorization,
         kind=authorization.kind,
+        is_retry=funding.retry_of_id is not None,
         created_at=now,
     )
 
@@ -200,6 +217,23 @@ def is_ready(source_id: str) -> bool:
 def of_debit(funding: FundingTransaction) -> DebitAuthorization | None:
     """The authorization that a funding was made on; None where it needed none."""
     return DebitAuthorization.objects.filter(debits__funding=funding).first()
+
+
+def lacking_for_deposits(sources: Collection[FundingSource]) -> frozenset[str]:
+    """Those of these accounts whose micro-deposits may not be fetched back by a debit: of live
+    tenants' individuals, none of whom has agreed to that. Two queries where there are any."""
+    asked = [each for each in sources if is_asked_of(each, mode=Mode.LIVE, method=_ACH)]
+    if not asked:
+        return frozenset()
+    live = _live({each.tenant_id for each in asked})
+    agreed = DebitAuthorization.objects.filter(
+        Q(scope=S.ACCOUNT) | Q(text_version=NEW_ACCOUNT),
+        one_of("source_id", {each.pk for each in asked}),
+        kind=K.RECURRING,
+        ended_at=None,
+    )
+    covered = set(agreed.values_list("source_id", flat=True))
+    return frozenset(each.pk for each in asked if each.tenant_id in live) - covered
 
 
 # --- Right before it is sent

@@ -20,7 +20,7 @@ from common.database_clock import judged
 from funding.deposit_transfer import DEPOSIT_ENTRIES
 from funding.models import DepositEntry, FundingSource, SourceVerification
 from funding.models.deposits import METHOD_OF_PART, of_verification
-from funding.services import drafts, sources, verifications
+from funding.services import deposit_withdrawals, drafts, sources, verifications
 from funding.services.corrections import SOURCES
 from funding.states import DepositStatus, SourceStatus
 from networks import registry
@@ -45,7 +45,8 @@ def process_due(*, now: datetime) -> int:
     """Do everything about verifications that is due; returns how much was done."""
     sent = send_due(now=now)
     heard = messages.process(DEPOSIT_ENTRIES, now=now) + messages.process(DEPOSITS, now=now)
-    return sent + heard + verifications.expire_due(now=now)
+    taken_back = deposit_withdrawals.withdraw_due(now=now)
+    return sent + heard + taken_back + verifications.expire_due(now=now)
 
 
 def send_due(*, now: datetime) -> int:

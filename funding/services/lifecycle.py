@@ -77,7 +77,7 @@ class Move:
 @dataclass(frozen=True, kw_only=True)
 class TopUp:
     """What is asked for. `amount` is cents; `id` will be that of the funding; `agreement` is what
-    the account holder agreed to for it."""
+    the account holder agreed to for it; `retry_of` the returned funding that it tries again."""
 
     source_id: str
     amount: int
@@ -86,6 +86,7 @@ class TopUp:
     metadata: dict[str, str] = field(default_factory=dict)
     trigger: Trigger = Trigger.TOPUP
     agreement: Agreement | None = None
+    retry_of: str | None = None
     id: str = field(default_factory=partial(ids.new, "ftx"))
 
 
@@ -115,6 +116,7 @@ def start(
         created_by_id=actor.id,
         description=topup.description,
         metadata=topup.metadata,
+        retry_of_id=topup.retry_of,
         requires_confirmation=waits,
         confirmation_expires_at=confirm_until,
         expected_availability_date=METHODS[topup.method].expected_on(network, now),

@@ -12,7 +12,7 @@ from common.errors import NotFound
 from common.ids import is_id
 from funding.errors import FundingMethodNotSupported
 from funding.methods import METHODS
-from funding.models import FundingTransaction
+from funding.models import DebitAuthorization, FundingTransaction
 from funding.services import (
     approvals,
     auto_funding,
@@ -22,6 +22,7 @@ from funding.services import (
     topup_terms,
 )
 from funding.services.lifecycle import TopUp
+from funding.services.topup_terms import Terms
 from funding.states import FundingStatus
 from networks.base import PaymentNetwork
 from tenants.actors import Actor
@@ -41,7 +42,7 @@ def request(
     FundingSourceNotAuthorized, AuthorizationRequired, AmountAboveLimit, DailyLimitExceeded,
     MonthlyLimitExceeded, BalanceOutOfRange.
     """
-    network = _network_for(mode, topup.method)
+    network = network_for(mode, topup.method)
     terms = topup_terms.lock(
         tenant_id=tenant_id, mode=mode, source_id=topup.source_id, method=topup.method
     )
@@ -53,17 +54,29 @@ def request(
         actor=actor,
         now=now,
     )
+    return reserve(
+        topup, terms, authorization, tenant_id=tenant_id, network=network.name, actor=actor, now=now
+    )
+
+
+def reserve(
+    topup: TopUp,
+    terms: Terms,
+    authorization: DebitAuthorization | None,
+    *,
+    tenant_id: str,
+    network: str,
+    actor: Actor,
+    now: datetime,
+) -> FundingTransaction:
+    """Create the funding of a top-up whose source is locked, in the caller's transaction. Raises
+    AmountAboveLimit, DailyLimitExceeded, MonthlyLimitExceeded, BalanceOutOfRange."""
     limits.check(
         terms.limits, tenant_id=tenant_id, method=topup.method, amount=topup.amount, now=now
     )
     deadline = requests.deadline(terms.approved_above, amount=topup.amount, now=now)
     funding = lifecycle.start(
-        topup,
-        tenant_id=tenant_id,
-        network=network.name,
-        confirm_until=deadline,
-        actor=actor,
-        now=now,
+        topup, tenant_id=tenant_id, network=network, confirm_until=deadline, actor=actor, now=now
     )
     if authorization is not None:
         debit_authorizations.attach(authorization, funding=funding, now=now)
@@ -116,7 +129,7 @@ def cancel(*, tenant_id: str, funding_id: str, actor: Actor, now: datetime) -> F
     return funding
 
 
-def _network_for(mode: str, method: str) -> PaymentNetwork:
+def network_for(mode: str, method: str) -> PaymentNetwork:
     """The network for a top-up by `method`. Raises FundingMethodNotSupported."""
     if (network := METHODS[method].network(mode)) is None:
         raise FundingMethodNotSupported(

@@ -13,8 +13,8 @@ from networks.ach.inbound.returns import ON_ITS_WAY
 from networks.ach.models import AchEntry, Correction
 from networks.ach.states import CorrectionStatus, EntryStatus
 from networks.base import Purpose
+from networks.schemes import RETRIED, RETRIES_MAX, RETRY_WITHIN
 
-RETRIED = frozenset(("R01", "R09"))
 # Before the bank has accepted an entry it may reject its file, and another entry takes its place.
 REVERSIBLE = frozenset((EntryStatus.ACCEPTED, EntryStatus.FINAL))
 # A follower in one of these moved nothing, and never will.
@@ -44,12 +44,12 @@ def require_retry(original: AchEntry, *, account_fingerprint: str, settles: date
     former = _followers(original, Purpose.RETRY)
     for row in (original, *former):
         _require_short_of_funds(row)
-    if len(former) >= deadlines.RETRIES_MAX:
-        most = deadlines.RETRIES_MAX
+    if len(former) >= RETRIES_MAX:
+        most = RETRIES_MAX
         raise NotAllowed("retried_too_often", f"an entry is tried again {most} times at most")
     settled = _settled(original)
     if settled is None or settles > deadlines.retry_due(settled):
-        days = deadlines.RETRY_CALENDAR_DAYS
+        days = RETRY_WITHIN.days
         raise NotAllowed("retried_too_late", f"the first entry settled {days} days before")
 
 

@@ -27,6 +27,7 @@ from tests.crashes.api_stories import failed_delivery
 from tests.crashes.every_call import Story
 from tests.crashes.world import Act, World
 from tests.funding.agreeing import agree
+from tests.funding.builders import top_up
 from tests.payments.builders import account
 from tests.plaid import ACCOUNT_ID, PUBLIC_TOKEN
 
@@ -68,6 +69,14 @@ def cancel_funding(world: World) -> Act:
     funding = world.funding()
     world.low()
     return form(world, "funding_cancel", funding.pk)
+
+
+def retry_funding(world: World) -> Act:
+    source = make_source(world.tenant, account_number="10001", now=utc_now())
+    first = top_up(world.tenant, source=source, now=utc_now())
+    World.finish_all()
+    world.low()
+    return form(world, "funding_retry", first.pk)
 
 
 def topup_fields(world: World) -> dict[str, Any]:
@@ -297,6 +306,7 @@ def of_member(name: str, **fields: Any) -> Begin:
 
 BEGINNINGS: dict[str, Begin] = {
     "funding_cancel": cancel_funding,
+    "funding_retry": retry_funding,
     "topup": topup,
     "topup_check": lambda world: form(world, "topup_check", **topup_fields(world)),
     "pay": pay,
@@ -344,6 +354,7 @@ BEGINNINGS: dict[str, Begin] = {
     "member_role": of_member("member_role", role="approver"),
     "member_remove": of_member("member_remove"),
     "settings": plain("settings", name="Acme Corp"),
+    "settings_retries": plain("settings_retries", times="2", after_days="3"),
     "notifications": plain("notifications"),
     "switch_tenant": lambda world: form(world, "switch_tenant", tenant=world.tenant.pk),
 }

@@ -14,8 +14,8 @@ from common import ids
 from common.clock import utc_now
 from config.beat import SCHEDULE
 from config.celery import app
-from funding.models import Confirmation
-from funding.services import auto_funding
+from funding.models import Confirmation, FundingTransaction
+from funding.services import auto_funding, retries
 from funding.services import consents as link_consents
 from networks.ach.models import Originator
 from networks.ach.terms import Cutoff
@@ -137,6 +137,16 @@ def funding_approvals(world: World) -> None:
     )
 
 
+def short_of_funds(world: World) -> None:
+    """A top-up came back some days ago, and the rule tries it again."""
+    now = utc_now()
+    retries.set_rule(tenant_id=world.tenant.pk, times=2, after_days=1, actor=SYSTEM, now=now)
+    source = make_source(world.tenant, account_number="10001", now=now)
+    first = top_up(world.tenant, source=source, now=now)
+    World.finish_all()
+    FundingTransaction.objects.filter(pk=first.pk).update(returned_at=now - timedelta(days=5))
+
+
 def deliveries(world: World) -> None:
     publish(world.tenant, now=utc_now())
 
@@ -208,6 +218,7 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "funding.revoke_consents": consents,
     "funding.sweep_auto_funding": low,
     "funding.sweep_confirmations": funding_approvals,
+    "funding.retry_returned": short_of_funds,
     "webhooks.sweep": deliveries,
     "webhooks.forget_old": old_events,
     "api.forget_requests": old_requests,

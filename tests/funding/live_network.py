@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import cast
 
 from funding.models import FundingSource, SourceVerification
-from networks import registry, schemes
+from networks import registry, return_codes, schemes
 from networks.base import (
     Accepted,
     Answer,
     Capabilities,
+    EventKind,
     Instruction,
     InstructionRefused,
     Method,
@@ -22,6 +23,7 @@ from networks.base import (
     PaymentNetwork,
     Purpose,
     VerificationTerms,
+    Withdrawal,
 )
 from tenants.models import Tenant
 from tests.builders import make_source
@@ -30,7 +32,8 @@ from tests.builders import make_source
 @dataclass
 class LiveNetwork:
     """`outages`: how many calls find it down. `refuses`: the methods by which it takes no deposits.
-    `loses_answers`: it takes instructions and says nothing. Deposits are in `sent`."""
+    `loses_answers`: it takes instructions and says nothing. Deposits are in `sent`. `gone`: the
+    methods whose instructions have left; None for all. What has not left is given back."""
 
     outages: int = 0
     refuses: tuple[str, ...] = ()
@@ -40,6 +43,7 @@ class LiveNetwork:
     instructions: dict[str, Instruction] = field(default_factory=dict)
     loses_answers: bool = False
     events: list[NetworkEvent] = field(default_factory=list)
+    gone: set[str] | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -73,6 +77,24 @@ class LiveNetwork:
         elif self.find(instruction.id) is None:
             self.sent.append(instruction)
         return Accepted(reference=instruction.id)
+
+    def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
+        (mine,) = [each for each in self.sent if each.id == instruction_id]
+        if self.gone is None or mine.method in self.gone:
+            return Withdrawal.TOO_LATE
+        self.events.append(
+            NetworkEvent(
+                id=f"back-{mine.id}",
+                network=self.name,
+                instruction_id=mine.id,
+                kind=EventKind.REJECTED,
+                amount=mine.amount,
+                currency="USD",
+                code=return_codes.WITHDRAWN,
+                occurred_at=now,
+            )
+        )
+        return Withdrawal.WITHDRAWN
 
     def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> list[NetworkEvent]:
         return self.events[:limit]

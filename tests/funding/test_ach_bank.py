@@ -9,6 +9,7 @@ import pytest
 from balance import invariants
 from balance.models import Balance
 from funding.models import FundingTransaction
+from funding.services import retries
 from funding.states import FundingStatus
 from networks import registry
 from networks.ach import acknowledging, building, freezing, reversing, schedule, sending
@@ -18,6 +19,7 @@ from networks.ach.models.reversals import ReversalReason
 from networks.ach.network import AchNetwork
 from networks.ach.rails import current
 from networks.calendar import EASTERN, opening_of_business, return_due_date
+from tenants.actors import user
 from tests.builders import NOW, make_source
 from tests.funding.builders import run_due, top_up
 from tests.networks.ach.builders import RAIL, make_originator, make_rail
@@ -142,3 +144,30 @@ class TestATopUp:
         assert seen(funding) == (FundingStatus.FAILED, True, "takeback")
         assert available(acme) == 0
         assert invariants.check(now=now, full=True).findings == []
+
+    def test_is_tried_again_as_the_rules_say(self, acme, funding, tmp_path):
+        entry, _ = sent_and_accepted(tmp_path)
+        day = opening_of_business(return_due_date(entry.settlement_date))
+        came(entry, returned(entry, "R09"), now=day - timedelta(hours=12))
+
+        again = retries.start(
+            tenant_id=acme.pk,
+            mode=acme.mode,
+            funding_id=funding.pk,
+            actor=user("usr_dana"),
+            now=day,
+        )
+        run_due(now=day)
+        sent_and_accepted(tmp_path, after=day)
+
+        once_more = AchEntry.objects.get(instruction_id=again.pk)
+        assert (once_more.purpose, once_more.description) == ("retry", "RETRY PYMT")
+        assert (once_more.original_id, once_more.individual_id) == (entry.pk, entry.individual_id)
+        assert (once_more.amount, once_more.company_id) == (entry.amount, entry.company_id)
+        assert once_more.settlement_date is not None
+        final = opening_of_business(return_due_date(once_more.settlement_date))
+        run_due(now=final)
+        assert seen(again) == (FundingStatus.COMPLETED, False, "")
+        assert seen(funding) == (FundingStatus.FAILED, True, "R09")
+        assert available(acme) == 25_000
+        assert invariants.check(now=final, full=True).findings == []

@@ -11,7 +11,14 @@ from django.db import DatabaseError, transaction
 
 from balance import invariants
 from funding.models import DepositEntry, FundingSource, SourceVerification
-from funding.services import deposits, drafts, sources, verifications
+from funding.services import (
+    debit_authorizations,
+    deposit_withdrawals,
+    deposits,
+    drafts,
+    sources,
+    verifications,
+)
 from funding.tasks.verification import process_verifications
 from networks import registry
 from networks.base import (
@@ -32,6 +39,7 @@ from tenants.models import Mode
 from tenants.services import accounts
 from tests.builders import NOW, make_source, make_tenant, notices_of
 from tests.database import owner
+from tests.funding.agreeing import agree
 from tests.funding.live_network import LiveNetwork, make_early_source
 from transfers.inbox.models import InboundEvent
 
@@ -212,11 +220,40 @@ class TestWhatIsSent:
 
     def test_an_individual_has_authorized_the_one_debit(self, globex, network):
         live = network()
-        make_source(globex, holder_type="individual")
+        agree(make_source(globex, holder_type="individual"))
         deposits.send_due(now=NOW)
 
         said = {each.method: each.authorization for each in live.sent}
         assert said == {CREDIT: None, DEBIT: Authorization.WEB_SINGLE}
+
+    @pytest.mark.parametrize("kind", [None, "single", "ended"])
+    def test_an_individual_who_authorized_nothing_keeps_the_deposits(self, globex, network, kind):
+        """They prove the account all the same."""
+        live = network()
+        source = make_source(globex, holder_type="individual")
+        if kind is not None:
+            given = agree(source, "single" if kind == "single" else "recurring")
+        if kind == "ended":
+            debit_authorizations.revoke(
+                tenant_id=globex.pk, authorization_id=given.pk, actor=SYSTEM, now=NOW
+            )
+        deposits.process_due(now=NOW)
+        deposits.process_due(now=NOW)
+
+        assert [each.method for each in live.sent] == [CREDIT, CREDIT]
+        assert [row.failure_code for row in entries()] == ["", "", "authorization_required"]
+        assert {row.withdrawal_asked_at for row in entries()} == {None}
+        verdict = verifications.verify(
+            tenant_id=globex.pk, source_id=source.pk, amounts=(7, 31), actor=SYSTEM, now=NOW
+        )
+        assert verdict.refusal is None
+        assert stored(source).status == "active"
+
+    def test_of_a_sandbox_tenant_need_nobody_to_agree(self, acme):
+        make_source(acme, account_number="50001", holder_type="individual")
+        deposits.process_due(now=NOW)
+
+        assert [row.status for row in entries()] == ["completed"] * 3
 
     def test_amounts_that_nobody_can_know_unless_the_network_says_which(self):
         chosen = [drafts.choose_deposits(VerificationTerms()) for _ in range(400)]
@@ -343,6 +380,72 @@ class TestLive:
 
         assert (stored(source).status, entries()[2].status) == ("active", "failed")
 
+    @pytest.mark.parametrize("part", [0, 1, 2])
+    def test_are_taken_back_when_another_comes_back(self, globex, network, part):
+        live = network()
+        source = make_source(globex)
+        deposits.send_due(now=NOW)
+
+        live.gone = set()
+        live.events.append(message(entries()[part], EventKind.RETURNED, "R04"))
+        for _ in range(3):
+            deposits.process_due(now=NOW)
+
+        codes = [row.failure_code for row in entries()]
+        assert sorted(codes) == ["R04", "withdrawn", "withdrawn"]
+        assert codes[part] == "R04"
+        failed = stored(source)
+        assert (failed.status, failed.last_return_code) == ("verification_failed", "R04")
+
+    def test_are_fetched_by_the_debit_where_they_are_out(self, globex, network):
+        """The network gives the debit back, but not the deposit that is not there any more."""
+        live = network()
+        make_source(globex)
+        deposits.send_due(now=NOW)
+
+        live.gone = {CREDIT}
+        first, second, _debit = entries()
+        live.events.append(message(first, EventKind.RETURNED, "R04"))
+        for _ in range(3):
+            deposits.process_due(now=NOW)
+        assert [row.status for row in entries()] == ["failed", "sent", "sent"]
+        assert [bool(row.withdrawal_asked_at) for row in entries()] == [False, True, False]
+
+        live.events.append(message(second, EventKind.RETURNED, "R04", id="m2"))
+        for _ in range(3):
+            deposits.process_due(now=NOW)
+        assert [row.failure_code for row in entries()] == ["R04", "R04", "withdrawn"]
+
+    def test_are_taken_back_when_the_network_refuses_another(self, globex, network):
+        live = network(refuses=(DEBIT,))
+        live.gone = set()
+        make_source(globex)
+        for _ in range(3):
+            deposits.process_due(now=NOW)
+
+        assert [row.failure_code for row in entries()] == ["withdrawn", "withdrawn", "R13"]
+
+    def test_are_asked_back_once_and_again_while_the_network_is_down(
+        self, globex, network, monkeypatch
+    ):
+        live = network()
+        make_source(globex)
+        deposits.send_due(now=NOW)
+        live.events.append(message(entries()[2], EventKind.RETURNED, "R04"))
+        asked = []
+
+        def down(instruction_id, *, now):
+            asked.append(instruction_id)
+            raise NetworkUnavailable("down")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(live, "withdraw", down)
+            deposits.process_due(now=NOW)
+            deposits.process_due(now=NOW)
+        assert len(asked) == 4
+        assert deposit_withdrawals.withdraw_due(now=NOW) == 2
+        assert deposit_withdrawals.withdraw_due(now=NOW) == 0
+
     @pytest.mark.parametrize("code", ["R02", "R01"])
     def test_that_come_back_after_the_proof_end_the_account(self, globex, network, code):
         live = network()
@@ -377,7 +480,7 @@ class TestLive:
         returned = message(entries()[0], EventKind.RETURNED, "R03")
 
         live.events.append(returned)
-        assert deposits.process_due(now=NOW) == 1
+        assert deposits.process_due(now=NOW) == 2  # the other deposit is asked back as well
         live.events.append(returned)
         assert deposits.process_due(now=NOW) == 0
 

@@ -55,6 +55,7 @@ class FundingTransaction(TypedDict):
     fundingMethod: Method
     fundingSourceId: str
     trigger: Literal["topup", "auto_funding", "staff"]
+    retryOf: str | None
     createdBy: dict[str, str | None]
     description: str | None
     metadata: dict[str, str]

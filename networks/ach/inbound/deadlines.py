@@ -17,6 +17,7 @@ from networks.calendar import (
     return_due_date,
     unauthorized_return_due_date,
 )
+from networks.schemes import RETRY_WITHIN
 
 DISHONOR_BANKING_DAYS = 5
 CONTEST_BANKING_DAYS = 2
@@ -24,8 +25,6 @@ CHANGE_BANKING_DAYS = 6
 REFUSAL_CALENDAR_DAYS = 15
 REVERSAL_BANKING_DAYS = 5
 REVERSAL_AFTER_DISCOVERY = timedelta(hours=24)
-RETRY_CALENDAR_DAYS = 180
-RETRIES_MAX = 2
 # A person looks at what we cannot match while our bank can still dishonor it.
 REVIEW_BANKING_DAYS = 1
 # A trace number may have been given to another entry since. What is older than this is not looked
@@ -97,7 +96,7 @@ def reversal_due(settled: date) -> date:
 def retry_due(settled: date) -> date:
     """The last day on which an entry that came back for want of funds may settle once more, by the
     settlement of the first."""
-    return settled + timedelta(days=RETRY_CALENDAR_DAYS)
+    return settled + RETRY_WITHIN
 
 
 def review_due(now: datetime) -> date:

@@ -87,8 +87,11 @@ TABLES = {
     "funding_fundinglimit": "IU",
     "funding_fundingsource": "IU(but tenant_id type)",
     "funding_fundingsourceversion": "IU(account_number_token id)",
-    "funding_fundingtransaction": "IU(but amount currency method source_id tenant_id trigger)",
+    "funding_fundingtransaction": (
+        "IU(but amount currency method retry_of_id source_id tenant_id trigger)"
+    ),
     "funding_linkconsent": "IU",
+    "funding_retryrule": "IU",
     "funding_sourceverification": "IU",
     "mfa_authenticator": "IUD",
     "network_inbox_handsettlement": (

@@ -42,6 +42,12 @@ UPDATE payments_paymentevent SET created_at = created_at - interval '9 days'
 
 FUNDING = [
     Damage(
+        "15b funding called a retry of what had not come back",
+        USUAL,
+        "funding_retry",
+        "UPDATE funding_fundingtransaction SET retry_of_id = '{f1}' WHERE id = '{fp}'",
+    ),
+    Damage(
         "16 completed funding called failed",
         USUAL,
         "funding_history",
