@@ -108,6 +108,15 @@ def take(rows: Sequence[Leased], *, now: datetime, lease: timedelta, **changes: 
         row.attempts += 1
 
 
+def renew(row: Leased, *, now: datetime, lease: timedelta) -> bool:
+    """Hold a claimed row until `lease` from `now` on. False if the lease is no longer ours."""
+    held = type(row)._default_manager.filter(pk=row.pk, lease_version=row.lease_version)
+    if held.update(leased_until=database_clock.expression(now) + lease) == 0:
+        return False
+    row.leased_until = now + lease
+    return True
+
+
 def finish(row: Leased, **changes: Any) -> bool:
     """Give the lease back and record `changes` in the same statement.
 

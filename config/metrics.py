@@ -48,10 +48,13 @@ class Alarms(Collector):
         yield from _ledger(now)
         yield from _seals(now)
         from_banks = waiting.count(now=now)
+        at_lines = waiting.at_lines()
         for name, words, value in (
             ("inbound_review", "Messages of networks that wait for staff", reviews.waiting()),
             ("ach_review", "Files and records of banks that wait", from_banks.in_review),
             ("ach_overdue", "Records of banks past their last day", from_banks.overdue),
+            ("ach_stuck", "Files to banks that a person has to let go on", at_lines.files),
+            ("ach_lines_in_trouble", "Rails whose files are not fetched", at_lines.lines),
             ("switches_engaged", "What staff have stopped", switches.engaged_now().count()),
             (
                 "dispatcher_alive",

@@ -41,7 +41,7 @@ _LISTS = (
     ("ACH", ("ach.outfile", "ach.achentry", "ach.achbatch", "ach.infile", "ach.inrecord",
              "ach.correction", "ach.achreply", "ach.achreversal",
              "ach.achevent", "ach.originator", "ach.achrail",
-             "ach.railversion", "ach.achkey", "ach.railswitch")),
+             "ach.railversion", "ach.achkey", "ach.railswitch", "ach.railline")),
     ("Networks", ("network_inbox.inboundevent", "network_inbox.handsettlement",
                   "sandbox_bank.sandboxinstruction",
                   "sandbox_bank.sandboxevent")),

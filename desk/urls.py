@@ -52,6 +52,7 @@ urlpatterns = [
     path("rails/<str:name>/versions/<int:number>/", rails.version, name="rail_version"),
     path("rails/<str:name>/versions/<int:number>/decide/", rails.decide, name="rail_decide"),
     path("rails/<str:name>/test/", rails.test, name="rail_test"),
+    path("rails/<str:name>/look-again/", rails.look_again, name="rail_look_again"),
     path("rails/<str:name>/stop/", rails.stop, name="rail_stop"),
     path("rails/<str:name>/stops/<str:switch_id>/", rails.go_on, name="rail_go_on"),
     path("rails/<str:name>/originators/new/", rails.originator, name="originator_new"),

@@ -17,6 +17,7 @@ from desk import doers
 from desk.rails import acts
 from devstack.odfi import client
 from networks import registry
+from networks.ach import key_slots
 from networks.ach.models import AchKey, Originator
 from networks.ach.originating import Company
 from networks.ach.rails import NoTerms, current
@@ -119,7 +120,7 @@ def _agree(known: dict[str, Any], now: datetime) -> None:
 
 def _key(now: datetime) -> AchKey:
     """The key that we sign in with."""
-    known = AchKey.objects.filter(rail_id=RAIL, retired_at=None).order_by("created_at").first()
+    known = key_slots.slots(RAIL).used
     return known or acts.make_key(rail=RAIL, reason=REASON, doer=_DOER, now=now)
 
 

@@ -11,7 +11,8 @@ from django.urls import reverse
 
 from common.days import start_of
 from desk.entries.page import meaning
-from networks.ach.inbound import deadlines
+from desk.rails import stuck
+from networks.ach.inbound import deadlines, lines
 from networks.ach.models import AchReversal, InFile, InRecord, Originator, OutFile
 from networks.ach.models.inbound import InFolder, RecordKind
 from networks.ach.states import FileStatus, InFileStatus, RecordStatus, ReversalStatus
@@ -64,7 +65,7 @@ class ExceptionList:
 
 
 def exceptions(*, page: int, now: datetime) -> ExceptionList:
-    """One page of the list. Seven queries, none of which reads more than the pages up to this."""
+    """One page of the list. Nine queries, none of which reads more than the pages up to this."""
     most = SHOWN * page + 1
     found = [
         *_records(now, most),
@@ -72,6 +73,8 @@ def exceptions(*, page: int, now: datetime) -> ExceptionList:
         *_unanswered(now, most),
         *_reversals(now, most),
         *_stopped(now),
+        *_stuck(now, most),
+        *_lines(now),
     ]
     far = now + timedelta(days=36_500)
     found.sort(key=lambda line: (line.deadline or far, line.title, line.href))
@@ -93,8 +96,9 @@ def counted(*, now: datetime) -> tuple[int, int]:
     files = InFile.objects.filter(status=InFileStatus.REVIEW)[:COUNTED_MAX].count()
     silent = _overdue(now)[:COUNTED_MAX].count()
     proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED)[:COUNTED_MAX].count()
+    kept = _stuck_files()[:COUNTED_MAX].count() + lines.in_trouble()[:SHOWN].count()
     late = sum(1 for due in open_records if due is not None and due < today)
-    return len(open_records) + files + silent + proposed, late + silent
+    return len(open_records) + files + silent + proposed + kept, late + silent
 
 
 def until(day: date | None) -> datetime | None:
@@ -193,6 +197,39 @@ def _stopped(now: datetime) -> Iterator[ExceptionLine]:
             row.rail_id,
             reverse("desk:originator_debits", args=[row.rail_id, row.pk]),
             "Find out why they come back, then let them go on",
+            None,
+            now,
+        )
+
+
+def _stuck_files() -> QuerySet[OutFile]:
+    return OutFile.objects.filter(stuck_at__isnull=False).order_by("cutoff_at", "pk")
+
+
+def _stuck(now: datetime, most: int) -> Iterator[ExceptionLine]:
+    for row in _stuck_files()[:most]:
+        in_doubt = "Ask the bank whether it has the file, then say so"
+        yield _line(
+            f"Not sent: {row}, {row.stuck_code}",
+            stuck.advice(row.stuck_code),
+            row.debit_total + row.credit_total,
+            row.rail_id,
+            reverse("desk:file", args=[row.pk]),
+            in_doubt if row.is_in_doubt else "Mend the cause, then try again",
+            row.cutoff_at,
+            now,
+        )
+
+
+def _lines(now: datetime) -> Iterator[ExceptionLine]:
+    for row in lines.in_trouble()[:SHOWN]:
+        yield _line(
+            f"Files of {row} are not fetched: {row.trouble}",
+            stuck.advice(row.trouble),
+            None,
+            row.rail_id,
+            reverse("desk:rail", args=[row.rail_id]),
+            "Mend the cause, then look again",
             None,
             now,
         )

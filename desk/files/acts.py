@@ -10,7 +10,7 @@ from django.db import transaction
 from common.errors import NotFound
 from desk import doers
 from desk.doers import Doer
-from networks.ach import redacting, releasing, sealing
+from networks.ach import redacting, releasing, sealing, sending
 from networks.ach.models import OutFile
 
 
@@ -80,16 +80,43 @@ def download(*, file: OutFile, doer: Doer, now: datetime) -> Iterator[bytes]:
     return redacting.redacted(sealing.opened(file.pk))
 
 
+@transaction.atomic
+def try_again(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
+    """Raises StaffRefusal."""
+    code = file.stuck_code
+    sending.try_again(file.pk, now=now)
+    _record("tried_again", file, doer, now, reason, code=code)
+
+
+@transaction.atomic
+def at_bank(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
+    """Raises StaffRefusal."""
+    sending.at_bank(file.pk, now=now)
+    _record("at_bank", file, doer, now, reason)
+
+
+@transaction.atomic
+def not_at_bank(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
+    """Raises StaffRefusal."""
+    sending.not_at_bank(file.pk, now=now)
+    _record("not_at_bank", file, doer, now, reason)
+
+
 # What one button does to a file, for a reason.
 STEPS: dict[str, Callable[..., None]] = {
     "hold": hold,
     "unhold": unhold,
     "build-again": build_again,
     "take-apart": take_apart,
+    "try-again": try_again,
+    "at-bank": at_bank,
+    "not-at-bank": not_at_bank,
 }
 
 
-def _record(what: str, file: OutFile, doer: Doer, now: datetime, note: str = "") -> None:
+def _record(
+    what: str, file: OutFile, doer: Doer, now: datetime, note: str = "", **details: str
+) -> None:
     doers.record(
         doer,
         f"ach_file.{what}",
@@ -101,4 +128,5 @@ def _record(what: str, file: OutFile, doer: Doer, now: datetime, note: str = "")
         debit=file.debit_total,
         credit=file.credit_total,
         entries=file.entry_count,
+        **details,
     )

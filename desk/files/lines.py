@@ -180,8 +180,8 @@ def file_line(row: OutFile, now: datetime) -> FileLine:
     status = FileStatus(row.status)
     return FileLine(
         row=row,
-        tone=_TONES[status],
-        status=str(status.label).capitalize(),
+        tone="bad" if row.stuck_code else _TONES[status],
+        status="Not sent" if row.stuck_code else str(status.label).capitalize(),
         cutoff=_short(row.cutoff_at),
         seconds=int((row.cutoff_at - now).total_seconds()),
         next_step=next_step(row, now),
@@ -199,6 +199,8 @@ def next_step(row: OutFile, now: datetime) -> str:
     status = FileStatus(row.status)
     if status == FileStatus.HELD:
         return "Correct the cause, then build it again" if row.faults else "Decide about the hold"
+    if row.stuck_code:
+        return "Mend what keeps it, then try again"
     if status == FileStatus.BUILT:
         return "Second release" if row.first_released_at else "First release"
     if status == FileStatus.SENT and row.acknowledgment_due_at:
@@ -232,6 +234,7 @@ def _steps(row: OutFile) -> Iterator[Step]:
         (row.held_at, "Held", row.held_by, row.held_why),
         (row.first_released_at, "First release", row.first_released_by, ""),
         (row.released_at, "Released", row.released_by or doers.OURSELVES, _how(row)),
+        (row.stuck_at, "Not sent", doers.OURSELVES, row.stuck_code),
         (row.sent_at, "Sent", doers.OURSELVES, ""),
         (row.acknowledged_at, "The bank answered", "", row.get_status_display().capitalize()),
         (row.withdrawn_at, "Taken apart", row.withdrawn_by, row.withdrawn_why),

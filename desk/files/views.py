@@ -17,6 +17,7 @@ from desk.doers import Doer, person
 from desk.files import acts, comparison, lines
 from desk.files.forms import TotalForm
 from desk.forms import ReasonForm
+from desk.rails import stuck
 from networks.ach.models import AchBatch, AchEntry, OutFile
 from networks.ach.states import FileStatus
 
@@ -30,7 +31,17 @@ _STEP_WORDS = {
     "unhold": ("Release the hold", "It is offered again, and two people release it."),
     "build-again": ("Build again", "The same entries are written and judged once more."),
     "take-apart": ("Take apart", "The file is given up. Its entries go with the next one."),
+    "try-again": ("Try again", "A worker tries to send it once more. Mend the cause first."),
+    "at-bank": (
+        "The bank has it",
+        "It counts as sent. Only if the bank said so: what it does not have is lost.",
+    ),
+    "not-at-bank": (
+        "The bank does not have it",
+        "A worker sends it again. Only if the bank said so: what it has moves money twice.",
+    ),
 }
+_HARMLESS = ("hold", "unhold", "build-again", "try-again")
 
 
 @require_safe
@@ -70,6 +81,7 @@ def file(request: HttpRequest, file_id: str) -> HttpResponse:
         compared=comparison.of(row),
         is_mine=me in (row.built_by, row.first_released_by),
         may_go=row.status == FileStatus.BUILT,
+        advice=stuck.advice(row.stuck_code),
         can_be_held=row.status in (FileStatus.BUILT, FileStatus.RELEASED),
         can_be_taken_apart=row.status in _OPEN,
     )
@@ -153,7 +165,7 @@ def step(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
         form=form,
         label=label,
         explained=explained,
-        tone="bad" if what == "take-apart" else "primary",
+        tone="primary" if what in _HARMLESS else "bad",
     )
 
 

@@ -11,6 +11,7 @@ LATE_AFTER = timedelta(minutes=2)
 _NAMES = {
     "ach.infile": "Files from banks to read",
     "ach.outfile": "Files to send to banks",
+    "ach.railline": "Folders of banks to look into",
     "funding.fundingtransaction": "Funding to submit",
     "funding.linkconsent": "Bank consents to revoke",
     "funding.sourceverification": "Verifications to begin",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from importlib import import_module
 from typing import Any
 
 from django.db import transaction
@@ -14,8 +13,9 @@ from common.errors import NotFound
 from desk import doers
 from desk.doers import Doer
 from desk.rails import terms as words
-from networks.ach import changing, originating, probing, switches
-from networks.ach.models import AchKey, AchRail, Originator, RailSwitch, RailVersion
+from networks.ach import changing, key_slots, originating, probing, switches
+from networks.ach.inbound import lines as fetch_lines
+from networks.ach.models import AchKey, AchRail, Originator, RailLine, RailSwitch, RailVersion
 from networks.ach.models.rails import RailPart
 from networks.ach.originating import Company
 from networks.ach.probing import Finding
@@ -111,12 +111,41 @@ def end(*, originator: Originator, reason: str, doer: Doer, now: datetime) -> No
 
 @transaction.atomic
 def make_key(*, rail: str, reason: str, doer: Doer, now: datetime) -> AchKey:
-    """A new key of ours, in use at once."""
-    # It loads asyncssh, which no web process needs for that.
-    key: AchKey = import_module("networks.ach.key_slots").make(rail=rail, by=doer.name, now=now)
-    details = {"fingerprint": key.fingerprint}
-    doers.record(doer, "rail.key_made", rail, now=now, note=reason, **details)
-    return key
+    """A new key of ours: in use at once if it is the first, the second one if not. Raises
+    KeysRefused."""
+    key = key_slots.make(rail=rail, by=doer.name, now=now)
+    return _record_key("made", key, reason, doer, now)
+
+
+@transaction.atomic
+def switch_key(*, rail: str, reason: str, doer: Doer, now: datetime) -> AchKey:
+    """Sign in with the second key from now on. Raises KeysRefused."""
+    key = key_slots.switch(rail=rail, now=now)
+    return _record_key("switched", key, reason, doer, now)
+
+
+@transaction.atomic
+def retire_key(*, rail: str, reason: str, doer: Doer, now: datetime) -> AchKey:
+    """End the second key. Raises KeysRefused."""
+    key = key_slots.retire(rail=rail, by=doer.name, now=now)
+    return _record_key("retired", key, reason, doer, now)
+
+
+@transaction.atomic
+def replace_key(*, rail: str, reason: str, doer: Doer, now: datetime) -> AchKey:
+    """A new key in the place of all others, at once. Raises KeysRefused."""
+    key = key_slots.replace(rail=rail, by=doer.name, now=now)
+    return _record_key("replaced", key, reason, doer, now)
+
+
+@transaction.atomic
+def look_again(*, rail: str, doer: Doer, now: datetime) -> bool:
+    """Look into the bank's folders at once, after what was in the way. False if nothing was."""
+    line = RailLine.objects.filter(pk=rail).first()
+    if line is None or not fetch_lines.try_again(rail, now=now):
+        return False
+    doers.record(doer, "rail.looked_again", rail, now=now, code=line.trouble)
+    return True
 
 
 def test(*, rail: str, doer: Doer, now: datetime) -> list[Finding]:
@@ -133,6 +162,12 @@ def found_rail(name: str) -> AchRail:
     if rail is None:
         raise NotFound("There is no such rail.")
     return rail
+
+
+def _record_key(what: str, key: AchKey, reason: str, doer: Doer, now: datetime) -> AchKey:
+    details = {"fingerprint": key.fingerprint}
+    doers.record(doer, f"rail.key_{what}", key.rail_id, now=now, note=reason, **details)
+    return key
 
 
 def _record(what: str, version: RailVersion, doer: Doer, now: datetime, note: str = "") -> None:

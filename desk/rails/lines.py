@@ -7,10 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from desk import doers
-from desk.rails import acts, host_keys, terms
+from desk.rails import acts, host_keys, stuck, terms
 from desk.return_rates import Meter
+from networks.ach import key_slots
+from networks.ach.inbound import lines as fetch_lines
 from networks.ach.inbound import rates
 from networks.ach.models import AchKey, AchRail, Originator, RailSwitch, RailVersion
+from networks.ach.models import RailLine as LineToBank
 from networks.ach.models.rails import RailPart
 from networks.ach.states import VersionStatus
 from networks.ach.terms import HOST_KEYS_MAX
@@ -86,6 +89,15 @@ class HostKey:
 
 
 @dataclass(frozen=True)
+class KeyLine:
+    """A key of ours, newest first."""
+
+    row: AchKey
+    tone: str
+    words: str
+
+
+@dataclass(frozen=True)
 class RailPage:
     """Everything the page of one rail shows."""
 
@@ -95,7 +107,9 @@ class RailPage:
     sections: list[terms.LinesOfSection]
     versions: list[VersionLine]
     parts: list[PartLine]
-    keys: list[AchKey]
+    keys: list[KeyLine]
+    line: LineToBank | None
+    advice: str
     host_keys: list[HostKey]
     originators: list[OriginatorLine]
     routes: list[Route]
@@ -131,6 +145,7 @@ def rail_page(rail: AchRail) -> RailPage:
     names = doers.names_of(_people(versions, list(engaged.values())))
     lines = _version_lines(versions, names)
     current = next((row for row in versions if row.status == VersionStatus.CURRENT), None)
+    line = fetch_lines.in_trouble().filter(pk=rail.pk).first()
     return RailPage(
         name=rail.pk,
         current=current,
@@ -138,11 +153,27 @@ def rail_page(rail: AchRail) -> RailPage:
         sections=terms.sections(current.terms) if current else [],
         versions=lines,
         parts=[_part_line(part, engaged.get(part), names) for part in RailPart],
-        keys=list(rail.keys.order_by("-created_at")[:SHOWN]),
+        keys=_key_lines(rail),
+        line=line,
+        advice=stuck.advice(line.trouble) if line else "",
         host_keys=_host_keys(current),
         originators=originator_lines(rail.pk),
         routes=list(Route.objects.filter(rail_id=rail.pk).order_by("mode", "method")[:SHOWN]),
     )
+
+
+def _key_lines(rail: AchRail) -> list[KeyLine]:
+    used, _second = key_slots.slots(rail.pk)
+    found = []
+    for row in rail.keys.order_by("-created_at")[:SHOWN]:
+        if row.retired_at:
+            tone, words = "neutral", "Retired"
+        elif row == used:
+            tone, words = "good", "Ours, in use"
+        else:
+            tone, words = "info", "Ours, second slot"
+        found.append(KeyLine(row, tone, words))
+    return found
 
 
 def version_line(version: RailVersion) -> VersionLine:

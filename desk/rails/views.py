@@ -166,6 +166,16 @@ def test(request: HttpRequest, name: str) -> HttpResponse:
     return desk_render(request, "desk/rails/test.html", title=title, name=name, found=found)
 
 
+@require_POST
+@desk_page(SEE, TEST)
+def look_again(request: HttpRequest, name: str) -> HttpResponse:
+    """Look into the bank's folders at once, after what was in the way was mended."""
+    row = acts.found_rail(name)
+    if acts.look_again(rail=row.pk, doer=_doer(request), now=utc_now()):
+        messages.success(request, "A worker looks within a minute.")
+    return redirect("desk:rail", name)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @desk_page(SEE, ORIGINATORS)
 def originator(request: HttpRequest, name: str, originator_id: str = "") -> HttpResponse:

@@ -25,7 +25,13 @@ class RailVersionAdmin(ReadOnlyAdmin):
 
 @admin.register(models.AchKey)
 class AchKeyAdmin(ReadOnlyAdmin):
-    list_display = ("rail", "fingerprint", "created_at", "retired_at")
+    list_display = ("rail", "slot", "fingerprint", "created_at", "used_since", "retired_at")
+
+
+@admin.register(models.RailLine)
+class RailLineAdmin(ReadOnlyAdmin):
+    list_display = ("rail", "trouble", "trouble_since", "fetched_at", "next_attempt_at")
+    ordering = ("rail",)
 
 
 @admin.register(models.RailSwitch)

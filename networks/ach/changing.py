@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 
 from common import crypto
 from common.errors import StaffRefusal
+from networks.ach.inbound import lines
 from networks.ach.models import AchRail, RailVersion
 from networks.ach.models.columns import REASON_LENGTH_MAX
 from networks.ach.states import VERSION_STATES, VersionStatus
@@ -170,6 +171,7 @@ def _put_in_force(
     if before is not None:
         VERSION_STATES.advance(before, VersionStatus.SUPERSEDED, superseded_at=now)
     VERSION_STATES.advance(version, VersionStatus.CURRENT, decided_by=by, decided_at=now)
+    lines.try_again(version.rail_id, now=now)
     return version
 
 

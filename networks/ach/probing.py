@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 
-from common import crypto
-from networks.ach import rails
+from networks.ach import key_slots, rails
 from networks.ach.sftp.errors import SftpError
 from networks.ach.terms import InvalidTerms
 
 SECONDS_MAX = 10  # a person waits
-NOT_CONNECTED = "The terms name no host, or we have no key to sign in with."
 
 
 @dataclass(frozen=True)
@@ -25,31 +23,41 @@ class Finding:
 
 
 def probe(rail: str) -> list[Finding]:
-    """What a connection finds now. Raises NoTerms. Takes a minute at most."""
+    """What a connection finds now, and whether the bank takes our second key, if there is one.
+    Raises NoTerms. Takes a minute at most."""
+    found = list(_probed(rail, is_second=False))
+    if key_slots.slots(rail).second is not None:
+        found += _probed(rail, is_second=True)
+    return found
+
+
+def _probed(rail: str, *, is_second: bool) -> Iterator[Finding]:
     # These load asyncssh (30 MiB), which a web process should not have before somebody asks.
     connecting = import_module("networks.ach.connecting")
     bank = import_module("networks.ach.sftp.bank")
+    step = "Sign in with the second key" if is_second else "Sign in"
     try:
-        settings = connecting.settings(rail)
-    except connecting.NotConnected:
-        return [Finding("Settings", NOT_CONNECTED, "not_connected")]
-    except (InvalidTerms, crypto.Undecryptable) as error:
-        return [Finding("Settings", "They cannot be read.", type(error).__name__.lower())]
+        settings = connecting.settings(rail, is_second=is_second)
+    except InvalidTerms as error:
+        yield Finding("Settings", "They cannot be read.", type(error).__name__.lower())
+        return
     except SftpError as error:
-        return [Finding("Settings", f"{error.detail} {error.advice}", error.code)]
+        said = " ".join(filter(None, (error.detail, error.advice)))
+        yield Finding("Settings", said, error.code)
+        return
     quick = replace(
         settings,
         connect_seconds=min(settings.connect_seconds, SECONDS_MAX),
         operation_seconds=min(settings.operation_seconds, SECONDS_MAX),
     )
-    found = []
     try:
         with bank.connected(quick) as line:
-            found.append(Finding("Sign in", "The bank has its key and took ours."))
-            found += _folders(rail, line)
+            yield Finding(step, "The bank has its key and took ours.")
+            step = "Connection"
+            if not is_second:
+                yield from _folders(rail, line)
     except SftpError as error:
-        found.append(Finding("Connection" if found else "Sign in", error.advice, error.code))
-    return found
+        yield Finding(step, error.advice, error.code)
 
 
 def _folders(rail: str, line: object) -> Iterator[Finding]:

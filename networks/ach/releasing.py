@@ -96,9 +96,8 @@ def hold(file_id: str, *, by: str, why: str, now: datetime) -> OutFile:
         held_by=by,
         held_at=now,
         held_why=why,
-        next_attempt_at=None,
-        leased_until=None,
         lease_version=file.lease_version + 1,
+        **OutFile.NOT_DUE,
     )
     return file
 
@@ -251,8 +250,7 @@ def _apart(file: OutFile, *, by: str, why: str, missed: int, now: datetime) -> N
         withdrawn_at=now,
         withdrawn_by=by,
         withdrawn_why=why,
-        next_attempt_at=None,
-        leased_until=None,
         lease_version=file.lease_version + 1,
+        **OutFile.NOT_DUE,
     )
     sql.rows(_APART, {"file": file.pk, "missed": missed})

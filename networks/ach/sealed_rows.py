@@ -32,7 +32,8 @@ _BUILT = (
 )
 _SENT = "first_released_at first_released_by released_at released_by released_how sent_at"
 _LATER = (
-    "missed faults temporary_name held_at held_by held_why acknowledgment_due_at acknowledged_at"
+    "missed faults temporary_name stuck_code stuck_at held_at held_by held_why"
+    " acknowledgment_due_at acknowledged_at"
     f" withdrawn_at withdrawn_by withdrawn_why {_WORK}"
 )
 
@@ -61,8 +62,8 @@ RAILS = (
         label="keys for banks",
         model=AchKey,
         tenant=_OF_NO_TENANT,
-        layouts=("id rail_id public_key fingerprint created_by created_at",),
-        left_out="private_key_token retired_by retired_at",
+        layouts=("id rail_id slot public_key fingerprint created_by created_at",),
+        left_out="private_key_token used_since retired_by retired_at",
     ),
     DatedRows(
         name="ach_switches",

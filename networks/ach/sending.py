@@ -3,11 +3,14 @@
 A worker claims a file, and the transport writes it under a temporary name. Before the rename that
 name is committed: from then on the file may be at the bank, and every later attempt asks the bank's
 listing first. Calls of the transport are made outside of transactions.
+
+What fails and does not pass by itself leaves the file stuck (`stuck_code`): it is not tried again
+before a person says so, once the cause is removed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -16,21 +19,20 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from prometheus_client import Counter
 
-from common import database_clock, leases
+from common import crypto, database_clock, leases
 from common.engine import sql
-from networks.ach import rails
+from networks.ach import long_work, rails
 from networks.ach.errors import FileInAnotherStatus, FileIsGoing, FileNotThere
+from networks.ach.long_work import LeaseLost, LongWork
 from networks.ach.models import OutFile
 from networks.ach.models.rails import RailPart
 from networks.ach.sealing import opened
-from networks.ach.sftp.errors import SftpError
+from networks.ach.sftp.errors import SftpError, SourceDiffers
 from networks.ach.states import FILE_STATES, FileStatus
 from networks.ach.terms import AckFormat, RailTerms
 
 log = structlog.get_logger(__name__)
 
-# Longer than a worker's task, so that nobody delivers a file that another one still does.
-LEASE = timedelta(minutes=5)
 SOON = timedelta(seconds=30)
 LATER = timedelta(minutes=10)
 _FAILED = Counter(
@@ -46,7 +48,8 @@ SELECT count(*) FROM sent
 
 
 class Transport(Protocol):
-    """What puts a file at the bank. `networks.ach.sftp.bank.Bank` says what it does and raises."""
+    """What puts a file at the bank. `networks.ach.sftp.bank.Bank` says what it does and raises, and
+    when it calls `watch`."""
 
     def deliver(
         self,
@@ -57,23 +60,21 @@ class Transport(Protocol):
         size: int,
         sha256: str,
         before_rename: Callable[[str], None],
-        in_doubt: str = "",
+        vanished: Callable[[str], None],
+        in_doubt: str,
+        watch: Callable[[], None],
     ) -> bool: ...
-
-
-class NotOurs(Exception):
-    """Somebody else has the file now, or it was held."""
 
 
 @database_clock.judged
 def send_next(rail: str, transport: Transport, *, now: datetime) -> str | None:
     """Send the released file that is due first. Its id, or None if there is nothing to send.
 
-    An SftpError of the transport is noted, and the file is tried again later.
+    An SftpError of the transport is noted on the file, which is tried again later or is stuck.
     """
     if rails.is_stopped(rail, RailPart.SENDING):
         return None
-    for file in leases.claim(_due(rail, now), now=now, limit=1, lease=LEASE):
+    for file in leases.claim(_due(rail, now), now=now, limit=1, lease=long_work.LEASE):
         _send(file, transport, now)
         return file.pk
     return None
@@ -90,42 +91,77 @@ def sent(file_id: str, *, now: datetime) -> bool:
     """Note that the bank has the file: after it was delivered, or when it is acknowledged. False if
     that was known, or the file never got so far."""
     with transaction.atomic(durable=True):
-        file = (
-            OutFile.objects.select_for_update(no_key=True, of=("self",))
-            .select_related("version")
-            .get(pk=file_id)
-        )
-        if file.status != FileStatus.RELEASED or not file.temporary_name:
+        file = _locked(file_id)
+        if file is None or not file.is_in_doubt:
             return False
-        for batch in file.batches.order_by("batch_number").values_list("pk", flat=True):
-            sql.rows(_SENT_BATCH, {"batch": batch, "now": now})
-        FILE_STATES.advance(
-            file,
-            FileStatus.SENT,
-            sent_at=now,
-            acknowledgment_due_at=now + _answered_within(file.version.parsed),
-            next_attempt_at=None,
-            leased_until=None,
-        )
-    log.info("ach_file_sent", file=file_id, rail=file.rail_id)
+        _note_sent(file, now)
     return True
+
+
+@transaction.atomic
+def at_bank(file_id: str, *, now: datetime) -> OutFile:
+    """The bank says that it has a file whose sending is in doubt. Raises StaffRefusal."""
+    file = _in_doubt(file_id)
+    _note_sent(file, now)
+    return file
 
 
 @transaction.atomic
 def not_at_bank(file_id: str, *, now: datetime) -> OutFile:
     """The bank says that it does not have a file whose sending is in doubt: it is sent again, or
     misses its cut-off. Raises StaffRefusal."""
-    file = OutFile.objects.select_for_update(no_key=True).filter(pk=file_id).first()
+    file = _in_doubt(file_id)
+    file.temporary_name = ""
+    _go_on(file, now)
+    return file
+
+
+@transaction.atomic
+def try_again(file_id: str, *, now: datetime) -> OutFile:
+    """Send a file that is stuck, because what kept it was mended. Raises StaffRefusal."""
+    file = _locked(file_id)
     if file is None:
         raise FileNotThere(file_id)
-    if file.status != FileStatus.RELEASED or not file.temporary_name:
+    if file.status != FileStatus.RELEASED or not file.stuck_code:
+        raise FileInAnotherStatus("It is not stuck.")
+    _go_on(file, now)
+    return file
+
+
+def _locked(file_id: str) -> OutFile | None:
+    rows = OutFile.objects.select_for_update(no_key=True, of=("self",))
+    return rows.select_related("version").filter(pk=file_id).first()
+
+
+def _in_doubt(file_id: str) -> OutFile:
+    file = _locked(file_id)
+    if file is None:
+        raise FileNotThere(file_id)
+    if not file.is_in_doubt:
         raise FileInAnotherStatus("Its sending is not in doubt.")
     if file.leased_until is not None and file.leased_until > database_clock.database_now():
         raise FileIsGoing("A worker is sending it.")
-    file.temporary_name, file.next_attempt_at = "", now
-    file.lease_version += 1
-    file.save(update_fields=["temporary_name", "next_attempt_at", "lease_version"])
     return file
+
+
+def _go_on(file: OutFile, now: datetime) -> None:
+    file.stuck_code, file.stuck_at, file.next_attempt_at = "", None, now
+    file.lease_version += 1
+    columns = ("temporary_name", "stuck_code", "stuck_at", "next_attempt_at", "lease_version")
+    file.save(update_fields=columns)
+
+
+def _note_sent(file: OutFile, now: datetime) -> None:
+    for batch in file.batches.order_by("batch_number").values_list("pk", flat=True):
+        sql.rows(_SENT_BATCH, {"batch": batch, "now": now})
+    FILE_STATES.advance(
+        file,
+        FileStatus.SENT,
+        sent_at=now,
+        acknowledgment_due_at=now + _answered_within(file.version.parsed),
+        **OutFile.NOT_DUE,
+    )
+    log.info("ach_file_sent", file=file.pk, rail=file.rail_id)
 
 
 def _due(rail: str, now: datetime) -> QuerySet[OutFile]:
@@ -140,39 +176,59 @@ def _answered_within(terms: RailTerms) -> timedelta:
 
 
 def _send(file: OutFile, transport: Transport, now: datetime) -> None:
-    folder = file.version.parsed.connection.folders.outbound
+    line = file.version.parsed.connection
+    work = LongWork(file, now=now, lease=long_work.lease_of(line.idle_timeout))
     try:
+        work.go_on()
         transport.deliver(
-            folder,
+            line.folders.outbound,
             file.remote_name,
-            opened(file.pk),
+            _content(file.pk),
             size=file.size,
             sha256=file.sha256,
-            before_rename=lambda name: _note_doubt(file, name),
+            before_rename=lambda name: _note_doubt(file, name, work),
+            vanished=lambda name: _note_vanished(file, name),
             in_doubt=file.temporary_name,
+            watch=work.watch,
         )
-    except NotOurs:
+    except LeaseLost:
         log.info("ach_file_not_ours", file=file.pk)
     except SftpError as error:
-        _try_later(file, error, now)
+        _note_failure(file, error, work.now)
     else:
-        sent(file.pk, now=now)
+        sent(file.pk, now=work.now)
 
 
-def _note_doubt(file: OutFile, temporary_name: str) -> None:
-    """From here on the file may be at the bank. Raises NotOurs: then it does not get there."""
-    mine = OutFile.objects.filter(
-        pk=file.pk, lease_version=file.lease_version, status=FileStatus.RELEASED
-    )
+def _content(file_id: str) -> Iterator[bytes]:
+    """Raises SourceDiffers if what is stored does not open."""
+    try:
+        yield from opened(file_id)
+    except crypto.Undecryptable as error:
+        raise SourceDiffers from error
+
+
+def _note_doubt(file: OutFile, temporary_name: str, work: LongWork) -> None:
+    """From here on the file may be at the bank. Raises LeaseLost: then it does not get there."""
     if rails.is_stopped(file.rail_id, RailPart.SENDING):
-        raise NotOurs
+        raise LeaseLost
+    work.go_to_the_end()
+    mine = _due(file.rail_id, work.now).filter(pk=file.pk, lease_version=file.lease_version)
     if not mine.update(temporary_name=temporary_name):
-        raise NotOurs
+        raise LeaseLost
 
 
-def _try_later(file: OutFile, error: SftpError, now: datetime) -> None:
+def _note_vanished(file: OutFile, temporary_name: str) -> None:
+    """The bank may have taken it from under its temporary name, whatever was decided meanwhile."""
+    mine = OutFile.objects.filter(pk=file.pk, lease_version=file.lease_version)
+    if not mine.update(temporary_name=temporary_name):
+        log.error("ach_file_vanished", file=file.pk, rail=file.rail_id)
+
+
+def _note_failure(file: OutFile, error: SftpError, now: datetime) -> None:
     _FAILED.labels(rail=file.rail_id, code=error.code).inc()
-    note = log.warning if error.is_passing else log.error
-    note("ach_file_not_sent", file=file.pk, rail=file.rail_id, code=error.code)
-    wait = SOON * min(file.attempts, LATER // SOON) if error.is_passing else LATER
-    leases.finish(file, next_attempt_at=now + wait)
+    if error.is_passing:
+        log.warning("ach_file_not_sent", file=file.pk, rail=file.rail_id, code=error.code)
+        leases.finish(file, next_attempt_at=now + SOON * min(file.attempts, LATER // SOON))
+    else:
+        log.error("ach_file_stuck", file=file.pk, rail=file.rail_id, code=error.code)
+        leases.finish(file, stuck_code=error.code, stuck_at=now)

@@ -12,21 +12,24 @@ from networks.ach import (
     acknowledging,
     building,
     freezing,
+    long_work,
     rails,
     releasing,
     replying,
     reversing,
     sending,
 )
-from networks.ach.inbound import fetching, reading
-from networks.ach.models.rails import RailPart
-from networks.ach.sftp.errors import SftpError
+from networks.ach.inbound import lines, reading
 from networks.ach.terms import InvalidTerms
 
 log = structlog.get_logger(__name__)
 
 # A worker ends a task after 90 seconds: nothing new is begun after these.
 _BEGINS_UNTIL_SECONDS = 40.0
+# Tasks that move whole files over a line, in seconds: longer than such work may last, once begun.
+# Their messages are acknowledged before they run: what a killed one had claimed, a later tick does.
+_SOFT = int(_BEGINS_UNTIL_SECONDS + long_work.SECONDS_MAX) + 120
+_HARD = _SOFT + 60
 
 
 @shared_task(name="networks.make_ach_files")
@@ -36,33 +39,37 @@ def make_files(**_future: object) -> None:
     for rail in _known_rails():
         freezing.freeze_due(rail, now=utc_now())
         replying.freeze_due(rail, now=utc_now())
-        while time.monotonic() - begun < _BEGINS_UNTIL_SECONDS:
+        while _may_begin(begun):
             if building.build_next(rail, now=utc_now()) is None:
                 break
 
 
-@shared_task(name="networks.send_ach_files")
+@shared_task(
+    name="networks.send_ach_files", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
+)
 def send_files(**_future: object) -> None:
     """Send what is released; a bank is called only if there is something for it."""
+    begun = time.monotonic()
     for rail in _known_rails():
-        if not sending.has_due(rail, now=utc_now()):
-            continue
-        try:
-            _send(rail)
-        except SftpError as error:
-            log.error("ach_bank_not_reached", rail=rail, code=error.code)
+        while _may_begin(begun) and sending.has_due(rail, now=utc_now()):
+            # It loads asyncssh, which other workers do without.
+            from networks.ach.connecting import AtBank
+
+            if sending.send_next(rail, AtBank(rail), now=utc_now()) is None:
+                break
 
 
-@shared_task(name="networks.fetch_ach_files")
+@shared_task(
+    name="networks.fetch_ach_files", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
+)
 def fetch_files(**_future: object) -> None:
     """Store what the banks have put there for us."""
+    begun = time.monotonic()
     for rail in _known_rails():
-        if rails.is_stopped(rail, RailPart.READING):
-            continue
-        try:
-            _fetch(rail)
-        except SftpError as error:
-            log.error("ach_bank_not_reached", rail=rail, code=error.code)
+        if _may_begin(begun):
+            from networks.ach.connecting import open_bank
+
+            lines.fetch_next(rail, open_bank, now=utc_now())
 
 
 @shared_task(name="networks.read_ach_files")
@@ -81,6 +88,10 @@ def watch_files(**_future: object) -> None:
     reversing.run(now=utc_now())
 
 
+def _may_begin(begun: float) -> bool:
+    return time.monotonic() - begun < _BEGINS_UNTIL_SECONDS
+
+
 def _known_rails() -> list[str]:
     """The rails whose terms can be read."""
     return [name for name in rails.names() if _has_terms(name)]
@@ -93,30 +104,3 @@ def _has_terms(rail: str) -> bool:
         log.error("ach_terms_unreadable", rail=rail)
         return False
     return True
-
-
-def _send(rail: str) -> None:
-    # They load asyncssh, which other workers do without.
-    from networks.ach import connecting
-    from networks.ach.sftp.bank import connected
-
-    try:
-        line = connecting.settings(rail)
-    except connecting.NotConnected:
-        log.error("ach_bank_not_connected", rail=rail)
-        return
-    with connected(line) as bank:
-        sending.send_next(rail, bank, now=utc_now())
-
-
-def _fetch(rail: str) -> None:
-    from networks.ach import connecting
-    from networks.ach.sftp.bank import connected
-
-    try:
-        line = connecting.settings(rail)
-    except connecting.NotConnected:
-        return
-    with connected(line) as bank:
-        folders = rails.current(rail).parsed.connection.folders
-        fetching.fetch(bank, rail_id=rail, folders=folders, now=utc_now(), failures=(SftpError,))

@@ -98,7 +98,9 @@ class TestTasks:
         hard = OWN_TASKS[name].time_limit or app.conf.task_time_limit
         soft = OWN_TASKS[name].soft_time_limit or app.conf.task_soft_time_limit
 
-        assert 0 < soft < hard < settings.CELERY_VISIBILITY_TIMEOUT
+        assert 0 < soft < hard
+        # One that is acknowledged before it runs never comes back: its rows are found again.
+        assert hard < settings.CELERY_VISIBILITY_TIMEOUT or OWN_TASKS[name].acks_late is False
 
     @pytest.mark.parametrize("name", sorted(OWN_TASKS))
     def test_takes_named_arguments_and_those_of_a_later_version(self, name):

@@ -179,18 +179,59 @@ class TestKey:
             "rail": RAIL,
             "publicKey": key.public_key,
             "fingerprint": host_keys.fingerprint(key.public_key),
+            "isUsed": True,
         }
         assert keys.read_client_key(private.encode()).public.text == key.public_key
         event = AuditEvent.objects.get(action="rail.key_made")
         assert event.details == {"fingerprint": key.fingerprint, "operator": "Olga"}
 
-    def test_takes_the_place_of_another_only_if_asked(self):
+    def test_waits_in_the_second_slot_until_it_is_switched_to_and_the_old_one_retired(self):
         make_rail()
-        first = run("ach_key", RAIL)["fingerprint"]
-        with pytest.raises(CommandError, match="There is a key in use"):
+        first = run("ach_key", RAIL)
+        assert first["isUsed"]
+
+        second = run("ach_key", RAIL)
+        assert not second["isUsed"]
+        with pytest.raises(CommandError, match="There is a second key already"):
             run("ach_key", RAIL)
 
-        second = run("ach_key", RAIL, "--replace")["fingerprint"]
+        switched = run("ach_key", RAIL, "--switch")
+        assert (switched["fingerprint"], switched["isUsed"]) == (second["fingerprint"], True)
+        retired = run("ach_key", RAIL, "--retire")
+        assert (retired["fingerprint"], retired["isUsed"]) == (first["fingerprint"], False)
+        assert AchKey.objects.get(retired_at=None).fingerprint == second["fingerprint"]
+        assert AchKey.objects.get(retired_by="Olga").fingerprint == first["fingerprint"]
+        done = AuditEvent.objects.filter(action__startswith="rail.key_").order_by("id")
+        assert [(row.action, row.details["fingerprint"]) for row in done] == [
+            ("rail.key_made", first["fingerprint"]),
+            ("rail.key_made", second["fingerprint"]),
+            ("rail.key_switched", second["fingerprint"]),
+            ("rail.key_retired", first["fingerprint"]),
+        ]
 
-        assert AchKey.objects.get(retired_at=None).fingerprint == second
-        assert AchKey.objects.get(retired_by="Olga").fingerprint == first
+    def test_goes_back_to_the_one_before(self):
+        make_rail()
+        first = run("ach_key", RAIL)["fingerprint"]
+        run("ach_key", RAIL)
+        run("ach_key", RAIL, "--switch")
+
+        assert run("ach_key", RAIL, "--switch")["fingerprint"] == first
+
+    @pytest.mark.parametrize("act", ["--switch", "--retire"])
+    def test_that_is_not_there_is_neither_used_nor_retired(self, act):
+        make_rail()
+        run("ach_key", RAIL)
+
+        with pytest.raises(CommandError, match="There is no second key"):
+            run("ach_key", RAIL, act)
+
+    def test_takes_the_place_of_all_others_if_asked(self):
+        make_rail()
+        former = {run("ach_key", RAIL)["fingerprint"], run("ach_key", RAIL)["fingerprint"]}
+
+        told = run("ach_key", RAIL, "--replace")
+
+        assert told["isUsed"]
+        assert AchKey.objects.get(retired_at=None).fingerprint == told["fingerprint"]
+        retired = AchKey.objects.filter(retired_by="Olga")
+        assert set(retired.values_list("fingerprint", flat=True)) == former

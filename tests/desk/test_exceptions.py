@@ -180,7 +180,7 @@ class TestList:
         assert f'href="{LIST}"' in shown(desk, "/admin/")
 
     def test_needs_nobody_if_nothing_waits(self, db, django_assert_num_queries):
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(8):
             assert list(of_ach(now=NOW)) == []
 
 

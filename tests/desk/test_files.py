@@ -297,6 +297,65 @@ class TestSteps:
         assert not AuditEvent.objects.filter(action__startswith="ach_file.").exists()
 
 
+class TestStuck:
+    """A file that a worker could not send, for a reason that does not pass."""
+
+    @pytest.fixture
+    def stuck(self, file):
+        OutFile.objects.filter(pk=file.pk).update(
+            status="released",
+            released_at=FREEZE,
+            released_how="rule",
+            stuck_code="host_key_wrong",
+            stuck_at=FREEZE,
+        )
+        return file
+
+    def test_says_what_to_do_there_and_among_the_exceptions(self, desk, stuck):
+        assert "Send nothing. Call the bank" in shown(desk, address(stuck))
+        listed = shown(desk, "/admin/desk/exceptions/")
+        assert f"Not sent: {stuck.remote_name}, host_key_wrong" in listed
+        assert "Mend the cause, then try again" in listed
+        assert any("Exceptions to decide: 1" in line.text for line in of_ach(now=FREEZE))
+
+    def test_is_tried_again_when_a_person_says_so(self, desk, stuck):
+        desk.post(address(stuck, "try-again/"), {"reason": "Two of us entered the new key"})
+
+        file = OutFile.objects.get()
+        assert (file.stuck_code, file.next_attempt_at is None) == ("", False)
+        event = AuditEvent.objects.get(action="ach_file.tried_again")
+        assert (event.details["code"], event.staff_note) == (
+            "host_key_wrong",
+            "Two of us entered the new key",
+        )
+        assert "Not sent:" not in shown(desk, "/admin/desk/exceptions/")
+
+    def test_that_the_bank_has_is_sent(self, desk, stuck):
+        OutFile.objects.update(temporary_name="a.tmp", stuck_code="delivery_unknown")
+        assert "Ask the bank whether it has the file" in shown(desk, "/admin/desk/exceptions/")
+
+        desk.post(address(stuck, "at-bank/"), {"reason": "Their ACH desk reads its sha256 to me"})
+
+        assert status_of(stuck) == "sent"
+        assert AuditEvent.objects.filter(action="ach_file.at_bank").count() == 1
+
+    def test_that_the_bank_does_not_have_is_sent_again(self, desk, stuck):
+        OutFile.objects.update(temporary_name="a.tmp", stuck_code="delivery_unknown")
+
+        desk.post(address(stuck, "not-at-bank/"), {"reason": "Their ACH desk says so"})
+
+        file = OutFile.objects.get()
+        assert (file.temporary_name, file.stuck_code, file.status) == ("", "", "released")
+        assert file.next_attempt_at is not None
+
+    @pytest.mark.parametrize("what", ["try-again", "at-bank", "not-at-bank"])
+    def test_offers_nothing_where_nothing_is_wrong(self, desk, file, what):
+        desk.post(address(file, f"{what}/"), {"reason": REASON})
+
+        assert status_of(file) == "built"
+        assert not AuditEvent.objects.filter(action__startswith="ach_file.").exists()
+
+
 class TestDownload:
     def test_is_what_was_built_but_for_account_numbers(self, desk, file):
         answer = desk.post(address(file, "download/"))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import html
+from datetime import timedelta
 from io import StringIO
 
 import pytest
 import time_machine
 from django.core.management import call_command
 
+from common.clock import utc_now
 from desk.rails import terms as words
 from desk.rails.forms import TermsForm
 from networks.ach.changing import ChangeRefused
-from networks.ach.models import Originator, RailSwitch, RailVersion
+from networks.ach.models import Originator, RailLine, RailSwitch, RailVersion
 from networks.ach.terms import RailTerms
 from networks.rails.models import Route
 from tenants.models import AuditEvent, User
@@ -271,6 +273,31 @@ class TestConnection:
         answer = desk.post(f"{PAGE}test/")
 
         assert "Nobody answers at this host and port." in html.unescape(answer.content.decode())
+
+    def test_that_is_in_trouble_is_shown_until_somebody_looks_again(self, desk, rail):
+        now = utc_now()
+        line = RailLine.objects.create(
+            pk=RAIL,
+            trouble="sign_in_refused",
+            trouble_since=now,
+            attempts=9,
+            next_attempt_at=now + timedelta(hours=1),
+        )
+        assert "Check the user name" in shown(desk)
+        assert "are not fetched: sign_in_refused" in shown(desk, "/admin/desk/exceptions/")
+
+        desk.post(f"{PAGE}look-again/")
+
+        line.refresh_from_db()
+        assert line.attempts == 0
+        assert line.next_attempt_at is not None
+        assert line.next_attempt_at < now + timedelta(minutes=1)
+        assert audited("rail.looked_again").details == {"code": "sign_in_refused"}
+
+    def test_that_works_is_not_looked_at_again(self, desk, rail):
+        desk.post(f"{PAGE}look-again/")
+
+        assert not AuditEvent.objects.filter(action="rail.looked_again").exists()
 
     def test_is_asked_for_by_a_button(self, desk, rail):
         assert desk.get(f"{PAGE}test/").status_code == 405

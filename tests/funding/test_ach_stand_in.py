@@ -3,6 +3,8 @@ and in the end our books and the bank's own record say the same."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from balance import invariants
@@ -69,6 +71,7 @@ class Day:
     def goes_on(self, day, hour):
         self.now = at(self.bank, day, hour)
         for _ in range(4):
+            self.now += timedelta(seconds=30)
             run(self.now, *sweeps())
             self.bank.ask("scan")
 

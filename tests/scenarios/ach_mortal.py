@@ -22,13 +22,12 @@ from django.db import connection
 from devstack.odfi import client
 from funding.transfer import FUNDING
 from networks import registry
-from networks.ach import acknowledging, building, freezing, releasing, sending
+from networks.ach import acknowledging, building, connecting, freezing, releasing, sending
+from networks.ach.connecting import AtBank
 from networks.ach.inbound import fetching, reading
 from networks.ach.models import OutFile
 from networks.ach.network import AchNetwork
 from networks.ach.sftp.bank import connected
-from networks.ach.sftp.errors import SftpError
-from networks.ach.sftp.settings import SftpSettings
 from networks.ach.terms import Folders
 from payments.transfer import PAYMENTS
 from tests.crashes import bomb
@@ -79,7 +78,6 @@ class Ended:
 class Mortal:
     """What a worker needs to know of the bank."""
 
-    settings: SftpSettings
     home: Path
 
     def run(self, *, now: datetime, dies_at: Point = NEVER) -> Ended:
@@ -128,15 +126,12 @@ class Mortal:
         }
 
     def _send(self, now: datetime) -> None:
-        if not sending.has_due(RAIL, now=now):
-            return
-        with connected(self.settings) as line:
-            _all(lambda: sending.send_next(RAIL, line, now=now))
+        _all(lambda: sending.send_next(RAIL, AtBank(RAIL), now=now))
 
     def _fetch(self, now: datetime) -> None:
         client.call(self.home, "scan")
-        with connected(self.settings) as line:
-            fetching.fetch(line, rail_id=RAIL, folders=Folders(), now=now, failures=(SftpError,))
+        with connected(connecting.settings(RAIL)) as line:
+            fetching.fetch(line, rail_id=RAIL, folders=Folders(), now=now)
 
 
 def _submit(now: datetime) -> None:

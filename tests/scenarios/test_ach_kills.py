@@ -20,9 +20,8 @@ from payments.models import Payment
 from tests.builders import make_source, make_tenant
 from tests.devstack.odfi.conftest import a_bank
 from tests.funding.builders import top_up
-from tests.networks.ach.builders import RAIL, make_originator, make_rail
-from tests.networks.ach.sftp.standin import settings_for
-from tests.networks.ach.test_whole_way import TERMS
+from tests.networks.ach.builders import RAIL
+from tests.networks.ach.standin import connect_rail
 from tests.payments.builders import fund, pay
 from tests.scenarios.ach_mortal import Mortal, Point
 
@@ -48,10 +47,9 @@ class Days:
         self.bank = bank
         self.tenant = make_tenant()
         self.sources = [make_source(self.tenant, account_number=number) for number in NUMBERS]
-        make_rail(**TERMS | RELEASED_BY_TWO | {"rates_judged_from": 10**6})
-        make_originator(company_id="1987654321")
+        connect_rail(bank, **RELEASED_BY_TWO, rates_judged_from=10**6)
         fund(self.tenant, FUNDS)
-        self.mortal = Mortal(settings_for(bank), bank.home)
+        self.mortal = Mortal(bank.home)
         self.day = date(2035, 12, 3)
         self.amount = 10_000
         self.kills: Counter[str] = Counter()

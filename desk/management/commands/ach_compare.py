@@ -40,8 +40,6 @@ class Command(JsonCommand):
         try:
             with connected(connecting.settings(rail)) as bank:
                 return self._compared(bank, rail, options)
-        except connecting.NotConnected as error:
-            raise CommandError(f"{rail} has no host or no key: see ach_rail, ach_key.") from error
         except SftpError as error:
             raise CommandError(f"{error.code}: {error.advice}") from error
         except (rails.NoTerms, InvalidTerms) as error:

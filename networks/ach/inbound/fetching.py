@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import structlog
 
 from networks.ach.inbound import storing
 from networks.ach.inbound.storing import NotStorable
 from networks.ach.models.inbound import InFolder
+from networks.ach.sftp.errors import SftpError
 from networks.ach.terms import Folders
 
 log = structlog.get_logger(__name__)
 
-Failures = tuple[type[Exception], ...]
+Failure = SftpError | NotStorable
 
 _FOLDERS: Mapping[InFolder, Callable[[Folders], str]] = MappingProxyType(
     {
@@ -25,6 +26,13 @@ _FOLDERS: Mapping[InFolder, Callable[[Folders], str]] = MappingProxyType(
         InFolder.STATEMENTS: lambda folders: folders.statements,
     }
 )
+
+
+class Fetched(NamedTuple):
+    """How many files were new, and what was raised for files and folders that were not read."""
+
+    new: int
+    failed: list[Failure]
 
 
 class RemoteFile(Protocol):
@@ -58,31 +66,33 @@ def fetch(
     rail_id: str,
     folders: Folders,
     now: datetime,
-    failures: Failures,
-) -> int:
-    """Store all files that are there; returns how many were new.
+) -> Fetched:
+    """Store all files that are there.
 
-    A file that cannot be had, because the transport raises one of `failures`, or that is not taken,
-    holds up no other one; it stays where it is.
+    A file that cannot be had (the transport raises an SftpError), or that is not taken, holds up no
+    other one; it stays where it is.
     """
-    new = 0
+    new, failed = 0, list[Failure]()
     for folder, where in _FOLDERS.items():
         remote = where(folders)
-        for name in _names(bank, remote, failures):
+        for name in _names(bank, remote, failed):
             try:
                 new += _take(bank, remote, name, rail_id=rail_id, folder=folder, now=now)
-            except failures as error:
-                code = getattr(error, "code", type(error).__name__)
-                log.warning("ach_file_not_fetched", rail=rail_id, folder=folder, code=code)
-    return new
+            except NotStorable as refusal:
+                log.error("ach_file_not_taken", rail=rail_id, folder=folder, code=refusal.code)
+                failed.append(refusal)
+            except SftpError as error:
+                log.warning("ach_file_not_fetched", rail=rail_id, folder=folder, code=error.code)
+                failed.append(error)
+    return Fetched(new, failed)
 
 
-def _names(bank: Transport, remote: str, failures: Failures) -> Iterator[str]:
+def _names(bank: Transport, remote: str, failed: list[Failure]) -> Iterator[str]:
     try:
         listing = bank.list(remote)
-    except failures as error:
-        code = getattr(error, "code", type(error).__name__)
-        log.warning("ach_folder_not_listed", folder=remote, code=code)
+    except SftpError as error:
+        log.warning("ach_folder_not_listed", folder=remote, code=error.code)
+        failed.append(error)
         return
     if listing.odd_count:
         log.warning("ach_files_with_odd_names", folder=remote, count=listing.odd_count)
@@ -92,13 +102,9 @@ def _names(bank: Transport, remote: str, failures: Failures) -> Iterator[str]:
 def _take(
     bank: Transport, remote: str, name: str, *, rail_id: str, folder: InFolder, now: datetime
 ) -> bool:
-    """Whether the file was new."""
-    try:
-        storing.check_name(name)
-        content = bank.read(remote, name, most=storing.SIZE_MAX)
-        stored = storing.store(rail_id=rail_id, folder=folder, name=name, content=content, now=now)
-    except NotStorable as refusal:
-        log.error("ach_file_not_taken", rail=rail_id, folder=folder, code=refusal.code)
-        return False
+    """Whether the file was new. Raises NotStorable, and what the transport does."""
+    storing.check_name(name)
+    content = bank.read(remote, name, most=storing.SIZE_MAX)
+    stored = storing.store(rail_id=rail_id, folder=folder, name=name, content=content, now=now)
     bank.remove(remote, name)
     return stored.is_new

@@ -34,6 +34,8 @@ _READ = frozenset((InFolder.ACK, InFolder.INBOUND))
 class NotStorable(Exception):
     """A file that is not taken and stays where it is. `code` is stable, the words for people."""
 
+    is_passing = False
+
     def __init__(self, code: str, words: str) -> None:
         super().__init__(words)
         self.code = code

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from django.db.models import Count, Q
 
+from networks.ach.inbound import lines
 from networks.ach.inbound.deadlines import eastern_day
-from networks.ach.models import InFile, InRecord
+from networks.ach.models import InFile, InRecord, OutFile
 from networks.ach.states import InFileStatus, RecordStatus
 
 
@@ -17,6 +18,20 @@ class Waiting(NamedTuple):
 
     in_review: int
     overdue: int
+
+
+class AtLines(NamedTuple):
+    """How many files of ours are not sent, and of how many rails files are not fetched, until a
+    person mended what is in the way."""
+
+    files: int
+    lines: int
+
+
+def at_lines() -> AtLines:
+    """Two queries of few rows."""
+    stuck = OutFile.objects.filter(stuck_at__isnull=False)
+    return AtLines(stuck.count(), lines.in_trouble().count())
 
 
 def count(*, now: datetime) -> Waiting:

@@ -11,7 +11,7 @@ from networks.ach.models.events import AchEvent
 from networks.ach.models.files import AchBatch, OutFile, OutFileChunk, TraceCounter
 from networks.ach.models.inbound import InFile, InFileChunk, InRecord
 from networks.ach.models.originators import Originator
-from networks.ach.models.rails import AchKey, AchRail, RailSwitch, RailVersion
+from networks.ach.models.rails import AchKey, AchRail, RailLine, RailSwitch, RailVersion
 from networks.ach.models.replies import AchReply
 from networks.ach.models.reversals import AchReversal
 
@@ -30,6 +30,7 @@ __all__ = [
     "Originator",
     "OutFile",
     "OutFileChunk",
+    "RailLine",
     "RailSwitch",
     "RailVersion",
     "TraceCounter",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
 import pgtrigger
 from django.db import models
 from django.db.models import F, Q
@@ -51,8 +55,14 @@ class OutFile(Leased):
     `file_date` and `file_time` are Eastern, as in the file. `chunk_count` chunks hold the exact
     bytes, whose digest is `sha256`. `cutoff_at` is the cut-off that it must make, `missed` how many
     its entries have missed. `temporary_name` is set before the file gets its name at the bank: from
-    then on it may be there. `acknowledgment_due_at` is by when the bank has to say something.
+    then on it may be there. `stuck_code` says why it is not sent until a person has it tried again
+    (networks.ach.sftp.errors). `acknowledgment_due_at` is by when the bank has to say something.
     """
+
+    # What a file is left with that is not to be sent any more.
+    NOT_DUE: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {"next_attempt_at": None, "leased_until": None, "stuck_code": "", "stuck_at": None}
+    )
 
     id = PrefixedIdField("ofl")
     rail = models.ForeignKey(
@@ -80,6 +90,8 @@ class OutFile(Leased):
     sha256 = models.CharField(max_length=64, blank=True)
     remote_name = models.CharField(max_length=100, blank=True)
     temporary_name = models.CharField(max_length=140, blank=True, db_default="")
+    stuck_code = models.CharField(max_length=40, blank=True, db_default="")
+    stuck_at = columns.moment()
     created_at = models.DateTimeField()
     built_at = columns.moment()
     built_by = columns.staff()
@@ -172,6 +184,12 @@ class OutFile(Leased):
                 condition=Q(next_attempt_at=None) | Q(status="released"),
                 name="only_released_files_are_due",
             ),
+            models.CheckConstraint(
+                condition=Q(stuck_code="", stuck_at=None)
+                | Q(stuck_at__isnull=False, next_attempt_at=None, status="released")
+                & ~Q(stuck_code=""),
+                name="only_released_files_are_stuck",
+            ),
         )
         indexes = (
             models.Index(
@@ -188,6 +206,9 @@ class OutFile(Leased):
                 fields=("rail", "acknowledgment_due_at"),
                 name="out_file_unanswered",
                 condition=Q(status="sent"),
+            ),
+            models.Index(
+                fields=("stuck_at",), name="out_file_stuck", condition=Q(stuck_at__isnull=False)
             ),
             models.Index(fields=("rail", "-created_at"), name="out_file_by_rail"),
             models.Index(fields=("built_at",), name="out_file_by_build"),
@@ -225,6 +246,11 @@ class OutFile(Leased):
 
     def __str__(self) -> str:
         return self.remote_name or self.pk
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether it may be at the bank, and nobody knows."""
+        return self.status == FileStatus.RELEASED and bool(self.temporary_name)
 
 
 class OutFileChunk(models.Model):

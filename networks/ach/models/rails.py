@@ -11,6 +11,7 @@ from django.db.models import F, Q
 from common import crypto
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.fields import PrefixedIdField
+from common.leases import Leased
 from networks.ach.models import columns
 from networks.ach.states import VERSION_STATES, VersionStatus
 from networks.ach.terms import RailTerms
@@ -120,7 +121,8 @@ class RailVersion(models.Model):
 
 
 class AchKey(models.Model):
-    """The key by which we log in at a bank. The one that is not retired is used."""
+    """A key by which we log in at a bank, in one of two slots until it is retired. The one that
+    began to be used last (`used_since`) is used; the bank gets to know the other one meanwhile."""
 
     id = PrefixedIdField("ack")
     rail = models.ForeignKey(AchRail, on_delete=models.PROTECT, related_name="keys")
@@ -129,6 +131,8 @@ class AchKey(models.Model):
     fingerprint = models.CharField(max_length=100)
     created_by = columns.staff()
     created_at = models.DateTimeField()
+    slot = models.PositiveSmallIntegerField(default=1, db_default=1)
+    used_since = columns.moment()
     retired_by = columns.staff()
     retired_at = columns.moment()
 
@@ -137,15 +141,16 @@ class AchKey(models.Model):
         verbose_name_plural = "keys of rails"
         constraints = (
             models.UniqueConstraint(
-                fields=("rail",), condition=Q(retired_at=None), name="one_key_per_rail"
+                fields=("rail", "slot"), condition=Q(retired_at=None), name="one_key_per_slot"
             ),
+            models.CheckConstraint(condition=Q(slot__in=(1, 2)), name="ach_key_slot_known"),
         )
         triggers = (
             NEVER_TRUNCATED,
             columns.NEVER_DELETED,
             pgtrigger.ReadOnly(
                 name="ach_key_never_changes",
-                fields=("rail", "public_key", "fingerprint", "created_by", "created_at"),
+                fields=("rail", "slot", "public_key", "fingerprint", "created_by", "created_at"),
             ),
         )
 
@@ -155,6 +160,41 @@ class AchKey(models.Model):
     @property
     def encryption_context(self) -> str:
         return f"ach.key:{self.pk}"
+
+
+class RailLine(Leased):
+    """The line by which a rail's files are fetched: due work for ever, for one worker at a time.
+
+    `trouble` is the code of what went wrong at the last attempt (networks.ach.sftp.errors), since
+    `trouble_since`; `fetched_at` is when all folders were last looked into.
+    """
+
+    rail = models.OneToOneField(
+        AchRail, on_delete=models.PROTECT, primary_key=True, related_name="line"
+    )
+    trouble = models.CharField(max_length=40, blank=True)
+    trouble_since = columns.moment()
+    fetched_at = columns.moment()
+
+    class Meta:
+        verbose_name = "line to a bank"
+        verbose_name_plural = "lines to banks"
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(trouble="", trouble_since=None)
+                | ~Q(trouble="") & Q(trouble_since__isnull=False),
+                name="rail_line_trouble_iff_dated",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("next_attempt_at",), name="rail_line_due", condition=Leased.QUEUED
+            ),
+        )
+        triggers = (NEVER_TRUNCATED, columns.NEVER_DELETED)
+
+    def __str__(self) -> str:
+        return str(self.rail_id)
 
 
 class RailPart(models.TextChoices):

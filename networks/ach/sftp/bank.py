@@ -76,6 +76,7 @@ class Bank:
         size: int,
         sha256: str,
         before_rename: Callable[[str], None],
+        vanished: Callable[[str], None] | None = None,
         in_doubt: str = "",
     ) -> bool:
         """Put a file there under its name, once: True if this call did, False if it lies there.
@@ -83,15 +84,18 @@ class Bank:
         Write it under a temporary name, read back size and sha256, call `before_rename` with that
         temporary name, rename. `before_rename` must commit the name before it returns, and may
         raise: then nothing is sent. A later attempt passes the committed name as `in_doubt`, also
-        after AnswerLost or a kill. Nobody else may deliver the file meanwhile. It is called, too,
-        if the temporary file vanished (TemporaryGone): the bank may have taken that.
+        after AnswerLost or a kill. Nobody else may deliver the file meanwhile. `vanished` (the same
+        function, unless it is given) is called if the temporary file is gone (TemporaryGone): the
+        bank may have taken that, so it must commit the name and not refuse.
 
         Raises DeliveryUnknown if the attempt in doubt left no trace, NameTaken, SourceDiffers,
         ReadBackDiffers, AnswerLost.
         """
         order = self._order(folder, name, size, sha256)
         with _logged(self._settings.rail, name):
-            is_new = delivery.deliver(self._line, order, chunks, before_rename, in_doubt)
+            is_new = delivery.deliver(
+                self._line, order, chunks, before_rename, vanished or before_rename, in_doubt
+            )
         log.info("sftp_delivered", rail=self._settings.rail, file=name, is_new=is_new)
         return is_new
 
@@ -116,10 +120,14 @@ class Bank:
 
 
 @contextlib.contextmanager
-def connected(settings: SftpSettings) -> Iterator[Bank]:
-    """Sign in at a bank, and leave at the end. Make no call inside a database transaction."""
+def connected(settings: SftpSettings, watch: Callable[[], None] = lambda: None) -> Iterator[Bank]:
+    """Sign in at a bank, and leave at the end. Make no call inside a database transaction.
+
+    `watch` is called before each step, a step takes as long as the settings allow at most. What it
+    raises ends the work: nothing has its final name then unless it had before.
+    """
     with _logged(settings.rail):
-        line = Line(settings)
+        line = Line(settings, watch)
     try:
         yield Bank(settings, line)
     finally:

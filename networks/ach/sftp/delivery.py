@@ -70,6 +70,7 @@ def deliver(
     order: Order,
     chunks: Iterable[bytes],
     before_rename: Callable[[str], None],
+    vanished: Callable[[str], None],
     in_doubt: str,
 ) -> bool:
     """See Bank.deliver."""
@@ -82,7 +83,7 @@ def deliver(
     if found is Delivered.TEMPORARY and _holds(line, order, order.path_of(in_doubt)):
         temporary = in_doubt
     else:
-        temporary = _write(line, order, chunks, before_rename)
+        temporary = _write(line, order, chunks, vanished)
     try:
         before_rename(temporary)
     except BaseException:
@@ -128,7 +129,7 @@ def _holds(line: Line, order: Order, place: bytes) -> bool:
 
 
 def _write(
-    line: Line, order: Order, chunks: Iterable[bytes], before_rename: Callable[[str], None]
+    line: Line, order: Order, chunks: Iterable[bytes], vanished: Callable[[str], None]
 ) -> str:
     """Write the file under a new temporary name and read it back; gives the name. If it vanished
     meanwhile, the bank may have taken it: the attempt is in doubt, and none follows by itself."""
@@ -139,7 +140,7 @@ def _write(
         if not _holds(line, order, path):
             raise ReadBackDiffers
     except NoSuchFile as error:
-        before_rename(temporary)
+        vanished(temporary)
         raise TemporaryGone from error
     except SftpError:
         _try_remove(line, path)

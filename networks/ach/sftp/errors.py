@@ -3,10 +3,12 @@
 SftpError
 ├── SettingsRefused     a setting of the connection cannot be used
 ├── KeyRefused          a key is weak, of another kind, or no key
+├── NotConnected, KeyUnreadable                                 there is nothing to sign in with
 ├── Unreachable, TimedOut, ConnectionLost, AnswerLost        the line; these pass
 ├── HostKeyWrong, SignInRefused, NoCommonMethod, NoSftp, BadAnswer       the other side
 ├── NoSuchFolder, NoSuchFile, NotAllowed, NoSpace, NameTaken, Refused    its folders
 ├── FolderTooFull, FileTooLarge, FileChanged, BadName        what lies there
+├── TooSlow                                                  the line, for what is to be moved
 └── SourceDiffers, ReadBackDiffers, TemporaryGone, DeliveryUnknown   a file that we deliver
 
 No text of a server is in any of them: it may hold anything.
@@ -53,6 +55,26 @@ class KeyRefused(SftpError):
         self.reason = reason
 
 
+class NotConnected(SftpError):
+    """The terms name no host, or there is no key to sign in with."""
+
+    code = "not_connected"
+    advice = (
+        "The terms name no host, or we have no key to sign in with. Enter the bank's server in the"
+        " terms of the rail, and make a key of ours (ach_key)."
+    )
+
+
+class KeyUnreadable(SftpError):
+    """Our private key does not open with the keys that this process has."""
+
+    code = "key_unreadable"
+    advice = (
+        "Our key at this bank cannot be opened: this process lacks the key that sealed it. Restore"
+        " that key to the settings, or make a new pair and have the bank enter it."
+    )
+
+
 class Unreachable(SftpError):
     code = "unreachable"
     advice = (
@@ -89,6 +111,16 @@ class AnswerLost(SftpError):
         " whether the bank has it, before anything is sent again."
     )
     is_passing = True
+
+
+class TooSlow(SftpError):
+    """The bytes moved all the time, and not fast enough."""
+
+    code = "too_slow"
+    advice = (
+        "The line is too slow for a file of this size. Ask the bank how fast its server is. Lower"
+        " the entries of a file in the terms of the rail, then take the file apart."
+    )
 
 
 class HostKeyWrong(SftpError):

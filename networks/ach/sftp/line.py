@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import stat
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from datetime import UTC, datetime
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import asyncssh
 from asyncssh import FXF_CREAT, FXF_READ, FXF_TRUNC, FXF_WRITE, SFTPAttrs, SFTPClientFile
@@ -30,6 +30,8 @@ FOLDER_BYTES_MAX = 4 * 1024 * 1024
 ENTRY_BYTES = 100  # what a name in a listing costs beside itself
 SIZE_MAX = 2**63 - 1
 
+T = TypeVar("T")
+
 
 class Attributes(NamedTuple):
     """What a server says of a file. All of it may be untrue."""
@@ -40,10 +42,12 @@ class Attributes(NamedTuple):
 
 
 class Line:
-    """Belongs to one thread. Raises SftpError where it is opened and by every step."""
+    """Belongs to one thread. Raises SftpError where it is opened and by every step; `watch` is
+    called before each, and may raise."""
 
-    def __init__(self, settings: SftpSettings) -> None:
+    def __init__(self, settings: SftpSettings, watch: Callable[[], None]) -> None:
         self._settings = settings
+        self._watch = watch
         pace = Pace(settings.connect_seconds)
         self._steps = Steps(settings, pace)
         try:
@@ -63,7 +67,7 @@ class Line:
 
     def names(self, folder: bytes, pace: Pace) -> list[tuple[bytes, Attributes]]:
         """What a folder lists. Raises FolderTooFull."""
-        found, truncated = self._steps.do(self._names(folder), pace, failures.OF_A_FOLDER)
+        found, truncated = self._do(self._names(folder), pace, failures.OF_A_FOLDER)
         pace.earn(sum(len(name) + ENTRY_BYTES for name, _attributes in found))
         if truncated:
             raise FolderTooFull
@@ -71,37 +75,45 @@ class Line:
 
     def look(self, path: bytes, pace: Pace) -> Attributes | None:
         """What lies at a path itself; None if nothing does."""
-        return self._steps.do(self._look(path), pace, failures.OF_A_FILE)
+        return self._do(self._look(path), pace, failures.OF_A_FILE)
 
     def open_to_read(self, path: bytes, pace: Pace) -> SFTPClientFile:
-        return self._steps.do(self._open_file(path, FXF_READ, READ_BYTES), pace, failures.OF_A_FILE)
+        return self._do(self._open_file(path, FXF_READ, READ_BYTES), pace, failures.OF_A_FILE)
 
     def open_to_write(self, path: bytes, pace: Pace) -> SFTPClientFile:
         flags = FXF_WRITE | FXF_CREAT | FXF_TRUNC
-        return self._steps.do(self._open_file(path, flags, WRITE_BYTES), pace, failures.OF_WRITING)
+        return self._do(self._open_file(path, flags, WRITE_BYTES), pace, failures.OF_WRITING)
 
     def attributes(self, file: SFTPClientFile, pace: Pace) -> Attributes:
-        return self._steps.do(_attributes(file), pace, failures.OF_A_FILE)
+        return self._do(_attributes(file), pace, failures.OF_A_FILE)
 
     def read_block(self, file: SFTPClientFile, offset: int, length: int, pace: Pace) -> bytes:
         """`length` bytes, in whole pieces of READ_BYTES; fewer only at the end of the file."""
-        block = self._steps.do(_read_block(file, offset, length), pace, failures.OF_A_FILE)
+        block = self._do(_read_block(file, offset, length), pace, failures.OF_A_FILE)
         pace.earn(len(block))
         return block
 
     def write_block(self, file: SFTPClientFile, offset: int, block: bytes, pace: Pace) -> None:
-        self._steps.do(_write_block(file, offset, block), pace, failures.OF_WRITING)
+        self._do(_write_block(file, offset, block), pace, failures.OF_WRITING)
         pace.earn(len(block))
 
     def close_file(self, file: SFTPClientFile, pace: Pace) -> None:
-        self._steps.do(file.close(), pace, failures.OF_WRITING)
+        self._do(file.close(), pace, failures.OF_WRITING)
 
     def rename(self, old: bytes, new: bytes, pace: Pace) -> None:
         """Give a file another name. SFTP's own rename, which by its definition replaces nothing."""
-        self._steps.do(self._client.rename(old, new), pace, failures.OF_A_FILE)
+        self._do(self._client.rename(old, new), pace, failures.OF_A_FILE)
 
     def remove(self, path: bytes, pace: Pace) -> None:
-        self._steps.do(self._client.remove(path), pace, failures.OF_A_FILE)
+        self._do(self._client.remove(path), pace, failures.OF_A_FILE)
+
+    def _do(self, work: Coroutine[Any, Any, T], pace: Pace, meanings: failures.Meanings) -> T:
+        try:
+            self._watch()
+        except BaseException:
+            work.close()
+            raise
+        return self._steps.do(work, pace, meanings)
 
     async def _names(self, folder: bytes) -> tuple[list[tuple[bytes, Attributes]], bool]:
         """The names of a folder, and whether there are more of them than are read."""

@@ -30,7 +30,7 @@ TABLES = {
         " waits_for)"
     ),
     "ach_achevent": "IU(acknowledged id voided_at)",
-    "ach_achkey": "IU(id private_key_token retired_at retired_by)",
+    "ach_achkey": "IU(id private_key_token retired_at retired_by used_since)",
     "ach_achrail": "I",
     "ach_achreply": "IU(bank_code batch_id ended_at id status trace_number)",
     "ach_achreversal": "IU(decided_at decided_by effective_at id refusal status)",
@@ -47,6 +47,7 @@ TABLES = {
         " rail_id version_id)"
     ),
     "ach_outfilechunk": "IU(content_token id)",
+    "ach_railline": "IU",
     "ach_railswitch": "IU(id release_reason released_at released_by)",
     "ach_railversion": ("IU(decided_at decided_by id offset_account_token status superseded_at)"),
     "ach_tracecounter": "IU",
@@ -158,6 +159,7 @@ NEVER_TRUNCATED = [
     "ach_originator",
     "ach_outfile",
     "ach_outfilechunk",
+    "ach_railline",
     "ach_railswitch",
     "ach_railversion",
     "ach_tracecounter",

@@ -26,9 +26,12 @@ class Folder:
         size: int,
         sha256: str,
         before_rename: Callable[[str], None],
-        in_doubt: str = "",
+        vanished: Callable[[str], None],
+        in_doubt: str,
+        watch: Callable[[], None],
     ) -> bool:
         self.fails("connect")
+        watch()
         final = self.place / name
         if final.exists():
             if hashlib.sha256(final.read_bytes()).hexdigest() != sha256:

@@ -9,11 +9,12 @@ from io import BytesIO
 from networks.ach import acknowledging, building, freezing, releasing
 from networks.ach.acknowledgments import Verdict
 from networks.ach.errors import FileInAnotherStatus
+from networks.ach.long_work import LEASE
 from networks.ach.models import AchEntry, OutFile
 from networks.ach.nacha.items import Item
 from networks.ach.nacha.reader import read
 from networks.ach.nacha.records import EntryDetail
-from networks.ach.sending import LEASE, send_next
+from networks.ach.sending import send_next
 from networks.base import Instruction
 from tests.networks.ach.builders import FREEZE, RAIL, account, instruction
 from tests.networks.ach.folder import Folder

@@ -40,16 +40,21 @@ def eastern(day: date, at: str) -> datetime:
     return datetime.combine(day, time.fromisoformat(at), EASTERN)
 
 
+def line_to(bank: Bank, **changes: Any) -> Connection:
+    """How the bank is reached."""
+    known = client.connection(bank.home)
+    said = {
+        "host": known["host"],
+        "port": known["port"],
+        "user": known["username"],
+        "host_keys": (known["host_key"],),
+    }
+    return Connection(**{**said, **changes})
+
+
 def connect_rail(bank: Bank, **terms: Any) -> AchKey:
     """Terms that lead to the bank, and a key of ours that it has entered."""
-    known = client.connection(bank.home)
-    line = Connection(
-        host=known["host"],
-        port=known["port"],
-        user=known["username"],
-        host_keys=terms.pop("host_keys", (known["host_key"],)),
-    )
-    make_rail(**{**TERMS, "connection": line, **terms})
+    make_rail(**{**TERMS, "connection": line_to(bank), **terms})
     make_originator(company_id="1987654321")
     key = key_slots.make(rail=RAIL, by="ada@ballast.example", now=NOON)
     bank.ask("authorize", key=key.public_key)

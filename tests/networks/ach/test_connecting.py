@@ -8,11 +8,10 @@ import pytest
 
 from common import crypto
 from networks.ach import connecting
-from networks.ach.connecting import NotConnected
 from networks.ach.models import AchKey
 from networks.ach.sftp import keys
 from networks.ach.sftp.bank import connected
-from networks.ach.sftp.errors import KeyRefused
+from networks.ach.sftp.errors import KeyRefused, NotConnected
 from networks.ach.terms import Connection, Folders
 from tests.devstack.odfi.conftest import shared  # noqa: F401
 from tests.networks.ach.builders import NOON, RAIL, make_rail
@@ -31,6 +30,7 @@ def make_key(private, *, retired_at=None):
         fingerprint=public.fingerprint,
         created_by="ada@ballast.example",
         created_at=NOON,
+        used_since=NOON,
         retired_by="bob@ballast.example" if retired_at else "",
         retired_at=retired_at,
     )

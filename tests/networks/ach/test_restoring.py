@@ -7,23 +7,20 @@ import hashlib
 import json
 from datetime import timedelta
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from balance import invariants
-from devstack.odfi import client
 from networks.ach import building, freezing, releasing
 from networks.ach.models import AchEntry, OutFile, TraceCounter
-from networks.ach.terms import Connection
 from networks.base import Method, Purpose
 from tenants.models import AuditEvent
 from tests.database import backup
 from tests.devstack.odfi.conftest import bank  # noqa: F401
 from tests.networks.ach.builders import RAIL, account, instruction, make_rail
-from tests.networks.ach.test_connecting import make_key
-from tests.networks.ach.test_whole_way import FREEZE, NOW, TERMS, Rail
+from tests.networks.ach.standin import TERMS, line_to
+from tests.networks.ach.test_whole_way import FREEZE, NOW, RELEASED, Rail
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
@@ -36,19 +33,11 @@ class Restored(Rail):
 
     def __init__(self, bank) -> None:  # noqa: F811
         super().__init__(bank)
-        self.known = client.connection(bank.home)
         self.connect()
-        make_key(Path(self.known["private_key"]).read_bytes())
 
     def connect(self, **terms):
-        line = Connection(
-            host=self.known["host"],
-            port=self.known["port"],
-            user=self.known["username"],
-            host_keys=(self.known["host_key"],),
-            archive=terms.pop("archive", ""),
-        )
-        make_rail(**TERMS | terms, connection=line)
+        line = line_to(self.bank, archive=terms.pop("archive", ""))
+        make_rail(**TERMS | RELEASED | terms, connection=line)
 
     def compare(self, *options):
         """What the command says, and whether it ends well."""

@@ -9,10 +9,11 @@ import pytest
 from common import database_clock
 from networks.ach import releasing
 from networks.ach.errors import FileInAnotherStatus, FileIsGoing, FileNotThere
-from networks.ach.models import AchEntry, OutFile, RailSwitch
+from networks.ach.long_work import LEASE
+from networks.ach.models import AchEntry, OutFile, OutFileChunk, RailSwitch
 from networks.ach.sealing import opened
-from networks.ach.sending import LEASE, not_at_bank, send_next, sent
-from networks.ach.sftp.errors import ConnectionLost, HostKeyWrong
+from networks.ach.sending import at_bank, not_at_bank, send_next, sent, try_again
+from networks.ach.sftp.errors import ConnectionLost, DeliveryUnknown, HostKeyWrong
 from tests.networks.ach.builders import (
     CUTOFF,
     FREEZE,
@@ -139,12 +140,47 @@ class TestFailure:
         assert send(folder, CUTOFF) is not None
         assert (the_file().status, len(folder.names())) == ("sent", 1)
 
-    def test_that_a_person_has_to_look_at_is_tried_again_later(self, folder):
-        make_files()
+    def test_that_does_not_pass_keeps_the_file_until_a_person_mended_it(self, folder):
+        (file,) = make_files()
         folder.fails = failing("connect", HostKeyWrong)
         send(folder)
 
-        assert the_file().next_attempt_at == FREEZE + timedelta(minutes=10)
+        file.refresh_from_db()
+        assert (file.status, file.stuck_code, file.stuck_at) == (
+            "released",
+            "host_key_wrong",
+            FREEZE,
+        )
+        folder.fails = lambda _step: None
+        assert send(folder, CUTOFF - timedelta(seconds=1)) is None
+        try_again(file.pk, now=FREEZE)
+        assert send(folder) == file.pk
+        assert (the_file().status, the_file().stuck_code) == ("sent", "")
+
+    def test_that_does_not_pass_lets_the_entries_go_with_the_next_file(self, folder):
+        (file,) = make_files()
+        folder.fails = failing("connect", HostKeyWrong)
+        send(folder)
+
+        assert releasing.give_up_missed(RAIL, now=CUTOFF) == [file.pk]
+        file.refresh_from_db()
+        assert (file.status, file.stuck_code, file.stuck_at) == ("withdrawn", "", None)
+
+    def test_of_a_key_that_sealed_our_copy_sends_nothing(self, folder):
+        make_files()
+        OutFileChunk.objects.update(content_token="broken")
+
+        send(folder)
+
+        assert (the_file().stuck_code, folder.names()) == ("source_differs", [])
+
+    def test_that_did_not_happen_is_not_tried_again(self):
+        (file,) = make_files()
+
+        with pytest.raises(FileInAnotherStatus):
+            try_again(file.pk, now=FREEZE)
+        with pytest.raises(FileNotThere):
+            try_again("ofl_unknown", now=FREEZE)
 
     def test_before_the_bank_could_have_it_leaves_time_to_hold_it(self, folder):
         (file,) = make_files()
@@ -207,6 +243,23 @@ class TestDoubt:
         releasing.hold(file.pk, by="ada@ballast.example", why="Look", now=FREEZE)
 
         assert (the_file().status, the_file().temporary_name) == ("held", "")
+
+    def test_is_ended_by_a_bank_that_has_the_file(self, folder):
+        (file,) = make_files()
+        folder.fails = failing("noted", DeliveryUnknown)
+        send(folder)
+        assert the_file().stuck_code == "delivery_unknown"
+
+        at_bank(file.pk, now=FREEZE)
+
+        assert (the_file().status, the_file().stuck_code, the_file().sent_at) == (
+            "sent",
+            "",
+            FREEZE,
+        )
+        assert set(AchEntry.objects.values_list("status", flat=True)) == {"sent"}
+        with pytest.raises(FileInAnotherStatus):
+            at_bank(file.pk, now=FREEZE)
 
     def test_is_not_ended_while_a_worker_sends(self, folder):
         (file,) = make_files()

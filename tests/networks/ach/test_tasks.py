@@ -45,7 +45,7 @@ def test_a_day_of_an_entry_whose_bank_is_not_connected():
         at(CUTOFF, tasks.make_files, tasks.send_files, tasks.watch_files)
     said = [line["event"] for line in logs if line["event"].startswith("ach_")]
 
-    assert said == ["ach_bank_not_connected", "ach_file_missed_cutoff"]
+    assert said == ["ach_file_stuck", "ach_file_missed_cutoff"]
     assert set(AchEntry.objects.values_list("status", "missed")) == {("waiting", 1)}
 
 

@@ -4,37 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.db.models import Sum
 
-from networks.ach import building, freezing, replying, sending
+from networks.ach import building, connecting, freezing, replying, sending
+from networks.ach.connecting import AtBank
 from networks.ach.inbound import deciding, fetching, reading
 from networks.ach.models import AchEntry, AchEvent, AchReply, Correction, InFile, InRecord, OutFile
 from networks.ach.sftp.bank import connected
-from networks.ach.sftp.errors import SftpError
 from networks.ach.terms import Folders
 from networks.base import Method, Purpose
 from tests.devstack.odfi.conftest import bank  # noqa: F401
-from tests.networks.ach.builders import BANK, RAIL, account, instruction, make_originator, make_rail
+from tests.networks.ach.builders import BANK, RAIL, account, instruction
 from tests.networks.ach.inbound.builders import told
-from tests.networks.ach.sftp.standin import settings_for
+from tests.networks.ach.standin import connect_rail
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 # Monday, 9:40 Eastern, as the bank's clock: five minutes before the first cut-off is frozen.
 NOW = datetime(2035, 12, 3, 14, 40, tzinfo=UTC)
 FREEZE = NOW + timedelta(minutes=10)
-TERMS: dict[str, Any] = {
-    "odfi_routing": "124000313",
-    "immediate_destination": " 124000313",
-    "immediate_destination_name": "STANDIN BANK NA",
-    "immediate_origin": "1987654321",
-    "company_id": "1987654321",
-    "dual_release": False,
-    "auto_release_below": 1_000_000_000,
-}
+RELEASED = {"dual_release": False, "auto_release_below": 1_000_000_000}
 
 
 class Rail:
@@ -42,10 +33,8 @@ class Rail:
 
     def __init__(self, bank) -> None:  # noqa: F811
         self.bank = bank
-        self.settings = settings_for(bank)
         self.now = NOW
-        make_rail(**TERMS)
-        make_originator(company_id="1987654321")
+        connect_rail(bank, **RELEASED)
 
     def take(self, *instructions):
         answers = BANK.submit_many(instructions, now=self.now)
@@ -58,9 +47,8 @@ class Rail:
             assert building.build(file_id, now=self.now)
             file = OutFile.objects.get(pk=file_id)
             assert (file.status, file.faults) == ("released", [])
-        with connected(self.settings) as line:
-            while sending.send_next(RAIL, line, now=self.now):
-                pass
+        while sending.send_next(RAIL, AtBank(RAIL), now=self.now):
+            pass
         self.bank.ask("scan")
 
     def days(self, number, moment):
@@ -70,13 +58,10 @@ class Rail:
 
     def read(self):
         """Fetch what is there and read it; how many files were new."""
-        with connected(self.settings) as line:
-            folders = Folders()
-            new = fetching.fetch(
-                line, rail_id=RAIL, folders=folders, now=self.now, failures=(SftpError,)
-            )
+        with connected(connecting.settings(RAIL)) as line:
+            found = fetching.fetch(line, rail_id=RAIL, folders=Folders(), now=self.now)
         reading.read_due(now=self.now)
-        return new
+        return found.new
 
 
 @pytest.fixture
