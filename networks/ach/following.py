@@ -10,13 +10,16 @@ from datetime import date, datetime
 
 from networks.ach.inbound import deadlines
 from networks.ach.inbound.returns import ON_ITS_WAY
-from networks.ach.models import AchEntry, Correction
-from networks.ach.states import CorrectionStatus, EntryStatus
+from networks.ach.models import AchEntry, AchReply, Correction, InRecord
+from networks.ach.models.inbound import RecordKind
+from networks.ach.models.replies import ReplyKind
+from networks.ach.states import CorrectionStatus, EntryStatus, RecordStatus
 from networks.base import Purpose
 from networks.schemes import RETRIED, RETRIES_MAX, RETRY_WITHIN
 
 # Before the bank has accepted an entry it may reject its file, and another entry takes its place.
 REVERSIBLE = frozenset((EntryStatus.ACCEPTED, EntryStatus.FINAL))
+_INSISTS = (RecordKind.CONTESTED, RecordKind.CORRECTED_RETURN)
 # A follower in one of these moved nothing, and never will.
 _NEVER_MOVED = (EntryStatus.REJECTED, EntryStatus.WITHDRAWN, EntryStatus.REQUEUED)
 
@@ -41,6 +44,8 @@ def require_retry(original: AchEntry, *, account_fingerprint: str, settles: date
     if original.original_id is not None:
         raise NotAllowed("retry_of_a_retry", "a retry follows the first entry, not another retry")
     _require_same_account(original, account_fingerprint)
+    if _is_dishonored(original):
+        raise NotAllowed("retry_of_dishonored", "our bank dishonors its return: the money is ours")
     former = _followers(original, Purpose.RETRY)
     for row in (original, *former):
         _require_short_of_funds(row)
@@ -80,6 +85,22 @@ def require_reversible(original: AchEntry) -> None:
         raise NotAllowed("reversal_too_early", "the bank has not accepted the entry yet")
     if original.status not in REVERSIBLE:
         raise NotAllowed("reversal_not_possible", f"the entry is {original.status}")
+
+
+def was_retried(original: AchEntry) -> bool:
+    """Whether the same debit went, or will go, once more."""
+    return bool(_followers(original, Purpose.RETRY))
+
+
+def _is_dishonored(original: AchEntry) -> bool:
+    """Whether our bank refuses the return that counted, and the other one has not insisted."""
+    replies = AchReply.objects.filter(
+        record__entry=original, record__status=RecordStatus.APPLIED, kind=ReplyKind.DISHONOR
+    )
+    contested = InRecord.objects.filter(
+        entry=original, kind__in=_INSISTS, status=RecordStatus.APPLIED
+    )
+    return any(reply.is_live for reply in replies) and not contested.exists()
 
 
 def _require_short_of_funds(entry: AchEntry) -> None:

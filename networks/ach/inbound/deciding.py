@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.db import transaction
 
 from common.errors import StaffRefusal
-from networks.ach import replying
+from networks.ach import following, replying
 from networks.ach.inbound import changes, deadlines, rates, returns, taken_back
 from networks.ach.inbound.deadlines import eastern_day
 from networks.ach.models import AchEntry, AchReply, Correction, InFile, InRecord
@@ -171,6 +171,8 @@ def dishonor(
     if record.kind not in _RETURNS or not is_open:
         raise NotPossible("Only a return that was applied, or waits for a decision, can be.")
     _require_reason(record, code, information)
+    if record.status == RecordStatus.APPLIED:
+        _require_not_retried(record)
     due = deadlines.dishonor_due(record.settlement_day or eastern_day(record.received_at))
     reply = _reply(record, ReplyKind.DISHONOR, code, information, due, staff, why, now)
     if record.status == RecordStatus.REVIEW:
@@ -178,6 +180,13 @@ def dishonor(
     else:
         _set(record, may_dishonor=False, **_decision(staff, why, now))
     return reply
+
+
+def _require_not_retried(record: InRecord) -> None:
+    """The money of the debit would come twice."""
+    entry = returns.lock([record.entry_id]).get(record.entry_id) if record.entry_id else None
+    if entry is not None and following.was_retried(entry):
+        raise NotPossible("The debit was tried again: the return stands.")
 
 
 def _require_reason(record: InRecord, code: str, information: str) -> None:

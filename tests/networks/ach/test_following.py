@@ -9,6 +9,8 @@ import pytest
 from networks.ach import following
 from networks.ach.accounts import fingerprint
 from networks.ach.following import NotAllowed
+from networks.ach.inbound import deciding
+from networks.ach.inbound.deciding import NotPossible
 from networks.ach.models import Correction, InRecord
 from tests.networks.ach.inbound.builders import (
     ACCOUNT,
@@ -66,6 +68,23 @@ class TestARetry:
     @pytest.mark.parametrize("code", ["R01", "R09"])
     def test_follows_a_debit_that_found_no_money(self, batch, code):
         retry(make_entry(batch, status="returned", code=code))
+
+    def test_follows_no_return_that_our_bank_dishonors(self, batch):
+        entry = make_entry(batch, settled=date(2026, 11, 20), status="final")
+        take(answer_file(answer_batch(*returned(entry, "R01"))))
+        entry.refresh_from_db()
+        record = InRecord.objects.get()
+        who = {"staff": "anna", "why": "late", "now": NOW}
+
+        reply = deciding.dishonor(record_id=record.pk, code="R68", **who)
+        assert refusal(retry, entry) == "retry_of_dishonored"
+
+        deciding.withdraw_reply(reply_id=reply.pk, now=NOW)
+        retry(entry)
+
+        follow(batch, entry, 9)
+        with pytest.raises(NotPossible, match="tried again"):
+            deciding.dishonor(record_id=record.pk, code="R68", **who)
 
     @pytest.mark.parametrize("code", ["R02", "R08", "R10", "R29", "R97", ""])
     def test_follows_no_other_reason(self, batch, code):
