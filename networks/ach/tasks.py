@@ -7,6 +7,7 @@ import time
 import structlog
 from celery import shared_task
 
+from common import sweeps
 from common.clock import utc_now
 from networks.ach import (
     acknowledging,
@@ -34,14 +35,12 @@ _HARD = _SOFT + 60
 
 @shared_task(name="networks.make_ach_files")
 def make_files(**_future: object) -> None:
-    """Freeze what the open cut-offs take, and build what is frozen."""
-    begun = time.monotonic()
-    for rail in _known_rails():
-        freezing.freeze_due(rail, now=utc_now())
-        replying.freeze_due(rail, now=utc_now())
-        while _may_begin(begun):
-            if building.build_next(rail, now=utc_now()) is None:
-                break
+    """Freeze what the open cut-offs take, and build what is frozen. A rail that fails holds up no
+    other one."""
+    begun, known = time.monotonic(), _known_rails()
+    sweeps.each(known, _freeze, failure="ach_entries_not_frozen")
+    sweeps.each(known, _freeze_replies, failure="ach_replies_not_frozen")
+    sweeps.each(known, lambda rail: _build(rail, begun), failure="ach_files_not_built")
 
 
 @shared_task(
@@ -81,11 +80,29 @@ def read_files(**_future: object) -> None:
 @shared_task(name="networks.watch_ach_files")
 def watch_files(**_future: object) -> None:
     """Give up what missed its cut-off, accept what is not answered, and finish what is final."""
-    for rail in _known_rails():
-        releasing.give_up_missed(rail, now=utc_now())
-        acknowledging.accept_unanswered(rail, now=utc_now())
+    sweeps.each(_known_rails(), _watch, failure="ach_files_not_watched")
     acknowledging.finish_final(now=utc_now())
     reversing.run(now=utc_now())
+
+
+def _freeze(rail: str) -> int:
+    return len(freezing.freeze_due(rail, now=utc_now()))
+
+
+def _freeze_replies(rail: str) -> int:
+    return len(replying.freeze_due(rail, now=utc_now()))
+
+
+def _build(rail: str, begun: float) -> int:
+    count = 0
+    while _may_begin(begun) and building.build_next(rail, now=utc_now()) is not None:
+        count += 1
+    return count
+
+
+def _watch(rail: str) -> int:
+    given_up = releasing.give_up_missed(rail, now=utc_now())
+    return len(given_up) + len(acknowledging.accept_unanswered(rail, now=utc_now()))
 
 
 def _may_begin(begun: float) -> bool:

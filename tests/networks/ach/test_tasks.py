@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from common import database_clock
 from networks.ach import tasks
-from networks.ach.models import AchEntry, RailVersion
+from networks.ach.models import AchEntry, AchReply, InFile, InRecord, RailVersion
 from tests.networks.ach.builders import (
     CUTOFF,
     FREEZE,
@@ -69,3 +69,34 @@ def test_a_rail_whose_terms_cannot_be_read_stops_no_other():
     at(FREEZE, tasks.make_files)
 
     assert the_file().status == "released"
+
+
+def test_a_rail_whose_replies_cannot_be_read_stops_no_other(log):
+    make_rail("a_bank")
+    file = InFile.objects.create(
+        rail_id="a_bank", folder="inbound", name="r.ach", size=1, chunk_count=1, received_at=FREEZE
+    )
+    record = InRecord.objects.create(
+        file=file,
+        rail_id="a_bank",
+        line=1,
+        kind="return",
+        raw_token="no token of ours",
+        received_at=FREEZE,
+    )
+    AchReply.objects.create(
+        rail_id="a_bank",
+        record=record,
+        kind="dishonor",
+        code="R61",
+        due_on=FREEZE.date(),
+        decided_by="anna",
+        decided_at=FREEZE,
+        decided_why="Not ours",
+    )
+    take_some(1)
+
+    at(FREEZE, tasks.make_files)
+
+    assert the_file().status == "released"
+    assert log.of("ach_replies_not_frozen")
