@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from networks import routing
+from networks.ach import host_keys
 
 SECS = ("CCD", "PPD", "WEB")
 PURPOSES = ("topup", "payment")
@@ -40,6 +41,10 @@ _PARTY = re.compile(r" \d{9}|[A-Z0-9]{10}")
 _COMPANY_ID = re.compile(r"[A-Z0-9]{1,10}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _FOLDER = re.compile(r"/?[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
+_FOLDERS_SAID = (
+    "give the path as the bank's server shows it to our user, of letters, digits, . _ - and /,"
+    " without .. and without a / at its end"
+)
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|[0-9a-f:]{2,39}")
 _USER = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 
@@ -355,9 +360,12 @@ def _rest(terms: RailTerms) -> Problems:
 def _connection(line: Connection) -> Problems:
     yield from _address(line)
     folders: Sequence[str] = list(asdict(line.folders).values())
-    if not all(_FOLDER.fullmatch(each) for each in [*folders, *filter(None, [line.archive])]):
-        yield "connection", "a folder has other characters than letters, digits, . _ - /"
-    elif len(set(folders)) != len(folders):
+    for each in filter(None, [*folders, line.archive]):
+        if not _FOLDER.fullmatch(_text(each)):
+            yield "connection", f"the folder {each!r} is refused: {_FOLDERS_SAID}"
+    if not all(folders):
+        yield "connection", f"a folder is missing: {_FOLDERS_SAID}"
+    if len(set(folders)) != len(folders):
         yield "connection", "each folder needs a name of its own"
     for timeout in (line.connect_timeout, line.idle_timeout):
         if not timedelta(seconds=1) <= timeout <= timedelta(minutes=5):
@@ -373,6 +381,9 @@ def _address(line: Connection) -> Problems:
         yield "connection", "the port is a number from 1 to 65535"
     if len(line.host_keys) > HOST_KEYS_MAX or (line.host and not line.host_keys):
         yield "connection", f"needs the server's key, at most {HOST_KEYS_MAX}"
+    for key in line.host_keys:
+        if problem := host_keys.problem(key):
+            yield "connection", problem
 
 
 def _is_party(ten: str) -> bool:

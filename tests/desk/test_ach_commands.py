@@ -15,6 +15,7 @@ from networks.ach.sftp import keys
 from networks.rails.models import Rail
 from tenants.models import ActorType, AuditEvent
 from tests.desk.ach import RAIL, TERMS, make_rail
+from tests.desk.test_rails import HOST_KEY
 
 pytestmark = pytest.mark.django_db
 WHO = ("--operator", "Olga", "--reason", "First bank")
@@ -84,7 +85,7 @@ class TestRail:
         ],
     )
     def test_refuses_what_cannot_be(self, setting, told):
-        make_rail(connection={"host": "a.example", "user": "u", "host_keys": ["ssh-ed25519 A"]})
+        make_rail(connection={"host": "a.example", "user": "u", "host_keys": [HOST_KEY]})
 
         with pytest.raises(CommandError, match=told):
             run("ach_rail", RAIL, "--set", setting)

@@ -26,11 +26,12 @@ from tests.networks.ach.inbound.builders import make_rail as make_bank
 
 PAGE = f"/admin/desk/rails/{RAIL}/"
 REASON = "The bank moved its cut-off"
+HOST_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0bD7Jc9d3XfGx2o1kq8mZ6vYh5tQw0rLpN4sUeTgHi"
 ALL_TERMS = terms(
     connection={
         "host": "sftp.first.example",
         "user": "ballast",
-        "host_keys": ["ssh-ed25519 AAAAone", "ssh-ed25519 AAAAtwo"],
+        "host_keys": [HOST_KEY, HOST_KEY[:-2] + "Ha"],
     }
 ).as_json()
 
@@ -266,8 +267,9 @@ class TestConnection:
         assert audited("rail.tested").details == {"codes": ["not_connected"]}
 
     def test_says_what_to_do_when_nobody_answers(self, desk, db):
-        key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0bD7Jc9d3XfGx2o1kq8mZ6vYh5tQw0rLpN4sUeTgHi"
-        make_rail(connection={"host": "127.0.0.1", "port": 1, "user": "us", "host_keys": [key]})
+        make_rail(
+            connection={"host": "127.0.0.1", "port": 1, "user": "us", "host_keys": [HOST_KEY]}
+        )
         call_command("ach_key", RAIL, "--operator", "Olga", "--reason", "First", stdout=StringIO())
 
         answer = desk.post(f"{PAGE}test/")

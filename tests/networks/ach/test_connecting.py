@@ -8,11 +8,12 @@ import pytest
 
 from common import crypto
 from networks.ach import connecting
-from networks.ach.models import AchKey
+from networks.ach.models import AchKey, RailVersion
 from networks.ach.sftp import keys
 from networks.ach.sftp.bank import connected
-from networks.ach.sftp.errors import KeyRefused, NotConnected
-from networks.ach.terms import Connection, Folders
+from networks.ach.sftp.errors import KeyUnreadable, NotConnected
+from networks.ach.terms import Connection, Folders, InvalidTerms
+from tests.database import owner
 from tests.devstack.odfi.conftest import shared  # noqa: F401
 from tests.networks.ach.builders import NOON, RAIL, make_rail
 from tests.networks.ach.sftp import standin
@@ -77,10 +78,23 @@ def test_need_a_host_and_a_key():
 
 
 def test_refuse_a_weak_host_key():
-    make_rail(connection=Connection(host="a", user="us", host_keys=("ssh-dss AAAAB3NzaC1kc3M=",)))
+    """One that got into the stored terms all the same."""
+    version = make_rail(connection=LINE)
+    weak = version.terms["connection"] | {"host_keys": ["ssh-dss AAAAB3NzaC1kc3M="]}
+    with owner.as_superuser(triggers=False):
+        RailVersion.objects.update(terms=version.terms | {"connection": weak})
     make_key(keys.generate_client_key().private)
 
-    with pytest.raises(KeyRefused):
+    with pytest.raises(InvalidTerms):
+        connecting.settings(RAIL)
+
+
+def test_refuse_a_key_that_does_not_open():
+    make_rail(connection=LINE)
+    make_key(keys.generate_client_key().private)
+    AchKey.objects.update(private_key_token="damaged")
+
+    with pytest.raises(KeyUnreadable):
         connecting.settings(RAIL)
 
 

@@ -6,8 +6,11 @@ import json
 from datetime import time, timedelta
 from typing import Any
 
+import asyncssh
 import pytest
 
+from networks.ach import host_keys
+from networks.ach.sftp import keys
 from networks.ach.terms import (
     AckFormat,
     Connection,
@@ -22,7 +25,7 @@ from tests.networks.ach.builders import TERMS
 SERVER: dict[str, Any] = {
     "host": "sftp.bank.example",
     "user": "ballast",
-    "host_keys": ("ssh-ed25519 AAAA",),
+    "host_keys": (keys.generate_client_key().public.text,),
 }
 
 
@@ -138,6 +141,15 @@ class TestRefused:
             {"folders": Folders(ack="a b")},
             {"folders": Folders(ack="outbound")},
             {"archive": "../up"},
+            {"archive": "/home/../../etc"},
+            {"folders": Folders(outbound="../outbound")},
+            {"folders": Folders(ack="ack/../../keys")},
+            {"folders": Folders(inbound="in\0bound")},
+            {"folders": Folders(inbound="")},
+            {"folders": Folders(statements="/")},
+            {"folders": Folders(statements="~/books")},
+            {"folders": Folders(statements="books//new")},
+            {"folders": Folders(statements="books\n")},
             {"idle_timeout": timedelta(0)},
         ],
     )
@@ -148,3 +160,44 @@ class TestRefused:
         early = (Cutoff(at=time(2), same_day=True),)
 
         assert problems(cutoffs=early, lead=timedelta(hours=3)) == {"lead"}
+
+
+def line_of(key):
+    return key.export_public_key().decode()
+
+
+class TestHostKeys:
+    @pytest.mark.parametrize(
+        ("kind", "options", "said"),
+        [
+            ("ssh-rsa", {"key_size": 2048}, "an RSA host key of 2048 bits is refused"),
+            ("ecdsa-sha2-nistp256", {}, "of the kind 'ecdsa-sha2-nistp256' is refused"),
+            ("ssh-dss", {}, "of the kind 'ssh-dss' is refused"),
+            ("ssh-ed448", {}, "of the kind 'ssh-ed448' is refused"),
+        ],
+    )
+    def test_that_are_weak_are_refused_by_name(self, kind, options, said):
+        key = line_of(asyncssh.generate_private_key(kind, **options))
+
+        with pytest.raises(InvalidTerms) as refusal:
+            RailTerms(**TERMS, connection=Connection(**{**SERVER, "host_keys": (key,)}))
+
+        problem = refusal.value.problems["connection"]
+        assert said in problem
+        assert "ask the bank for its ed25519 key, or an RSA key of at least 3072 bits" in problem
+
+    @pytest.mark.parametrize(
+        ("kind", "options"), [("ssh-ed25519", {}), ("ssh-rsa", {"key_size": 3072})]
+    )
+    def test_that_are_strong_are_taken_and_not_by_half(self, kind, options):
+        key = line_of(asyncssh.generate_private_key(kind, **options))
+
+        assert host_keys.problem(key) == ""
+        assert host_keys.problem(f"sftp.bank.example {key}") == ""
+        words = key.split()
+        assert host_keys.problem(f"{words[0]} {words[1][:-8]}") == host_keys.DAMAGED
+        assert host_keys.problem(f"{words[0]} {words[1]}AAAA") == host_keys.DAMAGED
+
+    @pytest.mark.parametrize("line", ["", "ssh-ed25519", "nothing", "a b c", None, "\0", "é AAAA"])
+    def test_that_are_none_are_refused(self, line):
+        assert host_keys.problem(line) != ""
