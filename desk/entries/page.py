@@ -17,6 +17,7 @@ from desk.files.lines import WAITS_FOR
 from networks import return_codes
 from networks.ach import following, redacting
 from networks.ach.models import AchEntry, AchEvent, InRecord
+from networks.ach.models.entries import PRENOTE
 from networks.ach.models.inbound import RecordKind
 from networks.ach.states import EntryStatus
 from networks.base import Purpose
@@ -123,7 +124,7 @@ def entry_page(instruction_id: str) -> EntryPage:
         reversals=taken_back,
         may_be_taken_out=status == EntryStatus.FROZEN,
         may_be_reversed=status in following.REVERSIBLE
-        and entry.purpose != Purpose.REVERSAL
+        and entry.purpose not in {Purpose.REVERSAL, PRENOTE}
         and not any(line.is_live for line in taken_back),
     )
 

@@ -38,6 +38,7 @@ WAITS_FOR = {
     "entry_limit": "Over the rail's limit of an entry",
     "sec_not_allowed": "Of a class that the rail does not send",
     "test_not_covered": "Would take back more than the test gave",
+    "prenote": "Until its account was asked about by a prenote",
     "daily_limit": "Over the daily limit of its originator",
     "debits_stopped": "Debits of its originator are stopped",
     "exposure": "Over what may be sent and not final",

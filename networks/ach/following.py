@@ -11,6 +11,7 @@ from datetime import date, datetime
 from networks.ach.inbound import deadlines
 from networks.ach.inbound.returns import ON_ITS_WAY
 from networks.ach.models import AchEntry, AchReply, Correction, InRecord
+from networks.ach.models.entries import PRENOTE
 from networks.ach.models.inbound import RecordKind
 from networks.ach.models.replies import ReplyKind
 from networks.ach.states import CorrectionStatus, EntryStatus, RecordStatus
@@ -20,6 +21,7 @@ from networks.schemes import RETRIED, RETRIES_MAX, RETRY_WITHIN
 # Before the bank has accepted an entry it may reject its file, and another entry takes its place.
 REVERSIBLE = frozenset((EntryStatus.ACCEPTED, EntryStatus.FINAL))
 _INSISTS = (RecordKind.CONTESTED, RecordKind.CORRECTED_RETURN)
+_NEVER_FOLLOWED = frozenset((Purpose.REVERSAL, Purpose.VERIFICATION, PRENOTE))
 # A follower in one of these moved nothing, and never will.
 _NEVER_MOVED = (EntryStatus.REJECTED, EntryStatus.WITHDRAWN, EntryStatus.REQUEUED)
 
@@ -39,7 +41,7 @@ def require_retry(original: AchEntry, *, account_fingerprint: str, settles: date
 
     Raises NotAllowed.
     """
-    if not original.is_debit or original.purpose in {Purpose.REVERSAL, Purpose.VERIFICATION}:
+    if not original.is_debit or original.purpose in _NEVER_FOLLOWED:
         raise NotAllowed("retry_not_a_debit", "only a debit that drew money is tried again")
     if original.original_id is not None:
         raise NotAllowed("retry_of_a_retry", "a retry follows the first entry, not another retry")
@@ -66,7 +68,7 @@ def require_reversal(
 
     Raises NotAllowed.
     """
-    if original.purpose in {Purpose.REVERSAL, Purpose.VERIFICATION}:
+    if original.purpose in _NEVER_FOLLOWED:
         raise NotAllowed("reversal_not_possible", "such an entry is not reversed")
     require_reversible(original)
     if _followers(original, Purpose.REVERSAL):

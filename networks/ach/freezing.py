@@ -20,7 +20,7 @@ from common import drift
 from common.database.constraints import violated
 from common.engine import arrays, sql
 from networks import calendar
-from networks.ach import bank_clock, rails, schedule
+from networks.ach import bank_clock, prenotes, rails, schedule
 from networks.ach.models import AchBatch, OutFile, RailVersion, TraceCounter
 from networks.ach.models.rails import RailPart
 from networks.ach.schedule import Window
@@ -70,18 +70,19 @@ WHERE file.rail_id = %(rail)s AND file.kind = 'forward'
 # it gave, here or in an earlier file: its debit waits for its credits. In the end the file is
 # full at the first entry that its own ceilings do not hold; the rest of a test that it would part
 # goes with the next file, too.
-_FREEZE = """
+_FREEZE = f"""
 WITH waiting AS MATERIALIZED (
     SELECT id, originator_id, is_debit, sec, company_name, company_id, description, amount,
         routing_number, promised_on, missed, waits_for, purpose = 'verification' AS is_test,
-        purpose IN ('verification', 'reversal') AS is_free,
+        purpose IN ('verification', 'reversal', 'prenote') AS is_free,
+        purpose IN ('topup', 'payment') AS is_asked_first,
         tenant_id, account_fingerprint, instruction_id, coalesce(first_number, id) AS number,
         CASE WHEN %(next_same_day)s AND speed = 'same_day' AND amount <= %(same_day_max)s
             THEN %(next_today)s::date ELSE %(next_tomorrow)s::date END AS next_date,
         %(window_same_day)s AND speed = 'same_day' AND amount <= %(same_day_max)s AS same_day
     FROM ach_achentry
-    WHERE rail_id = %(rail)s AND status = 'waiting' AND created_at < %(frozen_from)s
-        AND id > %(after)s
+    WHERE rail_id = %(rail)s AND status = 'waiting' AND id > %(after)s
+        AND (created_at < %(frozen_from)s OR purpose = 'prenote')
     ORDER BY id LIMIT %(entries_max)s + 1
     FOR NO KEY UPDATE SKIP LOCKED
 ), tests AS (
@@ -106,6 +107,7 @@ WITH waiting AS MATERIALIZED (
             WHEN is_test AND is_debit AND (tenant_id, account_fingerprint)
                 IN (SELECT * FROM uncovered) THEN 'test_not_covered'
             WHEN is_free THEN ''
+            WHEN %(prenotes)s AND is_asked_first AND NOT {prenotes.ANSWERED} THEN 'prenote'
             WHEN room.stopped AND is_debit THEN 'debits_stopped'
             ELSE '' END AS reason_first
     FROM waiting JOIN unnest(
@@ -135,7 +137,8 @@ WITH waiting AS MATERIALIZED (
         ELSE '' END AS left_for
     FROM by_exposure
 ), judged AS MATERIALIZED (
-    SELECT *,
+    SELECT *, CASE WHEN left_for = 'prenote' AND waits_for <> 'prenote'
+            THEN greatest(next_date, %(answered_then)s::date) ELSE next_date END AS later_date,
         row_number() OVER (ORDER BY id) > %(entries_max)s OR coalesce(greatest(
             sum(amount) FILTER (WHERE left_for = '' AND (is_debit OR %(balanced)s))
                 OVER (ORDER BY id),
@@ -192,10 +195,10 @@ WITH waiting AS MATERIALIZED (
     WHERE entry.id = placed.id
 ), left_out AS (
     UPDATE ach_achentry AS entry
-    SET waits_for = judged.left_for, promised_on = greatest(entry.promised_on, judged.next_date)
+    SET waits_for = judged.left_for, promised_on = greatest(entry.promised_on, judged.later_date)
     FROM judged
     WHERE entry.id = judged.id AND judged.left_for <> ''
-        AND (judged.waits_for <> judged.left_for OR entry.promised_on < judged.next_date)
+        AND (judged.waits_for <> judged.left_for OR entry.promised_on < judged.later_date)
 ), told AS (
     INSERT INTO ach_achevent (
         rail_id, entry_id, instruction_id, kind, code, reason, amount, settlement_date,
@@ -205,7 +208,7 @@ WITH waiting AS MATERIALIZED (
         later.day, '', 'ACH' || lpad(waiting.number::text, 12, '0'), %(now)s, %(now)s, false
     FROM waiting JOIN (
         SELECT id, effective_date AS day FROM placed
-        UNION ALL SELECT id, next_date FROM judged WHERE left_for <> ''
+        UNION ALL SELECT id, later_date FROM judged WHERE left_for <> ''
     ) AS later USING (id)
     WHERE waiting.promised_on < later.day
     ORDER BY waiting.id
@@ -214,7 +217,7 @@ SELECT (SELECT count(*) FROM waiting), (SELECT count(*) FROM placed),
     (SELECT coalesce(max(id), 0) FROM fitting WHERE NOT is_beyond),
     (SELECT coalesce(max(missed), 0) FROM placed),
     (SELECT count(*) FROM judged WHERE left_for <> '')
-"""
+"""  # noqa: S608  # our own text
 
 
 @dataclass(frozen=True)
@@ -258,6 +261,9 @@ def may_build(rail: str, version: RailVersion) -> bool:
 def _freeze_one(version: RailVersion, window: Window, *, after: int, now: datetime) -> Frozen:
     terms = version.parsed
     counter = lock_counter(terms.odfi)
+    if terms.prenotes:
+        prenotes.end_refused(version.rail_id, now=now)
+        prenotes.ask(version.rail_id, window, now=now)
     first = first_trace(counter, terms.entries_per_file_max)
     file = new_file(version, window, now)
     values = _values(version, window, file, after=after, first_trace=first, now=now)
@@ -345,6 +351,7 @@ def _insert_offsets(version: RailVersion, file: OutFile, trace: int) -> int:
         debit=Sum("credit_total"), credit=Sum("debit_total"), number=Max("originator_id")
     )
     bank, used = int(terms.offset_routing[:8]), 0
+    days = days.exclude(debit=0, credit=0)  # prenotes alone move nothing
     last = file.batches.aggregate(last=Max("batch_number"))["last"]
     for place, day in enumerate(days.order_by("effective_date"), start=1):
         count = len(offset_amounts(day["debit"])) + len(offset_amounts(day["credit"]))
@@ -436,6 +443,7 @@ def _values(
         "file_max": terms.file_max,
         "day_room": terms.day_max - int(day_total),
         "balanced": _is_balanced(terms),
+        **prenotes.days(window, asked=terms.prenotes),
         "originators": arrays.mixed(rooms[0]),
         "stopped": arrays.mixed(rooms[1]),
         "debits": arrays.mixed(rooms[2]),

@@ -26,6 +26,7 @@ from networks.ach.inbound import changes
 from networks.ach.models import AchEntry, AchEvent
 from networks.ach.models.events import EVENT_PREFIX
 from networks.ach.models.reversals import REVERSAL_PREFIX
+from networks.ach.prenotes import PRENOTE_PREFIX
 from networks.ach.states import EntryStatus
 from networks.ach.terms import InvalidTerms
 from networks.base import (
@@ -112,7 +113,9 @@ class AchNetwork:
             voided_at=None,
             due_at__lte=now,
             instruction_id__startswith=id_prefix,
-        ).exclude(instruction_id__startswith=REVERSAL_PREFIX)  # told to nobody: it is our own
+        )
+        for ours in (REVERSAL_PREFIX, f"{PRENOTE_PREFIX}_"):  # told to nobody: they are our own
+            waiting = waiting.exclude(instruction_id__startswith=ours)
         return [self._event(row) for row in waiting.order_by("due_at", "id")[:limit]]
 
     def acknowledge(self, event_ids: Iterable[str]) -> None:

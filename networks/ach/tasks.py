@@ -14,6 +14,7 @@ from networks.ach import (
     building,
     freezing,
     long_work,
+    prenotes,
     rails,
     releasing,
     replying,
@@ -79,7 +80,8 @@ def read_files(**_future: object) -> None:
 
 @shared_task(name="networks.watch_ach_files")
 def watch_files(**_future: object) -> None:
-    """Give up what missed its cut-off, accept what is not answered, and finish what is final."""
+    """Give up what missed its cut-off, accept what is not answered, end what a prenote
+    has refused, and finish what is final."""
     sweeps.each(_known_rails(), _watch, failure="ach_files_not_watched")
     acknowledging.finish_final(now=utc_now())
     reversing.run(now=utc_now())

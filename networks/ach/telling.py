@@ -13,10 +13,10 @@ _ACCEPT = """
 WITH taken AS (
     UPDATE ach_achentry SET status = 'accepted', accepted_at = %(now)s::timestamptz,
         settlement_date = %(day)s::date, promised_on = greatest(promised_on, %(day)s::date),
-        final_due_at = CASE WHEN is_debit THEN %(debit_final)s::timestamptz
+        final_due_at = CASE WHEN is_debit OR purpose = 'prenote' THEN %(debit_final)s::timestamptz
             ELSE %(credit_final)s::timestamptz END
     WHERE batch_id = %(batch)s AND status = 'sent'
-    RETURNING id, rail_id, instruction_id, amount, trace_number, is_debit,
+    RETURNING id, rail_id, instruction_id, amount, trace_number, is_debit, purpose,
         coalesce(first_number, id) AS number
 ), told AS (
     INSERT INTO ach_achevent (
@@ -32,6 +32,7 @@ WITH taken AS (
             CASE WHEN is_debit THEN %(debit_final)s::timestamptz
                 ELSE %(credit_final)s::timestamptz END, %(now)s::timestamptz))
     ) AS step (place, kind, at)
+    WHERE NOT purpose = 'prenote'  -- it is our own: nobody waits for it
     ORDER BY taken.id, step.place
 ), later AS (
     INSERT INTO ach_achevent (
@@ -51,7 +52,7 @@ SELECT count(*) FROM taken
 _END = """
 WITH ended AS (
     UPDATE ach_achentry AS entry
-    SET status = %(status)s, code = given.code, ended_at = %(now)s::timestamptz
+    SET status = %(status)s, code = given.code, ended_at = %(now)s::timestamptz, waits_for = ''
     FROM unnest(%(ids)s::text::bigint[], %(codes)s::text::text[]) AS given (id, code)
     WHERE entry.id = given.id AND entry.status = ANY(%(sources)s::text::text[])
     RETURNING entry.id, rail_id, instruction_id, amount, trace_number, given.code,

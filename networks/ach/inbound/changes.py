@@ -17,6 +17,7 @@ from networks.ach.inbound import corrected_data, deadlines, matching
 from networks.ach.inbound.corrected_data import INFORMATIONAL, Corrected, Impossible
 from networks.ach.inbound.outcomes import Outcome, applied, review
 from networks.ach.models import AchEntry, AchEvent, Correction, InRecord
+from networks.ach.models.entries import PRENOTE
 from networks.ach.models.events import AchEventKind
 from networks.ach.nacha import layout
 from networks.ach.nacha.items import parse
@@ -55,10 +56,11 @@ def apply(
 
 
 def tell(correction: Correction, *, now: datetime) -> AchEvent:
-    """Have a correction told to whoever keeps the account: of a reversal, which is our own, the one
-    who asked for the original."""
+    """Have a correction told to whoever keeps the account: of a reversal or a prenote, which are
+    our own, the one who asked for the original."""
     entry = correction.entry
-    asked = entry.original if entry.purpose == Purpose.REVERSAL and entry.original else entry
+    is_ours = entry.purpose in {Purpose.REVERSAL, PRENOTE}
+    asked = entry.original if is_ours and entry.original else entry
     event = AchEvent(
         rail_id=entry.rail_id,
         entry=entry,

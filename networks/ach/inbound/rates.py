@@ -16,6 +16,7 @@ from django.db.models import Count, Q
 from common.engine.lookups import one_of
 from networks import return_codes
 from networks.ach.models import AchEntry, Originator
+from networks.ach.models.entries import PRENOTE
 from networks.ach.states import EntryStatus
 from networks.ach.terms import RailTerms
 from networks.return_codes import Group
@@ -79,7 +80,7 @@ def count(originator: Originator, *, now: datetime) -> Counted:
         status__in=_SENT,
         sent_at__gte=since,
         created_at__gte=since - _WAITS_AT_MOST,
-    )
+    ).exclude(purpose=PRENOTE)
     back = Q(status=EntryStatus.RETURNED) & ~Q(code=return_codes.TAKEN_BACK)
     found = debits.aggregate(
         debits=Count("pk"),

@@ -254,7 +254,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
                 ('instruction_id', models.CharField(max_length=64)),
                 ('tenant_id', models.CharField(blank=True, max_length=32)),
-                ('purpose', models.CharField(choices=[('topup', 'topup'), ('payment', 'payment'), ('verification', 'verification'), ('retry', 'retry'), ('reversal', 'reversal')], max_length=12)),
+                ('purpose', models.CharField(choices=[('topup', 'topup'), ('payment', 'payment'), ('verification', 'verification'), ('retry', 'retry'), ('reversal', 'reversal'), ('prenote', 'prenote')], max_length=12)),
                 ('is_debit', models.BooleanField()),
                 ('sec', models.CharField(choices=[('CCD', 'CCD'), ('PPD', 'PPD'), ('WEB', 'WEB')], max_length=3, verbose_name='entry class (SEC)')),
                 ('payment_type', models.CharField(blank=True, max_length=1)),
@@ -674,7 +674,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='achentry',
-            constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['topup', 'payment', 'verification', 'retry', 'reversal'])), name='ach_entry_purpose_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ['topup', 'payment', 'verification', 'retry', 'reversal', 'prenote'])), name='ach_entry_purpose_known'),
         ),
         migrations.AddConstraint(
             model_name='achentry',
@@ -682,11 +682,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='achentry',
-            constraint=models.CheckConstraint(condition=models.Q(('amount__gte', 1), ('amount__lte', 9999999999)), name='ach_entry_amount_in_range'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('amount__gte', 1), ('amount__lte', 9999999999), models.Q(('purpose', 'prenote'), _negated=True)), models.Q(('amount', 0), ('purpose', 'prenote')), _connector='OR'), name='ach_entry_amount_in_range'),
         ),
         migrations.AddConstraint(
             model_name='achentry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('is_debit', True), ('transaction_code__in', (27, 37))), models.Q(('is_debit', False), ('transaction_code__in', (22, 32))), _connector='OR'), name='ach_entry_code_fits_direction'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(models.Q(('purpose', 'prenote'), _negated=True), models.Q(models.Q(('is_debit', True), ('transaction_code__in', (27, 37))), models.Q(('is_debit', False), ('transaction_code__in', (22, 32))), _connector='OR')), models.Q(('purpose', 'prenote'), models.Q(models.Q(('is_debit', True), ('transaction_code__in', (28, 38))), models.Q(('is_debit', False), ('transaction_code__in', (23, 33))), _connector='OR')), _connector='OR'), name='ach_entry_code_fits_direction'),
         ),
         migrations.AddConstraint(
             model_name='achentry',

@@ -1,4 +1,5 @@
-"""Indexes for what is looked up by its date: the seals' windows, and the rates of returns."""
+"""Indexes for what is looked up by its date, the seals' windows and the rates of returns, and for
+what was asked about an account."""
 
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import migrations, models
@@ -19,6 +20,14 @@ class Migration(migrations.Migration):
         AddIndexOnline(
             model_name="correction",
             index=BrinIndex(fields=["created_at"], name="correction_age"),
+        ),
+        AddIndexOnline(
+            model_name="achentry",
+            index=models.Index(
+                condition=models.Q(("purpose__in", ("verification", "prenote"))),
+                fields=["account_fingerprint"],
+                name="ach_entry_asked",
+            ),
         ),
         AddIndexOnline(
             model_name="achentry",

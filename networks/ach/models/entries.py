@@ -17,7 +17,8 @@ from networks.ach.states import ENTRY_STATES, EXPOSED, EntryStatus
 from networks.ach.terms import ENTRY_AMOUNT_MAX
 from networks.base import Purpose, Speed
 
-_PURPOSES = [purpose.value for purpose in Purpose]
+PRENOTE = "prenote"  # of our own: nobody instructs it
+_PURPOSES = [*(purpose.value for purpose in Purpose), PRENOTE]
 _SPEEDS = [speed.value for speed in Speed]
 # What an entry says of itself, which never changes. The account's encryption may.
 TERMS = (
@@ -61,7 +62,8 @@ class AchEntry(models.Model):
     `promised_on` is the banking day of settlement that we last told. `final_due_at` is when an
     accepted entry becomes final unless it comes back. `missed` counts the cut-offs that went by
     while it lay in a file that nobody released. `first_number` is the id of the first entry of the
-    instruction, where this is not the first.
+    instruction, where this is not the first. A prenote has no amount, and its `original` is the
+    entry that asked for it.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -134,12 +136,21 @@ class AchEntry(models.Model):
             ),
             models.CheckConstraint(condition=Q(speed__in=_SPEEDS), name="ach_entry_speed_known"),
             models.CheckConstraint(
-                condition=Q(amount__gte=1, amount__lte=ENTRY_AMOUNT_MAX),
+                condition=Q(amount__gte=1, amount__lte=ENTRY_AMOUNT_MAX) & ~Q(purpose=PRENOTE)
+                | Q(amount=0, purpose=PRENOTE),
                 name="ach_entry_amount_in_range",
             ),
             models.CheckConstraint(
-                condition=Q(is_debit=True, transaction_code__in=(27, 37))
-                | Q(is_debit=False, transaction_code__in=(22, 32)),
+                condition=~Q(purpose=PRENOTE)
+                & (
+                    Q(is_debit=True, transaction_code__in=(27, 37))
+                    | Q(is_debit=False, transaction_code__in=(22, 32))
+                )
+                | Q(purpose=PRENOTE)
+                & (
+                    Q(is_debit=True, transaction_code__in=(28, 38))
+                    | Q(is_debit=False, transaction_code__in=(23, 33))
+                ),
                 name="ach_entry_code_fits_direction",
             ),
             models.CheckConstraint(
@@ -202,6 +213,12 @@ class AchEntry(models.Model):
             ),
             models.Index(
                 fields=("original",), name="ach_entry_followers", condition=~Q(original=None)
+            ),
+            # What was asked about an account.
+            models.Index(
+                fields=("account_fingerprint",),
+                name="ach_entry_asked",
+                condition=Q(purpose__in=(Purpose.VERIFICATION.value, PRENOTE)),
             ),
             # The rates of returns of an originator.
             models.Index(
