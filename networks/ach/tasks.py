@@ -104,7 +104,8 @@ def _build(rail: str, begun: float) -> int:
 
 def _watch(rail: str) -> int:
     given_up = releasing.give_up_missed(rail, now=utc_now())
-    return len(given_up) + len(acknowledging.accept_unanswered(rail, now=utc_now()))
+    accepted = acknowledging.accept_unanswered(rail, now=utc_now())
+    return len(given_up) + len(accepted) + prenotes.end_refused(rail, now=utc_now())
 
 
 def _may_begin(begun: float) -> bool:
