@@ -82,7 +82,7 @@ PLANTS: dict[str, Plant] = {
                 "return False",
             ),
         },
-        seed=4,
+        seed=1,
         theme="returns",
     ),
     "decision-twice": Plant(
@@ -103,7 +103,7 @@ PLANTS: dict[str, Plant] = {
                 "rows = Payment.objects.select",
             )
         },
-        seed=3,
+        seed=1,
         theme="expiry",
     ),
     "success-of-nothing": Plant(
@@ -112,7 +112,7 @@ PLANTS: dict[str, Plant] = {
             "funding.services.auto_funding": (_SWALLOWED, "    except Exception:\n        log"),
             "common.engine.postgresql.wrapper": ("atomic.install()\n", "\n"),
         },
-        seed=6,
+        seed=2,
     ),
     "lease-version": Plant(
         "who slept past its lease records its result all the same (common/leases.py)",
@@ -122,7 +122,7 @@ PLANTS: dict[str, Plant] = {
                 "ON row.id = given.id",
             )
         },
-        seed=12,
+        seed=11,
     ),
     "answer-apart": Plant(
         "the answer of a request is kept in a transaction of its own (api/idempotency.py)",
@@ -138,7 +138,7 @@ PLANTS: dict[str, Plant] = {
                 "        return response\n",
             )
         },
-        seed=6,
+        seed=1,
     ),
     "acknowledged-first": Plant(
         "messages are acknowledged before they are stored (transfers/inbox/arrivals.py)",
@@ -150,7 +150,7 @@ PLANTS: dict[str, Plant] = {
                 "    kept = _store(events, now)\n",
             )
         },
-        seed=24,
+        seed=2,
         theme="dying workers",
     ),
 }
