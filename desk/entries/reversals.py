@@ -97,11 +97,12 @@ def propose(
 def approve(*, reversal: AchReversal, doer: Doer, now: datetime) -> None:
     """Send the opposite entry. Raises StaffRefusal.
 
-    The entry is handed over in a transaction of its own, so the line in the audit log follows it;
-    who decided is in the row.
+    The entry is handed over in a transaction of its own: `reversing.run` does what is left of it.
     """
-    reversing.approve(reversal_id=reversal.pk, staff=doer.name, now=now)
-    _record("approved", reversal, reversal.entry.instruction_id, doer, now)
+    with transaction.atomic():
+        approved = reversing.approve(reversal_id=reversal.pk, staff=doer.name, now=now)
+        _record("approved", reversal, reversal.entry.instruction_id, doer, now)
+    reversing.send(approved, now=now)
 
 
 @transaction.atomic

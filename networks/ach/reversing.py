@@ -85,14 +85,13 @@ def reject(*, reversal_id: str, staff: str, now: datetime) -> AchReversal:
 
 
 def approve(*, reversal_id: str, staff: str, now: datetime) -> AchReversal:
-    """Send the opposite entry. The rules are asked once more. Raises ReversalRefused, and
-    common.crypto.Undecryptable."""
+    """Agree to it, so that `send` or `run` may send the opposite entry. The rules are asked once
+    more. Raises ReversalRefused."""
     with transaction.atomic():
         reversal = _proposed(reversal_id, staff)
         entry = returns.lock([reversal.entry_id])[reversal.entry_id]
         _require(entry, reversal.discovered_at, now)
         REVERSAL_STATES.advance(reversal, ReversalStatus.APPROVED, decided_by=staff, decided_at=now)
-    send(reversal, now=now)
     return reversal
 
 

@@ -17,6 +17,7 @@ from common.clock import utc_now
 from common.days import day_of
 from funding.transfer import FUNDING
 from networks.base import EventKind
+from networks.sandbox.models import SandboxEvent
 from payments.models import PaymentSettings
 from payments.services import approval_settings
 from payments.transfer import PAYMENTS
@@ -103,8 +104,15 @@ def transfer(model: str, make: Callable[[World], Any], of: Transfer[Any]) -> dic
             held(row, of)
         return how(model, action, row, world, **WHY)  # type: ignore[no-any-return]  # `how` is ours
 
+    def withdraw(world: World) -> Act:
+        row, now = make(world), utc_now()
+        submission.submit_due(of, now=now)
+        events = SandboxEvent.objects.filter(instruction__external_id=row.pk)
+        events.update(due_at=now + timedelta(hours=1))  # or it would be too late soon
+        return alone(model, "withdraw", row, world, **WHY)
+
     label = model.replace("_", ".", 1)
-    found: dict[str, Begin] = {}
+    found: dict[str, Begin] = {f"{label} withdraw": withdraw}
     for action in ("hold", "release", "stop"):
         found[f"{label} {action}"] = partial(begin, action, alone)
         found[f"{label} {action}_chosen"] = partial(begin, f"{action}_chosen", chosen)
@@ -303,14 +311,17 @@ MADE_BY_THE_ADMIN = {"changelist", "add", "change", "delete", "history"}
 STOP = "desk stop_viewing"
 # Whoever sets a password gets a new session. Where the answer is lost they have none, and sign in.
 NEW_SESSION = "tenants.user auth_user_password_change"
+# The network is asked after it was written down who asked: again where the answer was lost.
+WITHDRAWALS = {name for name in BEGINNINGS if name.endswith(" withdraw")}
 
 STORIES = [
     Story(
         f"staff {name}",
         begin,
-        in_steps=name in (STOP, NEW_SESSION),
+        in_steps=name in (STOP, NEW_SESSION) or name in WITHDRAWALS,
         sees_sessions=name == STOP,
-        finish=World.send_mails,
+        leaves="tenants_auditevent" if name in WITHDRAWALS else "",
+        finish=World.finish if name in WITHDRAWALS else World.send_mails,
     )
     for name, begin in BEGINNINGS.items()
 ]

@@ -46,7 +46,8 @@ class Story:
     before is not over yet. `is_work`: nobody is told anything, and the next tick does the rest.
     `sees_sessions`: what it keeps in a session, and whose sessions end, belongs to what is stored.
     `leaves`: a table where a crash may leave a row more, such as one that a sweep takes back; a
-    repeat may say so. `finish`: what a story in steps leaves to the sweeps.
+    repeat may say so. `leads_on`: a form that shows another page once it is taken, and itself with
+    what is wrong where it is not. `finish`: what a story in steps leaves to the sweeps.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Story:
     is_work: bool = False
     sees_sessions: bool = False
     leaves: str = ""
+    leads_on: bool = False
     finish: Callable[[Stored], None] = World.finish
 
     def __str__(self) -> str:
@@ -110,7 +112,8 @@ class Explorer:
         """Raises AssertionError where two undisturbed runs leave different things."""
         act, headers = self._begin(), _headers(is_keyed)
         first, once = told(act(headers)), self._settled()
-        assert first.status < 400, f"{self._story} is refused: {first}"
+        is_taken = first.where if self._story.leads_on else first.status < 400
+        assert is_taken, f"{self._story} is refused: {first}"
         second, twice = told(act(headers)), self._settled()
         act, headers = self._begin(), _headers(is_keyed)
         again, anew = told(act(headers)), self._settled()

@@ -22,7 +22,7 @@ _IGNORED = re.compile(
 )
 _SESSIONS = re.compile(r"django_session|usersessions_")
 _BLANK = re.compile(
-    r"id|prefix|request_id|number|submissions|.*_token|digest|.*_digest|amounts|trace_number|duration_ms|lease_version|attempts"
+    r"id|prefix|request_id|number|submissions|.*_token|digest|.*_digest|amounts|.*_trace|trace_number|duration_ms|lease_version|attempts"
     r"|last_error|notify_rise|leased_until|fingerprint|.*_fingerprint|next_attempt_at|password|last_login"
     r"|.*event_id|.*xact|.*_hash|head|seal|covers|chains|mac"
     r"|round_number|session_.*|data|expire_date|ip|user_agent|last_seen_at|last_used_at"
@@ -34,6 +34,10 @@ _MASKS = (
     (re.compile(r"\b([a-z]{2,5})_[0-9a-z]{26}\b"), r"\1_…"),
     (re.compile(r"\b[a-z]+\d+@"), "<person>@"),
     (re.compile(r"SBX\d+"), "SBX…"),
+    (re.compile(r"ACH\d{12}"), "ACH…"),
+    (re.compile(r"\bbank\d+(?![a-z])"), "<bank>"),
+    (re.compile(r'"9\d{9}"'), "<origin>"),
+    (re.compile(r'"recordId": "\d+"'), '"recordId": "…"'),
     (re.compile(r"[A-Za-z0-9+/=_:.\-]{40,}"), "<opaque>"),
 )
 _TABLES = """
@@ -128,6 +132,8 @@ def _value(name: str, value: Any) -> Any:
     if value is None:
         return None
     if _BLANK.fullmatch(name) or (isinstance(value, int) and name.endswith("_id")):
+        return "<blank>"
+    if name == "subject_id" and str(value).isdecimal():
         return "<blank>"
     if isinstance(value, str) and value.startswith("\\x"):
         return bytes.fromhex(value[2:]).decode(errors="replace")

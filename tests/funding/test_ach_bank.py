@@ -135,7 +135,8 @@ class TestATopUp:
             note="sent twice",
             now=now,
         )
-        reversing.approve(reversal_id=reversal.pk, staff="bo", now=now)
+        approved = reversing.approve(reversal_id=reversal.pk, staff="bo", now=now)
+        reversing.send(approved, now=now)
         _, now = sent_and_accepted(tmp_path, after=now)
 
         reversing.run(now=now)

@@ -53,7 +53,7 @@ def propose(entry, **changes):
 
 def approve(entry, **changes):
     reversal = propose(entry, **changes)
-    reversing.approve(reversal_id=reversal.pk, staff="bo", now=NOW)
+    reversing.send(reversing.approve(reversal_id=reversal.pk, staff="bo", now=NOW), now=NOW)
     return AchReversal.objects.get(pk=reversal.pk)
 
 

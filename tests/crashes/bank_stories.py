@@ -1,0 +1,393 @@
+"""Every action of staff on rails, files to banks, entries, and what banks sent back.
+
+Each try has a bank of its own, whose days are around today.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django.urls import reverse
+
+from common import ids
+from common.clock import utc_now
+from desk.rails.forms import TermsForm
+from networks import calendar
+from networks.ach import building, changing, freezing, rails, releasing, reversing, switches
+from networks.ach.inbound import reading, storing
+from networks.ach.models import (
+    AchEntry,
+    AchReply,
+    AchReversal,
+    InFile,
+    InRecord,
+    Originator,
+    OutFile,
+    RailLine,
+    RailVersion,
+)
+from networks.ach.models.inbound import InFolder
+from networks.ach.models.rails import RailPart
+from networks.ach.models.reversals import ReversalReason
+from networks.ach.network import AchNetwork
+from networks.ach.states import FileStatus
+from tests.crashes.desk_stories import send
+from tests.crashes.every_call import Story
+from tests.crashes.stored import Stored
+from tests.crashes.world import Act, World
+from tests.networks.ach import builders as outbound
+from tests.networks.ach.inbound import builders as inbound
+from tests.networks.ach.inbound.builders import (
+    answer_batch,
+    answer_file,
+    change_batch,
+    changed,
+    returned,
+)
+
+Begin = Callable[[World], Act]
+WHY = {"reason": "The bank said so"}
+ANN = "usr_ann"
+FIELD_ERROR = {"code": "R69", "information": "03"}
+
+_number = itertools.count(1)
+
+
+def today() -> date:
+    """Today, or the last banking day before it."""
+    day = utc_now().astimezone(calendar.EASTERN).date()
+    while not calendar.is_banking_day(day):
+        day -= timedelta(days=1)
+    return day
+
+
+def banking_days_ago(count: int) -> date:
+    day = today()
+    while count:
+        day -= timedelta(days=1)
+        count -= calendar.is_banking_day(day)
+    return day
+
+
+def at(name: str, *names: Any) -> str:
+    return reverse(f"desk:{name}", args=names)
+
+
+# --- A bank that sends back
+
+
+class Returning:
+    """A bank with a batch of entries that settled."""
+
+    def __init__(self, **terms: Any) -> None:
+        self.rail = inbound.make_rail(f"bank{next(_number)}", **terms)
+        self.batch = inbound.make_batch(self.rail, status=FileStatus.ACKNOWLEDGED)
+
+    def entry(self, *, days_ago: int = 1, **columns: Any) -> AchEntry:
+        settled = banking_days_ago(days_ago)
+        entry: AchEntry = inbound.make_entry(
+            self.batch,
+            next(_number),
+            instruction_id=ids.new("ftx"),
+            settled=settled,
+            effective_date=settled,
+            final_due_at=calendar.opening_of_business(calendar.return_due_date(settled)),
+            **columns,
+        )
+        return entry
+
+    def said(self, *records: Any, change: bool = False) -> InRecord:
+        """What it says about an entry, applied as far as nobody has to be asked."""
+        batch = change_batch if change else answer_batch
+        lines = answer_file(batch(*records, settlement=f"{today():%j}"), day=f"{today():%y%m%d}")
+        file = inbound.take(lines, rail=self.rail.pk, now=utc_now())
+        return InRecord.objects.get(file=file)
+
+
+def short_return() -> InRecord:
+    """Which is a cent less than the entry: a person decides."""
+    bank = Returning()
+    return bank.said(*returned(bank.entry(), amount=149_99))
+
+
+def late_return() -> InRecord:
+    """Which was applied, and may be dishonored."""
+    bank = Returning()
+    record = bank.said(*returned(bank.entry(days_ago=4, status="final"), "R02"))
+    assert record.may_dishonor
+    return record
+
+
+def change() -> InRecord:
+    """Which waits for a person, because the rail says so."""
+    bank = Returning(apply_changes=False)
+    return bank.said(*changed(bank.entry()), change=True)
+
+
+def of_record(what: str, make: Callable[[], InRecord], **fields: Any) -> Begin:
+    return lambda world: send(world, at("exception_decide", make().pk, what), **WHY, **fields)
+
+
+def match(world: World) -> Act:
+    record = short_return()
+    trace = record.original_trace
+    return send(world, at("exception_decide", record.pk, "match"), entry=trace, **WHY)
+
+
+def set_aside() -> InFile:
+    """A file that nobody can read."""
+    bank = Returning()
+    stored = storing.store(
+        rail_id=bank.rail.pk,
+        folder=InFolder.INBOUND,
+        name="odd.ach",
+        content=[b"not a file of a bank"],
+        now=utc_now(),
+    )
+    reading.read_due(now=utc_now())
+    file = InFile.objects.get(pk=stored.file.pk)
+    assert file.status == "review"
+    return file
+
+
+def of_in_file(what: str, **fields: Any) -> Begin:
+    return lambda world: send(
+        world, at("exception_decide_file", set_aside().pk, what), **WHY, **fields
+    )
+
+
+def withdraw_reply(world: World) -> Act:
+    record = short_return()
+    send(world, at("exception_decide", record.pk, "dishonor"), **FIELD_ERROR, **WHY)({})
+    return send(world, at("reply_withdraw", AchReply.objects.get(record=record).pk), **WHY)
+
+
+def release_debits(world: World) -> Act:
+    bank = Returning()
+    Originator.objects.filter(rail=bank.rail).update(
+        debits_stopped_at=utc_now(), debits_stopped_why="Too many came back"
+    )
+    row = Originator.objects.get(rail=bank.rail)
+    return send(world, at("originator_debits", bank.rail.pk, row.pk), **WHY)
+
+
+def reverse_entry(world: World) -> Act:
+    entry = Returning(active=True).entry()
+    fields = {"why": ReversalReason.DUPLICATE, "hours": "1", **WHY}
+    return send(world, at("entry_reverse", entry.instruction_id), **fields)
+
+
+def decide_reversal(decision: str) -> Begin:
+    def begin(world: World) -> Act:
+        now = utc_now()
+        reversal: AchReversal = reversing.propose(
+            entry_id=Returning(active=True).entry().pk,
+            reason=ReversalReason.DUPLICATE,
+            discovered_at=now,
+            staff=ANN,
+            note="Sent twice",
+            now=now,
+        )
+        return send(world, at("reversal", reversal.pk), decision=decision)
+
+    return begin
+
+
+# --- A bank that takes files
+
+
+def freeze_at() -> datetime:
+    """A moment of the next banking day."""
+    day = calendar.next_banking_day(utc_now().astimezone(calendar.EASTERN).date())
+    return datetime.combine(day, time(13, 45), tzinfo=calendar.EASTERN)
+
+
+def make_bank() -> str:
+    number = next(_number)
+    name = f"bank{number}"
+    outbound.make_rail(name, immediate_origin=f"9{number:09d}")
+    outbound.make_originator(name)
+    return name
+
+
+def a_file(*, has_faults: bool = False) -> OutFile:
+    """Of two debits, built by a worker: it may be released."""
+    bank = make_bank()
+    entries = [outbound.instruction() for _ in range(2)]
+    AchNetwork(bank).submit_many(entries, now=freeze_at() - timedelta(hours=1))
+    (file_id,) = freezing.freeze_due(bank, now=freeze_at())
+    if has_faults:
+        AchEntry.objects.filter(rail=bank).update(account_token="of another key")
+    assert building.build(file_id, now=freeze_at())
+    file = OutFile.objects.get(pk=file_id)
+    assert file.status == ("held" if has_faults else "built")
+    return file
+
+
+def release_second(world: World) -> Act:
+    file = a_file()
+    releasing.release_first(file.pk, by=ANN, now=utc_now())
+    total = f"{(file.debit_total + file.credit_total) / 100:,.2f}"
+    return send(world, at("file_release", file.pk), total=total)
+
+
+def unhold(world: World) -> Act:
+    file = a_file()
+    send(world, at("file_step", file.pk, "hold"), **WHY)({})
+    return send(world, at("file_step", file.pk, "unhold"), **WHY)
+
+
+def of_file(what: str, **made: Any) -> Begin:
+    return lambda world: send(world, at("file_step", a_file(**made).pk, what), **WHY)
+
+
+def of_stuck_file(what: str) -> Begin:
+    """A released file of which nobody knows whether the bank has it."""
+
+    def begin(world: World) -> Act:
+        file, now = a_file(), utc_now()
+        releasing.release_first(file.pk, by=ANN, now=now)
+        total = file.debit_total + file.credit_total
+        releasing.release(file.pk, by="usr_bo", total=total, now=now)
+        OutFile.objects.filter(pk=file.pk).update(
+            temporary_name="x.part", next_attempt_at=None, stuck_code="name_taken", stuck_at=now
+        )
+        return send(world, at("file_step", file.pk, what), **WHY)
+
+    return begin
+
+
+def take_out(world: World) -> Act:
+    entry = AchEntry.objects.filter(batch__file=a_file()).first()
+    assert entry is not None
+    return send(world, at("entry_take_out", entry.instruction_id), **WHY)
+
+
+# --- The rail itself
+
+
+def typed(rail: str, **changes: Any) -> dict[str, Any]:
+    """The terms in force as a browser sends them, but for `changes`."""
+    form = TermsForm(None, base=RailVersion.objects.get(rail=rail, status="current").terms)
+    values: dict[str, Any] = {}
+    for name, field in form.fields.items():
+        value = field.prepare_value(form.get_initial_for_field(field, name))
+        if value is True:
+            values[name] = "on"
+        elif value not in (None, False):
+            values[name] = value
+    return {**values, **WHY, **changes}
+
+
+def change_terms(world: World) -> Act:
+    bank = make_bank()
+    return send(world, at("rail_change", bank), **typed(bank, company_name="OTHER"))
+
+
+def decide_terms(decision: str) -> Begin:
+    def begin(world: World) -> Act:
+        bank = make_bank()
+        terms = replace(rails.current(bank).parsed, company_name="OTHER")
+        proposed = changing.propose(rail=bank, terms=terms, by=ANN, reason="x", now=utc_now())
+        return send(world, at("rail_decide", bank, proposed.number), decision=decision)
+
+    return begin
+
+
+def of_rail(page: str, **fields: Any) -> Begin:
+    return lambda world: send(world, at(page, make_bank()), **fields)
+
+
+def look_again(world: World) -> Act:
+    bank = make_bank()
+    RailLine.objects.create(rail_id=bank, trouble="unreachable", trouble_since=utc_now())
+    return send(world, at("rail_look_again", bank))
+
+
+def go_on(world: World) -> Act:
+    bank = make_bank()
+    stop = switches.engage(rail=bank, part=RailPart.SENDING, reason="x", by=ANN, now=utc_now())
+    return send(world, at("rail_go_on", bank, stop.pk), **WHY)
+
+
+def of_originator(page: str, **fields: Any) -> Begin:
+    def begin(world: World) -> Act:
+        row = Originator.objects.get(rail=make_bank())
+        return send(world, at(page, row.rail_id, row.pk), **fields, **WHY)
+
+    return begin
+
+
+COMPANY = {"company_name": "OTHER", "company_id": "1234567891", "exposure_max": "5.00"}
+
+# By the address, and what of all that it does.
+BEGINNINGS: dict[str, Begin] = {
+    "exception_decide match": match,
+    "exception_decide dishonor": of_record("dishonor", short_return, **FIELD_ERROR),
+    "exception_decide let-stand": of_record("let-stand", late_return),
+    "exception_decide apply": of_record("apply", change),
+    "exception_decide refuse": of_record("refuse", change, code="C61"),
+    "exception_decide resolve": of_record("resolve", short_return),
+    "exception_decide_file read-again": of_in_file("read-again", excuse="on"),
+    "exception_decide_file resolve": of_in_file("resolve"),
+    "reply_withdraw": withdraw_reply,
+    "originator_debits": release_debits,
+    "entry_reverse": reverse_entry,
+    "entry_take_out": take_out,
+    "reversal approve": decide_reversal("approve"),
+    "reversal reject": decide_reversal("reject"),
+    "file_release first": lambda world: send(world, at("file_release", a_file().pk)),
+    "file_release second": release_second,
+    "file_step hold": of_file("hold"),
+    "file_step unhold": unhold,
+    "file_step build-again": of_file("build-again", has_faults=True),
+    "file_step take-apart": of_file("take-apart"),
+    "file_step try-again": of_stuck_file("try-again"),
+    "file_step at-bank": of_stuck_file("at-bank"),
+    "file_step not-at-bank": of_stuck_file("not-at-bank"),
+    "file_download": lambda world: send(world, at("file_download", a_file().pk)),
+    "rail_change": change_terms,
+    "rail_decide approve": decide_terms("approve"),
+    "rail_decide reject": decide_terms("reject"),
+    "rail_test": of_rail("rail_test"),
+    "rail_look_again": look_again,
+    "rail_stop": of_rail("rail_stop", part="sending", **WHY),
+    "rail_go_on": go_on,
+    "originator_new": lambda world: send(
+        world, at("originator_new", make_bank()), tenant=world.tenant.pk, **COMPANY, **WHY
+    ),
+    "originator": of_originator("originator", **COMPANY),
+    "originator_end": of_originator("originator_end"),
+}
+
+# They show a page, or a file.
+SHOWS = {"rail_test", "file_download"}
+# An entry is handed over in a transaction of its own; whoever dies before it leaves it to a sweep.
+IN_STEPS = {"reversal approve"}
+
+
+def finish(stored: Stored) -> None:
+    """Let the sweeps do what is left, those of banks too."""
+    reversing.run(now=utc_now())
+    World.finish(stored)
+
+
+STORIES = [
+    Story(
+        f"bank {name}",
+        begin,
+        leads_on=name not in SHOWS,
+        in_steps=name in IN_STEPS,
+        finish=finish,
+    )
+    for name, begin in BEGINNINGS.items()
+]
+
+
+def actions() -> set[str]:
+    """What has a story, as `desk_stories.actions` calls it."""
+    return {f"desk {name.split()[0]}" for name in BEGINNINGS}
