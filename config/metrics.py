@@ -17,6 +17,7 @@ from prometheus_client.registry import Collector
 from balance import figures, rolling
 from common import queues
 from common.clock import utc_now
+from networks.ach import figures as ach
 from networks.ach.inbound import waiting
 from seals import figures as seals
 from tenants.services import switches
@@ -47,6 +48,7 @@ class Alarms(Collector):
         now = utc_now()
         yield from _ledger(now)
         yield from _seals(now)
+        yield from _to_banks(now)
         from_banks = waiting.count(now=now)
         at_lines = waiting.at_lines()
         for name, words, value in (
@@ -103,6 +105,34 @@ def _seals(now: datetime) -> Iterator[Metric]:
         if at is not None:
             ages.add_metric([way], (now - at).total_seconds())
     yield ages
+
+
+def _to_banks(now: datetime) -> Iterator[Metric]:
+    found = ach.on_the_way(now=now)
+    left_out = GaugeMetricFamily(
+        "ballast_ach_left_out",
+        "Entries that the last file left out, by what they wait for",
+        labels=["rail", "waits_for"],
+    )
+    for (rail, why), count in found.left_out.items():
+        left_out.add_metric([rail, why], count)
+    yield left_out
+    stopped = GaugeMetricFamily(
+        "ballast_ach_stopped", "Parts of rails that staff have stopped", labels=["rail", "part"]
+    )
+    for (rail, part), count in found.stopped.items():
+        stopped.add_metric([rail, part], count)
+    yield stopped
+    yield GaugeMetricFamily(
+        "ballast_ach_late_files",
+        "Files that are not sent, with entries that missed two cut-offs",
+        value=found.late,
+    )
+    yield GaugeMetricFamily(
+        "ballast_ach_unanswered",
+        "Files at a bank that should have acknowledged them",
+        value=found.unanswered,
+    )
 
 
 @require_safe

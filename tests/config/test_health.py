@@ -10,6 +10,9 @@ from django.db import connection
 from balance.models import LedgerCheck
 from common.clock import utc_now
 from funding.transfer import FUNDING
+from networks.ach import freezing
+from networks.ach import switches as rail_switches
+from networks.ach.models.rails import RailPart
 from networks.base import EventKind
 from tenants.actors import SYSTEM
 from tenants.models import OutgoingEmail
@@ -18,6 +21,7 @@ from tenants.switches import SwitchKind
 from tests.builders import NOW, ApiClient
 from tests.database import owner
 from tests.funding.builders import top_up
+from tests.networks.ach.builders import FREEZE, make_originator, make_rail, take_some
 from tests.networks.scripted import ScriptedNetwork, message
 from transfers.inbox import arrivals, judging, messages
 from webhooks.dispatcher import heartbeats
@@ -250,3 +254,16 @@ class TestAlarms:
         messages.apply_new(FUNDING, now=NOW + judging.WAITS_AT_MOST)
 
         assert (self.value("switches_engaged"), self.value("inbound_review")) == (1, 1)
+
+    def test_what_waits_on_its_way_to_a_bank_is_counted(self):
+        assert (self.value("ach_late_files"), self.value("ach_unanswered")) == (0, 0)
+        rail = make_rail().rail_id
+        make_originator(daily_debit_max=1_000)
+        take_some(2)
+        freezing.freeze_due(rail, now=FREEZE)
+        rail_switches.engage(
+            rail=rail, part=RailPart.SENDING, reason="drill", by="usr_ann", now=FREEZE
+        )
+
+        assert self.value('ach_left_out{rail="first_bank",waits_for="daily_limit"}') == 2
+        assert self.value('ach_stopped{part="sending",rail="first_bank"}') == 1

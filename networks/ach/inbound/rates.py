@@ -24,8 +24,6 @@ from networks.return_codes import Group
 log = structlog.get_logger(__name__)
 
 WINDOW = timedelta(days=60)
-# An entry may wait for its file: it is created some days before it is sent at most.
-_WAITS_AT_MOST = timedelta(days=30)
 NEAR_PERCENT = 70
 _SENT = (EntryStatus.SENT, EntryStatus.ACCEPTED, EntryStatus.FINAL, EntryStatus.RETURNED)
 
@@ -79,7 +77,6 @@ def count(originator: Originator, *, now: datetime) -> Counted:
         is_debit=True,
         status__in=_SENT,
         sent_at__gte=since,
-        created_at__gte=since - _WAITS_AT_MOST,
     ).exclude(purpose=PRENOTE)
     back = Q(status=EntryStatus.RETURNED) & ~Q(code=return_codes.TAKEN_BACK)
     found = debits.aggregate(

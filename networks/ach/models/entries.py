@@ -190,6 +190,11 @@ class AchEntry(models.Model):
                 fields=("rail", "id"), name="ach_entry_waiting", condition=Q(status="waiting")
             ),
             models.Index(
+                fields=("rail", "waits_for"),
+                name="ach_entry_left_out",
+                condition=~Q(waits_for=""),
+            ),
+            models.Index(
                 fields=("batch", "id"), name="ach_entry_batch", condition=Q(batch__isnull=False)
             ),
             models.Index(

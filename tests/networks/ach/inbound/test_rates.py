@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from copy import copy
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from networks.ach.inbound import deciding, rates
 from networks.ach.inbound.deciding import NotPossible
@@ -119,3 +122,26 @@ class TestAStop:
         rates.judge([originator.pk], terms=TERMS, now=later)
         originator.refresh_from_db()
         assert originator.debits_stopped_why.startswith("50 of 250 debits")
+
+
+def test_the_debits_of_an_originator_are_found_by_its_own_index(batch):
+    """Among so many that to read a part of them is cheaper than to read all."""
+    others = copy(batch)
+    others.originator = Originator.objects.create(
+        rail_id=batch.originator.rail_id,
+        tenant_id="other",
+        company_name="OTHER",
+        company_id="2",
+        created_at=NOW,
+    )
+    for first in (10_000, 11_000, 12_000):
+        make_debits(others, 1_000, first=first)
+    make_debits(batch, 20)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE ach_achentry")
+        with CaptureQueriesContext(connection) as asked:
+            assert rates.count(batch.originator, now=NOW).debits == 20
+        cursor.execute(f"EXPLAIN {asked.captured_queries[-1]['sql']}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "ach_entry_rates" in plan, plan
