@@ -65,7 +65,11 @@ SELECT batches.file_id, batches.batch_number,
         SELECT count(*) FROM ach_achentry AS entry
         JOIN ach_achevent AS event ON event.entry_id = entry.id
         WHERE entry.batch_id = batches.id AND entry.accepted_at IS NOT NULL
-            AND event.kind IN ('accepted', 'settled', 'final')) AS untold,
+            AND event.kind IN ('accepted', 'settled', 'final')
+            AND (event.instruction_id, event.amount) = (entry.instruction_id, entry.amount)
+            AND (event.kind <> 'final' OR event.due_at >= entry.final_due_at)
+            AND (event.voided_at IS NULL OR entry.status IN ('returned', 'rejected'))
+    ) AS untold,
     requeued > 0 AND requeued <> (
         SELECT count(*) FROM ach_achentry AS entry
         JOIN ach_achentry AS other ON other.replaces_id = entry.id
@@ -94,6 +98,19 @@ SELECT '', instruction_id, 'is accepted and never final'
 FROM ach_achentry
 WHERE status = 'accepted' AND (final_due_at IS NULL OR final_due_at > ballast_now() + {NEVER})
 """  # noqa: S608  # our own text
+# A whole look, which counts the pieces of every file both ways: once a day.
+_PIECES = """
+SELECT '', id, 'has ' || pieces || ' pieces of ' || chunk_count
+FROM (
+    SELECT id, chunk_count,
+        (SELECT count(*) FROM ach_outfilechunk WHERE file_id = file.id) AS pieces
+    FROM ach_outfile AS file WHERE built_at IS NOT NULL
+    UNION ALL
+    SELECT id, chunk_count, (SELECT count(*) FROM ach_infilechunk WHERE file_id = file.id)
+    FROM ach_infile AS file
+) AS found
+WHERE pieces <> chunk_count
+"""
 _SEALED = f"""
 WITH {_FILES}
 SELECT id, sha256, size FROM files
@@ -111,6 +128,8 @@ def check(scope: Scope) -> Iterator[Finding]:
         yield from audits.found(code, statement, scope.values)
     yield from audits.found("ach_file_never_sent", _NEVER_SENT, scope.values)
     yield from audits.found("ach_entry_never_final", _NEVER_FINAL, scope.values)
+    if scope.full:
+        yield from audits.found("ach_file_pieces", _PIECES, scope.values)
     yield from _changed_bytes(scope)
 
 

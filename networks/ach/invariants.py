@@ -56,10 +56,24 @@ SELECT '', file.id, 'a file that was applied has a record that was not: line ' |
 FROM ach_infile AS file JOIN ach_inrecord AS record ON record.file_id = file.id
 WHERE {_RECENT} AND file.status = 'applied' AND record.status = 'new'
 """  # noqa: S608  # our own text
+# Terms end at the moment at which the next ones are put in force.
+_VERSIONS = """
+SELECT '', version.id, 'terms of ' || version.rail_id || ' do not follow those before them'
+FROM ach_railversion AS version CROSS JOIN LATERAL (
+    SELECT superseded_at FROM ach_railversion AS before
+    WHERE before.rail_id = version.rail_id AND before.number < version.number
+        AND before.status IN ('current', 'superseded')
+    ORDER BY before.number DESC LIMIT 1
+) AS before
+WHERE version.status IN ('current', 'superseded')
+    AND before.superseded_at IS DISTINCT FROM version.decided_at
+"""
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """Check that each return counted once, and that no file was forgotten."""
+    """Check that each return counted once, that no file was forgotten, and that the terms in force
+    follow those before them."""
     yield from audits.found("ach_return", _RETURNS, scope.values)
     yield from audits.found("ach_return", _WITHOUT_REASON, scope.values)
     yield from audits.found("ach_file_forgotten", _NEVER_READ, scope.values)
+    yield from audits.found("ach_version", _VERSIONS, scope.values)

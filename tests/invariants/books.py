@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from datetime import timedelta
 from typing import Any, Literal
 from unittest import mock
 
@@ -18,11 +16,6 @@ from common.clock import utc_now
 from funding.models import Confirmation
 from funding.services import auto_funding
 from funding.services.approval_policy import POLICY
-from networks import calendar
-from networks.ach import acknowledging, building, freezing
-from networks.ach.acknowledgments import Verdict
-from networks.ach.models import OutFile
-from networks.ach.sending import send_next
 from payments.services import approval_settings
 from tenants import actors
 from tenants.actors import SYSTEM
@@ -39,9 +32,7 @@ from tests.builders import (
 )
 from tests.funding import agreeing
 from tests.funding import builders as funding
-from tests.networks.ach import life
-from tests.networks.ach.builders import RAIL, make_originator, make_rail, take_some
-from tests.networks.ach.folder import Folder
+from tests.invariants import bank_books
 from tests.payments import asking
 from tests.payments import builders as payments
 
@@ -71,7 +62,7 @@ def keep() -> Names:
     names |= _approvals(tenant)
     names |= _unsent(tenant, names)
     names |= _stops(rival)
-    names |= _bank_files()
+    names |= bank_books.keep(tenant)
     return names | _read_back(names)
 
 
@@ -216,28 +207,6 @@ def _stops(rival: Any) -> Names:
     )
     accounts.suspend(tenant_id=suspended.pk, actor=SYSTEM, now=utc_now())
     return {"t3": suspended.pk, "switch_in": in_, "switch_out": out}
-
-
-def _bank_files() -> Names:
-    """Three files of the next banking day: one that the bank took, one that it refused, and one
-    that waits for its release."""
-    make_rail()
-    make_originator()
-    day = calendar.next_banking_day(utc_now().astimezone(calendar.EASTERN).date())
-    noon = datetime.combine(day, time(12), tzinfo=calendar.EASTERN)
-    freeze = noon + timedelta(hours=1, minutes=45)
-    files = {}
-    with TemporaryDirectory() as place:
-        for name, verdict in (("of", Verdict.ACCEPTED), ("rf", Verdict.REJECTED), ("bf", None)):
-            take_some(2, now=noon)
-            (files[name],) = freezing.freeze_due(RAIL, now=freeze)
-            assert building.build(files[name], now=freeze)
-            if verdict:
-                life.release(OutFile.objects.get(pk=files[name]), freeze)
-                assert send_next(RAIL, Folder(Path(place)), now=freeze) == files[name]
-                answer: Any = {"rejected_batches": {}, "rejected_entries": {}, "now": freeze}
-                assert acknowledging.acknowledged(files[name], verdict=verdict, **answer)
-    return files
 
 
 def _read_back(names: Names) -> Names:

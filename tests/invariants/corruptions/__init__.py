@@ -12,6 +12,7 @@ key that is not in the database finds it, within a day.
 from __future__ import annotations
 
 from tests.invariants.corruptions.ach import ACH
+from tests.invariants.corruptions.banks import BANKS
 from tests.invariants.corruptions.funding import FUNDING
 from tests.invariants.corruptions.ledger import LEDGER
 from tests.invariants.corruptions.networks import NETWORKS
@@ -20,4 +21,4 @@ from tests.invariants.corruptions.people import PEOPLE
 from tests.invariants.corruptions.seals import SEALS
 from tests.invariants.corruptions.webhooks import WEBHOOKS
 
-TABLE = [*LEDGER, *FUNDING, *PAYMENTS, *WEBHOOKS, *NETWORKS, *ACH, *PEOPLE, *SEALS]
+TABLE = [*LEDGER, *FUNDING, *PAYMENTS, *WEBHOOKS, *NETWORKS, *ACH, *BANKS, *PEOPLE, *SEALS]
