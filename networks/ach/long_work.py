@@ -7,6 +7,7 @@ taken; one that sleeps past its lease ends at its next step.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from common import leases
@@ -25,6 +26,12 @@ class LeaseLost(Exception):
     """Somebody else has the row now, or a person decided about it."""
 
 
+def clock_from(now: datetime) -> Callable[[], datetime]:
+    """What tells the time from `now` on, in full seconds, whatever becomes of the time of day."""
+    began = time.monotonic()
+    return lambda: now + timedelta(seconds=int(time.monotonic() - began))
+
+
 def lease_of(step: timedelta) -> timedelta:
     """The lease where one step over the line may take this long."""
     return max(LEASE, step + _STEP_TO_SPARE)
@@ -35,7 +42,7 @@ class LongWork:
 
     def __init__(self, row: Leased, *, now: datetime, lease: timedelta) -> None:
         self._row = row
-        self._began_at = now
+        self._clock = clock_from(now)
         self._lease = lease
         self._began = self._renewed = time.monotonic()
         self._may_end = True
@@ -43,7 +50,7 @@ class LongWork:
     @property
     def now(self) -> datetime:
         """When it is, counted from when the work began: in full seconds."""
-        return self._began_at + timedelta(seconds=int(time.monotonic() - self._began))
+        return self._clock()
 
     def go_on(self) -> None:
         """Take the lease for as long as steps may take here. Raises LeaseLost."""

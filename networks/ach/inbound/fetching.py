@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 import structlog
 
+from networks.ach import long_work
 from networks.ach.inbound import storing
 from networks.ach.inbound.storing import NotStorable
 from networks.ach.models.inbound import InFolder
@@ -72,12 +73,12 @@ def fetch(
     A file that cannot be had (the transport raises an SftpError), or that is not taken, holds up no
     other one; it stays where it is.
     """
-    new, failed = 0, list[Failure]()
+    new, failed, clock = 0, list[Failure](), long_work.clock_from(now)
     for folder, where in _FOLDERS.items():
         remote = where(folders)
         for name in _names(bank, remote, failed):
             try:
-                new += _take(bank, remote, name, rail_id=rail_id, folder=folder, now=now)
+                new += _take(bank, remote, name, rail_id=rail_id, folder=folder, now=clock())
             except NotStorable as refusal:
                 log.error("ach_file_not_taken", rail=rail_id, folder=folder, code=refusal.code)
                 failed.append(refusal)

@@ -17,6 +17,7 @@ from django.db import IntegrityError, transaction
 
 from common import crypto, ids
 from common.database.constraints import violated
+from networks.ach import long_work
 from networks.ach.models import InFile, InFileChunk
 from networks.ach.models.inbound import InFolder
 from networks.ach.sftp import names
@@ -59,14 +60,17 @@ def store(
 ) -> Stored:
     """Keep a file that a bank put there, or that a person uploads.
 
-    `content` is consumed outside any transaction. Raises NotStorable, and whatever `content` does.
+    `content` is consumed outside any transaction, from `now` on for as long as it takes: the file
+    is dated when it is here (decision 0151). Raises NotStorable, and whatever `content` does.
     """
     check_name(name)
+    clock = long_work.clock_from(now)
     file_id = ids.new("ifl")
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as sealed:
         size, sha256, count = _seal(content, file_id, sealed)
         if not size:
             raise NotStorable("file_empty", "The file is empty.")
+        here = clock()
         file = InFile(
             id=file_id,
             rail_id=rail_id,
@@ -75,8 +79,8 @@ def store(
             size=size,
             sha256=sha256,
             chunk_count=count,
-            received_at=now,
-            next_attempt_at=now if folder in _READ else None,
+            received_at=here,
+            next_attempt_at=here if folder in _READ else None,
         )
         sealed.seek(0)
         return _insert(file, sealed)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import time
+from datetime import timedelta
 
 import pytest
 
@@ -29,6 +31,19 @@ class TestAFile:
         tokens = InFileChunk.objects.values_list("content_token", flat=True)
         assert len(tokens) == file.chunk_count == 5
         assert not any(data[:64].decode("latin-1") in token for token in tokens)
+
+    def test_is_dated_when_all_of_it_is_here(self, rail):
+        """Or a seal would already cover the time that it says."""
+
+        def slowly():
+            yield b"half"
+            time.sleep(1.1)
+            yield b"of it"
+
+        file = store(
+            rail_id=RAIL, folder=InFolder.INBOUND, name="b.ach", content=slowly(), now=NOW
+        ).file
+        assert file.received_at >= NOW + timedelta(seconds=1)
 
     def test_is_read_in_small_pieces(self, rail):
         data = b"0123456789" * 100_000
