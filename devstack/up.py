@@ -18,6 +18,7 @@ PLACES = {
     "Mail inbox": "/dev/inbox/",
     "Admin": "/admin/",
 }
+FILES = "/admin/desk/files/"
 
 
 def up(
@@ -58,7 +59,7 @@ def _show(name: str, line: str) -> None:
 def banner(copy: copies.Copy, profile: str) -> str:
     """Where everything is, how to get in, how to stop."""
     places = {label: copy.address + path for label, path in PLACES.items()}
-    lines = [*_rows(places), "", *_rows(_logins(copy.demo)), *_live(copy.demo), ""]
+    lines = [*_rows(places), "", *_rows(_logins(copy.demo)), *_live(copy), ""]
     title = f" Ballast is running (profile {profile}) "
     return "\n".join(
         ["", title.center(BANNER_WIDTH, "─"), *lines, "  Ctrl-C stops it.", "─" * BANNER_WIDTH, ""]
@@ -75,14 +76,15 @@ def _logins(demo: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _live(demo: Mapping[str, str]) -> list[str]:
+def _live(copy: copies.Copy) -> list[str]:
     """Who moves money through the stand-in bank; their password is the one above."""
+    demo = copy.demo
     if "liveEmail" not in demo:
         return []
     rows = {
         "Live tenant": f"{demo['liveEmail']}  (the stand-in bank, same password)",
         "Releasers": f"{demo['operatorEmail']}, {demo['releaserEmail']}",
-        "Files to it": "/admin/desk/files/",
+        "Files": f"{copy.address}{FILES}",
     }
     return ["", *_rows(rows)]
 

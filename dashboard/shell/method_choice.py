@@ -53,7 +53,8 @@ class MethodTexts:
     def choices(
         self, *, mode: str, most: Callable[[TransferMethod], int], now: datetime
     ) -> list[tuple[str, MethodChoice]]:
-        """For the form of a tenant of `mode`. `most`: how much each takes, cents."""
+        """For the form of a tenant of `mode`: what its networks serve or, while none is connected,
+        what every tenant is shown. `most`: how much each takes, cents."""
         return [
             (
                 method.name,
@@ -65,7 +66,7 @@ class MethodTexts:
                     soon=self.soon(method.name),
                 ),
             )
-            for method in self._methods.shown_to(mode)
+            for method in self._methods.of_mode(mode) or self._methods.shown_to(mode)
         ]
 
     def _of(self, name: str) -> MethodText:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from common.days import start_of
 from desk.entries.page import meaning
 from desk.rails import stuck
+from networks.ach import bank_clock
 from networks.ach.inbound import deadlines, lines
 from networks.ach.models import AchReversal, InFile, InRecord, Originator, OutFile
 from networks.ach.models.inbound import InFolder, RecordKind
@@ -102,8 +103,8 @@ def counted(*, now: datetime) -> tuple[int, int]:
 
 
 def until(day: date | None) -> datetime | None:
-    """The end of a day in New York."""
-    return start_of(day + timedelta(days=1)) if day else None
+    """The end of a day of the banks, in New York."""
+    return bank_clock.here(start_of(day + timedelta(days=1))) if day else None
 
 
 def record_title(record: InRecord) -> str:

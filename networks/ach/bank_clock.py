@@ -50,6 +50,18 @@ def at_bank(now: datetime) -> datetime:
     return now + pace.ahead if pace else now
 
 
+def shown(now: datetime) -> datetime | None:
+    """What the bank's clock shows where that is not ours; else None."""
+    pace = hurry()
+    return now + pace.ahead if pace else None
+
+
+def here(instant: datetime) -> datetime:
+    """What our clock says when the bank's, which then is as far ahead as now, says `instant`."""
+    pace = hurry()
+    return instant - pace.ahead if pace else instant
+
+
 def due_here(instant: datetime, now: datetime, *, until_heard: bool = False) -> datetime:
     """When, by our clock, the bank's will say `instant`; not before `now` if the bank hurries.
     `until_heard`: and what it said until then has reached us."""

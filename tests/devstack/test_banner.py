@@ -48,6 +48,8 @@ class TestBanner:
 
         assert "Live tenant    live@demo.example  (" in banner
         assert "Releasers      one@demo.example, two@demo.example\n" in banner
+        assert f"http://localhost:8001{up.FILES}\n" in banner
+        assert resolve(up.FILES)
         assert "Live tenant" not in up.banner(COPY, "blue")
         assert max(map(len, banner.splitlines())) <= 80
 

@@ -8,10 +8,14 @@ from django.db import connections
 from django.test import Client
 
 from common.clock import utc_now
+from dashboard.funding.methods import method_choices
 from dashboard.funding.topup_form import new_token
 from funding.models import FundingLimit, FundingTransaction
+from funding.services import limits
 from funding.states import FundingStatus
-from tenants.models import Role, TenantStatus
+from networks import registry
+from networks.ach.network import AchNetwork
+from tenants.models import Mode, Role, TenantStatus
 from tests.builders import (
     make_auto_funding,
     make_funding,
@@ -20,6 +24,7 @@ from tests.builders import (
     make_tenant,
 )
 from tests.funding.builders import top_up
+from tests.networks.ach.builders import RAIL, make_rail
 
 PATH = "/dashboard/topup/"
 
@@ -55,6 +60,21 @@ class TestForm:
         assert "We collect it from the account." in content
         assert "approve at your bank" in content
         assert "··6789" in content
+
+    def test_offers_a_live_tenant_what_its_bank_does(self, db):
+        def offered():
+            found = method_choices(limits.of(live.pk), mode=live.mode, now=utc_now())
+            return [str(name) for name, _ in found]
+
+        live = make_tenant(name="Globex", mode=Mode.LIVE)
+        make_rail()
+        assert offered() == ["ach_debit", "rtp"]
+
+        disconnect = registry.connect(AchNetwork(RAIL), modes=["live"])
+        try:
+            assert offered() == ["ach_debit"]
+        finally:
+            disconnect()
 
     def test_without_a_bank_account_says_where_to_begin(self, dana_browser):
         assert b"No bank account to add money from" in dana_browser.get(PATH).content

@@ -118,3 +118,15 @@ class TestFiles:
             ("final", date(2026, 12, 31)),
         ]
         assert AchEvent.objects.latest("due_at").due_at < later + timedelta(minutes=1)
+
+
+class TestShown:
+    def test_is_nothing_where_banks_have_our_time(self):
+        assert bank_clock.shown(NOON) is None
+        assert bank_clock.here(NOON) == NOON
+
+    def test_is_the_banks_time_and_its_instants_are_earlier_here(self, ahead):
+        ahead(timedelta(days=7))
+
+        assert bank_clock.shown(NOON) == NOON + timedelta(days=7)
+        assert bank_clock.here(NOON + timedelta(days=7)) == NOON
