@@ -30,11 +30,12 @@ from funding.services import debit_authorizations, topup_terms, topups
 from funding.services.lifecycle import TopUp
 from funding.states import IN_FLIGHT, FundingStatus
 from networks import calendar
-from networks.base import Method
+from networks.base import EventKind, Method
 from networks.schemes import RETRIED, RETRIES_MAX, RETRY_WITHIN
 from tenants.actors import SYSTEM, Actor
 from tenants.models import Tenant, TenantStatus
 from tenants.services import audit
+from transfers.inbox import telling
 
 log = structlog.get_logger(__name__)
 
@@ -221,7 +222,7 @@ def _obstacle(
     if not is_retriable(original):
         codes = " or ".join(sorted(RETRIED))
         return f"Only a debit that the bank returned with {codes} is tried again."
-    return _of_retries(retries) or _of_time(original, mode, now)
+    return _of_retries(retries) or _of_banks(original, retries) or _of_time(original, mode, now)
 
 
 def _of_retries(retries: Sequence[FundingTransaction]) -> str:
@@ -234,6 +235,16 @@ def _of_retries(retries: Sequence[FundingTransaction]) -> str:
         return f"A retry came back with {other[0]}, so it is not tried again."
     if len(came_back) >= RETRIES_MAX:
         return f"It was tried again {RETRIES_MAX} times, and no more is allowed."
+    return ""
+
+
+def _of_banks(original: FundingTransaction, retries: Sequence[FundingTransaction]) -> str:
+    """A dishonored return brings the money back, unless the other bank contests that."""
+    disputes = {EventKind.RETURN_DISHONORED, EventKind.RETURN_CONTESTED}
+    for row in (original, *(each for each in retries if each.returned)):
+        said = [event.kind for event in telling.besides(row.pk) if event.kind in disputes]
+        if said and said[-1] == EventKind.RETURN_DISHONORED:
+            return "Our bank does not accept the return, so the money may come without a retry."
     return ""
 
 

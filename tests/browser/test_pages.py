@@ -9,13 +9,18 @@ from balance import services as ledger
 from common.clock import utc_now
 from funding.services import sources
 from funding.states import FundingStatus
+from funding.transfer import FUNDING
 from payments.services import approval_settings, orders, recipients
 from tenants.actors import SYSTEM, staff
 from tests.balance.builders import fund, movement
 from tests.browser.conftest import DESK, PHONE
 from tests.builders import NOW, make_auto_funding, make_endpoint, make_funding, make_source
 from tests.funding.agreeing import agree
+from tests.funding.builders import top_up
+from tests.networks.scripted import ScriptedNetwork, message
 from tests.payments.builders import account, pay, run_due
+from transfers import submission
+from transfers.inbox import arrivals, messages
 
 pytestmark = [
     pytest.mark.browser,
@@ -55,6 +60,7 @@ SIGNED_IN = (
     "/dashboard/team",
     "/dashboard/team/invite",
     "/dashboard/settings",
+    "/dashboard/settings/returned-top-ups",
     "/dashboard/notifications",
     "/dashboard/audit-log",
     "/accounts/profile/",
@@ -95,6 +101,28 @@ def make_payments(tenant):
     )
 
 
+def make_returned(tenant):
+    """A top-up that came back, later than was said, after its account was corrected."""
+    source = make_source(tenant, account_number="30001")  # its bank says nothing by itself
+    row = top_up(tenant, source=source, now=utc_now())
+    submission.submit_due(FUNDING, now=utc_now())
+    trace = "091000010000007"
+    said = (
+        message(row, "accepted", id="w1", trace_number=trace),
+        message(row, "rescheduled", id="w2", settlement_date=utc_now().date()),
+        message(row, "settled", id="w3", settlement_date=utc_now().date()),
+        message(row, "returned", id="w4", code="R01"),
+        message(row, "return_dishonored", id="w5", code="R68"),
+        message(row, "return_contested", id="w6", code="R73"),
+    )
+    for each in said:
+        arrivals.collect(network=ScriptedNetwork(each), id_prefix="ftx_", now=utc_now())
+        messages.apply_new(FUNDING, now=utc_now())
+    row.refresh_from_db()
+    assert row.returned
+    return row
+
+
 def looked_at(visitor, paths):
     """What is wrong with each page, by path; nothing wrong leaves no entry."""
     wrong = {}
@@ -118,8 +146,11 @@ class TestNothingIsWrong:
     def test_with_pages_of_a_busy_tenant(self, visit, dana, acme, busy_acme, scheme, viewport):
         revoked = make_source(acme, account_number="10007")
         sources.note_return(source=revoked, return_code="R07", now=NOW)
+        returned = make_returned(acme)
         paths = (
             *SIGNED_IN,
+            f"/dashboard/funding/{returned.pk}",
+            f"/dashboard/funding/{returned.pk}/retry",
             f"/dashboard/statements/{NOW:%Y-%m}",
             f"/dashboard/bank-accounts/{revoked.pk}/authorize",
             f"/dashboard/bank-accounts/authorizations/{agree(revoked).pk}",

@@ -20,7 +20,7 @@ from funding.services import debit_authorizations, retries, sources, topups
 from funding.services.lifecycle import TopUp
 from funding.states import FundingStatus
 from funding.transfer import FUNDING
-from networks.base import Purpose
+from networks.base import EventKind, Purpose
 from tenants.actors import user
 from tenants.models import AuditEvent, Mode
 from tests.balance.builders import balance_of
@@ -28,6 +28,8 @@ from tests.builders import NOW, make_auto_funding, make_funding, make_source, ma
 from tests.funding.agreeing import agree, make_individual
 from tests.funding.builders import run_due, top_up
 from tests.funding.live_network import LiveNetwork, connected
+from tests.networks.scripted import ScriptedNetwork, message
+from transfers.inbox import arrivals, messages
 
 pytestmark = pytest.mark.django_db
 
@@ -48,6 +50,12 @@ def retry(row, *, actor=DANA, now=NOW, mode=Mode.SANDBOX):
     return retries.start(
         tenant_id=row.tenant_id, mode=mode, funding_id=row.pk, actor=actor, now=now
     )
+
+
+def hear(row, kind, code):
+    said = message(row, kind, id=f"nev-{kind}", code=code)
+    arrivals.collect(network=ScriptedNetwork(said), id_prefix="ftx_", now=NOW)
+    messages.apply_new(FUNDING, now=NOW)
 
 
 class TestARetry:
@@ -153,6 +161,16 @@ class TestIsRefused:
 
         with pytest.raises(RetryNotPossible, match="R02"):
             retry(first)
+
+    def test_while_our_bank_does_not_accept_the_return(self, acme):
+        """Its money comes back then; once the other bank contests that, it is gone for good."""
+        first = came_back(acme)
+        hear(first, EventKind.RETURN_DISHONORED, "R68")
+        with pytest.raises(RetryNotPossible, match="does not accept the return"):
+            retry(first)
+
+        hear(first, EventKind.RETURN_CONTESTED, "R73")
+        assert retry(first).retry_of_id == first.pk
 
     def test_after_180_days(self, acme):
         first = came_back(acme)
