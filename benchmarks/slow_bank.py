@@ -17,6 +17,7 @@ from networks.base import (
     BankRecord,
     Capabilities,
     Correction,
+    CorrectionOutcome,
     Instruction,
     Method,
     NetworkEvent,
@@ -62,6 +63,11 @@ class SlowBank:
 
     def correction(self, event_id: str) -> Correction | None:
         return None
+
+    def corrected(
+        self, event_id: str, *, outcome: CorrectionOutcome, note: str, now: datetime
+    ) -> None:
+        """It keeps no list of what it corrected."""
 
 
 registry.connect(SlowBank(), modes=())

@@ -181,6 +181,15 @@ class Correction:
     name: str = field(default="", repr=False)
 
 
+class CorrectionOutcome(StrEnum):
+    """What became of a correction where the account is kept."""
+
+    APPLIED = "applied"  # the account is used as its bank says, from now on
+    UNCHANGED = "unchanged"  # nothing had to be changed, or nobody uses the account any more
+    REVIEW = "review"  # a person has to decide
+    RESOLVED = "resolved"  # a person has decided, without changing the account
+
+
 @dataclass(frozen=True, kw_only=True)
 class BankRecord:
     """What the network's own books say about an instruction, for the audit. `amount` is cents."""
@@ -361,5 +370,15 @@ class PaymentNetwork(Protocol):
         """The account data of a CORRECTED event of this network, told or not, acknowledged or not.
 
         None: it has none, or they cannot be read. Raises NetworkUnavailable.
+        """
+        ...
+
+    def corrected(
+        self, event_id: str, *, outcome: CorrectionOutcome, note: str, now: datetime
+    ) -> None:
+        """Hear what became of a CORRECTED event of this network, in words without account data.
+
+        It may be said again, and otherwise later; unknown ids do no harm. Raises
+        NetworkUnavailable: it is said again.
         """
         ...

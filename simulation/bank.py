@@ -22,6 +22,7 @@ from networks.base import (
     Answer,
     BankRecord,
     Correction,
+    CorrectionOutcome,
     EventKind,
     Instruction,
     Method,
@@ -235,6 +236,11 @@ class Bank:
         if self._happens("answer lost", _LOST_ANSWER):
             raise NetworkUnavailable("the answer is lost (simulated)")
         return correction(event_id)
+
+    def corrected(
+        self, event_id: str, *, outcome: CorrectionOutcome, note: str, now: datetime
+    ) -> None:
+        """It keeps no list of what it corrected."""
 
     def arrive(self) -> None:
         """Take in requests that the product gave up waiting for."""

@@ -14,9 +14,10 @@ from desk.entries.page import meaning
 from desk.rails import stuck
 from networks.ach import bank_clock
 from networks.ach.inbound import deadlines, lines
-from networks.ach.models import AchReversal, InFile, InRecord, Originator, OutFile
+from networks.ach.models import AchReversal, Correction, InFile, InRecord, Originator, OutFile
 from networks.ach.models.inbound import InFolder, RecordKind
 from networks.ach.states import FileStatus, InFileStatus, RecordStatus, ReversalStatus
+from networks.base import CorrectionOutcome
 
 SHOWN = 50
 PAGES_MAX = 10
@@ -66,13 +67,14 @@ class ExceptionList:
 
 
 def exceptions(*, page: int, now: datetime) -> ExceptionList:
-    """One page of the list. Nine queries, none of which reads more than the pages up to this."""
+    """One page of the list. Ten queries, none of which reads more than the pages up to this."""
     most = SHOWN * page + 1
     found = [
         *_records(now, most),
         *_files(now, most),
         *_unanswered(now, most),
         *_reversals(now, most),
+        *_undecided(now, most),
         *_stopped(now),
         *_stuck(now, most),
         *_lines(now),
@@ -98,6 +100,7 @@ def counted(*, now: datetime) -> tuple[int, int]:
     silent = _overdue(now)[:COUNTED_MAX].count()
     proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED)[:COUNTED_MAX].count()
     kept = _stuck_files()[:COUNTED_MAX].count() + lines.in_trouble()[:SHOWN].count()
+    open_records += _left_to_a_person().values_list("due_on", flat=True)[:COUNTED_MAX]
     late = sum(1 for due in open_records if due is not None and due < today)
     return len(open_records) + files + silent + proposed + kept, late + silent
 
@@ -184,6 +187,26 @@ def _reversals(now: datetime, most: int) -> Iterator[ExceptionLine]:
             reverse("desk:reversal", args=[row.pk]),
             "Another person than who proposed it approves or rejects",
             row.discovered_at + deadlines.REVERSAL_AFTER_DISCOVERY,
+            now,
+        )
+
+
+def _left_to_a_person() -> QuerySet[Correction]:
+    """Corrections that were told and that could not be made in the account."""
+    found = Correction.objects.filter(outcome=CorrectionOutcome.REVIEW)
+    return found.order_by("due_on", "pk")
+
+
+def _undecided(now: datetime, most: int) -> Iterator[ExceptionLine]:
+    for row in _left_to_a_person().select_related("record")[:most]:
+        yield _line(
+            f"Account not corrected: {record_title(row.record)}",
+            row.outcome_note,
+            None,
+            row.record.rail_id,
+            reverse("desk:exception_record", args=[row.record_id]),
+            "Settle the network message about it",
+            until(row.due_on),
             now,
         )
 

@@ -18,7 +18,17 @@ from desk.exceptions import acts, lines
 from desk.exceptions.acts import Action
 from desk.forms import ReasonForm
 from networks.ach.inbound import changes
-from networks.ach.models import AchEntry, AchReply, Correction, InFile, InRecord, Originator
+from networks.ach.models import (
+    AchEntry,
+    AchEvent,
+    AchReply,
+    Correction,
+    InFile,
+    InRecord,
+    Originator,
+)
+from networks.base import CorrectionOutcome
+from transfers.inbox.models import InboundEvent
 
 SEE = "ach.view_inrecord"
 DECIDE = "ach.change_inrecord"
@@ -58,6 +68,7 @@ def record(request: HttpRequest, record_id: int) -> HttpResponse:
         candidates=_candidates(row),
         correction=correction,
         change=_change(correction),
+        message_id=_message_id(correction),
         replies=_replies(row),
         decided_by=doers.names_of([row.decided_by]).get(row.decided_by, ""),
         actions=_possible(acts.RECORD_ACTIONS, row),
@@ -226,3 +237,14 @@ def _last4(number: str) -> str:
 
 def _doer(request: HttpRequest) -> Doer:
     return person(actor_of(request))
+
+
+def _message_id(correction: Correction | None) -> int | None:
+    """The message by which a correction was told, where a person has to settle it."""
+    if correction is None or correction.outcome != CorrectionOutcome.REVIEW:
+        return None
+    told = AchEvent.objects.filter(entry=correction.entry_id, correction=correction)
+    event = told.order_by("-pk").first()
+    rows = InboundEvent.objects.filter(network=correction.entry.rail_id)
+    found = rows.filter(event_id=event.event_id).first() if event else None
+    return found.pk if found else None

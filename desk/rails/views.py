@@ -14,7 +14,7 @@ from common.errors import NotFound, StaffRefusal
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import Doer, person
 from desk.forms import ReasonForm
-from desk.rails import acts, lines
+from desk.rails import acts, lines, routes
 from desk.rails.forms import OriginatorForm, StopForm, TermsForm
 from networks.ach.models import AchRail, Originator, RailSwitch, RailVersion
 from networks.ach.models.rails import RailPart
@@ -35,8 +35,14 @@ Row = TypeVar("Row", RailSwitch, Originator)
 @require_safe
 @desk_page(SEE)
 def rails(request: HttpRequest) -> HttpResponse:
-    """All rails."""
-    return desk_render(request, "desk/rails/list.html", title="Rails", rails=lines.rail_lines())
+    """All rails, and which of them carries what for whom."""
+    return desk_render(
+        request,
+        "desk/rails/list.html",
+        title="Rails",
+        rails=lines.rail_lines(),
+        routes=routes.route_lines(),
+    )
 
 
 @require_safe

@@ -21,9 +21,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from common import crypto
 from common.engine.lookups import one_of
 from networks import return_codes, schemes
-from networks.ach import rails, taking, telling
+from networks.ach import models, rails, taking, telling
 from networks.ach.inbound import changes
 from networks.ach.models import AchEntry, AchEvent
+from networks.ach.models.corrections import OUTCOME_NOTE_MAX
 from networks.ach.models.events import EVENT_PREFIX
 from networks.ach.models.reversals import REVERSAL_PREFIX
 from networks.ach.prenotes import PRENOTE_PREFIX
@@ -38,6 +39,7 @@ from networks.base import (
     BankRecord,
     Capabilities,
     Correction,
+    CorrectionOutcome,
     Cutoff,
     EventKind,
     Instruction,
@@ -133,6 +135,13 @@ class AchNetwork:
             return changes.details(event.correction)
         except crypto.Undecryptable:
             return None
+
+    def corrected(
+        self, event_id: str, *, outcome: CorrectionOutcome, note: str, now: datetime
+    ) -> None:
+        told = AchEvent.objects.filter(one_of("pk", _numbers([event_id])), rail_id=self.name)
+        rows = models.Correction.objects.filter(pk__in=told.values("correction"))
+        rows.update(outcome=outcome, outcome_note=note[:OUTCOME_NOTE_MAX], outcome_at=now)
 
     def _live(self, instruction_ids: Sequence[str]) -> QuerySet[AchEntry]:
         return AchEntry.objects.filter(

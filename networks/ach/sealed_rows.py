@@ -150,6 +150,7 @@ CAME_BACK = (
         layouts=("id record_id entry_id code due_on created_at",),
         left_out=(
             "old_token corrected_token status refusal_code decided_by decided_at decided_why"
+            " outcome outcome_at outcome_note"
         ),
     ),
     DatedRows(

@@ -15,6 +15,7 @@ from networks.base import (
     Answer,
     BankRecord,
     Correction,
+    CorrectionOutcome,
     EventKind,
     Instruction,
     InstructionRefused,
@@ -90,6 +91,11 @@ class SandboxBank:
         """The event's code says it all: it stands for the account number that asked for it."""
         told = self._told().filter(pk=event_id, kind=EventKind.CORRECTED).first()
         return scripts.correction(told.code) if told else None
+
+    def corrected(
+        self, event_id: str, *, outcome: CorrectionOutcome, note: str, now: datetime
+    ) -> None:
+        """It keeps no list of what it corrected."""
 
     def _held(self) -> QuerySet[SandboxInstruction]:
         """The instructions that this bank has taken over."""

@@ -10,8 +10,18 @@ import time_machine
 
 from desk.exceptions import codes, lines
 from desk.home.attention import of_ach
-from networks.ach.models import AchReply, Correction, InFile, InRecord, Originator, OutFile
+from networks.ach.models import (
+    AchEvent,
+    AchReply,
+    Correction,
+    InFile,
+    InRecord,
+    Originator,
+    OutFile,
+)
 from networks.ach.nacha import codes as rules
+from networks.ach.network import AchNetwork
+from networks.base import CorrectionOutcome
 from tenants.models import AuditEvent
 from tests.networks.ach.inbound.builders import (
     ACCOUNT,
@@ -26,6 +36,7 @@ from tests.networks.ach.inbound.builders import (
     returned,
     take,
 )
+from transfers.inbox.models import InboundEvent
 
 LIST = "/admin/desk/exceptions/"
 REASON = "Asked the bank by telephone"
@@ -180,7 +191,7 @@ class TestList:
         assert f'href="{LIST}"' in shown(desk, "/admin/")
 
     def test_needs_nobody_if_nothing_waits(self, db, django_assert_num_queries):
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(9):
             assert list(of_ach(now=NOW)) == []
 
 
@@ -380,3 +391,64 @@ class TestPermissions:
 
         for path in (LIST, address(short), f"{LIST}files/{short.file_id}/"):
             assert browser.get(path).status_code == 403
+
+
+class TestWhatBecameOfAChange:
+    """It was told to whoever keeps the account, who says what came of it."""
+
+    @pytest.fixture
+    def told(self, db):
+        entry = make_entry(make_batch(make_rail()))
+        take(answer_file(change_batch(*changed(entry))))
+        return AchEvent.objects.get(kind="corrected")
+
+    def hear(self, told, outcome, note=""):
+        AchNetwork(told.rail_id).corrected(
+            told.event_id, outcome=CorrectionOutcome(outcome), note=note, now=NOW
+        )
+
+    def test_is_unknown_at_first(self, desk, told):
+        assert "The account has not been looked at yet." in shown(desk, address(told.record))
+
+    def test_is_told_at_its_record(self, desk, told):
+        self.hear(told, "applied")
+
+        content = shown(desk, address(told.record))
+        assert "Account corrected" in content
+        assert "Settle the message" not in content
+        assert "Nothing to decide" in shown(desk)
+
+    def test_that_a_person_is_needed_is_listed_until_it_is_settled(self, desk, told):
+        message = InboundEvent.objects.create(
+            network=told.rail_id,
+            event_id=told.event_id,
+            instruction_id=told.instruction_id,
+            kind="corrected",
+            amount=told.amount,
+            currency="USD",
+            occurred_at=NOW,
+            received_at=NOW,
+            outcome="review",
+        )
+        self.hear(told, "review", "the corrected account is the tenant's fs_1 as well")
+
+        content = shown(desk)
+        assert "Account not corrected" in content
+        assert "The corrected account is the tenant's fs_1 as well" in content
+        assert lines.counted(now=NOW) == (1, 0)
+        page = shown(desk, address(told.record))
+        assert f"/admin/network_inbox/inboundevent/{message.pk}/change/" in page
+
+        self.hear(told, "resolved", "the holder says that the number is wrong")
+        assert "Nothing to decide" in shown(desk)
+        assert "Settled by a person" in shown(desk, address(told.record))
+
+    def test_of_nothing_that_we_told_changes_nothing(self, told):
+        for event_id in ("ace_999999", "sbe_1", ""):
+            AchNetwork(told.rail_id).corrected(
+                event_id, outcome=CorrectionOutcome.APPLIED, note="", now=NOW
+            )
+        AchNetwork("another").corrected(
+            told.event_id, outcome=CorrectionOutcome.APPLIED, note="", now=NOW
+        )
+        assert Correction.objects.get().outcome == ""

@@ -17,12 +17,14 @@ from networks.ach.changing import ChangeRefused
 from networks.ach.models import Originator, RailLine, RailSwitch, RailVersion
 from networks.ach.terms import RailTerms
 from networks.rails.models import Route
+from tenants.actors import staff
 from tenants.models import AuditEvent, User
 from tests.builders import NOW, browser_of
 from tests.desk.ach import RAIL, make_rail, terms
 from tests.networks.ach.inbound.builders import NOW as BANK_NOW
 from tests.networks.ach.inbound.builders import make_batch, make_entry
 from tests.networks.ach.inbound.builders import make_rail as make_bank
+from transfers import route_changes
 
 PAGE = f"/admin/desk/rails/{RAIL}/"
 REASON = "The bank moved its cut-off"
@@ -421,3 +423,33 @@ class TestPermissions:
 
     def test_strangers_sign_in_first(self, client, rail):
         assert client.get(PAGE).status_code == 302
+
+
+class TestRoutes:
+    def test_say_which_rail_carries_what_and_who_said_so(self, desk, db):
+        Route.objects.filter(method="ach_credit").update(development=True)
+        call_command(
+            "set_route",
+            *("--mode", "sandbox", "--method", "ach_debit", "--close"),
+            *("--reason", "the bank is away", "--json"),
+            stdout=StringIO(),
+        )
+
+        content = shown(desk, "/admin/desk/rails/").split('id="routes"')[1]
+        rows = {row.split("<")[0]: row for row in content.split('class="desk-mono">')[1:]}
+        assert "Closed" in rows["ach_debit"]
+        assert "A command: the bank is away" in rows["ach_debit"]
+        assert "Open" in rows["rtp_request"]
+        assert "stand-in" in rows["rtp_request"]
+        assert "Development" in rows["ach_credit"]
+        assert "Development" not in rows["rtp_request"]
+        assert "manage.py set_route" in content
+
+    def test_name_the_person(self, desk, db):
+        route = Route.objects.get(mode="sandbox", method="ach_debit")
+        person = User.objects.create_superuser(email="kim@ballast.example")
+        route_changes.close_route(
+            mode="sandbox", method=route.method, reason="x", actor=staff(person.pk), now=NOW
+        )
+
+        assert "kim@ballast.example: x" in shown(desk, "/admin/desk/rails/")

@@ -18,6 +18,7 @@ from networks.base import (
     BankRecord,
     Capabilities,
     Correction,
+    CorrectionOutcome,
     EventKind,
     Instruction,
     InstructionConflict,
@@ -80,6 +81,11 @@ class OneMore:
 
     def correction(self, event_id: str) -> Correction | None:
         return None
+
+    def corrected(
+        self, event_id: str, *, outcome: CorrectionOutcome, note: str, now: datetime
+    ) -> None:
+        """It keeps no list of what it corrected."""
 
     def say(self, kind: EventKind, *, about: FundingTransaction) -> None:
         """Report on a funding, whether it was handed over to us or not."""

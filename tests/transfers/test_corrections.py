@@ -22,7 +22,7 @@ from tests.payments.builders import account, fund
 from tests.transfers.directions import DIRECTIONS
 from transfers import submission
 from transfers.accounts import unsound
-from transfers.inbox import arrivals, corrections, messages
+from transfers.inbox import arrivals, corrections, messages, reviews
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
 APPLIED, REVIEW = InboundOutcome.APPLIED, InboundOutcome.REVIEW
@@ -51,6 +51,12 @@ class CorrectingBank(SandboxBank):
         self.answers = True
         self.knows = {}
         self.events = []
+        self.told = []
+
+    def corrected(self, event_id, *, outcome, note, now):
+        if not self.answers:
+            raise NetworkUnavailable("down")
+        self.told.append((event_id, str(outcome), note))
 
     def submit_many(self, instructions, *, now):
         self.handed_over += instructions
@@ -414,3 +420,41 @@ class TestWhatTheDatabaseRefuses:
         refused = pytest.raises(DatabaseError, match="pgtrigger: Cannot delete")
         with owner.as_owner(), refused, transaction.atomic():
             versions.all().delete()
+
+
+class TestTheNetworkIsTold:
+    def test_that_the_account_was_corrected_once(self, money, bank, sent):
+        bank.correct(sent, "C01", account_number="99887766")
+        judged(money)
+        messages.process(money.transfer, now=NOW)
+
+        assert bank.told == [("nev-c", "applied", "")]
+
+    def test_that_nothing_had_to_be_changed(self, money, bank, sent):
+        bank.correct(sent, "C04", name="OTHER")
+        _, note = judged(money)
+
+        assert bank.told == [("nev-c", "unchanged", note)]
+
+    def test_that_a_person_is_needed_and_then_what_came_of_it(self, money, bank, sent):
+        bank.correct(sent, "C01", account_number="")
+        outcome, note = judged(money)
+        assert outcome == "review"
+        assert bank.told == [("nev-c", "review", note)]
+
+        event = InboundEvent.objects.get(event_id="nev-c")
+        reviews.resolve(event_id=event.pk, note="the bank was wrong", actor=SYSTEM, now=NOW)
+        messages.process(money.transfer, now=NOW)
+        assert bank.told[1:] == [("nev-c", "resolved", "the bank was wrong")]
+
+    def test_later_if_it_does_not_answer(self, money, bank, sent):
+        bank.correct(sent, "C01", account_number="99887766")
+        bank.answers = False
+        assert judged(money)[0] == "applied"
+        assert bank.told == []
+
+        bank.answers = True
+        messages.process(money.transfer, now=NOW + timedelta(minutes=9))
+        assert bank.told == []
+        messages.process(money.transfer, now=NOW + timedelta(minutes=10))
+        assert [kind for _, kind, _ in bank.told] == ["applied"]

@@ -12,8 +12,9 @@ from typing import Any
 import structlog
 from django.db import transaction
 
+from common import sweeps
 from networks import registry
-from networks.base import Correction, EventKind, NetworkUnavailable
+from networks.base import Correction, CorrectionOutcome, EventKind, NetworkUnavailable
 from transfers.contract import MessageHandler
 from transfers.corrections import NeedsAPerson
 from transfers.inbox import judging
@@ -31,7 +32,43 @@ def apply_new(handler: MessageHandler[Any], *, now: datetime) -> int:
     """Apply what is due, oldest first; returns how many were applied."""
     due = judging.waiting(handler).filter(kind=EventKind.CORRECTED, next_attempt_at__lte=now)
     ids = due.order_by("next_attempt_at", "pk").values_list("pk", flat=True)[:RUN_MAX]
-    return sum(_apply_safely(handler, event_id, now) for event_id in list(ids))
+    applied = sum(_apply_safely(handler, event_id, now) for event_id in list(ids))
+    answer_due(handler, now=now)
+    return applied
+
+
+def answer_due(handler: MessageHandler[Any], *, now: datetime) -> int:
+    """Tell networks what became of their corrections; returns how many were told. Not inside a
+    transaction. Who dies after the call says it again."""
+    rows = InboundEvent.objects.filter(
+        answer_due_at__lte=now, instruction_id__startswith=handler.id_prefix
+    )
+    due = list(rows.order_by("answer_due_at", "pk")[:RUN_MAX])
+    return sweeps.each(due, lambda event: _answer(event, now), failure="correction_not_answered")
+
+
+def _answer(event: InboundEvent, now: datetime) -> bool:
+    mine = InboundEvent.objects.filter(pk=event.pk, answer_due_at=event.answer_due_at)
+    network = registry.find(event.network)
+    try:
+        if network is None:
+            raise NetworkUnavailable(f"{event.network} is not connected")
+        outcome, note = _became(event)
+        network.corrected(event.event_id, outcome=outcome, note=note, now=now)
+    except NetworkUnavailable:
+        mine.update(answer_due_at=now + ASK_AGAIN_AFTER)
+        return False
+    return bool(mine.update(answer_due_at=None))
+
+
+def _became(event: InboundEvent) -> tuple[CorrectionOutcome, str]:
+    """What became of a correction, in words that hold no account data."""
+    if event.outcome == InboundOutcome.RESOLVED:
+        return CorrectionOutcome.RESOLVED, event.resolution
+    if event.outcome == InboundOutcome.APPLIED:
+        outcome = CorrectionOutcome.UNCHANGED if event.note else CorrectionOutcome.APPLIED
+        return outcome, event.note
+    return CorrectionOutcome.REVIEW, event.note
 
 
 def _apply_safely(handler: MessageHandler[Any], event_id: int, now: datetime) -> bool:
@@ -97,8 +134,8 @@ def _taken(handler: MessageHandler[Any], event_id: int) -> InboundEvent | None:
 
 def _close(event: InboundEvent, outcome: InboundOutcome, note: str, now: datetime) -> bool:
     event.outcome, event.note, event.decided_at = outcome, note[:200], now
-    event.next_attempt_at = None
-    event.save(update_fields=("outcome", "note", "decided_at", "next_attempt_at"))
+    event.next_attempt_at, event.answer_due_at = None, now
+    event.save(update_fields=("outcome", "note", "decided_at", "next_attempt_at", "answer_due_at"))
     if outcome == InboundOutcome.REVIEW:
         log.warning("network_event_for_review", event_id=event.pk, note=note)
     return outcome == InboundOutcome.APPLIED

@@ -85,6 +85,12 @@ class InboundEvent(models.Model):
     resolution = models.CharField(max_length=NOTE_LENGTH_MAX, blank=True)
     resolved_by = models.CharField(max_length=254, blank=True)
     resolved_at = models.DateTimeField(null=True, blank=True)
+    answer_due_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="when its network is to be told what became of it, if it waits for that",
+    )
 
     QUEUED = Q(next_attempt_at__isnull=False)
 
@@ -114,6 +120,11 @@ class InboundEvent(models.Model):
                 fields=("next_attempt_at", "id"),
                 name="inbound_corrected",
                 condition=Q(kind="corrected"),
+            ),
+            models.Index(
+                fields=("answer_due_at", "id"),
+                name="inbound_to_answer",
+                condition=Q(answer_due_at__isnull=False),
             ),
             models.Index(fields=("instruction_id", "id"), name="inbound_by_instruction"),
         )

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from common.errors import StaffRefusal
+from networks.base import EventKind
 from tenants.actors import Actor
 from tenants.services import audit
 from transfers.inbox.models import NOTE_LENGTH_MAX, InboundEvent, InboundOutcome
@@ -50,8 +51,16 @@ def resolve(*, event_id: int, note: str, actor: Actor, now: datetime) -> Inbound
     note, event = _checked(note), _lock_open(event_id)
     event.outcome, event.next_attempt_at = InboundOutcome.RESOLVED, None
     event.resolution, event.resolved_by, event.resolved_at = note, actor.id, now
+    event.answer_due_at = now if event.kind == EventKind.CORRECTED else None
     event.save(
-        update_fields=("outcome", "next_attempt_at", "resolution", "resolved_by", "resolved_at")
+        update_fields=(
+            "outcome",
+            "next_attempt_at",
+            "resolution",
+            "resolved_by",
+            "resolved_at",
+            "answer_due_at",
+        )
     )
     _audit("network_event.resolved", event, actor, now, note=note)
     return event

@@ -23,7 +23,7 @@ KINDS = (
         ),
         left_out=(
             "outcome note decided_at attempts next_attempt_at refused_in resolution resolved_by"
-            " resolved_at"
+            " resolved_at answer_due_at"
         ),
     ),
     DatedRows(

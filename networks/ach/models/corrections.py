@@ -13,11 +13,24 @@ from networks.ach.models import columns
 from networks.ach.models.entries import AchEntry
 from networks.ach.models.inbound import InRecord
 from networks.ach.states import CORRECTION_STATES, CorrectionStatus
+from networks.base import CorrectionOutcome
+
+OUTCOME_NOTE_MAX = 200
+
+
+class Outcome(models.TextChoices):
+    """`networks.base.CorrectionOutcome`, in words."""
+
+    APPLIED = CorrectionOutcome.APPLIED.value, "Account corrected"
+    UNCHANGED = CorrectionOutcome.UNCHANGED.value, "Nothing to change"
+    REVIEW = CorrectionOutcome.REVIEW.value, "Waits for a person"
+    RESOLVED = CorrectionOutcome.RESOLVED.value, "Settled by a person"
 
 
 class Correction(models.Model):
-    """One change. The values are encrypted JSON objects by field. `due_on` is the banking day by
-    which it has to be applied, or refused with `refusal_code`."""
+    """One change, told to whoever keeps the account once its `status` is applied; `outcome` is
+    what they say became of it there. The values are encrypted JSON objects by field. `due_on` is
+    the banking day by which it has to be applied, or refused with `refusal_code`."""
 
     id = PrefixedIdField("cor")
     record = models.OneToOneField(InRecord, on_delete=models.PROTECT, related_name="correction")
@@ -34,6 +47,14 @@ class Correction(models.Model):
     decided_by = columns.staff()
     decided_at = columns.moment()
     decided_why = columns.reason()
+    outcome = models.CharField(
+        max_length=9,
+        blank=True,
+        db_default="",
+        choices=[(each.value, each.label) for each in Outcome],
+    )
+    outcome_note = models.CharField(max_length=OUTCOME_NOTE_MAX, blank=True, db_default="")
+    outcome_at = columns.moment()
 
     class Meta:
         constraints = (
@@ -49,6 +70,9 @@ class Correction(models.Model):
             models.Index(
                 fields=("due_on", "id"), name="correction_open", condition=Q(status="open")
             ),
+            models.Index(
+                fields=("due_on", "id"), name="correction_review", condition=Q(outcome="review")
+            ),
             BrinIndex(fields=("created_at",), name="correction_age"),
         )
         triggers = (
@@ -63,6 +87,11 @@ class Correction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.code} of {self.entry_id}"
+
+    @property
+    def outcome_tone(self) -> str:
+        """How its badge looks at the desk."""
+        return {"review": "warn", "applied": "good"}.get(self.outcome, "neutral")
 
     @property
     def encryption_context(self) -> str:

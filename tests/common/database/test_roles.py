@@ -99,8 +99,8 @@ TABLES = {
         "IU(decided_at decided_by_id decision decision_note event_id id)"
     ),
     "network_inbox_inboundevent": (
-        "IU(attempts decided_at id next_attempt_at note outcome refused_in resolution resolved_at"
-        " resolved_by)"
+        "IU(answer_due_at attempts decided_at id next_attempt_at note outcome refused_in"
+        " resolution resolved_at resolved_by)"
     ),
     "payments_payment": (
         "IU(but amount currency method network recipient_id requires_confirmation tenant_id)"
