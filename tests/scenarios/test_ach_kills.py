@@ -27,7 +27,7 @@ from tests.scenarios.ach_mortal import Mortal, Point
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.mark.timeout(3600)]
 
-SEED, SAMPLE = 20261123, 27
+SEED, SAMPLE = 20261123, 18
 STEP = 3  # parts of all steps, which are tried by themselves
 KILLS_MIN = 200
 KILLED = ["submit", "freeze", "build", "release", "send", "fetch", "read", "finish", "apply"]
