@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import partial
 
 import pytest
 
@@ -74,9 +75,16 @@ class TestARetry:
         take(answer_file(answer_batch(*returned(entry, "R01"))))
         entry.refresh_from_db()
         record = InRecord.objects.get()
-        who = {"staff": "anna", "why": "late", "now": NOW}
+        dishonor = partial(
+            deciding.dishonor,
+            record_id=record.pk,
+            code="R68",
+            staff="anna",
+            why="late",
+            now=NOW,
+        )
 
-        reply = deciding.dishonor(record_id=record.pk, code="R68", **who)
+        reply = dishonor()
         assert refusal(retry, entry) == "retry_of_dishonored"
 
         deciding.withdraw_reply(reply_id=reply.pk, now=NOW)
@@ -84,7 +92,7 @@ class TestARetry:
 
         follow(batch, entry, 9)
         with pytest.raises(NotPossible, match="tried again"):
-            deciding.dishonor(record_id=record.pk, code="R68", **who)
+            dishonor()
 
     @pytest.mark.parametrize("code", ["R02", "R08", "R10", "R29", "R97", ""])
     def test_follows_no_other_reason(self, batch, code):

@@ -70,7 +70,9 @@ def as_lines(change: Callable[[Lines], Lines]) -> Callable[[Lines, Lines], Lines
 
 
 def _file(one: Lines, other: Lines, **header) -> Lines:
-    return answer_file(answer_batch(*one, **header), answer_batch(*other, number="0000002"))
+    batches = answer_batch(*one, **header), answer_batch(*other, number="0000002")
+    lines: Lines = answer_file(*batches)
+    return lines
 
 
 def _without(*numbers: int) -> Callable[[Lines], Lines]:
@@ -293,6 +295,7 @@ def test_what_is_left(rail, name):
     assert told(good) == (CAME_BACK if other == "applied" else NOTHING_MOVED)
     if one == "review":
         assert rows[0].note.startswith("faults: ")
+        assert rows[0].due_on is not None
         assert rows[0].due_on > CAME
     assert [each for each in logged if "exc_info" in each or each["log_level"] == "error"] == []
 
