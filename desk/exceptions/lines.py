@@ -67,7 +67,7 @@ class ExceptionList:
 
 
 def exceptions(*, page: int, now: datetime) -> ExceptionList:
-    """One page of the list. Ten queries, none of which reads more than the pages up to this."""
+    """One page of the list. Eleven queries, none of which reads more than the pages up to this."""
     most = SHOWN * page + 1
     found = [
         *_records(now, most),
@@ -77,6 +77,7 @@ def exceptions(*, page: int, now: datetime) -> ExceptionList:
         *_undecided(now, most),
         *_stopped(now),
         *_stuck(now, most),
+        *_held(now, most),
         *_lines(now),
     ]
     far = now + timedelta(days=36_500)
@@ -100,6 +101,7 @@ def counted(*, now: datetime) -> tuple[int, int]:
     silent = _overdue(now)[:COUNTED_MAX].count()
     proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED)[:COUNTED_MAX].count()
     kept = _stuck_files()[:COUNTED_MAX].count() + lines.in_trouble()[:SHOWN].count()
+    kept += _held_files(now)[:COUNTED_MAX].count()
     open_records += _left_to_a_person().values_list("due_on", flat=True)[:COUNTED_MAX]
     late = sum(1 for due in open_records if due is not None and due < today)
     return len(open_records) + files + silent + proposed + kept, late + silent
@@ -240,6 +242,27 @@ def _stuck(now: datetime, most: int) -> Iterator[ExceptionLine]:
             row.rail_id,
             reverse("desk:file", args=[row.pk]),
             in_doubt if row.is_in_doubt else "Mend the cause, then try again",
+            row.cutoff_at,
+            now,
+        )
+
+
+def _held_files(now: datetime) -> QuerySet[OutFile]:
+    """Those that must not leave as they are, and those that somebody forgot."""
+    held = OutFile.objects.filter(status=FileStatus.HELD)
+    return held.filter(~Q(faults=[]) | Q(cutoff_at__lte=now)).order_by("cutoff_at", "pk")
+
+
+def _held(now: datetime, most: int) -> Iterator[ExceptionLine]:
+    for row in _held_files(now)[:most]:
+        what = "Mend what its faults name and build it again, or take it apart"
+        yield _line(
+            f"Held: {row}",
+            row.held_why,
+            row.debit_total + row.credit_total,
+            row.rail_id,
+            reverse("desk:file", args=[row.pk]),
+            what if row.faults else "Offer it again, or take it apart",
             row.cutoff_at,
             now,
         )

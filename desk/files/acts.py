@@ -54,7 +54,7 @@ def unhold(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
 @transaction.atomic
 def build_again(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
-    releasing.build_again(file.pk)
+    releasing.build_again(file.pk, by=doer.name)
     _record("built_again", file, doer, now, reason)
 
 

@@ -98,7 +98,8 @@ def build(file_id: str, *, now: datetime, by: str = BUILDER) -> bool:
         except _Faulty as error:
             _hold(file, error.faults, now)
         else:
-            FILE_STATES.advance(file, FileStatus.BUILT, built_at=now, built_by=by, **built)
+            who = file.built_by or by  # a person had it built again
+            FILE_STATES.advance(file, FileStatus.BUILT, built_at=now, built_by=who, **built)
             releasing.release_by_rule(file, now=now)
     return True
 

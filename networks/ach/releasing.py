@@ -124,13 +124,15 @@ def unhold(file_id: str) -> OutFile:
 
 
 @transaction.atomic
-def build_again(file_id: str) -> OutFile:
-    """Have a file with faults built once more, after their cause was removed. Raises
-    StaffRefusal."""
+def build_again(file_id: str, *, by: str) -> OutFile:
+    """Have a file with faults built once more, after their cause was removed, by a person, who
+    does not release it then. Raises StaffRefusal."""
     file = _locked(file_id, FileStatus.HELD)
     if not file.faults:
         raise FileInAnotherStatus("It has no faults.")
-    FILE_STATES.advance(file, FileStatus.BUILDING, faults=[], held_at=None, held_by="", held_why="")
+    FILE_STATES.advance(
+        file, FileStatus.BUILDING, built_by=by, faults=[], held_at=None, held_by="", held_why=""
+    )
     return file
 
 

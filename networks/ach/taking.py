@@ -31,6 +31,7 @@ from networks.base import (
     InstructionConflict,
     InstructionRefused,
     Method,
+    NetworkUnavailable,
     Purpose,
 )
 
@@ -175,17 +176,21 @@ def _answer(rail: str, instruction: Instruction, row: _Row) -> Accepted | Instru
 
 def _judged(
     rail: str, instructions: Sequence[Instruction], now: datetime
-) -> tuple[dict[str, dict[str, Any]], dict[str, InstructionRefused]]:
+) -> tuple[dict[str, dict[str, Any]], dict[str, InstructionRefused | NetworkUnavailable]]:
     """The columns of those that are taken, and why the others are not."""
     if not instructions:
         return {}, {}
     try:
-        judge = Judge(rails.current(rail), instructions, now)
+        version = rails.current(rail)
+        is_open = version.parsed.active
     except (rails.NoTerms, InvalidTerms):
-        closed = InstructionRefused(code="rail_closed", reason=f"{rail} has no terms")
+        is_open = False
+    if not is_open:  # not for good: people mend it, and what waits goes then
+        closed = NetworkUnavailable(f"{rail} takes nothing now")
         return {}, {each.id: closed for each in instructions}
+    judge = Judge(version, instructions, now)
     values: dict[str, dict[str, Any]] = {}
-    refused: dict[str, InstructionRefused] = {}
+    refused: dict[str, InstructionRefused | NetworkUnavailable] = {}
     for each in instructions:
         try:
             values[each.id] = judge.values(each)
@@ -257,8 +262,6 @@ class Judge:
 
     def _direction(self, instruction: Instruction) -> bool:
         """Whether it is a debit. Raises Refused for what this rail does not do at all."""
-        if not self.terms.active:
-            raise Refused("rail_closed", f"{self._rail} takes nothing")
         if instruction.method not in (Method.ACH_DEBIT, Method.ACH_CREDIT):
             raise Refused("unsupported", f"no {instruction.method}")
         if instruction.amount > self.terms.entry_max:

@@ -22,6 +22,7 @@ ENTRY_AMOUNT_MAX = 9_999_999_999
 TOTAL_MAX = 999_999_999_999
 COUNT_MAX = 999_999  # entries and addenda of a batch
 FILE_COUNT_MAX = 9_999_999
+FILE_ENTRIES_MAX = 1_000_000  # so that files of one bank have different trace numbers
 # What some banks leave out of their files, and a rail may let pass: nothing that says how much.
 EXCUSABLE = frozenset(
     {
@@ -320,7 +321,7 @@ _RANGES = {
     "file_max": (1, TOTAL_MAX),
     "day_max": (1, 1000 * TOTAL_MAX),
     "entries_per_batch_max": (1, COUNT_MAX),
-    "entries_per_file_max": (1, FILE_COUNT_MAX),
+    "entries_per_file_max": (1, FILE_ENTRIES_MAX),
     "auto_release_below": (0, TOTAL_MAX),
     "rates_judged_from": (1, 1_000_000),
 }

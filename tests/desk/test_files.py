@@ -270,15 +270,24 @@ class TestSteps:
 
     def test_build_again_after_faults(self, desk, bank):
         (entry,) = take_some(1)
+        good = entry.account_token
         AchEntry.objects.filter(pk=entry.pk).update(account_token="damaged")
         (file_id,) = freezing.freeze_due(RAIL, now=FREEZE)
         building.build(file_id, now=FREEZE)
         file = OutFile.objects.get()
         assert "account_unreadable" in shown(desk, address(file))
 
+        assert f"Held: {file}" in shown(desk, "/admin/desk/exceptions/")
+
         desk.post(address(file, "build-again/"), {"reason": REASON})
 
         assert status_of(file) == "building"
+        assert f"Held: {file}" not in shown(desk, "/admin/desk/exceptions/")
+        AchEntry.objects.filter(pk=entry.pk).update(account_token=good)
+        assert building.build(file.pk, now=FREEZE)
+        desk.post(address(file, "release/"), {})
+        file.refresh_from_db()
+        assert (file.status, file.first_released_by) == ("built", "")  # nor by who had it built
 
     @pytest.mark.parametrize("what", ["hold", "unhold", "build-again", "take-apart"])
     def test_need_a_reason(self, desk, file, what):

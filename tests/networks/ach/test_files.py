@@ -428,7 +428,7 @@ class TestFile:
         build()
         tamper("UPDATE ach_achentry SET name = 'UPPER CASE'")
 
-        releasing.build_again(the_file().pk)
+        releasing.build_again(the_file().pk, by="ada")
         build()
 
         assert (the_file().status, the_file().faults) == ("built", [])

@@ -19,6 +19,7 @@ from networks.base import (
     HolderType,
     InstructionConflict,
     Method,
+    NetworkUnavailable,
     Purpose,
     Speed,
     Withdrawal,
@@ -212,7 +213,12 @@ class TestAnswer:
         Originator.objects.update(ended_at=NOON)
 
         assert answer(one) == [receipt]
-        assert answer(instruction()) == ["rail_closed"]
+
+
+def is_unavailable(one, bank):
+    """Whether the network may have it or not, so that it is handed over again."""
+    answers = bank.submit_many([one], now=NOON)
+    return isinstance(answers[one.id], NetworkUnavailable)
 
 
 class TestRefusal:
@@ -249,8 +255,18 @@ class TestRefusal:
     def test_of_a_person_who_authorized_nothing(self):
         assert answer(instruction(account=PERSON, authorization=None)) == ["authorization_required"]
 
-    def test_where_there_is_no_rail(self):
-        assert answer(instruction(), bank=AchNetwork("nobody")) == ["rail_closed"]
+    def test_is_not_for_good_where_there_is_no_rail(self):
+        assert is_unavailable(instruction(), AchNetwork("nobody"))
+
+    def test_is_not_for_good_while_the_rail_takes_nothing(self):
+        make_rail(active=False)
+        one = instruction()
+        assert is_unavailable(one, BANK)
+
+        make_rail()
+
+        (entry,) = take(one)
+        assert entry.status == "waiting"
 
 
 class TestWithdrawal:
