@@ -33,7 +33,8 @@ from tests.builders import make_source
 class LiveNetwork:
     """`outages`: how many calls find it down. `refuses`: the methods by which it takes no deposits.
     `loses_answers`: it takes instructions and says nothing. Deposits are in `sent`. `gone`: the
-    methods whose instructions have left; None for all. What has not left is given back."""
+    methods whose instructions have left; None for all. What has not left is given back.
+    `asked_back`: which were to be withdrawn, each time."""
 
     outages: int = 0
     refuses: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class LiveNetwork:
     loses_answers: bool = False
     events: list[NetworkEvent] = field(default_factory=list)
     gone: set[str] | None = None
+    asked_back: list[str] = field(default_factory=list)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -79,6 +81,10 @@ class LiveNetwork:
         return Accepted(reference=instruction.id)
 
     def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
+        self.asked_back.append(instruction_id)
+        if self.outages:
+            self.outages -= 1
+            raise NetworkUnavailable("down")
         (mine,) = [each for each in self.sent if each.id == instruction_id]
         if self.gone is None or mine.method in self.gone:
             return Withdrawal.TOO_LATE

@@ -425,24 +425,17 @@ class TestLive:
 
         assert [row.failure_code for row in entries()] == ["withdrawn", "withdrawn", "R13"]
 
-    def test_are_asked_back_once_and_again_while_the_network_is_down(
-        self, globex, network, monkeypatch
-    ):
+    def test_are_asked_back_once_and_again_while_the_network_is_down(self, globex, network):
         live = network()
         make_source(globex)
         deposits.send_due(now=NOW)
         live.events.append(message(entries()[2], EventKind.RETURNED, "R04"))
-        asked = []
+        live.outages = 4
 
-        def down(instruction_id, *, now):
-            asked.append(instruction_id)
-            raise NetworkUnavailable("down")
+        deposits.process_due(now=NOW)
+        deposits.process_due(now=NOW)
 
-        with monkeypatch.context() as patch:
-            patch.setattr(live, "withdraw", down)
-            deposits.process_due(now=NOW)
-            deposits.process_due(now=NOW)
-        assert len(asked) == 4
+        assert (len(live.asked_back), live.outages) == (4, 0)
         assert deposit_withdrawals.withdraw_due(now=NOW) == 2
         assert deposit_withdrawals.withdraw_due(now=NOW) == 0
 

@@ -76,6 +76,7 @@ def badge_of_delivery(status):
     ],
     ids=lambda value: value.__name__,
 )
+@pytest.mark.django_db
 def test_staff_and_tenants_read_the_same(states, badge_of):
     """The label of the desk is what the lines of the dashboard show, not only what they know."""
     assert [badge_of(state).label for state in states] == [state.label for state in states]
