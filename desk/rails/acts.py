@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
+from common import crypto
 from common.errors import NotFound
 from desk import doers
 from desk.doers import Doer
@@ -184,18 +184,33 @@ def _record(what: str, version: RailVersion, doer: Doer, now: datetime, note: st
 
 def changed(version: RailVersion) -> list[str]:
     """What a version changes, as sentences."""
-    before = before_of(version)
     return [
         f"{line.label}: {line.value}" if line.before is None else _change(line)
-        for line in words.differences(before, version.terms)
+        for line in differences(before_of(version), version)
     ]
 
 
-def before_of(version: RailVersion) -> Mapping[str, Any] | None:
-    """The terms that a version takes the place of: those in force before it."""
+def differences(before: RailVersion | None, version: RailVersion) -> list[words.Line]:
+    """What a version changes: its terms, and the number of our account, which is none of them."""
+    lines = words.differences(before.terms if before else None, version.terms)
+    old, new = _own_account(before), _own_account(version)
+    if old != new or new == words.UNREADABLE:
+        lines.append(words.own_account(old if before else None, new))
+    return lines
+
+
+def before_of(version: RailVersion) -> RailVersion | None:
+    """The version that another one takes the place of: the one in force before it."""
     earlier = RailVersion.objects.filter(rail_id=version.rail_id, number__lt=version.number)
-    found = earlier.filter(status__in=("current", "superseded")).order_by("-number").first()
-    return found.terms if found else None
+    return earlier.filter(status__in=("current", "superseded")).order_by("-number").first()
+
+
+def _own_account(version: RailVersion | None) -> str:
+    """The number of our account in a version; empty where it names none."""
+    try:
+        return version.offset_account if version else ""
+    except crypto.Undecryptable:
+        return words.UNREADABLE
 
 
 def _change(line: words.Line) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from desk import doers
 from desk.rails import acts, host_keys, stuck, terms
@@ -214,14 +213,16 @@ def _version_lines(versions: list[RailVersion], names: dict[str, str]) -> list[V
     lines = []
     for place, row in enumerate(versions):
         earlier = [each for each in versions[place + 1 :] if each.status in in_force]
-        before = earlier[0].terms if earlier else None
+        before = earlier[0] if earlier else None
         if not earlier and len(versions) == SHOWN:
             before = acts.before_of(row)
         lines.append(_version_line(row, before, names))
     return lines
 
 
-def _version_line(row: RailVersion, before: Any, names: dict[str, str]) -> VersionLine:
+def _version_line(
+    row: RailVersion, before: RailVersion | None, names: dict[str, str]
+) -> VersionLine:
     status = VersionStatus(row.status)
     return VersionLine(
         row=row,
@@ -229,7 +230,7 @@ def _version_line(row: RailVersion, before: Any, names: dict[str, str]) -> Versi
         words=_VERSION_WORDS[status],
         proposed_by=names.get(row.proposed_by, ""),
         decided_by=names.get(row.decided_by, ""),
-        changes=terms.differences(before, row.terms),
+        changes=acts.differences(before, row),
     )
 
 

@@ -22,6 +22,7 @@ from desk.rails.kinds import (
     choice,
     several,
 )
+from networks import bank_details
 from networks.ach.terms import EXCUSABLE, SECS, AckFormat, Offset
 
 HOST_KEYS = ("connection__host_key_1", "connection__host_key_2")
@@ -217,6 +218,24 @@ def differences(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> l
     """What changes from one version to the next; all terms, if there is none before."""
     old = flat(before) if before else {}
     return list(_differences(TERMS, old, flat(after)))
+
+
+# In the place of a number that no key of ours opens any more.
+UNREADABLE = "\0"
+
+
+def own_account(before: str | None, after: str) -> Line:
+    """That the number of our account is another one: people see how it ends. `before` is None where
+    there were no terms."""
+    old = None if before is None else _end_of(before)
+    new = _end_of(after)
+    return Line("Number of our account", f"{new} (another one)" if new == old else new, old)
+
+
+def _end_of(number: str) -> str:
+    if number == UNREADABLE:
+        return "cannot be read"
+    return f"ending in {bank_details.last4(number)}" if number else "none"
 
 
 def _differences(

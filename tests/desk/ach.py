@@ -32,13 +32,14 @@ def terms(**changes: Any) -> RailTerms:
     return RailTerms.parse({**TERMS, **changes})
 
 
-def make_rail(name: str = RAIL, **changes: Any) -> AchRail:
-    """A rail whose terms one operator set, with a company for all tenants."""
+def make_rail(name: str = RAIL, *, account: str | None = None, **changes: Any) -> AchRail:
+    """A rail whose terms one operator set, with a company for all tenants. `account` is ours at
+    the bank, of a rail with balanced files."""
     acts.change_alone(
         rail=name,
         kind=RailKind.STAND_IN,
         terms=terms(**changes),
-        offset_account=None,
+        offset_account=account,
         reason="First bank",
         doer=OPERATOR,
         now=NOW,

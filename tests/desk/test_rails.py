@@ -147,6 +147,27 @@ class TestChange:
         ]
         assert audited("rail.approved").actor_id == User.objects.get(email__startswith="kim").pk
 
+    def test_of_our_account_is_shown_beside_other_ones(self, desk, kim, db):
+        make_rail(offset="balanced", offset_routing="091000019", account="4400001234")
+
+        propose(desk, lead="30", offset_account="9900001234")
+
+        page = shown(kim, f"{PAGE}versions/2/")
+        assert "Number of our account" in page
+        assert "ending in 1234 (another one)" in page
+        assert "9900001234" not in page
+        told = "Number of our account: ending in 1234 → ending in 1234 (another one)"
+        assert told in audited("rail.proposed").details["changes"]
+        assert told not in audited("rail.changed").details["changes"]
+
+    def test_that_keeps_our_account_says_nothing_of_it(self, desk, kim, db):
+        make_rail(offset="balanced", offset_routing="091000019", account="4400001234")
+
+        propose(desk, lead="30")
+
+        assert RailVersion.objects.get(number=2).offset_account == "4400001234"
+        assert "Number of our account" not in shown(kim, f"{PAGE}versions/2/")
+
     def test_is_not_decided_by_who_proposed_it(self, desk, rail):
         propose(desk, lead="30")
 
