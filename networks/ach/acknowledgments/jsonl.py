@@ -169,11 +169,12 @@ def _settlement_day(line: int, value: Mapping[str, Any]) -> date | None:
         raise _invalid(line, "settles_at")
     try:
         instants = [datetime.fromisoformat(each) for each in listed]
-    except ValueError:
+        is_sound = all(each.tzinfo is not None for each in instants)
+        days = {each.astimezone(EASTERN).date() for each in instants}
+    except (ValueError, OverflowError):
         raise _invalid(line, "settles_at") from None
-    if any(each.tzinfo is None for each in instants):
+    if not is_sound:
         raise _invalid(line, "settles_at")
-    days = {each.astimezone(EASTERN).date() for each in instants}
     return days.pop() if len(days) == 1 else None
 
 

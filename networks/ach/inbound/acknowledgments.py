@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 
 from common.engine.lookups import one_of
 from networks.ach import acknowledging
 from networks.ach.acknowledgments import READERS, Acknowledgment, Reason, Unreadable, Verdict
-from networks.ach.inbound import storing, surveying
+from networks.ach.inbound import deadlines, storing, surveying
 from networks.ach.models import AchBatch, AchEntry, AchReply, InFile, OutFile
 from networks.ach.nacha.faults import Fault, Scope
-from networks.ach.states import IN_FILE_STATES, FileStatus, InFileStatus
+from networks.ach.states import IN_FILE_STATES, FileKind, FileStatus, InFileStatus
 from networks.ach.terms import RailTerms
 
 log = structlog.get_logger(__name__)
 
 _ANSWERED = frozenset((FileStatus.ACKNOWLEDGED, FileStatus.PART_REJECTED, FileStatus.REJECTED))
 _TOO_EARLY = ("ack_too_early", "the bank cannot have this file yet: ask it which one it has")
+# Banks hold entries for a day or two; what they name beyond that is a mistake.
+_SETTLES_WITHIN = timedelta(days=10)
 # The bank may have it: while it is released, an attempt to send it may have lost its answer.
 _AT_THE_BANK = frozenset((FileStatus.RELEASED, FileStatus.SENT))
 
@@ -43,7 +45,7 @@ def read(file: InFile, *, terms: RailTerms, now: datetime) -> None:
     if sent is None:
         _leave(file, 1, "ack_file_unknown", "we sent no file with this digest", now)
         return
-    if problem := next(_problems(sent, said), None):
+    if problem := next(_problems(sent, said, now), None):
         _leave(file, 1, *problem, now, answers=sent)
         return
     if sent.status not in _ANSWERED and not _apply(sent, said, now):
@@ -78,7 +80,7 @@ def _code(reasons: Sequence[Reason]) -> str:
     return reasons[0].code if reasons else "rejected"
 
 
-def _problems(sent: OutFile, said: Acknowledgment) -> Iterator[tuple[str, str]]:
+def _problems(sent: OutFile, said: Acknowledgment, now: datetime) -> Iterator[tuple[str, str]]:
     """Why a person has to look before it is used."""
     is_answered = sent.status in _ANSWERED
     if said.is_repeat:
@@ -91,16 +93,33 @@ def _problems(sent: OutFile, said: Acknowledgment) -> Iterator[tuple[str, str]]:
         if is_accepted != (said.verdict is Verdict.ACCEPTED):
             yield "ack_contradicts", f"the file is {sent.status}: the bank said so before"
         return
+    yield from _misfits(sent, said, now)
+
+
+def _misfits(sent: OutFile, said: Acknowledgment, now: datetime) -> Iterator[tuple[str, str]]:
+    """In what a first answer does not fit the file."""
     if sent.status not in _AT_THE_BANK:
         yield _TOO_EARLY
     numbers = set(said.rejected_batches)
     if len(numbers) != AchBatch.objects.filter(file=sent, batch_number__in=numbers).count():
         yield "ack_batch_unknown", "the file has no such batch"
+    if sent.kind == FileKind.FORWARD and not _can_settle(sent, said, now):
+        yield "ack_settlement_day", "no batch of this file can settle on such a day: ask the bank"
     traces = list(said.rejected_entries)
     entries = AchEntry.objects.filter(one_of("trace_number", traces), batch__file=sent).count()
     replies = AchReply.objects.filter(one_of("trace_number", traces), batch__file=sent).count()
     if len(traces) != entries + replies:
         yield "ack_entry_unknown", "the file has no such entry"
+
+
+def _can_settle(sent: OutFile, said: Acknowledgment, now: datetime) -> bool:
+    """Whether its batches can settle when the bank says: by that day a debit is final, so that a
+    wrong one would have its money used while it may still come back."""
+    latest = deadlines.eastern_day(now) + _SETTLES_WITHIN
+    batches = AchBatch.objects.filter(file=sent, batch_number__in=set(said.settles))
+    return all(
+        batch.effective_date <= said.settles[batch.batch_number] <= latest for batch in batches
+    )
 
 
 def _leave(

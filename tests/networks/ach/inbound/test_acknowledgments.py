@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
 
+from networks.ach.inbound import deadlines
 from networks.ach.models import AchEntry, AchEvent
 from networks.ach.models.inbound import InFolder
 from tests.networks.ach.inbound.builders import (
+    NOW,
     answer_batch,
     answer_file,
     make_batch,
@@ -28,8 +31,18 @@ def entry(batch):
     return make_entry(batch, status="sent", accepted_at=None, settled=None)
 
 
-def say(file, verdict="accepted", *, batches=(), entries=(), reasons=(), name="a.ach.1.jsonl"):
-    """The bank's acknowledgment of a file; its row, once it was read."""
+def say(
+    file,
+    verdict="accepted",
+    *,
+    batches=(),
+    entries=(),
+    reasons=(),
+    settles_at="",
+    name="a.ach.1.jsonl",
+):
+    """The bank's acknowledgment of a file; its row, once it was read. `settles_at` is when its
+    first batch does."""
     lines = [
         {
             "type": "file",
@@ -47,6 +60,16 @@ def say(file, verdict="accepted", *, batches=(), entries=(), reasons=(), name="a
                 "reasons": [{"line": 2, "code": code, "detail": ""}],
             }
             for number, code in batches
+        ),
+        *(
+            {
+                "type": "batch",
+                "batch": f"{1:07}",
+                "verdict": "accepted",
+                "settles_at": [each],
+                "reasons": [],
+            }
+            for each in filter(None, [settles_at])
         ),
         *(
             {"type": "entry", "trace": trace, "status": status, "code": code, "warning": warning}
@@ -97,6 +120,14 @@ class TestAnAcceptance:
         entry.refresh_from_db()
         assert entry.status == "returned"
         assert told(entry) == [("returned", "R01")]
+
+    def test_says_when_it_settles(self, batch, entry):
+        day = batch.effective_date + timedelta(days=1)
+
+        ack = say(batch.file, settles_at=f"{day}T18:00:00+00:00")
+
+        entry.refresh_from_db()
+        assert (ack.status, entry.settlement_date) == ("applied", day)
 
 
 class TestARejection:
@@ -173,6 +204,29 @@ class TestWhatIsLeftToAPerson:
         ack = say(batch.file, "part_rejected", entries=[("091000019999999", "rejected", "R13", "")])
 
         self.assert_left(ack, entry, "ack_entry_unknown")
+
+    @pytest.mark.parametrize(
+        "settles_at",
+        ["2025-11-24T13:30:00+00:00", "2027-11-24T13:30:00+00:00", "9999-12-31T23:59:59+00:00"],
+    )
+    def test_settles_it_on_a_day_that_cannot_be(self, batch, entry, settles_at):
+        ack = say(batch.file, settles_at=settles_at)
+
+        self.assert_left(ack, entry, "ack_settlement_day")
+
+    @pytest.mark.parametrize("days", [-1, 11])
+    def test_settles_it_too_early_or_too_late(self, batch, entry, days):
+        start = batch.effective_date if days < 0 else deadlines.eastern_day(NOW)
+        day = start + timedelta(days=days)
+
+        ack = say(batch.file, settles_at=f"{day}T18:00:00+00:00")
+
+        self.assert_left(ack, entry, "ack_settlement_day")
+
+    def test_settles_it_before_all_time(self, batch, entry):
+        ack = say(batch.file, settles_at="0001-01-01T00:00:00+05:00")
+
+        self.assert_left(ack, entry, "ack_settles_at_invalid")
 
     def test_is_half_there(self, batch, entry):
         data = b'{"type": "file", "file": "a.ach", "sha25'
