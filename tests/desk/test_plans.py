@@ -18,8 +18,12 @@ from webhooks import figures as webhooks
 
 NOW = utc_now()
 TODAY = NOW - timedelta(hours=12)
-# One row per endpoint or per process: reading them all is what the figure is about.
-SHORT = ("on webhooks_webhookendpoint", "on webhooks_dispatcherheartbeat")
+# One row per endpoint, process or rail: reading them all is what the figure is about.
+SHORT = (
+    "on webhooks_webhookendpoint",
+    "on webhooks_dispatcherheartbeat",
+    "on ach_railline",
+)
 
 FIGURES = {
     "funding in flight": funding.in_flight,
