@@ -46,6 +46,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "send e-mails": every(5, "tenants.send_due_emails"),
     "send and check micro-deposits": every(5, "funding.process_verifications"),
     "revoke consents of removed bank accounts": every(60, "funding.revoke_consents"),
+    "take back debits whose authorization ended": every(60, "funding.withdraw_debits"),
     "add money where the balance is low": every(30, "funding.sweep_auto_funding"),
     "try again what came back for want of funds": every(300, "funding.retry_returned"),
     "remind approvers and close their approvals": every(60, "funding.sweep_confirmations"),

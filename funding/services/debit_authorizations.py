@@ -22,6 +22,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from common import ids
 from common.engine import arrays, sql
 from common.engine.lookups import one_of
+from common.engine.wakeups import enqueue_on_commit
 from common.errors import NotFound
 from common.money import format_cents
 from funding.agreements import NEW_ACCOUNT, Agreement
@@ -289,15 +290,16 @@ def _live(tenant_ids: set[str]) -> frozenset[str]:
 def revoke(
     *, tenant_id: str, authorization_id: str, actor: Actor, now: datetime
 ) -> DebitAuthorization:
-    """End an authorization because the account holder says so. Repeatable. What is not with the
-    bank yet fails when its turn comes, and automatic funding from the account stops if nothing else
-    allows it. Raises NotFound."""
+    """End an authorization because the account holder says so. Repeatable. What was not handed over
+    fails when its turn comes, what has not left is taken back (`debit_withdrawals`), and automatic
+    funding from the account stops if nothing else allows it. Raises NotFound."""
     row = find(tenant_id=tenant_id, authorization_id=authorization_id)
     source = FundingSource.objects.select_for_update(no_key=True).get(pk=row.source_id)
     rows = DebitAuthorization.objects.filter(pk=row.pk)
     if not _end(rows, because=REVOKED, actor=actor, now=now):
         return rows.get()
     _audit(row, "revoked", source, actor, now)
+    enqueue_on_commit("funding.withdraw_debits")
     if row.kind == K.RECURRING and row.scope != S.TOPUPS:
         _stop_rule(source, now)
     return rows.get()

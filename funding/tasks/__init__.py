@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from funding.tasks import auto_funding, consents, network, retries, verification
+from funding.tasks import authorizations, auto_funding, consents, network, retries, verification
 
-__all__ = ["auto_funding", "consents", "network", "retries", "verification"]
+__all__ = ["authorizations", "auto_funding", "consents", "network", "retries", "verification"]

@@ -14,9 +14,10 @@ from common import ids
 from common.clock import utc_now
 from config.beat import SCHEDULE
 from config.celery import app
-from funding.models import Confirmation, FundingTransaction
-from funding.services import auto_funding, retries
+from funding.models import Confirmation, DebitAuthorization, FundingTransaction
+from funding.services import auto_funding, retries, topups
 from funding.services import consents as link_consents
+from funding.services.lifecycle import TopUp
 from networks.ach.models import Originator
 from networks.ach.terms import Cutoff
 from payments.models import Payment, PaymentConfirmation
@@ -34,6 +35,7 @@ from tests.crashes.api_stories import BANK_ACCOUNT
 from tests.crashes.every_call import Story, Told
 from tests.crashes.stored import Stored
 from tests.crashes.world import Act, World
+from tests.funding.agreeing import agreement, revoke
 from tests.funding.builders import top_up
 from tests.networks.ach.builders import make_originator, make_rail, take_some
 from tests.payments.builders import fund
@@ -122,6 +124,21 @@ def consents(world: World) -> None:
         tenant_id=world.tenant.pk, provider="plaid", secret="s", now=utc_now()
     )
     link_consents.discard(consent_id=kept.pk, now=utc_now())
+
+
+def revoked(world: World) -> None:
+    """The holder of an account took back his word after the network had the debit."""
+    now = utc_now()
+    source = make_source(world.tenant, holder_type="individual", now=now)
+    topups.request(
+        tenant_id=world.tenant.pk,
+        mode=world.tenant.mode,
+        topup=TopUp(source_id=source.pk, amount=25_000, agreement=agreement(accepted_at=now)),
+        actor=SYSTEM,
+        now=now,
+    )
+    app.tasks["funding.submit_due"].run()
+    revoke(DebitAuthorization.objects.get(source=source), now=utc_now())
 
 
 def low(world: World) -> None:
@@ -216,6 +233,7 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "tenants.send_due_emails": mails,
     "funding.process_verifications": verifications,
     "funding.revoke_consents": consents,
+    "funding.withdraw_debits": revoked,
     "funding.sweep_auto_funding": low,
     "funding.sweep_confirmations": funding_approvals,
     "funding.retry_returned": short_of_funds,
