@@ -18,7 +18,7 @@ from funding.models import Confirmation, DebitAuthorization, FundingTransaction
 from funding.services import auto_funding, retries, topups
 from funding.services import consents as link_consents
 from funding.services.lifecycle import TopUp
-from networks.ach.models import Originator
+from networks.ach.models import Originator, RailLine
 from networks.ach.terms import Cutoff
 from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings
@@ -37,7 +37,7 @@ from tests.crashes.stored import Stored
 from tests.crashes.world import Act, World
 from tests.funding.agreeing import agreement, revoke
 from tests.funding.builders import top_up
-from tests.networks.ach.builders import make_originator, make_rail, take_some
+from tests.networks.ach.builders import RAIL, make_originator, make_rail, take_some
 from tests.payments.builders import fund
 from webhooks.dispatcher import runs
 from webhooks.models import WebhookDelivery
@@ -214,6 +214,8 @@ def bank_files(world: World) -> None:
     if not Originator.objects.exists():
         make_originator()
     take_some(1, now=utc_now())
+    due = {"next_attempt_at": utc_now(), "leased_until": None}
+    RailLine.objects.update_or_create(pk=RAIL, defaults=due)
 
 
 BEGINNINGS: dict[str, Callable[[World], None]] = {
