@@ -35,23 +35,26 @@ ANSWERED = """EXISTS (
     SELECT FROM ach_achentry AS former
     WHERE former.account_fingerprint = waiting.account_fingerprint
         AND former.routing_number = waiting.routing_number
+        AND former.tenant_id = waiting.tenant_id
         AND former.company_id = waiting.company_id AND former.rail_id = %(rail)s
         AND former.purpose IN ('prenote', 'verification') AND former.status = 'final'
         AND former.settlement_date <= CASE WHEN waiting.same_day
             THEN %(answered_today)s::date ELSE %(answered_tomorrow)s::date END)"""
+# Of the same tenant: a bank may refuse the name or the kind of account that another one typed.
 _SAME = """former.rail_id = waiting.rail_id AND former.purpose = 'prenote'
+        AND former.tenant_id = waiting.tenant_id
         AND former.account_fingerprint = waiting.account_fingerprint
         AND former.routing_number = waiting.routing_number
         AND former.company_id = waiting.company_id"""
 _UNASKED = f"""
-SELECT DISTINCT ON (account_fingerprint, routing_number, company_id) id
+SELECT DISTINCT ON (account_fingerprint, routing_number, company_id, tenant_id) id
 FROM ach_achentry AS waiting
 WHERE rail_id = %(rail)s AND status = 'waiting' AND purpose IN ('topup', 'payment')
     AND created_at < %(frozen_from)s AND NOT {ANSWERED}
     AND NOT EXISTS (
         SELECT FROM ach_achentry AS former WHERE {_SAME}
             AND former.status IN ('waiting', 'frozen', 'sent', 'accepted', 'final'))
-ORDER BY account_fingerprint, routing_number, company_id, id LIMIT %(most)s
+ORDER BY account_fingerprint, routing_number, company_id, tenant_id, id LIMIT %(most)s
 """  # noqa: S608  # our own text
 # The last prenote after the entry was taken came to nothing, and no other one is on its way.
 _REFUSED = f"""

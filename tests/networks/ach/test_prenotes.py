@@ -266,6 +266,32 @@ class TestAnswers:
         assert (live.status, live.code) == ("withdrawn", "R13")
         assert ("rejected", "R13") in told()
 
+    def test_a_refusal_ends_entries_of_its_tenant_only(self, send):
+        """The other one may have typed another name, or another kind of account."""
+        (typo,) = take(instruction(account=account(account_type=AccountType.SAVINGS)))
+        (right,) = take(instruction(tenant_id="ten_other"))
+        freezing.freeze_due(RAIL, now=FREEZE)
+        building.build(OutFile.objects.get().pk, now=FREEZE)
+        refused, kept = AchEntry.objects.filter(purpose="prenote").order_by("pk")
+        assert (refused.original, kept.original) == (typo, right)
+        send(rejected={refused.trace_number: "R20"})
+
+        assert prenotes.end_refused(RAIL, now=FREEZE + timedelta(hours=1)) == 1
+
+        right.refresh_from_db()
+        assert (right.status, right.waits_for) == ("waiting", "prenote")
+
+    def test_an_answer_to_one_tenant_tells_another_one_nothing(self, send):
+        take_some(1)
+        send()
+        (other,) = take(instruction(tenant_id="ten_other"), now=FREEZE + timedelta(hours=1))
+        acknowledging.finish_final(now=MONDAY_FREEZE)
+
+        send(MONDAY_FREEZE)
+
+        other.refresh_from_db()
+        assert (other.status, other.waits_for) == ("waiting", "prenote")
+
     def test_an_account_may_be_tried_again_after_a_refusal(self, send):
         take_some(1)
         freezing.freeze_due(RAIL, now=FREEZE)
