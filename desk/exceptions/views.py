@@ -129,7 +129,7 @@ def withdraw_reply(request: HttpRequest, reply_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@desk_page(SEE, ORIGINATORS)
+@desk_page(SEE, ORIGINATORS, is_fresh=True)
 def release_debits(request: HttpRequest, name: str, originator_id: str) -> HttpResponse:
     """Let the debits of an originator go on that its returns had stopped."""
     if "\0" in name + originator_id:

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from common.clock import utc_now
 from common.errors import StaffRefusal
 from dashboard.shell import paging
-from desk.access import actor_of, desk_page, desk_render
+from desk.access import View, actor_of, desk_page, desk_render
 from desk.doers import Doer, person
 from desk.files import acts, comparison, lines
 from desk.files.forms import TotalForm
@@ -137,11 +137,26 @@ def release(request: HttpRequest, file_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@desk_page(SEE, HOLD)
-def step(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
-    """Hold a file, offer it again, build it again or take it apart: with a reason."""
+def step(request: HttpRequest, file_id: str, what: str) -> HttpResponseBase:
+    """Hold a file, offer it again, build it again or take it apart: with a reason. What moves
+    entries to another file, or says where a file is, asks again who it is."""
     if what not in acts.STEPS:
         raise Http404
+    page: View = _step if what in _HARMLESS else _grave_step
+    return page(request, file_id, what)
+
+
+@desk_page(SEE, HOLD, is_fresh=True)
+def _grave_step(request: HttpRequest, file_id: str, what: str) -> HttpResponseBase:
+    return _take_step(request, file_id, what)
+
+
+@desk_page(SEE, HOLD)
+def _step(request: HttpRequest, file_id: str, what: str) -> HttpResponseBase:
+    return _take_step(request, file_id, what)
+
+
+def _take_step(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
     row = acts.found_file(file_id)
     form, (label, explained) = ReasonForm(request.POST or None), _STEP_WORDS[what]
     if form.is_valid():

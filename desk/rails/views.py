@@ -138,7 +138,7 @@ def stop(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@desk_page(SEE, GO_ON)
+@desk_page(SEE, GO_ON, is_fresh=True)
 def go_on(request: HttpRequest, name: str, switch_id: str) -> HttpResponse:
     """Let a stopped part go on."""
     switch = _found(RailSwitch, name, switch_id)
@@ -183,7 +183,7 @@ def look_again(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@desk_page(SEE, ORIGINATORS)
+@desk_page(SEE, ORIGINATORS, is_fresh=True)
 def originator(request: HttpRequest, name: str, originator_id: str = "") -> HttpResponse:
     """A company in whose name the rail sends, new or known, and its limits."""
     rail = acts.found_rail(name)
@@ -207,7 +207,7 @@ def originator(request: HttpRequest, name: str, originator_id: str = "") -> Http
 
 
 @require_POST
-@desk_page(SEE, ORIGINATORS)
+@desk_page(SEE, ORIGINATORS, is_fresh=True)
 def end_originator(request: HttpRequest, name: str, originator_id: str) -> HttpResponse:
     """Take nothing more in this name."""
     row = _found(Originator, name, originator_id)

@@ -420,3 +420,25 @@ class TestPermissions:
 
         for path in (LIST, address(file), address(file, "batches/1/")):
             assert browser.get(path).status_code == 403
+
+
+class TestWhoWasHereAWhileAgo:
+    """Signed in, but not a moment ago."""
+
+    @pytest.fixture
+    def session(self, db):
+        return browser_of(
+            User.objects.create_superuser(email="sam@ballast.example", password="long ago")
+        )
+
+    @pytest.mark.parametrize("what", ["take-apart", "at-bank", "not-at-bank"])
+    def test_says_again_who_it_is_before_entries_go_elsewhere(self, session, file, what):
+        response = session.post(address(file, f"{what}/"), {"reason": REASON})
+
+        assert response["Location"].startswith("/accounts/reauthenticate/")
+        assert not AuditEvent.objects.filter(subject_id=file.pk).exists()
+
+    def test_holds_a_file_at_once(self, session, file):
+        session.post(address(file, "hold/"), {"reason": REASON})
+
+        assert status_of(file) == "held"

@@ -474,3 +474,13 @@ class TestRoutes:
         )
 
         assert "kim@ballast.example: x" in shown(desk, "/admin/desk/rails/")
+
+
+def test_limits_are_not_changed_by_who_signed_in_long_ago(rail):
+    session = browser_of(
+        User.objects.create_superuser(email="sue@ballast.example", password="long ago")
+    )
+
+    response = session.get(f"{PAGE}originators/new/")
+
+    assert response["Location"].startswith("/accounts/reauthenticate/")
