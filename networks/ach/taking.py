@@ -43,6 +43,8 @@ _CODES = {
     (False, AccountType.SAVINGS): 32,
 }
 _PAYMENT_TYPES = {Authorization.WEB_SINGLE: "S", Authorization.WEB_RECURRING: "R"}
+# Tenants read it: how many came back of whose is none of it, as an originator may be many tenants'.
+_STOPPED = "too many debits came back: no new one is taken until we decide about that"
 _FOLLOWING = {Purpose.RETRY, Purpose.REVERSAL}
 # A test of an account goes as a whole, and a reversal in its time or never: no limit of an
 # originator or of the rail's day keeps them, here or at the freeze.
@@ -306,7 +308,7 @@ class Judge:
         if found is None:
             raise Refused("no_originator", "nobody originates for this tenant")
         if is_debit and found.debits_stopped_at and instruction.purpose not in NEVER_STOPPED:
-            raise Refused("debits_stopped", found.debits_stopped_why)
+            raise Refused("debits_stopped", _STOPPED)
         return found
 
     def _sec(

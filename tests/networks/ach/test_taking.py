@@ -18,6 +18,7 @@ from networks.base import (
     EventKind,
     HolderType,
     InstructionConflict,
+    InstructionRefused,
     Method,
     NetworkUnavailable,
     Purpose,
@@ -234,6 +235,18 @@ class TestRefusal:
         debits = answer(instruction(), credit)
 
         assert (debits[0], type(debits[1])) == ("debits_stopped", Accepted)
+
+    def test_of_stopped_debits_tells_a_tenant_nothing_of_others(self):
+        """An originator may be many tenants'."""
+        why = "12 of 400 debits came back (unauthorized)"
+        Originator.objects.update(debits_stopped_at=NOON, debits_stopped_why=why)
+
+        one = instruction()
+        refusal = BANK.submit_many([one], now=NOON)[one.id]
+
+        assert isinstance(refusal, InstructionRefused)
+        assert refusal.reason.startswith("too many debits came back")
+        assert not any(each.isdigit() for each in refusal.reason)
 
     def test_of_debits_that_are_stopped_but_those_that_end_a_test_of_an_account(self):
         Originator.objects.update(debits_stopped_at=NOON, debits_stopped_why="Too many returns")
