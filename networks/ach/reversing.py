@@ -29,6 +29,7 @@ from networks.base import (
     Instruction,
     InstructionRefused,
     Method,
+    NetworkUnavailable,
     Purpose,
 )
 
@@ -113,11 +114,11 @@ def run(*, now: datetime) -> int:
 
 def send(reversal: AchReversal, *, now: datetime) -> None:
     """Hand the opposite entry over, once however often it is called. One that is refused has
-    failed. Raises common.crypto.Undecryptable."""
+    failed; while the rail takes nothing it waits. Raises common.crypto.Undecryptable."""
     instruction = _instruction(reversal)
     rail = reversal.entry.rail_id
     answer = taking.take_many(rail, [instruction], now=now)[instruction.id]
-    if isinstance(answer, Accepted):
+    if isinstance(answer, Accepted | NetworkUnavailable):
         return
     words = answer.reason if isinstance(answer, InstructionRefused) else str(answer)
     REVERSAL_STATES.advance(reversal, ReversalStatus.FAILED, refusal=words[:300])

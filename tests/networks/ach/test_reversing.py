@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,12 +10,13 @@ import pytest
 from networks.ach import reversing
 from networks.ach.inbound import deciding
 from networks.ach.inbound.deciding import NotPossible
-from networks.ach.models import AchEntry, AchReversal, InRecord
+from networks.ach.models import AchEntry, AchReversal, InRecord, RailVersion
 from networks.ach.models.reversals import ReversalReason
 from networks.ach.reversing import ReversalRefused
 from tests.networks.ach.inbound.builders import (
     ACCOUNT,
     NOW,
+    TERMS,
     answer_batch,
     answer_file,
     make_batch,
@@ -59,6 +61,24 @@ def approve(entry, **changes):
 
 def sent_for(reversal):
     return AchEntry.objects.get(instruction_id=reversal.pk)
+
+
+def agree(rail_id, *, number, **terms):
+    """New terms of the rail."""
+    former = RailVersion.objects.get(rail_id=rail_id, status="current")
+    RailVersion.objects.filter(pk=former.pk).update(status="superseded", superseded_at=NOW)
+    RailVersion.objects.create(
+        rail_id=rail_id,
+        number=number,
+        terms=replace(TERMS, **terms).as_json(),
+        status="current",
+        by_command=True,
+        proposed_by="ops",
+        proposed_at=NOW,
+        reason="next",
+        decided_by="ops",
+        decided_at=NOW,
+    )
 
 
 def move(entry, status, batch):
@@ -165,6 +185,17 @@ class TestTwoPeople:
             reversing.run(now=NOW)
 
         assert AchEntry.objects.filter(purpose="reversal").count() == 1
+
+    def test_send_it_later_while_the_rail_takes_nothing(self, entry):
+        agree(entry.rail_id, number=2, active=False)
+        reversal = approve(entry)
+        assert reversal.status == "approved"
+        assert not AchEntry.objects.filter(purpose="reversal").exists()
+
+        agree(entry.rail_id, number=3)
+        reversing.run(now=NOW)
+
+        assert sent_for(reversal).status == "waiting"
 
 
 class TestItsEffect:
