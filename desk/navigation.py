@@ -39,7 +39,7 @@ _LISTS = (
                "balance.ledgercheck", "balance.ledgercheckpoint",
                "seals.sealround", "seals.seal")),
     ("ACH", ("ach.outfile", "ach.achentry", "ach.achbatch", "ach.infile", "ach.inrecord",
-             "ach.correction", "ach.achreply", "ach.achreversal",
+             "ach.correction", "ach.achreply", "ach.achreversal", "ach.spokenanswer",
              "ach.achevent", "ach.originator", "ach.achrail",
              "ach.railversion", "ach.achkey", "ach.railswitch", "ach.railline")),
     ("Networks", ("network_inbox.inboundevent", "network_inbox.handsettlement",

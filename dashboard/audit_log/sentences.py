@@ -159,6 +159,9 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
 # Actions that no tenant may read.
 _AMONG_STAFF = {
     "ach_entry.taken_out": "Took {subject} out of a file to a bank",
+    "ach_file.answer_confirmed": "Confirmed what the bank said of the file {name}: {verdict}",
+    "ach_file.answer_proposed": "Wrote down what the bank said of the file {name}: {verdict}",
+    "ach_file.answer_rejected": "Rejected what was written down as said of the file {name}",
     "ach_file.at_bank": "Wrote down that the bank has the file {name}",
     "ach_file.built_again": "Had the file {name} built again",
     "ach_file.downloaded": "Downloaded the file {name}, account numbers masked",

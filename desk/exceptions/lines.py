@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from common.days import start_of
@@ -14,9 +14,23 @@ from desk.entries.page import meaning
 from desk.rails import stuck
 from networks.ach import bank_clock
 from networks.ach.inbound import deadlines, lines
-from networks.ach.models import AchReversal, Correction, InFile, InRecord, Originator, OutFile
+from networks.ach.models import (
+    AchReversal,
+    Correction,
+    InFile,
+    InRecord,
+    Originator,
+    OutFile,
+    SpokenAnswer,
+)
 from networks.ach.models.inbound import InFolder, RecordKind
-from networks.ach.states import FileStatus, InFileStatus, RecordStatus, ReversalStatus
+from networks.ach.states import (
+    FileStatus,
+    InFileStatus,
+    RecordStatus,
+    ReversalStatus,
+    SpokenStatus,
+)
 from networks.base import CorrectionOutcome
 
 SHOWN = 50
@@ -67,12 +81,13 @@ class ExceptionList:
 
 
 def exceptions(*, page: int, now: datetime) -> ExceptionList:
-    """One page of the list. Eleven queries, none of which reads more than the pages up to this."""
+    """One page of the list. Twelve queries, none of which reads more than the pages up to this."""
     most = SHOWN * page + 1
     found = [
         *_records(now, most),
         *_files(now, most),
         *_unanswered(now, most),
+        *_spoken(now, most),
         *_reversals(now, most),
         *_undecided(now, most),
         *_stopped(now),
@@ -102,6 +117,7 @@ def counted(*, now: datetime) -> tuple[int, int]:
     proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED)[:COUNTED_MAX].count()
     kept = _stuck_files()[:COUNTED_MAX].count() + lines.in_trouble()[:SHOWN].count()
     kept += _held_files(now)[:COUNTED_MAX].count()
+    kept += _proposed_answers()[:COUNTED_MAX].count()
     open_records += _left_to_a_person().values_list("due_on", flat=True)[:COUNTED_MAX]
     late = sum(1 for due in open_records if due is not None and due < today)
     return len(open_records) + files + silent + proposed + kept, late + silent
@@ -160,8 +176,18 @@ def _files(now: datetime, most: int) -> Iterator[ExceptionLine]:
 
 
 def _overdue(now: datetime) -> QuerySet[OutFile]:
-    sent = OutFile.objects.filter(status=FileStatus.SENT, acknowledgment_due_at__lte=now)
+    """Files that wait too long, and of which nobody wrote down what the bank said."""
+    sent = OutFile.objects.filter(
+        ~Exists(_proposed_answers().filter(file=OuterRef("pk")).order_by()),
+        status=FileStatus.SENT,
+        acknowledgment_due_at__lte=now,
+    )
     return sent.order_by("acknowledgment_due_at", "pk")
+
+
+def _proposed_answers() -> QuerySet[SpokenAnswer]:
+    open_ones = SpokenAnswer.objects.filter(status=SpokenStatus.PROPOSED)
+    return open_ones.order_by("proposed_at", "pk")
 
 
 def _unanswered(now: datetime, most: int) -> Iterator[ExceptionLine]:
@@ -171,8 +197,23 @@ def _unanswered(now: datetime, most: int) -> Iterator[ExceptionLine]:
             "The bank has not said whether it took the file",
             row.debit_total + row.credit_total,
             row.rail_id,
-            reverse("desk:file", args=[row.pk]),
-            "Call the bank: did it get the file?",
+            reverse("desk:file", args=[row.pk]) + "#answers",
+            "Call the bank, and write down what it says of the file",
+            row.acknowledgment_due_at,
+            now,
+        )
+
+
+def _spoken(now: datetime, most: int) -> Iterator[ExceptionLine]:
+    for answer in _proposed_answers().select_related("file")[:most]:
+        row = answer.file
+        yield _line(
+            f"Answer by telephone: {row}",
+            f"{answer.get_verdict_display()}, says {answer.said_by}",
+            row.debit_total + row.credit_total,
+            row.rail_id,
+            reverse("desk:answer", args=[answer.pk]),
+            "Another person than who wrote it down confirms or rejects it",
             row.acknowledgment_due_at,
             now,
         )

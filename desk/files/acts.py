@@ -27,42 +27,42 @@ def found_file(file_id: str) -> OutFile:
 def release_first(*, file: OutFile, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     releasing.release_first(file.pk, by=doer.name, now=now)
-    _record("released_first", file, doer, now)
+    record("released_first", file, doer, now)
 
 
 @transaction.atomic
 def release(*, file: OutFile, total: int, doer: Doer, now: datetime) -> None:
     """`total` in cents, as the second person typed it. Raises StaffRefusal."""
     releasing.release(file.pk, by=doer.name, total=total, now=now)
-    _record("released", file, doer, now)
+    record("released", file, doer, now)
 
 
 @transaction.atomic
 def hold(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     releasing.hold(file.pk, by=doer.name, why=reason, now=now)
-    _record("held", file, doer, now, reason)
+    record("held", file, doer, now, reason)
 
 
 @transaction.atomic
 def unhold(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     releasing.unhold(file.pk)
-    _record("unheld", file, doer, now, reason)
+    record("unheld", file, doer, now, reason)
 
 
 @transaction.atomic
 def build_again(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     releasing.build_again(file.pk, by=doer.name)
-    _record("built_again", file, doer, now, reason)
+    record("built_again", file, doer, now, reason)
 
 
 @transaction.atomic
 def take_apart(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     releasing.take_apart(file.pk, by=doer.name, why=reason, now=now)
-    _record("taken_apart", file, doer, now, reason)
+    record("taken_apart", file, doer, now, reason)
 
 
 @transaction.atomic
@@ -76,7 +76,7 @@ def take_out(*, instruction_id: str, reason: str, doer: Doer, now: datetime) -> 
 def download(*, file: OutFile, doer: Doer, now: datetime) -> Iterator[bytes]:
     """The bytes of a file with account numbers masked, after it is written down who took them."""
     with transaction.atomic():
-        _record("downloaded", file, doer, now)
+        record("downloaded", file, doer, now)
     return redacting.redacted(sealing.opened(file.pk))
 
 
@@ -85,21 +85,21 @@ def try_again(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     code = file.stuck_code
     sending.try_again(file.pk, now=now)
-    _record("tried_again", file, doer, now, reason, code=code)
+    record("tried_again", file, doer, now, reason, code=code)
 
 
 @transaction.atomic
 def at_bank(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     sending.at_bank(file.pk, now=now)
-    _record("at_bank", file, doer, now, reason)
+    record("at_bank", file, doer, now, reason)
 
 
 @transaction.atomic
 def not_at_bank(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     sending.not_at_bank(file.pk, now=now)
-    _record("not_at_bank", file, doer, now, reason)
+    record("not_at_bank", file, doer, now, reason)
 
 
 # What one button does to a file, for a reason.
@@ -114,9 +114,10 @@ STEPS: dict[str, Callable[..., None]] = {
 }
 
 
-def _record(
+def record(
     what: str, file: OutFile, doer: Doer, now: datetime, note: str = "", **details: str
 ) -> None:
+    """Write to the audit log what was done to a file, in the caller's transaction."""
     doers.record(
         doer,
         f"ach_file.{what}",

@@ -206,7 +206,7 @@ def next_step(row: OutFile, now: datetime) -> str:
         return "Second release" if row.first_released_at else "First release"
     if status == FileStatus.SENT and row.acknowledgment_due_at:
         late = row.acknowledgment_due_at < now
-        return "Ask the bank: the acknowledgment is late" if late else "The bank answers"
+        return "Ask the bank, and write down what it says" if late else "The bank answers"
     return {
         FileStatus.BUILDING: "A worker builds it",
         FileStatus.RELEASED: "A worker sends it",
@@ -237,12 +237,18 @@ def _steps(row: OutFile) -> Iterator[Step]:
         (row.released_at, "Released", row.released_by or doers.OURSELVES, _how(row)),
         (row.stuck_at, "Not sent", doers.OURSELVES, row.stuck_code),
         (row.sent_at, "Sent", doers.OURSELVES, ""),
-        (row.acknowledged_at, "The bank answered", "", row.get_status_display().capitalize()),
+        (row.acknowledged_at, "The bank answered", "", _answer(row)),
         (row.withdrawn_at, "Taken apart", row.withdrawn_by, row.withdrawn_why),
     )
     for at, what, who, why in moments:
         if at is not None:
             yield Step(at, what, who, why)
+
+
+def _answer(row: OutFile) -> str:
+    """`Acknowledged. By telephone`."""
+    words = str(row.get_status_display()).capitalize()
+    return f"{words}. {row.get_answered_how_display()}" if row.answered_how else words
 
 
 def _how(row: OutFile) -> str:

@@ -14,8 +14,8 @@ from common.errors import StaffRefusal
 from dashboard.shell import paging
 from desk.access import View, actor_of, desk_page, desk_render
 from desk.doers import Doer, person
-from desk.files import acts, comparison, lines
-from desk.files.forms import TotalForm
+from desk.files import acts, answers, comparison, lines
+from desk.files.forms import SpokenForm, TotalForm
 from desk.forms import ReasonForm
 from desk.rails import stuck
 from networks.ach.models import AchBatch, AchEntry, OutFile
@@ -79,6 +79,7 @@ def file(request: HttpRequest, file_id: str) -> HttpResponse:
         batches=lines.batch_lines(row),
         steps=lines.history(row),
         compared=comparison.of(row),
+        answers=answers.of_file(row),
         is_mine=me in (row.built_by, row.first_released_by),
         may_go=row.status == FileStatus.BUILT,
         advice=stuck.advice(row.stuck_code),
@@ -181,6 +182,61 @@ def _take_step(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
         label=label,
         explained=explained,
         tone="primary" if what in _HARMLESS else "bad",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, HOLD)
+def answer(request: HttpRequest, file_id: str) -> HttpResponse:
+    """Write down what the bank says of a file by telephone. Another person confirms it."""
+    row, form = acts.found_file(file_id), SpokenForm(request.POST or None)
+    if form.is_valid():
+        try:
+            answers.propose(
+                file=row,
+                said=form.said,
+                reason=form.cleaned_data["reason"],
+                doer=_doer(request),
+                now=utc_now(),
+            )
+        except StaffRefusal as refusal:
+            form.add_error(None, refusal.detail)
+        else:
+            messages.success(request, "Written down. Another person confirms it.")
+            return redirect("desk:file", row.pk)
+    return desk_render(
+        request,
+        "desk/files/answer.html",
+        title=f"The bank's answer to {row}",
+        file=row,
+        batches=lines.batch_lines(row),
+        form=form,
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@desk_page(SEE, RELEASE, is_fresh=True)
+def decide_answer(request: HttpRequest, answer_id: str) -> HttpResponse:
+    """Confirm what somebody else wrote down, or reject it."""
+    row, doer = answers.found_answer(answer_id), _doer(request)
+    if request.method == "POST":
+        is_confirmed = request.POST.get("decision") == "confirm"
+        act = answers.confirm if is_confirmed else answers.reject
+        try:
+            act(answer=row, doer=doer, now=utc_now())
+        except StaffRefusal as refusal:
+            messages.error(request, f"{refusal.detail} {refusal.advice}")
+        else:
+            words = "Confirmed: it is the bank's answer." if is_confirmed else "Rejected."
+            messages.success(request, words)
+        return redirect("desk:file", row.file_id)
+    return desk_render(
+        request,
+        "desk/files/decide_answer.html",
+        title=f"The bank's answer to {row.file}",
+        file=row.file,
+        line=answers.line_of(row),
+        is_own=row.proposed_by == doer.name,
     )
 
 

@@ -1,7 +1,8 @@
 """What becomes of a sent file once the bank has judged it, or said nothing for long enough.
 
 Each batch moves in a transaction of its own, the file last: whoever is killed in between, the same
-acknowledgment applied again does the rest.
+acknowledgment applied again does the rest. A first transaction writes down how the answer came, so
+that an answer by telephone and one of the bank's own are never both applied, each to some batches.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from common.engine import arrays, sql
 from networks import calendar
 from networks.ach import bank_clock, replying, schedule, sending, telling
 from networks.ach.acknowledgments import Verdict
-from networks.ach.models import AchBatch, OutFile
+from networks.ach.models import AchBatch, OutFile, SpokenAnswer
+from networks.ach.models.files import Answered
 from networks.ach.states import (
     BATCH_STATES,
     FILE_STATES,
+    SPOKEN_STATES,
     BatchStatus,
     EntryStatus,
     FileKind,
     FileStatus,
+    SpokenStatus,
 )
 from networks.ach.terms import AckFormat
 from networks.base import EventKind
@@ -86,17 +90,19 @@ def acknowledged(
     now: datetime,
     code: str = "",
     settles: Mapping[int, date] | None = None,
+    how: Answered = Answered.FILE,
 ) -> bool:
     """Apply what the bank says of a file: codes of rejected batches by their number, of rejected
     entries by their trace, and of the whole file; by `settles`, when its batches settle.
 
     A rejected file or batch is tried again with new entries, a rejected entry is not. Raises
-    OutFile.DoesNotExist. False, and nothing changes, if the file was answered before or never sent.
+    OutFile.DoesNotExist. False, and nothing changes, if the file was answered before, or never
+    sent, or if an answer that came another way is being applied.
     """
     sending.sent(file_id, now=now)  # the answer proves it, where we do not know
-    file = OutFile.objects.select_related("version").get(pk=file_id)
-    if file.status != FileStatus.SENT:
+    if not _begin(file_id, how, now):
         return False
+    file = OutFile.objects.select_related("version").get(pk=file_id)
     if file.kind == FileKind.REPLY and verdict != Verdict.REJECTED:
         replying.acknowledged(
             file, rejected=rejected_entries, bad_batches=rejected_batches, now=now
@@ -112,21 +118,23 @@ def acknowledged(
 
 @database_clock.judged
 def accept_unanswered(rail: str, *, now: datetime) -> list[str]:
-    """Accept the files of a bank that acknowledges nothing, once it had time to refuse them. Says
-    which files of another bank wait too long. The ids of those that were accepted."""
+    """Accept the files of a bank that acknowledges nothing, once it had time to refuse them, unless
+    somebody wrote down that it said something. Says which files wait too long. The ids of those
+    that were accepted."""
     accepted = []
     due = OutFile.objects.filter(
         rail_id=rail, status=FileStatus.SENT, acknowledgment_due_at__lte=now
     ).select_related("version")
     for file in due.order_by("acknowledgment_due_at"):
-        if file.version.parsed.ack_format == AckFormat.NONE:
-            acknowledged(
-                file.pk,
-                verdict=Verdict.ACCEPTED,
-                rejected_batches={},
-                rejected_entries={},
-                now=now,
-            )
+        is_silent = file.version.parsed.ack_format == AckFormat.NONE
+        if is_silent and acknowledged(
+            file.pk,
+            verdict=Verdict.ACCEPTED,
+            rejected_batches={},
+            rejected_entries={},
+            how=Answered.SILENCE,
+            now=now,
+        ):
             accepted.append(file.pk)
         else:
             log.error("ach_acknowledgment_missing", file=file.pk, rail=rail)
@@ -150,6 +158,26 @@ def settlement_day(file: OutFile, batch: AchBatch) -> date:
         return batch.effective_date
     cutoffs = [cutoff.at for cutoff in file.version.parsed.cutoffs]
     return max(batch.effective_date, calendar.settlement_date(file.sent_at, cutoffs))
+
+
+@transaction.atomic(durable=True)
+def _begin(file_id: str, how: Answered, now: datetime) -> bool:
+    """Whether this answer is to be applied. What nobody confirmed of a telephone call is void then,
+    but a call speaks against silence."""
+    file = OutFile.objects.select_for_update(no_key=True).get(pk=file_id)
+    if file.status != FileStatus.SENT:
+        return False
+    if file.answered_how:
+        return (file.answered_how == Answered.PEOPLE) == (how == Answered.PEOPLE)
+    spoken = SpokenAnswer.objects.select_for_update(no_key=True)
+    open_one = spoken.filter(file=file, status=SpokenStatus.PROPOSED).first()
+    if how == Answered.PEOPLE or (open_one is not None and how == Answered.SILENCE):
+        return False
+    if open_one is not None:
+        SPOKEN_STATES.advance(open_one, SpokenStatus.VOID, decided_at=now)
+    file.answered_how = how
+    file.save(update_fields=["answered_how"])
+    return True
 
 
 @transaction.atomic(durable=True)

@@ -178,6 +178,15 @@ class AchReversalAdmin(ReadOnlyAdmin):
     search_help_text = "The id of the reversal"
 
 
+@admin.register(models.SpokenAnswer)
+class SpokenAnswerAdmin(ReadOnlyAdmin):
+    list_display = ("id", "file", "verdict", "status", "said_by", "proposed_by", "decided_by")
+    list_filter = ("status", "verdict")
+    list_select_related = ("file",)
+    search_fields = ("id__exact", "file__id__exact")
+    search_help_text = "The id of the answer, or of its file"
+
+
 @admin.register(models.AchEvent)
 class AchEventAdmin(ReadOnlyAdmin):
     list_display = (

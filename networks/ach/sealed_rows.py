@@ -20,6 +20,7 @@ from networks.ach.models import (
     OutFile,
     RailSwitch,
     RailVersion,
+    SpokenAnswer,
 )
 
 _OF_NO_TENANT = "NULL::text"
@@ -33,7 +34,7 @@ _BUILT = (
 _SENT = "first_released_at first_released_by released_at released_by released_how sent_at"
 _LATER = (
     "missed faults temporary_name stuck_code stuck_at held_at held_by held_why"
-    " acknowledgment_due_at acknowledged_at"
+    " acknowledgment_due_at acknowledged_at answered_how"
     f" withdrawn_at withdrawn_by withdrawn_why {_WORK}"
 )
 
@@ -174,6 +175,17 @@ CAME_BACK = (
             "id entry_id reason note discovered_at proposed_by proposed_at decided_by decided_at",
         ),
         left_out="status refusal effective_at",
+    ),
+    DatedRows(
+        name="ach_spoken_answers",
+        label="answers by telephone",
+        model=SpokenAnswer,
+        at="decided_at",
+        tenant=_OF_NO_TENANT,
+        layouts=(
+            "id file_id verdict code batches said_by reason status proposed_by proposed_at"
+            " decided_by decided_at",
+        ),
     ),
 )
 KINDS = (*RAILS, *SENT, *CAME_BACK)

@@ -80,6 +80,13 @@ class ReversalStatus(models.TextChoices):
     FAILED = "failed", "Never sent, or sent back"
 
 
+class SpokenStatus(models.TextChoices):
+    PROPOSED = "proposed", "Another person confirms"
+    CONFIRMED = "confirmed"
+    REJECTED = "rejected", "Not confirmed"
+    VOID = "void", "The bank's own answer came first"
+
+
 class VersionStatus(models.TextChoices):
     PROPOSED = "proposed"
     CURRENT = "current"
@@ -203,6 +210,19 @@ REVERSAL_STATES = StateTable(
         ReversalStatus.FAILED: frozenset(),
     },
     states=set(ReversalStatus.values),
+)
+
+SPOKEN_STATES = StateTable(
+    initial=frozenset({SpokenStatus.PROPOSED}),
+    moves={
+        SpokenStatus.PROPOSED: frozenset(
+            {SpokenStatus.CONFIRMED, SpokenStatus.REJECTED, SpokenStatus.VOID}
+        ),
+        SpokenStatus.CONFIRMED: frozenset(),
+        SpokenStatus.REJECTED: frozenset(),
+        SpokenStatus.VOID: frozenset(),
+    },
+    states=set(SpokenStatus.values),
 )
 
 VERSION_STATES = StateTable(

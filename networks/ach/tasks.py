@@ -20,6 +20,7 @@ from networks.ach import (
     replying,
     reversing,
     sending,
+    spoken,
 )
 from networks.ach.inbound import lines, reading
 from networks.ach.terms import InvalidTerms
@@ -80,8 +81,8 @@ def read_files(**_future: object) -> None:
 
 @shared_task(name="networks.watch_ach_files")
 def watch_files(**_future: object) -> None:
-    """Give up what missed its cut-off, accept what is not answered, end what a prenote
-    has refused, and finish what is final."""
+    """Give up what missed its cut-off, apply what banks said by telephone, accept what is not
+    answered, end what a prenote has refused, and finish what is final."""
     sweeps.each(_known_rails(), _watch, failure="ach_files_not_watched")
     acknowledging.finish_final(now=utc_now())
     reversing.run(now=utc_now())
@@ -104,8 +105,9 @@ def _build(rail: str, begun: float) -> int:
 
 def _watch(rail: str) -> int:
     given_up = releasing.give_up_missed(rail, now=utc_now())
-    accepted = acknowledging.accept_unanswered(rail, now=utc_now())
-    return len(given_up) + len(accepted) + prenotes.end_refused(rail, now=utc_now())
+    answered = spoken.finish_all(rail, now=utc_now())
+    answered += len(acknowledging.accept_unanswered(rail, now=utc_now()))
+    return len(given_up) + answered + prenotes.end_refused(rail, now=utc_now())
 
 
 def _may_begin(begun: float) -> bool:

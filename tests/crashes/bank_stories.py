@@ -9,6 +9,8 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.urls import reverse
@@ -17,7 +19,17 @@ from common import ids
 from common.clock import utc_now
 from desk.rails.forms import TermsForm
 from networks import calendar
-from networks.ach import building, changing, freezing, rails, releasing, reversing, switches
+from networks.ach import (
+    building,
+    changing,
+    freezing,
+    rails,
+    releasing,
+    reversing,
+    spoken,
+    switches,
+)
+from networks.ach.acknowledgments import Verdict
 from networks.ach.inbound import reading, storing
 from networks.ach.models import (
     AchEntry,
@@ -29,17 +41,22 @@ from networks.ach.models import (
     OutFile,
     RailLine,
     RailVersion,
+    SpokenAnswer,
 )
 from networks.ach.models.inbound import InFolder
 from networks.ach.models.rails import RailPart
 from networks.ach.models.reversals import ReversalReason
 from networks.ach.network import AchNetwork
+from networks.ach.sending import send_next
+from networks.ach.spoken import Said
 from networks.ach.states import FileStatus
 from tests.crashes.desk_stories import send
 from tests.crashes.every_call import Story
 from tests.crashes.stored import Stored
 from tests.crashes.world import Act, World
 from tests.networks.ach import builders as outbound
+from tests.networks.ach import life
+from tests.networks.ach.folder import Folder
 from tests.networks.ach.inbound import builders as inbound
 from tests.networks.ach.inbound.builders import (
     answer_batch,
@@ -261,6 +278,31 @@ def of_stuck_file(what: str) -> Begin:
     return begin
 
 
+def a_sent_file() -> OutFile:
+    """Of which the bank has said nothing."""
+    file = a_file()
+    life.release(file, freeze_at())
+    with TemporaryDirectory() as place:
+        assert send_next(file.rail_id, Folder(Path(place)), now=freeze_at()) == file.pk
+    return file
+
+
+def write_answer_down(world: World) -> Act:
+    fields = {"verdict": Verdict.REJECTED, "code": "file_hash", "said_by": "Rosa", **WHY}
+    return send(world, at("file_answer", a_sent_file().pk), **fields)
+
+
+def decide_answer(decision: str) -> Begin:
+    def begin(world: World) -> Act:
+        said = Said(verdict=Verdict.REJECTED, said_by="Rosa", code="file_hash")
+        answer: SpokenAnswer = spoken.propose(
+            a_sent_file().pk, said=said, reason="No file came", by=ANN, now=utc_now()
+        )
+        return send(world, at("answer", answer.pk), decision=decision)
+
+    return begin
+
+
 def take_out(world: World) -> Act:
     entry = AchEntry.objects.filter(batch__file=a_file()).first()
     assert entry is not None
@@ -349,6 +391,9 @@ BEGINNINGS: dict[str, Begin] = {
     "file_step try-again": of_stuck_file("try-again"),
     "file_step at-bank": of_stuck_file("at-bank"),
     "file_step not-at-bank": of_stuck_file("not-at-bank"),
+    "file_answer": write_answer_down,
+    "answer confirm": decide_answer("confirm"),
+    "answer reject": decide_answer("reject"),
     "file_download": lambda world: send(world, at("file_download", a_file().pk)),
     "rail_change": change_terms,
     "rail_decide approve": decide_terms("approve"),
@@ -366,13 +411,16 @@ BEGINNINGS: dict[str, Begin] = {
 
 # They show a page, or a file.
 SHOWS = {"rail_test", "file_download"}
-# An entry is handed over in a transaction of its own; whoever dies before it leaves it to a sweep.
-IN_STEPS = {"reversal approve"}
+# An entry is handed over in a transaction of its own, and so is each batch that a bank answered;
+# whoever dies before it leaves it to a sweep.
+IN_STEPS = {"reversal approve", "answer confirm"}
 
 
 def finish(stored: Stored) -> None:
     """Let the sweeps do what is left, those of banks too."""
     reversing.run(now=utc_now())
+    for rail in rails.names():
+        spoken.finish_all(rail, now=utc_now())
     World.finish(stored)
 
 

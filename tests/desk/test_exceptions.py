@@ -191,7 +191,7 @@ class TestList:
         assert f'href="{LIST}"' in shown(desk, "/admin/")
 
     def test_needs_nobody_if_nothing_waits(self, db, django_assert_num_queries):
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(11):
             assert list(of_ach(now=NOW)) == []
 
 

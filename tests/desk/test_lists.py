@@ -78,6 +78,7 @@ UNTOUCHED = {
     "ach.railline",
     "ach.railswitch",
     "ach.railversion",
+    "ach.spokenanswer",
     "api.idempotencyrecord",
     "auth.group",
     "balance.adjustment",

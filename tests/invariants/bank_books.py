@@ -9,12 +9,13 @@ from typing import Any
 
 from common.clock import utc_now
 from networks import calendar
-from networks.ach import acknowledging, building, changing, freezing, reversing
+from networks.ach import acknowledging, building, changing, freezing, reversing, spoken
 from networks.ach.acknowledgments import Verdict
 from networks.ach.inbound import deciding
-from networks.ach.models import AchEntry, InRecord, OutFile
+from networks.ach.models import AchEntry, InRecord, OutFile, SpokenAnswer
 from networks.ach.models.reversals import ReversalReason
 from networks.ach.sending import send_next
+from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.rails.models import Rail, RailKind
 from tenants.models import Tenant
@@ -28,7 +29,8 @@ _ODFI = {"rdfi": _BANK[:8], "check": _BANK[8]}  # of whom an answer is
 
 
 def keep(tenant: Tenant) -> dict[str, Any]:
-    """Four files of the next banking day: one that the bank took (`of`), one that it refused
+    """Four files of the next banking day: one that the bank says by telephone that
+    it took (`of`), one that it refused
     (`rf`), one of which an entry came back and another one was corrected (`cf`), and one that waits
     for its release (`bf`). Entries that wait; an answer and a reversal that people decided."""
     terms = make_rail()
@@ -43,6 +45,7 @@ def keep(tenant: Tenant) -> dict[str, Any]:
         for name, verdict in verdicts.items():
             names[name] = _file(tenant, verdict, Folder(Path(place)), noon, freeze)
     names |= _came_back(names["cf"])
+    names["spoken"] = SpokenAnswer.objects.get(file=names["of"]).pk
     names |= _decided(names["of"], freeze)
     (waiting,) = take_some(1, now=freeze, tenant_id=tenant.pk)
     return names | {"ew": waiting.pk}
@@ -57,9 +60,20 @@ def _file(
     if verdict:
         life.release(OutFile.objects.get(pk=file_id), freeze)
         assert send_next(RAIL, folder, now=freeze) == file_id
-        answer: Any = {"rejected_batches": {}, "rejected_entries": {}, "now": freeze}
-        assert acknowledging.acknowledged(file_id, verdict=verdict, **answer)
+        if not SpokenAnswer.objects.exists():
+            _said(file_id, freeze)
+        else:
+            answer: Any = {"rejected_batches": {}, "rejected_entries": {}, "now": freeze}
+            assert acknowledging.acknowledged(file_id, verdict=verdict, **answer)
     return file_id
+
+
+def _said(file_id: str, now: datetime) -> None:
+    """By telephone, that the bank took it."""
+    said = Said(verdict=Verdict.ACCEPTED, said_by="Rosa")
+    answer = spoken.propose(file_id, said=said, reason="No file came", by="usr_ann", now=now)
+    spoken.confirm(answer.pk, by="usr_bo", now=now)
+    assert spoken.finish(file_id, now=now)
 
 
 def _came_back(file_id: str) -> dict[str, Any]:

@@ -70,6 +70,7 @@ SMALL = {
     "ach_originators",
     "ach_replies",
     "ach_reversals",
+    "ach_spoken_answers",
 }
 
 

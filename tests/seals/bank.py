@@ -9,7 +9,17 @@ from typing import Any
 
 from common.clock import utc_now
 from networks import calendar
-from networks.ach import building, changing, freezing, key_slots, originating, rails, switches
+from networks.ach import (
+    building,
+    changing,
+    freezing,
+    key_slots,
+    originating,
+    rails,
+    spoken,
+    switches,
+)
+from networks.ach.acknowledgments import Verdict
 from networks.ach.inbound import storing
 from networks.ach.models import (
     AchEntry,
@@ -25,6 +35,7 @@ from networks.ach.models.rails import RailPart
 from networks.ach.models.replies import ReplyKind
 from networks.ach.models.reversals import ReversalReason
 from networks.ach.sending import send_next
+from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.rails.models import RailKind
 from tenants.models import Tenant
@@ -44,6 +55,7 @@ def keep(tenant: Tenant) -> None:
     _agree(noon)
     file = _send(tenant, noon)
     _answer(file, noon)
+    _say(file, noon)
 
 
 def _agree(now: datetime) -> None:
@@ -99,3 +111,10 @@ def _answer(sent: OutFile, now: datetime) -> None:
         proposed_at=now,
     )
     AchReversal.objects.filter(pk=reversal.pk).update(status="rejected", **decided)
+
+
+def _say(sent: OutFile, now: datetime) -> None:
+    """Somebody wrote down what the bank says by telephone, which was not so."""
+    said = Said(verdict=Verdict.ACCEPTED, said_by="Rosa")
+    answer = spoken.propose(sent.pk, said=said, reason="No file came", by=ANN, now=now)
+    spoken.reject(answer.pk, by=BEN, now=now)

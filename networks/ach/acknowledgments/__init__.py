@@ -10,10 +10,17 @@ from collections.abc import Callable
 from types import MappingProxyType
 
 from networks.ach.acknowledgments import jsonl
-from networks.ach.acknowledgments.base import Acknowledgment, Reason, Source, Unreadable, Verdict
+from networks.ach.acknowledgments.base import (
+    REPEATED,
+    Acknowledgment,
+    Reason,
+    Source,
+    Unreadable,
+    Verdict,
+)
 
 READERS: MappingProxyType[str, Callable[[Source], Acknowledgment]] = MappingProxyType(
     {"jsonl": jsonl.read}
 )
 
-__all__ = ["READERS", "Acknowledgment", "Reason", "Source", "Unreadable", "Verdict"]
+__all__ = ["READERS", "REPEATED", "Acknowledgment", "Reason", "Source", "Unreadable", "Verdict"]

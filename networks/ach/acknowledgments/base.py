@@ -8,6 +8,8 @@ from datetime import date
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+REPEATED = "duplicate_file"  # a file's reason: the bank has one of its date, time and modifier
+
 
 class Source(Protocol):
     """A file opened for reading bytes."""

@@ -13,6 +13,7 @@ from datetime import date, datetime
 from typing import Any
 
 from networks.ach.acknowledgments.base import (
+    REPEATED,
     Acknowledgment,
     Reason,
     Source,
@@ -27,7 +28,6 @@ _TEXT_MAX = 300
 _REASONS_MAX = 1_000
 _BATCH_DIGITS, _TRACE_DIGITS, _AMOUNT_MAX = 7, 15, 10**12
 _CODE = re.compile(r"[A-Za-z0-9_]{1,64}")
-_DUPLICATE = "duplicate_file"
 _REJECTED = "rejected"
 
 
@@ -108,7 +108,7 @@ class _Found:
             warnings=self._warnings,
             debit=accepted[0],
             credit=accepted[1],
-            is_repeat=any(reason.code == _DUPLICATE for reason in file["reasons"]),
+            is_repeat=any(reason.code == REPEATED for reason in file["reasons"]),
         )
 
     def _batch(self, line: int, value: Mapping[str, Any]) -> None:

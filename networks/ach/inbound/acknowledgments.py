@@ -8,12 +8,13 @@ from datetime import datetime, timedelta
 import structlog
 
 from common.engine.lookups import one_of
-from networks.ach import acknowledging
+from networks.ach import acknowledging, spoken
 from networks.ach.acknowledgments import READERS, Acknowledgment, Reason, Unreadable, Verdict
 from networks.ach.inbound import deadlines, storing, surveying
 from networks.ach.models import AchBatch, AchEntry, AchReply, InFile, OutFile
+from networks.ach.models.files import Answered
 from networks.ach.nacha.faults import Fault, Scope
-from networks.ach.states import IN_FILE_STATES, FileKind, FileStatus, InFileStatus
+from networks.ach.states import IN_FILE_STATES, BatchStatus, FileKind, FileStatus, InFileStatus
 from networks.ach.terms import RailTerms
 
 log = structlog.get_logger(__name__)
@@ -45,11 +46,8 @@ def read(file: InFile, *, terms: RailTerms, now: datetime) -> None:
     if sent is None:
         _leave(file, 1, "ack_file_unknown", "we sent no file with this digest", now)
         return
-    if problem := next(_problems(sent, said, now), None):
+    if problem := _used(sent, said, now):
         _leave(file, 1, *problem, now, answers=sent)
-        return
-    if sent.status not in _ANSWERED and not _apply(sent, said, now):
-        _leave(file, 1, *_TOO_EARLY, now, answers=sent)
         return
     notes = [
         surveying.as_json(Fault(1, word, f"the bank remarks on entry {trace}", Scope.NOTE))
@@ -59,6 +57,19 @@ def read(file: InFile, *, terms: RailTerms, now: datetime) -> None:
         file, InFileStatus.APPLIED, answers=sent, faults=notes, parsed_at=now, applied_at=now
     )
     log.info("ach_acknowledged", file_id=sent.pk, verdict=said.verdict)
+
+
+def _used(sent: OutFile, said: Acknowledgment, now: datetime) -> tuple[str, str] | None:
+    """Why the acknowledgment was not used, or None."""
+    if spoken.finish(sent.pk, now=now):  # what two people confirmed came first
+        sent.refresh_from_db()
+    problem = next(_problems(sent, said, now), None)
+    if problem or sent.status in _ANSWERED or _apply(sent, said, now):
+        return problem
+    sent.refresh_from_db()
+    if sent.answered_how == Answered.PEOPLE:  # they confirmed it meanwhile
+        return _used(sent, said, now)
+    return _TOO_EARLY
 
 
 def _apply(sent: OutFile, said: Acknowledgment, now: datetime) -> bool:
@@ -82,16 +93,13 @@ def _code(reasons: Sequence[Reason]) -> str:
 
 def _problems(sent: OutFile, said: Acknowledgment, now: datetime) -> Iterator[tuple[str, str]]:
     """Why a person has to look before it is used."""
-    is_answered = sent.status in _ANSWERED
+    if sent.status in _ANSWERED:
+        if _contradicts(sent, said):
+            yield "ack_contradicts", f"the file is {sent.status}: the bank said so before"
+        return
     if said.is_repeat:
         # The entries may be at the bank by now: to send them again could move money twice.
-        if not is_answered:
-            yield "ack_duplicate_file", "the bank says that it has such a file already: ask it"
-        return
-    if is_answered:
-        is_accepted = sent.status == FileStatus.ACKNOWLEDGED
-        if is_accepted != (said.verdict is Verdict.ACCEPTED):
-            yield "ack_contradicts", f"the file is {sent.status}: the bank said so before"
+        yield "ack_duplicate_file", "the bank says that it has such a file already: ask it"
         return
     yield from _misfits(sent, said, now)
 
@@ -120,6 +128,28 @@ def _can_settle(sent: OutFile, said: Acknowledgment, now: datetime) -> bool:
     return all(
         batch.effective_date <= said.settles[batch.batch_number] <= latest for batch in batches
     )
+
+
+def _contradicts(sent: OutFile, said: Acknowledgment) -> bool:
+    """Whether it says otherwise than the answer that the file has. People may have heard the wrong
+    thing: what they confirmed is compared batch by batch."""
+    if sent.answered_how == Answered.PEOPLE:
+        return _refuses_others(sent, said)
+    is_accepted = sent.status == FileStatus.ACKNOWLEDGED
+    return not said.is_repeat and is_accepted != (said.verdict is Verdict.ACCEPTED)
+
+
+def _refuses_others(sent: OutFile, said: Acknowledgment) -> bool:
+    """Whether the bank refuses other batches, or entries, than it did by telephone; or says that it
+    has the file, of which our people heard that it refused some."""
+    of_file = AchBatch.objects.filter(file=sent)
+    refused = of_file.filter(status=BatchStatus.REJECTED).values_list("batch_number", flat=True)
+    if said.is_repeat:
+        return bool(refused)
+    theirs = set(said.rejected_batches)
+    if said.verdict is Verdict.REJECTED:
+        theirs = set(of_file.values_list("batch_number", flat=True))
+    return bool(said.rejected_entries) or set(refused) != theirs
 
 
 def _leave(

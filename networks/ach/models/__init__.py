@@ -14,6 +14,7 @@ from networks.ach.models.originators import Originator
 from networks.ach.models.rails import AchKey, AchRail, RailLine, RailSwitch, RailVersion
 from networks.ach.models.replies import AchReply
 from networks.ach.models.reversals import AchReversal
+from networks.ach.models.spoken import SpokenAnswer
 
 __all__ = [
     "AchBatch",
@@ -33,5 +34,6 @@ __all__ = [
     "RailLine",
     "RailSwitch",
     "RailVersion",
+    "SpokenAnswer",
     "TraceCounter",
 ]

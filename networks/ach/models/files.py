@@ -48,6 +48,14 @@ class Release(models.TextChoices):
     RULE = "rule", "The rail needs no release by two"
 
 
+class Answered(models.TextChoices):
+    """How the bank's answer to a file came: the first one is applied to its end, and no other."""
+
+    FILE = "file", "By a file of its own"
+    SILENCE = "silence", "It refused nothing in time"
+    PEOPLE = "people", "By telephone"
+
+
 class OutFile(Leased):
     """A file for a bank. Cents; sums are of what its batches hold. Due work (`next_attempt_at`)
     while it is `released`: it has to be sent.
@@ -56,7 +64,8 @@ class OutFile(Leased):
     bytes, whose digest is `sha256`. `cutoff_at` is the cut-off that it must make, `missed` how many
     its entries have missed. `temporary_name` is set before the file gets its name at the bank: from
     then on it may be there. `stuck_code` says why it is not sent until a person has it tried again
-    (networks.ach.sftp.errors). `acknowledgment_due_at` is by when the bank has to say something.
+    (networks.ach.sftp.errors). `acknowledgment_due_at` is by when the bank has to say something,
+    `answered_how` is set once its answer begins to be applied.
     """
 
     # What a file is left with that is not to be sent any more.
@@ -106,6 +115,7 @@ class OutFile(Leased):
     sent_at = columns.moment()
     acknowledgment_due_at = columns.moment()
     acknowledged_at = columns.moment()
+    answered_how = models.CharField(max_length=7, choices=Answered, blank=True, db_default="")
     withdrawn_at = columns.moment()
     withdrawn_by = columns.staff()
     withdrawn_why = columns.reason()
@@ -190,6 +200,10 @@ class OutFile(Leased):
                 & ~Q(stuck_code=""),
                 name="only_released_files_are_stuck",
             ),
+            models.CheckConstraint(
+                condition=Q(answered_how="") | Q(status__in=_SENT),
+                name="only_sent_files_are_answered",
+            ),
         )
         indexes = (
             models.Index(
@@ -240,6 +254,14 @@ class OutFile(Leased):
                     "OLD.built_at IS NOT NULL AND"
                     f" ({', '.join(f'OLD.{each}' for each in _AS_BUILT)}) IS DISTINCT FROM"
                     f" ({', '.join(f'NEW.{each}' for each in _AS_BUILT)})"
+                ),
+            ),
+            # Two answers would leave some batches as one says and some as the other.
+            pgtrigger.Protect(
+                name="out_file_answered_once",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(
+                    "OLD.answered_how <> '' AND OLD.answered_how <> NEW.answered_how"
                 ),
             ),
         )

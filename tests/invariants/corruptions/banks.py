@@ -252,4 +252,16 @@ BANKS = [
         "seal_rows",
         "UPDATE ach_achreversal SET note = 'Whatever' WHERE id = '{reversal}'",
     ),
+    Damage(
+        "78 an answer by telephone that one person confirmed",
+        REFUSED,
+        "spoken_answer_decided_by_another",
+        "UPDATE ach_spokenanswer SET decided_by = proposed_by WHERE id = '{spoken}'",
+    ),
+    Damage(
+        "78b what a bank said by telephone",
+        SEAL,
+        "seal_rows",
+        "UPDATE ach_spokenanswer SET said_by = 'Eve' WHERE id = '{spoken}'",
+    ),
 ]

@@ -78,7 +78,7 @@ def say(
     ]
     lines.append({"type": "end", "lines": len(lines) + 1})
     data = "".join(json.dumps(line) + "\n" for line in lines).encode()
-    return take(data, name=name, folder=InFolder.ACK)
+    return take(data, name=name, folder=InFolder.ACK, rail=file.rail_id)
 
 
 def codes(file):
