@@ -186,7 +186,7 @@ def _take_step(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@desk_page(SEE, HOLD)
+@desk_page(SEE, HOLD, is_fresh=True)
 def answer(request: HttpRequest, file_id: str) -> HttpResponse:
     """Write down what the bank says of a file by telephone. Another person confirms it."""
     row, form = acts.found_file(file_id), SpokenForm(request.POST or None)

@@ -10,9 +10,12 @@ import time_machine
 from common.clock import utc_now
 from desk import doers
 from desk.rails import acts
-from networks.ach import building, freezing, rails, releasing, schedule
+from networks.ach import building, freezing, rails, releasing, schedule, spoken
+from networks.ach.acknowledgments import Verdict
 from networks.ach.models import AchEntry, InRecord, OutFile
 from networks.ach.models.rails import RailPart
+from networks.ach.sending import send_next
+from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.base import Method
 from tenants import actors
@@ -20,6 +23,8 @@ from tenants.models import User
 from tests.browser.conftest import DESK, PHONE
 from tests.browser.test_desk import CUT_OFF, NOT_OURS
 from tests.networks.ach import builders as ours
+from tests.networks.ach import life
+from tests.networks.ach.folder import Folder
 from tests.networks.ach.inbound import builders as theirs
 
 pytestmark = [
@@ -79,14 +84,49 @@ def returned(transactional_db):
         return theirs.take(["nothing of a file"])
 
 
+@pytest.fixture
+def answer(kim, tmp_path):
+    """Of a bank that has acknowledged nothing: what kim wrote down of a call."""
+    ours.make_rail()
+    ours.make_originator()
+    (file,) = ours.make_files(2)
+    life.release(file, ours.FREEZE)
+    send_next(ours.RAIL, Folder(tmp_path), now=ours.FREEZE)
+    OutFile.objects.update(acknowledgment_due_at=utc_now() - timedelta(hours=1))
+    said = Said(
+        verdict=Verdict.PART_REJECTED,
+        said_by="Rosa Luxemburg-Liebknecht, ACH operations, 212 555 0100",
+        code="batch_hash_that_the_bank_does_not_expect",
+        batches=[1],
+    )
+    why = "Nothing came by noon, and their system has been down since nine in the morning"
+    return spoken.propose(file.pk, said=said, reason=why, by=kim.pk, now=utc_now())
+
+
+def wrong_of(visitor, paths):
+    """What is wrong with the pages, by their paths."""
+    wrong = {}
+    for path in paths:
+        visitor.goto(path)
+        barriers = [found for found in visitor.barriers() if not found.startswith(NOT_OURS)]
+        found = [*barriers, *visitor.complaints]
+        if (overflow := visitor.sideways_scroll()) > 0:
+            found.append(f"{overflow} px too wide")
+        found += visitor.page.evaluate(CUT_OFF)
+        if found:
+            wrong[path] = found
+        visitor.complaints.clear()
+
+    return wrong
+
+
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_wrong_with_ach(visit, sam, built, returned, scheme, viewport):
     visitor = visit(sam, scheme=scheme, viewport=viewport)
     rail, file = f"/admin/desk/rails/{ours.RAIL}/", f"/admin/desk/files/{built.pk}/"
     entry = AchEntry.objects.get(amount=123_456_789).instruction_id
-    wrong = {}
-    for path in (
+    paths = (
         "/admin/",
         "/admin/desk/rails/",
         rail,
@@ -106,18 +146,18 @@ def test_nothing_is_wrong_with_ach(visit, sam, built, returned, scheme, viewport
         *(f"/admin/desk/exceptions/records/{row.pk}/" for row in InRecord.objects.all()),
         f"/admin/desk/exceptions/records/{InRecord.objects.earliest('pk').pk}/match/",
         f"/admin/desk/exceptions/files/{returned.pk}/",
-    ):
-        visitor.goto(path)
-        barriers = [found for found in visitor.barriers() if not found.startswith(NOT_OURS)]
-        found = [*barriers, *visitor.complaints]
-        if (overflow := visitor.sideways_scroll()) > 0:
-            found.append(f"{overflow} px too wide")
-        found += visitor.page.evaluate(CUT_OFF)
-        if found:
-            wrong[path] = found
-        visitor.complaints.clear()
+    )
 
-    assert wrong == {}
+    assert wrong_of(visitor, paths) == {}
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_nothing_is_wrong_with_answers_by_telephone(visit, sam, kim, answer, viewport):
+    file, decision = f"/admin/desk/files/{answer.file_id}/", f"/admin/desk/answers/{answer.pk}/"
+    pages = (file, f"{file}answer/", decision, "/admin/desk/exceptions/")
+
+    for person in (sam, kim):
+        assert wrong_of(visit(person, viewport=viewport), pages) == {}
 
 
 def test_two_people_release_a_file_by_the_keyboard(visit, sam, built):
@@ -133,4 +173,19 @@ def test_two_people_release_a_file_by_the_keyboard(visit, sam, built):
     visitor.page.get_by_text("Released. A worker sends it now.").wait_for()
     built.refresh_from_db()
     assert (built.status, built.released_by) == ("released", sam.pk)
+    assert visitor.complaints == []
+
+
+def test_a_second_person_confirms_an_answer_by_the_keyboard(visit, sam, answer):
+    visitor = visit(sam)
+    visitor.goto("/admin/desk/exceptions/")
+    visitor.page.get_by_role("link", name="Answer by telephone").focus()
+    visitor.page.keyboard.press("Enter")
+
+    visitor.page.get_by_role("button", name="Confirm: the bank said so").focus()
+    visitor.page.keyboard.press("Enter")
+
+    visitor.page.get_by_text("Confirmed: it is the bank's answer.").wait_for()
+    answer.refresh_from_db()
+    assert (answer.status, answer.decided_by) == ("confirmed", sam.pk)
     assert visitor.complaints == []

@@ -196,3 +196,15 @@ def test_each_step_needs_its_permission(desk, staff_with, file, permissions, cod
     assert found == codes
     assert is_offered == ("ach.release_outfile" in permissions)
     assert (OutFile.objects.get().status == "acknowledged") == is_offered
+
+
+def test_whoever_signed_in_a_while_ago_says_again_who_they_are(desk, file):
+    write_down(desk, file)
+    lee = User.objects.create_superuser(email="lee@ballast.example", password="long ago")
+    session = browser_of(lee)
+
+    for path in (address(file, "answer/"), decision()):
+        response = session.post(path, {"decision": "confirm"})
+        assert response["Location"].startswith("/accounts/reauthenticate/")
+
+    assert SpokenAnswer.objects.get().status == "proposed"
