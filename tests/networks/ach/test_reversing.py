@@ -192,7 +192,7 @@ class TestTwoPeople:
         assert reversal.status == "approved"
         assert not AchEntry.objects.filter(purpose="reversal").exists()
 
-        agree(entry.rail_id, number=3)
+        agree(entry.rail_id, number=3, active=True)
         reversing.run(now=NOW)
 
         assert sent_for(reversal).status == "waiting"
