@@ -11,12 +11,13 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 
 from common import crypto
+from common.engine.lookups import one_of
 from common.errors import StaffRefusal
 from networks.ach.inbound import lines
 from networks.ach.models import AchRail, RailVersion
 from networks.ach.models.columns import REASON_LENGTH_MAX
 from networks.ach.states import VERSION_STATES, VersionStatus
-from networks.ach.terms import Offset, RailTerms
+from networks.ach.terms import Connection, Offset, RailTerms
 from networks.rails.models import Rail, RailKind
 
 OFFSET_ACCOUNT_LENGTH_MAX = 17
@@ -107,6 +108,7 @@ def _write(
     *,
     by_command: bool,
 ) -> RailVersion:
+    _require_bank_of_its_kind(rail, terms.connection)
     before = _locked(rail, VersionStatus.CURRENT)
     account = _account(terms, before, offset_account)
     if before is not None and before.terms == terms.as_json() and account == before.offset_account:
@@ -131,6 +133,24 @@ def _write(
             "Another change waits for a decision: decide about it first."
         ) from error
     return version
+
+
+def _require_bank_of_its_kind(rail: str, line: Connection) -> None:
+    """A stand-in's rail carries what sandbox tenants make up: it must not sign in where a real one
+    does."""
+    kinds = dict(Rail.objects.values_list("name", "kind"))
+    others = [name for name, kind in kinds.items() if kind != kinds.get(rail, kind)]
+    there = RailVersion.objects.filter(
+        one_of("rail_id", others),
+        status__in=(VersionStatus.CURRENT, VersionStatus.PROPOSED),
+        terms__connection__host__iexact=line.host,
+        terms__connection__port=line.port,
+        terms__connection__user=line.user,
+    )
+    if line.host and (found := there.first()) is not None:
+        raise ChangeRefused(
+            f"{found.rail_id} signs in there, and money moves on one of the two rails only."
+        )
 
 
 def _account(terms: RailTerms, before: RailVersion | None, given: str | None) -> str:

@@ -107,6 +107,22 @@ class TestRail:
         with pytest.raises(CommandError, match="another kind has this name"):
             run("ach_rail", "sandbox", "--kind", "stand_in", "--terms", terms_file())
 
+    @pytest.mark.parametrize(("kind", "is_taken"), [("real", True), ("stand_in", False)])
+    def test_meets_no_rail_of_the_other_kind_at_its_bank(self, terms_file, kind, is_taken):
+        """Sandbox tenants make up their money."""
+        file = terms_file(
+            connection={"host": "sftp.bank.com", "user": "us", "host_keys": [HOST_KEY]}
+        )
+        run("ach_rail", "money", "--kind", "real", "--terms", file)
+
+        if is_taken:
+            run("ach_rail", "second", "--kind", kind, "--terms", file)
+        else:
+            with pytest.raises(CommandError, match="money signs in there"):
+                run("ach_rail", "second", "--kind", kind, "--terms", file)
+
+        assert AchRail.objects.filter(pk="second").exists() is is_taken
+
     def test_needs_all_terms_at_first(self):
         with pytest.raises(CommandError, match="give all of them"):
             run("ach_rail", RAIL)
