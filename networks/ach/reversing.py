@@ -106,7 +106,7 @@ def run(*, now: datetime) -> int:
         ).exclude(status=EntryStatus.REQUEUED)
         sent = entry.first()
         if sent is None:
-            send(reversal, now=now)
+            _send_in_time(reversal, now)
         else:
             ended += _settle(reversal.pk, sent.pk, now)
     return ended
@@ -120,7 +120,20 @@ def send(reversal: AchReversal, *, now: datetime) -> None:
     answer = taking.take_many(rail, [instruction], now=now)[instruction.id]
     if isinstance(answer, Accepted | NetworkUnavailable):
         return
-    words = answer.reason if isinstance(answer, InstructionRefused) else str(answer)
+    _fail(reversal, answer.reason if isinstance(answer, InstructionRefused) else str(answer))
+
+
+def _send_in_time(reversal: AchReversal, now: datetime) -> None:
+    """Send what was agreed to, unless it is too late by now."""
+    try:
+        _require(reversal.entry, reversal.discovered_at, now)
+    except ReversalRefused as refusal:
+        _fail(reversal, refusal.detail)
+    else:
+        send(reversal, now=now)
+
+
+def _fail(reversal: AchReversal, words: str) -> None:
     REVERSAL_STATES.advance(reversal, ReversalStatus.FAILED, refusal=words[:300])
     log.error("ach_reversal_not_sent", reversal_id=reversal.pk)
 

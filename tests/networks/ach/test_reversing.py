@@ -134,6 +134,17 @@ class TestTwoPeople:
         assert not AchEntry.objects.filter(purpose="reversal").exists()
         assert propose(entry).status == "proposed"
 
+    def test_send_nothing_when_it_is_too_late_by_then(self, entry):
+        agree(entry.rail_id, number=2, active=False)
+        reversal = approve(entry)
+        agree(entry.rail_id, number=3, active=True)
+
+        reversing.run(now=NOW + timedelta(days=2))
+
+        reversal.refresh_from_db()
+        assert (reversal.status, "24 hours" in reversal.refusal) == ("failed", True)
+        assert not AchEntry.objects.filter(purpose="reversal").exists()
+
     def test_decide_once(self, entry):
         reversal = approve(entry)
 
