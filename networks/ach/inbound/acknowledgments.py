@@ -14,7 +14,14 @@ from networks.ach.inbound import deadlines, storing, surveying
 from networks.ach.models import AchBatch, AchEntry, AchReply, InFile, OutFile
 from networks.ach.models.files import Answered
 from networks.ach.nacha.faults import Fault, Scope
-from networks.ach.states import IN_FILE_STATES, BatchStatus, FileKind, FileStatus, InFileStatus
+from networks.ach.states import (
+    IN_FILE_STATES,
+    BatchStatus,
+    EntryStatus,
+    FileKind,
+    FileStatus,
+    InFileStatus,
+)
 from networks.ach.terms import RailTerms
 
 log = structlog.get_logger(__name__)
@@ -108,6 +115,8 @@ def _misfits(sent: OutFile, said: Acknowledgment, now: datetime) -> Iterator[tup
     """In what a first answer does not fit the file."""
     if sent.status not in _AT_THE_BANK:
         yield _TOO_EARLY
+    if _has_come_back(sent, said):
+        yield "ack_contradicts", "an entry that it refuses came back, so the bank took it: ask it"
     numbers = set(said.rejected_batches)
     if len(numbers) != AchBatch.objects.filter(file=sent, batch_number__in=numbers).count():
         yield "ack_batch_unknown", "the file has no such batch"
@@ -118,6 +127,14 @@ def _misfits(sent: OutFile, said: Acknowledgment, now: datetime) -> Iterator[tup
     replies = AchReply.objects.filter(one_of("trace_number", traces), batch__file=sent).count()
     if len(traces) != entries + replies:
         yield "ack_entry_unknown", "the file has no such entry"
+
+
+def _has_come_back(sent: OutFile, said: Acknowledgment) -> bool:
+    """Whether a batch that it refuses has come back in part: sent again, the rest moved twice."""
+    refused = AchBatch.objects.filter(file=sent)
+    if said.verdict is not Verdict.REJECTED:
+        refused = refused.filter(batch_number__in=set(said.rejected_batches))
+    return AchEntry.objects.filter(batch__in=refused, status=EntryStatus.RETURNED).exists()
 
 
 def _can_settle(sent: OutFile, said: Acknowledgment, now: datetime) -> bool:

@@ -223,6 +223,18 @@ class TestWhatIsLeftToAPerson:
 
         self.assert_left(ack, entry, "ack_settlement_day")
 
+    @pytest.mark.parametrize("is_whole", [True, False], ids=["file", "batch"])
+    def test_refuses_what_came_back_in_part(self, batch, entry, is_whole):
+        back = make_entry(batch, 2, status="sent", accepted_at=None, settled=None)
+        take(answer_file(answer_batch(*returned(back))))
+
+        if is_whole:
+            ack = say(batch.file, "rejected", reasons=["file_hash"])
+        else:
+            ack = say(batch.file, "part_rejected", batches=[(batch.batch_number, "batch_hash")])
+
+        self.assert_left(ack, entry, "ack_contradicts")
+
     def test_settles_it_before_all_time(self, batch, entry):
         ack = say(batch.file, settles_at="0001-01-01T00:00:00+05:00")
 
