@@ -27,6 +27,10 @@ from networks.ach.terms import RailTerms
 log = structlog.get_logger(__name__)
 
 _ANSWERED = frozenset((FileStatus.ACKNOWLEDGED, FileStatus.PART_REJECTED, FileStatus.REJECTED))
+_GIVEN_UP = (
+    "ack_file_given_up",
+    "we gave this file up and the bank has it: hold the files with which its entries go again",
+)
 _TOO_EARLY = ("ack_too_early", "the bank cannot have this file yet: ask it which one it has")
 # Banks hold entries for a day or two; what they name beyond that is a mistake.
 _SETTLES_WITHIN = timedelta(days=10)
@@ -113,6 +117,8 @@ def _problems(sent: OutFile, said: Acknowledgment, now: datetime) -> Iterator[tu
 
 def _misfits(sent: OutFile, said: Acknowledgment, now: datetime) -> Iterator[tuple[str, str]]:
     """In what a first answer does not fit the file."""
+    if sent.status == FileStatus.WITHDRAWN:
+        yield _GIVEN_UP
     if sent.status not in _AT_THE_BANK:
         yield _TOO_EARLY
     if _has_come_back(sent, said):

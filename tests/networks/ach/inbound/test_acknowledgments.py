@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from networks.ach import releasing
 from networks.ach.inbound import deadlines
 from networks.ach.models import AchEntry, AchEvent
 from networks.ach.models.inbound import InFolder
@@ -265,3 +266,14 @@ class TestWhatIsLeftToAPerson:
         assert (ack.status, codes(ack)) == ("review", ["ack_too_early"])
         entry.refresh_from_db()
         assert entry.status == "frozen"
+
+    def test_is_about_a_file_that_was_taken_apart(self, rail):
+        """Its entries go with another one: somebody has to stop that."""
+        batch = make_batch(rail, status="built")
+        make_entry(batch, status="frozen", accepted_at=None, sent_at=None, settled=None)
+        releasing.take_apart(batch.file_id, by="ann", why="Not at the bank", now=NOW)
+
+        ack = say(batch.file)
+
+        assert (ack.status, codes(ack)) == ("review", ["ack_file_given_up"])
+        assert AchEntry.objects.get().status == "waiting"
