@@ -24,8 +24,10 @@ _COLUMNS = (
     *("id", "trace_number", "routing_number", "account_fingerprint", "amount", "company_id"),
     *("settlement_date", "effective_date", "status"),
 )
-# The bank never had it under this trace, as far as we know.
-_NEVER_SENT = frozenset((EntryStatus.FROZEN, EntryStatus.REQUEUED))
+_TAKEN_ALL_THE_SAME = (
+    "our bank refused the file of this entry, so that it goes again, and took it all the same:"
+    " withdraw what took its place, and that of the others of its batch"
+)
 
 
 def raw(record: InRecord) -> str:
@@ -91,7 +93,9 @@ def match(record: InRecord, of_its_trace: Sequence[Candidate], *, day: date) -> 
 def _as_match(record: InRecord, chosen: Candidate) -> Match:
     if record.company_id and record.company_id.strip() != chosen.company_id.strip():
         return Match(None, "it names another company")
-    if chosen.status in _NEVER_SENT:
+    if chosen.status == EntryStatus.REQUEUED:
+        return Match(None, _TAKEN_ALL_THE_SAME)
+    if chosen.status == EntryStatus.FROZEN:
         return Match(None, "the entry with this trace number was not sent")
     return Match(chosen.id)
 

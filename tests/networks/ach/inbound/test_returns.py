@@ -253,13 +253,16 @@ class TestNoEntry:
 
         self.assert_nothing_moved(entry, file, "too old, or settles later")
 
-    @pytest.mark.parametrize("status", ["frozen", "requeued"])
-    def test_that_was_not_sent_is_meant(self, batch, status):
+    @pytest.mark.parametrize(
+        ("status", "note"),
+        [("frozen", "was not sent"), ("requeued", "withdraw what took its place")],
+    )
+    def test_that_was_not_sent_is_meant(self, batch, status, note):
         entry = make_entry(batch, status=status, settled=None, accepted_at=None, sent_at=None)
 
         file = take_returns(returned(entry))
 
-        assert "was not sent" in records(file)[0][2]
+        assert note in records(file)[0][2]
         assert status_of(entry) == status
 
     def test_is_chosen_among_two(self, rail, batch):
