@@ -27,6 +27,7 @@ SHARED_OUT = ["-n", str(WORKERS), "--dist=worksteal"]
 SHARED_SLOW = [
     "tests/crashes",
     "tests/demo",
+    "tests/invariants/test_corruptions.py",
     "tests/invariants/test_ledger.py",
     "tests/invariants/test_money.py",
     "tests/seals/test_attacks.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import MappingProxyType
 
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
@@ -11,6 +12,7 @@ from networks.ach import acknowledging, spoken, tasks
 from networks.ach.acknowledging import acknowledged
 from networks.ach.acknowledgments import Verdict
 from networks.ach.models import AchBatch, AchEntry, OutFile, SpokenAnswer
+from networks.ach.models.files import Answered
 from networks.ach.sending import send_next
 from networks.ach.spoken import AnswerRefused, Said
 from networks.base import Method
@@ -64,7 +66,7 @@ def some(*batches):
     return Said(verdict=Verdict.PART_REJECTED, said_by="Rosa", code="batch_hash", batches=batches)
 
 
-def by_file(file, verdict=Verdict.ACCEPTED, **rejected):
+def by_file(file, verdict=Verdict.ACCEPTED, rejected=MappingProxyType({})):
     return acknowledged(
         file.pk,
         verdict=verdict,
@@ -210,7 +212,7 @@ class TestTheBanksOwnAnswer:
 
     def test_begun_and_not_ended_is_not_mixed_with_another(self, file):
         answer = propose(file, TOOK_NOTHING)
-        assert acknowledging._begin(file.pk, "file", LATER)  # and its worker dies
+        assert acknowledging._begin(file.pk, Answered.FILE, LATER)  # and its worker dies
 
         refuses("came first", spoken.confirm, answer.pk, by=BEN, now=LATER)
         refuses("being applied", propose, file)
