@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
+import structlog
 from django.db import transaction
 
 from common import crypto
-from common.engine import sql
+from common.engine import arrays, sql
+from common.engine.lookups import one_of
 from common.ids import new
 from networks import calendar
 from networks.ach import rails, schedule, telling
@@ -24,6 +26,8 @@ from networks.ach.models.entries import PRENOTE
 from networks.ach.schedule import Window
 from networks.ach.states import EntryStatus
 from networks.base import EventKind, Speed
+
+log = structlog.get_logger(__name__)
 
 PRENOTE_PREFIX = "prn"
 BANKING_DAYS = 3
@@ -51,6 +55,7 @@ SELECT DISTINCT ON (account_fingerprint, routing_number, company_id, tenant_id) 
 FROM ach_achentry AS waiting
 WHERE rail_id = %(rail)s AND status = 'waiting' AND purpose IN ('topup', 'payment')
     AND created_at < %(frozen_from)s AND NOT {ANSWERED}
+    AND id <> ALL(%(unreadable)s::text::bigint[])
     AND NOT EXISTS (
         SELECT FROM ach_achentry AS former WHERE {_SAME}
             AND former.status IN ('waiting', 'frozen', 'sent', 'accepted', 'final'))
@@ -88,18 +93,26 @@ def days(window: Window, *, asked: bool) -> Mapping[str, Any]:
 
 def ask(rail: str, window: Window, *, now: datetime) -> int:
     """Add a prenote for each account that entries of this window name for the first time. The
-    caller's transaction has the right to freeze. Returns how many."""
+    caller's transaction has the right to freeze. Returns how many. An entry whose account does not
+    open asks for none, waits, and keeps no other one back."""
     values = {
         **days(window, asked=True),
         "rail": rail,
         "frozen_from": window.frozen_from,
         "most": _ASKED_TOGETHER,
     }
-    count = 0
-    while ids := [each for (each,) in sql.rows(_UNASKED, values)]:
-        entries = AchEntry.objects.in_bulk(ids)
-        AchEntry.objects.bulk_create([_prenote(entries[each], now) for each in sorted(ids)])
-        count += len(ids)
+    count, unreadable = 0, list[int]()
+    while found := sql.rows(_UNASKED, {**values, "unreadable": arrays.plain(unreadable)}):
+        prenotes = []
+        rows = AchEntry.objects.filter(one_of("pk", [each for (each,) in found]))
+        for entry in rows.order_by("pk"):
+            try:
+                prenotes.append(_prenote(entry, now))
+            except crypto.Undecryptable:
+                log.error("ach_account_unreadable", entry=entry.pk)
+                unreadable.append(entry.pk)
+        AchEntry.objects.bulk_create(prenotes)
+        count += len(prenotes)
     return count
 
 

@@ -133,6 +133,18 @@ class TestAsking:
             ("021000021", "1000200"),
         }
 
+    def test_an_account_that_does_not_open_keeps_no_other_one_back(self, send):
+        bad, good = take(
+            instruction(account=account("1000200")), instruction(account=account("1000300"))
+        )
+        AchEntry.objects.filter(pk=bad.pk).update(account_token="damaged")
+
+        send()
+
+        assert prenote().original == good
+        bad.refresh_from_db()
+        assert (bad.status, bad.waits_for) == ("waiting", "prenote")
+
     def test_asks_again_after_somebody_took_it_out(self, send):
         take_some(1)
         freezing.freeze_due(RAIL, now=FREEZE)
