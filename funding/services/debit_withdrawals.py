@@ -2,7 +2,7 @@
 has not sent them.
 
 An entry may wait for days before it leaves: for a prenote, for a limit, or because the bank did not
-take its file. A debit that left stays (decision 0137).
+take its file. A debit that left stays (decision 0134).
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def _not_authorized(now: datetime) -> QuerySet[FundingTransaction]:
         status=FundingStatus.PENDING,
         authorized__authorization__ended_at__gte=now - _ASKED_FOR,
     )
-    return rows.exclude(authorized__authorization__ended_because__in=_STANDS).order_by("pk")
+    rows = rows.exclude(authorized__authorization__ended_because__in=_STANDS)
+    # What ended last is asked first: it is not kept back by many debits that have left.
+    return rows.order_by("-authorized__authorization__ended_at", "-pk")
 
 
 def _withdraw(row: FundingTransaction, now: datetime) -> bool:
