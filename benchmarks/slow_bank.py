@@ -18,6 +18,7 @@ from networks.base import (
     Capabilities,
     Correction,
     CorrectionOutcome,
+    Custody,
     Instruction,
     Method,
     NetworkEvent,
@@ -51,6 +52,9 @@ class SlowBank:
 
     def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
         return Withdrawal.TOO_LATE
+
+    def custody(self, instruction_ids: Sequence[str]) -> dict[str, Custody]:
+        return {}
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord] | None:
         return None

@@ -76,7 +76,10 @@ class Slices:
 
 
 def rows_of_tenants(
-    name: str, model: type[models.Model], judge: Callable[[Sequence[str]], Iterable[Finding]]
+    name: str,
+    model: type[models.Model],
+    judge: Callable[[Sequence[str]], Iterable[Finding]],
+    ask: Ask = lambda ids: (),
 ) -> Slices:
     """Rules about rows that only the full check looks at: a tenant's rows, in the order of their
     ids."""
@@ -85,7 +88,7 @@ def rows_of_tenants(
         rows = model._default_manager.filter(tenant_id__in=list(tenant_ids), pk__gt=after)
         return list(rows.order_by("pk").values_list("pk", flat=True)[:limit])
 
-    return Slices(name=name, recent=lambda scope: (), page=page, judge=judge)
+    return Slices(name=name, recent=lambda scope: (), page=page, judge=judge, ask=ask)
 
 
 _checks: list[Check] = []

@@ -133,6 +133,14 @@ def _to_banks(now: datetime) -> Iterator[Metric]:
         "Files at a bank that should have acknowledged them",
         value=found.unanswered,
     )
+    not_final = GaugeMetricFamily(
+        "ballast_ach_not_final",
+        "Debits due to be final whose bank's files of the day are not read",
+        labels=["rail"],
+    )
+    for rail, count in found.not_final.items():
+        not_final.add_metric([rail], count)
+    yield not_final
 
 
 @require_safe

@@ -10,12 +10,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from common.errors import StaffRefusal
 from tenants import selectors
 from tenants.actors import SYSTEM, Actor
 from tenants.services import audit
 
 OURSELVES = "system"  # what the workers did (networks.ach)
 OPERATOR_LENGTH_MAX = 100
+_LIKE_AN_ID = ("usr_", "key_")
+
+
+class NameRefused(StaffRefusal):
+    code = "operator_name_refused"
+    title = "Not your name"
+    advice = "Give your own name, as your colleagues know you."
 
 
 @dataclass(frozen=True)
@@ -37,8 +45,12 @@ def person(actor: Actor) -> Doer:
 
 
 def operator(name: str) -> Doer:
-    """Somebody at a command line."""
-    return Doer(SYSTEM, name.strip()[:OPERATOR_LENGTH_MAX])
+    """Somebody at a command line. Raises NameRefused for what `names_of` would show as somebody
+    else's name."""
+    name = name.strip()[:OPERATOR_LENGTH_MAX]
+    if name.lower().startswith(_LIKE_AN_ID) or name.lower() == OURSELVES:
+        raise NameRefused(f"{name} is no person's name: say who you are.")
+    return Doer(SYSTEM, name)
 
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:

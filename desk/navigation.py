@@ -40,6 +40,7 @@ _LISTS = (
                "seals.sealround", "seals.seal")),
     ("ACH", ("ach.outfile", "ach.achentry", "ach.achbatch", "ach.infile", "ach.inrecord",
              "ach.correction", "ach.achreply", "ach.achreversal", "ach.spokenanswer",
+             "ach.achproposal",
              "ach.achevent", "ach.originator", "ach.achrail",
              "ach.railversion", "ach.achkey", "ach.railswitch", "ach.railline")),
     ("Networks", ("network_inbox.inboundevent", "network_inbox.handsettlement",

@@ -9,6 +9,7 @@ from desk.entries import views as entries
 from desk.exceptions import views as exceptions
 from desk.files import views as files
 from desk.ledger import views as ledger
+from desk.proposals import views as proposals
 from desk.queues import views as queues
 from desk.rails import views as rails
 from desk.tenants import viewing
@@ -38,6 +39,7 @@ urlpatterns = [
     path("files/<str:file_id>/download/", files.download, name="file_download"),
     path("files/<str:file_id>/batches/<int:number>/", files.batch, name="file_batch"),
     path("files/<str:file_id>/<slug:what>/", files.step, name="file_step"),
+    path("proposals/<str:proposal_id>/", proposals.decide, name="proposal"),
     path("answers/<str:answer_id>/", files.decide_answer, name="answer"),
     path("entries/", entries.find, name="entry_find"),
     path("entries/<str:instruction_id>/", entries.entry, name="entry"),

@@ -22,17 +22,9 @@ PYTEST = [sys.executable, "-m", "pytest"]
 # One more than there are processors: tests wait for PostgreSQL. Each costs 5 s of CPU to start.
 WORKERS = min(1 + (os.cpu_count() or 2), 8)
 SHARED_OUT = ["-n", str(WORKERS), "--dist=worksteal"]
-# Slow by their number or their work: they measure no time and start no processes, so that several
-# may run at once.
-SHARED_SLOW = [
-    "tests/crashes",
-    "tests/demo",
-    "tests/invariants/test_corruptions.py",
-    "tests/invariants/test_ledger.py",
-    "tests/invariants/test_money.py",
-    "tests/seals/test_attacks.py",
-    "tests/seals/test_publication.py",
-]
+# Of the slow tests, those that measure time, or kill processes at a moment: they run one after the
+# other, beside nothing else.
+ALONE = ["tests/config", "tests/races/test_key_timing.py", "tests/scenarios"]
 # A quarter of the quick tests and almost half of their time: most edits need not wait for them.
 NEXT = [
     f"tests/{name}"
@@ -67,10 +59,10 @@ PHASES = (
         [*PYTEST, *MONEY, "-m", QUICK, *SHARED_OUT],
         {"DATABASE_FAST_PATH": "False"},
     ),
-    Phase("crashes, seals and histories", [*PYTEST, *SHARED_SLOW, "-m", SLOW, *SHARED_OUT]),
-    Phase("slow tests", [*PYTEST, *_without(SHARED_SLOW), "-m", SLOW]),
+    Phase("slow tests", [*PYTEST, *_without(ALONE), "-m", SLOW, *SHARED_OUT]),
+    Phase("slow tests that measure time", [*PYTEST, *ALONE, "-m", SLOW]),
     # By themselves: Playwright leaves an event loop running in the thread of the tests after it.
-    Phase("browser tests", [*PYTEST, "-m", "browser"]),
+    Phase("browser tests", [*PYTEST, "-m", "browser", *SHARED_OUT]),
 )
 NO_TESTS = 5
 INTERRUPTED = 2

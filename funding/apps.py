@@ -35,6 +35,7 @@ class FundingConfig(AppConfig):
         audits.register(invariants.check_retries)
         audits.register_slices(invariants.CHECKS.slices(invariants.ask_banks))
         audits.register_slices(invariants.ACCOUNTS)
+        audits.register_slices(invariants.DEPOSITS)
         handlers.register(FUNDING, DEPOSIT_ENTRIES, deposits.DEPOSITS)
         due.register(sandbox.PART)
         limits.register(presenters.funding_limits)

@@ -13,11 +13,10 @@ from typing import Any
 
 import structlog
 
-from common.engine.lookups import one_of
 from common.state import Step
 from funding.errors import AuthorizationRequired
-from funding.models import DepositEntry, FundingSource, SourceVerification
-from funding.services import debit_authorizations, sources, verifications
+from funding.models import DepositEntry, SourceVerification
+from funding.services import authorization_checks, sources, verifications
 from funding.services.corrections import SOURCES
 from funding.states import DEPOSIT_STATES, DepositStatus, SourceStatus
 from networks import return_codes, schemes
@@ -99,12 +98,9 @@ class DepositTransfer(Transfer[DepositEntry]):
 
     def refresh(self, rows: Sequence[DepositEntry], now: datetime) -> None:
         """The bank accounts, and whether they may be debited: the rows were claimed before."""
-        found = FundingSource.objects.filter(one_of("pk", {row.source_id for row in rows}))
-        now_stored = {source.pk: source for source in found}
-        for row in rows:
-            row.source = now_stored[row.source_id]
+        sources.read_again(rows)
         debited = [row for row in rows if row.method == Method.ACH_DEBIT]
-        lacking = debit_authorizations.lacking_for_deposits([row.source for row in debited])
+        lacking = authorization_checks.lacking_for_deposits([row.source for row in debited])
         for row in debited:
             row.lacks_authorization = row.source_id in lacking
 

@@ -10,6 +10,7 @@ from approvals import invariants as approvals
 from approvals.models import ApprovalStatus
 from common import audits
 from common.audits import NEVER, Finding, Scope
+from funding.deposit_transfer import DEPOSIT_ENTRIES
 from funding.methods import METHODS
 from funding.models import (
     SOURCE_TYPE,
@@ -25,13 +26,13 @@ from funding.models import (
 )
 from funding.services.approval_policy import POLICY
 from funding.services.corrections import SOURCES
-from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from funding.states import FUNDING_STATES, IN_FLIGHT, DepositStatus, FundingStatus
 from funding.transfer import FUNDING
 from networks.base import Method
 from networks.schemes import RETRIED, RETRIES_MAX
 from tenants.models import Tenant
 from transfers import invariants as networks
-from transfers.checks import TransferChecks
+from transfers.checks import TransferChecks, never_due
 from webhooks.models import WebhookEvent
 
 CHECKS = TransferChecks(
@@ -86,7 +87,7 @@ WHERE balance.notify_below IS DISTINCT FROM config.low_balance_threshold
 """  # noqa: S608  # our own text
 
 
-# Three entries for each verification that has any, of its amounts; sent ones as their network said.
+# Three entries for each verification that has any, of its amounts.
 _DEPOSITS = """
 SELECT found.tenant_id, found.id, 'has other entries than its amounts say'
 FROM (
@@ -101,14 +102,12 @@ FROM (
 ) AS found
 WHERE NOT own OR cardinality(found.amounts) <> 2
     OR parts <> ARRAY[amounts[1]::int, amounts[2]::int, amounts[1]::int + amounts[2]::int]
-UNION ALL
-SELECT entry.tenant_id, entry.id, 'is ' || entry.status
-    || CASE WHEN entry.status = 'created' THEN ' and never due'
-        ELSE ', which its network did not say' END
+"""
+_DEPOSITS_UNSAID = """
+SELECT entry.tenant_id, entry.id, 'is ' || entry.status || ', which its network did not say'
 FROM funding_depositentry AS entry
-WHERE (%(tenant_ids)s::text[] IS NULL OR entry.tenant_id = ANY(%(tenant_ids)s))
-    AND (entry.status = 'created' AND entry.next_attempt_at IS NULL
-        OR entry.status = 'completed' AND NOT EXISTS (
+WHERE entry.id = ANY(%(ids)s)
+    AND (entry.status = 'completed' AND NOT EXISTS (
             SELECT FROM network_inbox_inboundevent AS message
             WHERE message.instruction_id = entry.id COLLATE "default"
                 AND message.kind = 'final'
@@ -121,11 +120,36 @@ WHERE (%(tenant_ids)s::text[] IS NULL OR entry.tenant_id = ANY(%(tenant_ids)s))
 """
 
 
+_DEPOSIT_NEVER_DUE = never_due(
+    table=DepositEntry._meta.db_table,
+    open_statuses=[DepositStatus.CREATED],
+    stopped_by=DEPOSIT_ENTRIES.stopped_by,
+)
+
+
 def check_deposits(scope: Scope) -> Iterator[Finding]:
-    """Check that the entries of each verification are what its amounts say, and that they are where
-    their network said. Only the full check looks."""
+    """Check that the entries of each verification are what its amounts say, and that those to be
+    sent are due. Only the full check looks."""
     if scope.full:
         yield from audits.found("funding_deposit", _DEPOSITS, scope.values)
+        yield from audits.found("funding_deposit_never_due", _DEPOSIT_NEVER_DUE, scope.values)
+
+
+def judge_deposits(ids: Sequence[str]) -> Iterator[Finding]:
+    """Check that these micro-deposits are where their network said."""
+    yield from audits.found("funding_deposit", _DEPOSITS_UNSAID, {"ids": list(ids)})
+
+
+def ask_banks_of_deposits(ids: Sequence[str]) -> Iterator[Finding]:
+    """Compare these micro-deposits, where they were handed over, with the networks' own books."""
+    handed_over = (DepositStatus.SENT, DepositStatus.COMPLETED)
+    sent = DepositEntry.objects.filter(pk__in=ids, status__in=handed_over)
+    return networks.with_banks("funding_deposit_bank", sent)
+
+
+DEPOSITS = audits.rows_of_tenants(
+    "micro-deposits", DepositEntry, judge_deposits, ask=ask_banks_of_deposits
+)
 
 
 def check_marks(scope: Scope) -> Iterator[Finding]:

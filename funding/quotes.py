@@ -11,6 +11,7 @@ from funding.methods import METHODS
 from funding.services import limits, topup_terms
 from funding.services.approval_policy import approvers
 from funding.services.limits import Limits, Usage
+from networks.base import Speed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,15 @@ class Quote:
     expected_on: date
 
 
-def quote(*, tenant_id: str, mode: str, method: str, amount: int | None, now: datetime) -> Quote:
+def quote(
+    *,
+    tenant_id: str,
+    mode: str,
+    method: str,
+    amount: int | None,
+    now: datetime,
+    speed: Speed = Speed.STANDARD,
+) -> Quote:
     """Foresee a top-up of `amount` cents. Without an amount only the limits are filled in. Costs at
     most four queries."""
     in_force = limits.of(tenant_id)
@@ -44,7 +53,7 @@ def quote(*, tenant_id: str, mode: str, method: str, amount: int | None, now: da
         left_this_month=_left(in_force.monthly, used.this_month),
         refusal=_refusal(in_force, used, method, amount) if amount else None,
         approvers=_approvers(tenant_id, amount, now) if amount else (),
-        expected_on=METHODS[method].terms(mode).expected_on(now),
+        expected_on=METHODS[method].terms(mode).arrival(now, speed, amount=amount or 0),
     )
 
 

@@ -8,6 +8,7 @@ from funding.models import (
     AutoFundingDecision,
     Confirmation,
     DebitAuthorization,
+    DepositEntry,
     FundingEvent,
     FundingSource,
     FundingSourceVersion,
@@ -23,6 +24,7 @@ KINDS = (
         layouts=(
             "id tenant_id source_id amount currency method trigger created_at",
             "id tenant_id source_id amount currency method trigger created_at retry_of_id",
+            "id tenant_id source_id amount currency method trigger created_at retry_of_id speed",
         ),
     ),
     DatedRows(
@@ -106,6 +108,19 @@ KINDS = (
             "id funding_id authorization_id kind created_at is_retry",
         ),
         left_out="in_force_at",
+    ),
+    DatedRows(
+        name="deposits",
+        label="entries that prove bank accounts",
+        model=DepositEntry,
+        layouts=(
+            "id verification_id tenant_id source_id part amount currency method network created_at",
+        ),
+        left_out=(
+            "account_version status network_reference trace_number settlement_date failure_code"
+            " withdrawal_asked_at held_at hold_reason parked_for next_attempt_at leased_until"
+            " lease_version attempts updated_at"
+        ),
     ),
     DatedRows(
         name="funding_source_versions",

@@ -14,14 +14,18 @@ from balance import selectors as ledger
 from common.days import start_of_month
 from common.errors import NotFound
 from common.ids import is_id
+from funding.agreements import NEW_ACCOUNT
 from funding.models import (
     SOURCE_TYPE,
+    AuthorizationKind,
+    AuthorizationScope,
     AuthorizedDebit,
     AutoFundingConfig,
     AutoFundingDecision,
     DebitAuthorization,
     DepositEntry,
     FundingEvent,
+    FundingMethod,
     FundingSource,
     FundingSourceVersion,
     FundingTransaction,
@@ -100,6 +104,24 @@ def debits_of(authorization: DebitAuthorization) -> QuerySet[AuthorizedDebit]:
     """What was drawn by it, newest first, with the fundings."""
     rows = AuthorizedDebit.objects.filter(authorization=authorization).select_related("funding")
     return rows.order_by("-created_at", "-pk")
+
+
+def test_debits_of(authorization: DebitAuthorization) -> QuerySet[DepositEntry]:
+    """The debits that took micro-deposits of its account back while it was in force, newest first.
+    `authorization_checks.lacking_for_deposits` says what allows them: no row links the two."""
+    rows = DepositEntry.objects.filter(
+        ~Q(status=DepositStatus.CREATED),
+        ~Q(failure_code__in=_NO_REFUSALS),
+        source_id=authorization.source_id,
+        method=FundingMethod.ACH_DEBIT,
+        created_at__gte=authorization.created_at,
+    )
+    if authorization.ended_at is not None:
+        rows = rows.filter(created_at__lt=authorization.ended_at)
+    covers = authorization.scope == AuthorizationScope.ACCOUNT
+    covers = covers or authorization.text_version == NEW_ACCOUNT
+    is_allowed = covers and authorization.kind == AuthorizationKind.RECURRING
+    return rows.order_by("-created_at", "-pk") if is_allowed else rows.none()
 
 
 def any_source_version(version_id: str) -> FundingSourceVersion:

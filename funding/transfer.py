@@ -12,15 +12,14 @@ from types import MappingProxyType
 from typing import Any
 
 from common import leases
-from common.engine.lookups import one_of
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
 from funding.methods import METHODS
-from funding.models import AuthorizationKind, FundingSource, FundingTransaction, Trigger
+from funding.models import AuthorizationKind, FundingTransaction, Trigger
 from funding.services import (
     approvals,
+    authorization_checks,
     auto_funding,
-    debit_authorizations,
     lifecycle,
     notices,
     sources,
@@ -110,18 +109,15 @@ class FundingTransfer(Transfer[FundingTransaction]):
 
     def refresh(self, rows: Sequence[FundingTransaction], now: datetime) -> None:
         """The bank accounts and the authorizations to debit them: the rows were claimed before."""
-        found = FundingSource.objects.filter(one_of("pk", {row.source_id for row in rows}))
-        now_stored = {source.pk: source for source in found}
-        for row in rows:
-            row.source = now_stored[row.source_id]
-        debit_authorizations.look_again(rows, now=now)
+        sources.read_again(rows)
+        authorization_checks.look_again(rows, now=now)
 
     def require_sendable(self, row: FundingTransaction) -> None:
         """Raises InstructionRefused where the bank has ended the account, or the authorization to
         debit it, since this was reserved, or the holder has revoked it."""
         try:
             sources.require_debitable(source=row.source, method=row.method)
-            debit_authorizations.require_in_force(row)
+            authorization_checks.require_in_force(row)
         except RuleViolation as refusal:
             raise InstructionRefused(code=refusal.code, reason=refusal.detail) from refusal
 
@@ -270,7 +266,7 @@ class FundingTransfer(Transfer[FundingTransaction]):
         if row.status != S.RESERVED:
             return {}
         enqueue_on_commit("funding.submit_due")
-        available_on = METHODS[row.method].expected_on(row.network, now)
+        available_on = lifecycle.expected_on(row, now)
         return {"next_attempt_at": now, "expected_availability_date": available_on}
 
 

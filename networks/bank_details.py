@@ -88,7 +88,7 @@ def checked_holder_name(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text)
     if len(text) > HOLDER_NAME_MAX or not _LATIN.search(plain):
         raise InvalidBankDetails(
-            f"A name has up to {HOLDER_NAME_MAX} characters, with a Latin letter or a digit but 0.",
+            f"A name has up to {HOLDER_NAME_MAX} characters, and a Latin letter or a digit 1 to 9.",
             field="accountHolderName",
         )
     return text

@@ -75,6 +75,13 @@ class Withdrawal(StrEnum):
     TOO_LATE = "too_late"  # it has left, or the network does not have it
 
 
+class Custody(StrEnum):
+    """How far an instruction is that its bank has not answered."""
+
+    OURS = "ours"  # nothing of it has left: it can be withdrawn
+    LEAVING = "leaving"  # it is in a file, or at the bank, which has not said whether it took it
+
+
 class Speed(StrEnum):
     STANDARD = "standard"
     SAME_DAY = "same_day"
@@ -244,6 +251,10 @@ class MethodTerms:
         """As fast as was asked for, where this network does that with so much."""
         return asked if amount <= self.same_day_max else Speed.STANDARD
 
+    def arrival(self, now: datetime, asked: Speed, *, amount: int) -> date:
+        """The banking day on which `amount` that is sent now, as fast as may be, has arrived."""
+        return self.expected_on(now, self.speed(asked, amount=amount))
+
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationTerms:
@@ -343,6 +354,14 @@ class PaymentNetwork(Protocol):
 
         What was withdrawn is reported by a REJECTED event with the code `return_codes.WITHDRAWN`.
         Raises NetworkUnavailable: it may be withdrawn or not.
+        """
+        ...
+
+    def custody(self, instruction_ids: Sequence[str]) -> Mapping[str, Custody]:
+        """Those of the instructions that may still leave, or leave once more. The bank has the
+        others, or they are over, or the network never had them.
+
+        It only asks. Raises NetworkUnavailable.
         """
         ...
 

@@ -116,6 +116,12 @@ def opening_of_business(day: date) -> datetime:
     return _instant(day, OPENING_OF_BUSINESS)
 
 
+def banking_day_later(now: datetime) -> datetime:
+    """The same time of the next banking day, Eastern."""
+    local = _eastern(now)
+    return _instant(next_banking_day(local.date()), local.time())
+
+
 def instant_availability(now: datetime) -> date:
     """The date that an instant payment made now has. Money moves around the clock, but every date
     that we promise is a banking day, so a weekend's request says Monday."""

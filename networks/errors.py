@@ -8,4 +8,4 @@ from common.errors import InvalidInput
 class InvalidBankDetails(InvalidInput):
     code = "invalid_bank_details"
     title = "Bank details not valid"
-    advice = "Check the routing and account number on a check or in online banking."
+    advice = "Compare name and numbers with a check or with online banking."

@@ -304,6 +304,29 @@ ALL = MappingProxyType(
 )
 
 
+# What a notification of change says: which detail of an account was wrong.
+CHANGES = MappingProxyType(
+    {
+        "C01": "Account number",
+        "C02": "Routing number",
+        "C03": "Routing and account number",
+        "C04": "Name",
+        "C05": "Kind of account",
+        "C06": "Account number and kind of account",
+        "C07": "Routing number, account number and kind of account",
+        "C08": "Receiving bank of an international entry",
+        "C09": "Individual id",
+        "C13": "Format of addenda",
+        "C14": "Class of an international entry",
+    }
+)
+
+
+def title(code: str) -> str:
+    """The words for a return or a change, or "Unknown code"."""
+    return CHANGES.get(code) or lookup(code).title
+
+
 def is_ach_return(code: str) -> bool:
     """Whether `code` is an assigned ACH return reason."""
     return code in ALL and code.startswith("R")

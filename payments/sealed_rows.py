@@ -20,6 +20,8 @@ KINDS = (
         layouts=(
             "id tenant_id recipient_id amount currency method network requires_confirmation"
             " created_at",
+            "id tenant_id recipient_id amount currency method network requires_confirmation"
+            " created_at speed",
         ),
     ),
     DatedRows(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, OuterRef, Q, QuerySet, Sum, Value
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, Lower, NullIf
 
 from balance import selectors as ledger
 from common.errors import NotFound
 from common.ids import is_id
+from networks.base import BankAccount
 from payments.models import (
     SOURCE_TYPE,
     Payment,
@@ -121,6 +122,27 @@ def saved_as(fingerprints: Collection[str], *, tenant_id: str) -> QuerySet[Recip
     earlier = RecipientVersion.objects.filter(fingerprint__in=fingerprints)
     is_now, was = Q(fingerprint__in=fingerprints), Q(pk__in=earlier.values("recipient_id"))
     return recipients(tenant_id=tenant_id).filter(is_now | was, removed_at=None)
+
+
+def as_corrected(account: BankAccount, *, tenant_id: str) -> BankAccount:
+    """The account as its bank says that it is, if that bank corrected it when the tenant paid the
+    same holder there; else the account as it is given. One query.
+
+    Raises common.crypto.Undecryptable.
+    """
+    given = Recipient().fingerprint_of(account)
+    earlier = RecipientVersion.objects.filter(
+        fingerprint=given,
+        account_type=account.account_type,
+        recipient__tenant_id=tenant_id,
+        account_holder_name__iexact=account.holder_name,
+        account_holder_type=account.holder_type,
+        number__lt=F("recipient__version"),
+    )
+    newest = earlier.select_related("recipient").order_by("-recipient__corrected_at", "-pk").first()
+    if newest is None:
+        return account
+    return replace(newest.recipient.in_clear(), holder_name=account.holder_name)
 
 
 def recipient(*, tenant_id: str, recipient_id: str) -> Recipient:

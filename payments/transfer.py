@@ -146,7 +146,7 @@ class PaymentTransfer(Transfer[Payment]):
         if row.status != S.WAITING_FOR_FUNDS:
             enqueue_on_commit("payments.submit_due")
             is_due = row.next_attempt_at is not None
-            return lifecycle.sending(row.method, row.network, now) if is_due else {}
+            return lifecycle.sending(lifecycle.way_of(row), now) if is_due else {}
         enqueue_on_commit("payments.run_waiting", tenant_id=row.tenant_id)
         if row.waits_until is None or row.held_at is None:
             raise ValueError(f"{row.pk} is not held while it waits")

@@ -23,6 +23,7 @@ from networks.base import (
     BankRecord,
     Correction,
     CorrectionOutcome,
+    Custody,
     EventKind,
     Instruction,
     Method,
@@ -178,6 +179,10 @@ class Bank:
         if self._happens("answer lost", _LOST_ANSWER):
             raise NetworkUnavailable("the answer is lost (simulated)")
         return answer
+
+    def custody(self, instruction_ids: Sequence[str]) -> dict[str, Custody]:
+        """What was handed over is at the bank."""
+        return {}
 
     def _give_back(self, entry: Entry | None) -> Withdrawal:
         """What the bank said nothing of has not left."""

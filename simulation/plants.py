@@ -122,7 +122,7 @@ PLANTS: dict[str, Plant] = {
                 "ON row.id = given.id",
             )
         },
-        seed=11,
+        seed=27,
     ),
     "answer-apart": Plant(
         "the answer of a request is kept in a transaction of its own (api/idempotency.py)",

@@ -25,6 +25,7 @@ from tenants.models import Tenant
 from tests import servers
 from tests.builders import ApiClient, make_key, make_tenant
 from tests.database import owner, template
+from tests.database.management.commands.flush import remember_standing_rows
 from tests.logs import RawLog, WrittenLog
 from tests.plaid import CLIENT_ID, SECRET, FakePlaid, playing
 
@@ -61,6 +62,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         owner.hand_over()
         owner.work_as_application()
         knowledge.current()
+        remember_standing_rows()
     yield
     with django_db_blocker.unblock():
         owner.work_as_superuser()

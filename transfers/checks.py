@@ -24,6 +24,19 @@ from transfers import check_rules as rules
 _SOON = "interval '10 minutes'"
 
 
+def never_due(*, table: str, open_statuses: Iterable[str], stopped_by: str) -> str:
+    """The SQL of the rule about queues, for rows of one table that wait to be handed over in these
+    statuses, and that switches of this kind keep back."""
+    return rules.NEVER_DUE.format(
+        table=Identifier(table),
+        open=_listed(open_statuses),
+        to_be_sent=SQL("true"),
+        stopped_by=Literal(str(stopped_by)),
+        never=SQL(NEVER),
+        soon=SQL(_SOON),
+    ).as_string()
+
+
 @dataclass(frozen=True, kw_only=True)
 class TransferChecks:
     """One direction. `total` is the balance column that sums the rows in `open_statuses`.

@@ -27,6 +27,7 @@ from networks.base import (
     Instruction,
     InstructionRefused,
     Purpose,
+    Speed,
 )
 from tenants import actors
 from tenants.actors import Actor
@@ -201,6 +202,7 @@ class Transfer(MessageHandler[Row]):
             tenant_id=terms.tenant_id,
             individual_id=row.pk[-INDIVIDUAL_ID_LENGTH:].upper(),
             authorization=self.authorization(row),
+            speed=Speed(terms.speed),
         )
 
     def authorization(self, row: Row) -> Authorization | None:

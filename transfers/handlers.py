@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from transfers.contract import MessageHandler
+from transfers.contract import MessageHandler, Transfer
 
 _handlers: dict[str, MessageHandler[Any]] = {}
 
@@ -18,3 +18,8 @@ def of(row_id: str) -> MessageHandler[Any] | None:
     """The handler for a row with this id; None if no app has such ids."""
     known = (handler for prefix, handler in _handlers.items() if row_id.startswith(prefix))
     return next(known, None)
+
+
+def transfers() -> list[Transfer[Any]]:
+    """What is handed to networks, of all apps."""
+    return [handler for handler in _handlers.values() if isinstance(handler, Transfer)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from networks import registry
-from networks.base import MethodTerms, PaymentNetwork
+from networks.base import MethodTerms, PaymentNetwork, Speed
 
 
 def _no_limit() -> int | None:
@@ -40,9 +40,10 @@ class TransferMethod:
         """The terms on which it is offered to tenants of `mode`."""
         return self._terms_of(self.network(mode))
 
-    def expected_on(self, network: str, now: datetime) -> date:
-        """The banking day on which money that is handed to this network now has arrived."""
-        return self._terms_of(registry.find(network)).expected_on(now)
+    def expected_on(self, network: str, now: datetime, *, speed: str, amount: int) -> date:
+        """The banking day on which `amount` cents that are handed to this network now, to be sent
+        at `speed`, have arrived."""
+        return self._terms_of(registry.find(network)).arrival(now, Speed(speed), amount=amount)
 
     def amount_max(self, mode: str, *, own: int | None = None) -> int:
         """The most that a tenant of `mode` can move at once, cents: its own limit or else the

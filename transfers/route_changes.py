@@ -1,4 +1,5 @@
-"""Staff open and close routes, with a reason, audited.
+"""Staff open and close routes, with a reason, audited. `operator` is the name that somebody at a
+command line gave, whom `actor` does not name.
 
 A change acts on the next claim, and within ROUTES_KNOWN_SECONDS on what is offered. What one call
 hands over has been claimed before, and still goes out.
@@ -36,6 +37,7 @@ def open_route(
     development: bool = False,
     reason: str,
     actor: Actor,
+    operator: str = "",
     now: datetime,
 ) -> Route:
     """Let `rail` carry `method` (a network's word) for tenants of `mode`, in place of another rail
@@ -47,12 +49,14 @@ def open_route(
     route.rail, route.rail_kind = leads_to, leads_to.kind
     route.development, route.is_open = development, True
     if _said(route) != before:
-        _record(route, "opened", reason, actor, now)
+        _record(route, "opened", reason, actor=actor, operator=operator, now=now)
     return route
 
 
 @transaction.atomic
-def close_route(*, mode: str, method: str, reason: str, actor: Actor, now: datetime) -> Route:
+def close_route(
+    *, mode: str, method: str, reason: str, actor: Actor, operator: str = "", now: datetime
+) -> Route:
     """Let nothing more leave by this route. What waits for it is kept until it is open again.
     Repeatable. Raises RouteRefused."""
     reason, route = _checked(reason), _locked(mode, method)
@@ -60,7 +64,7 @@ def close_route(*, mode: str, method: str, reason: str, actor: Actor, now: datet
         raise RouteRefused(f"There is no route for {method} of {mode} tenants.")
     if route.is_open:
         route.is_open = False
-        _record(route, "closed", reason, actor, now)
+        _record(route, "closed", reason, actor=actor, operator=operator, now=now)
     return route
 
 
@@ -105,7 +109,9 @@ def _checked(reason: str) -> str:
     return reason
 
 
-def _record(route: Route, what: str, reason: str, actor: Actor, now: datetime) -> None:
+def _record(
+    route: Route, what: str, reason: str, *, actor: Actor, operator: str, now: datetime
+) -> None:
     route.changed_at = now
     route.save(update_fields=None if route._state.adding else _CHANGING)
     audit.record(
@@ -118,6 +124,7 @@ def _record(route: Route, what: str, reason: str, actor: Actor, now: datetime) -
             "method": route.method,
             "rail": route.rail_id,
             "development": route.development,
+            **({"operator": operator} if operator else {}),
         },
         staff_note=reason,
         now=now,

@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from common.ids import ID_LENGTH_MAX
 from common.leases import Leased
+from networks.base import Speed
 
 REASON_LENGTH_MAX = 200
 # The owner may still cancel a held or parked row; then it is over, and neither any longer.
@@ -24,8 +25,8 @@ class TransferRow(Leased):
 
     `parked_for` is set by the first claim that meets a row which may not be sent for now.
 
-    Its table also has `tenant`, `amount` in cents, `currency`, `method`, `status`, `description`,
-    `network` and `updated_at`.
+    Its table also has `tenant`, `amount` in cents, `currency`, `method`, `speed`, `status`,
+    `description`, `network` and `updated_at`.
     """
 
     held_at = models.DateTimeField(null=True, blank=True)
@@ -68,6 +69,22 @@ def has_a_reason(name: str) -> models.CheckConstraint:
         condition=Q(held_at=None, hold_reason="") | (Q(held_at__isnull=False) & ~Q(hold_reason="")),
         name=name,
     )
+
+
+def speed_field() -> models.CharField[str, str]:
+    """The column of how fast a transfer is asked to be."""
+    return models.CharField(
+        max_length=8,
+        choices=[(each.value, each.name.capitalize().replace("_", " ")) for each in Speed],
+        default=Speed.STANDARD.value,
+        db_default=Speed.STANDARD.value,
+        help_text="what was asked for; a network that is not so fast sends it at its usual speed",
+    )
+
+
+def known_speed(name: str) -> models.CheckConstraint:
+    """A constraint: the speed is one that networks know."""
+    return models.CheckConstraint(condition=Q(speed__in=[each.value for each in Speed]), name=name)
 
 
 def to_send(name: str) -> models.Index:

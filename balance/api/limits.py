@@ -17,13 +17,17 @@ from common.clock import utc_now
 
 
 class PerTransactionOut(serializers.Serializer[Any]):
-    ach_debit = serializers.IntegerField()
-    rtp = serializers.IntegerField()
+    """Cents by method. A method that no network carries for you now is left out."""
+
+    ach_debit = serializers.IntegerField(required=False)
+    rtp = serializers.IntegerField(required=False)
 
 
 class PerPaymentOut(serializers.Serializer[Any]):
-    ach_credit = serializers.IntegerField()
-    rtp = serializers.IntegerField()
+    """Cents by method. A method that no network carries for you now is left out."""
+
+    ach_credit = serializers.IntegerField(required=False)
+    rtp = serializers.IntegerField(required=False)
 
 
 class AllowanceOut(serializers.Serializer[Any]):

@@ -64,8 +64,10 @@ class AuthorizationLine:
     may_revoke: bool
 
 
-def line(row: DebitAuthorization, *, names: Mapping[str, str], served: int) -> AuthorizationLine:
-    """`names` are those of the people and keys who gave it, `served` counts some of its debits."""
+def line(
+    row: DebitAuthorization, *, names: Mapping[str, str], has_served: bool
+) -> AuthorizationLine:
+    """`names` are those of the people and keys who gave it; `has_served`: it has a debit."""
     return AuthorizationLine(
         id=row.pk,
         account=account_name(row.source),
@@ -75,7 +77,7 @@ def line(row: DebitAuthorization, *, names: Mapping[str, str], served: int) -> A
         given_by=timeline.who(row.accepted_by_type, row.accepted_by_id, names),
         address=row.address,
         at=row.accepted_at,
-        badge=_badge(row, served),
+        badge=_badge(row, has_served),
         end=_end(row),
         ended_at=row.ended_at,
         may_revoke=row.is_in_force,
@@ -120,10 +122,10 @@ def _what(row: DebitAuthorization) -> str:
     return AuthorizationScope(row.scope).label
 
 
-def _badge(row: DebitAuthorization, served: int) -> Badge:
+def _badge(row: DebitAuthorization, has_served: bool) -> Badge:
     if row.ended_at is not None:
         return Badge("Ended")
-    if row.kind == AuthorizationKind.SINGLE and served:
+    if row.kind == AuthorizationKind.SINGLE and has_served:
         return Badge("Used", "info")
     return Badge("In force", "good")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from django.contrib import messages
-from django.db.models import Count
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -16,7 +16,7 @@ from dashboard.shell import downloads
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from funding import selectors
-from funding.models import DebitAuthorization
+from funding.models import AuthorizedDebit, DebitAuthorization
 from funding.services import debit_authorizations
 from tenants import actors
 from tenants import selectors as tenants
@@ -29,9 +29,10 @@ _DEBITS_SHOWN = 20
 def authorizations(request: PageRequest) -> HttpResponse:
     """All of the tenant, newest first."""
     rows = selectors.authorizations(tenant_id=request.access.tenant.pk)
-    found = page(rows.annotate(served=Count("debits")), before=request.GET.get("before", ""))
+    debits = AuthorizedDebit.objects.filter(authorization=OuterRef("pk"))
+    found = page(rows.annotate(has_served=Exists(debits)), before=request.GET.get("before", ""))
     names = _names(found.rows)
-    lines = [line(row, names=names, served=row.served) for row in found.rows]
+    lines = [line(row, names=names, has_served=row.has_served) for row in found.rows]
     return render(request, "dashboard/authorizations/list.html", {"lines": lines, "page": found})
 
 
@@ -41,11 +42,10 @@ def download(request: PageRequest) -> StreamingHttpResponse:
     """What a bank is sent that asks for proof: everything that is kept, but for account numbers."""
     rows = selectors.authorizations(tenant_id=request.access.tenant.pk)
     found = rows.prefetch_related("debits").order_by("-created_at", "-pk")
-    names = _names(rows)
     return downloads.download(
         "authorizations.csv",
         CSV_HEADER,
-        csv_rows(found.iterator(chunk_size=500), names=names),
+        csv_rows(found.iterator(chunk_size=500), names=_all_names(rows)),
         at="acceptedAt",
     )
 
@@ -57,9 +57,10 @@ def detail(request: PageRequest, authorization_id: str) -> HttpResponse:
     row = _find(request, authorization_id)
     debits = list(selectors.debits_of(row)[: _DEBITS_SHOWN + 1])
     values = {
-        "line": line(row, names=_names([row]), served=len(debits)),
+        "line": line(row, names=_names([row]), has_served=bool(debits)),
         "row": row,
         "debits": debits[:_DEBITS_SHOWN],
+        "tests": list(selectors.test_debits_of(row)[:_DEBITS_SHOWN]),
         "has_more": len(debits) > _DEBITS_SHOWN,
     }
     return render(request, "dashboard/authorizations/detail.html", values)
@@ -85,7 +86,14 @@ def _find(request: PageRequest, authorization_id: str) -> DebitAuthorization:
     )
 
 
-def _names(rows: Iterable[DebitAuthorization]) -> dict[str, str]:
+def _names(rows: Sequence[DebitAuthorization]) -> dict[str, str]:
     """The names of the people and keys who gave or ended them."""
-    ids = {name for row in rows for name in (row.accepted_by_id, row.ended_by_id) if name}
-    return tenants.people_and_keys(ids)
+    return tenants.people_and_keys(
+        {*(row.accepted_by_id for row in rows), *(row.ended_by_id for row in rows)} - {""}
+    )
+
+
+def _all_names(rows: QuerySet[DebitAuthorization]) -> dict[str, str]:
+    """The same of very many rows, which are not loaded for it."""
+    pairs = rows.order_by().values_list("accepted_by_id", "ended_by_id").distinct()
+    return tenants.people_and_keys({each for pair in pairs for each in pair if each})

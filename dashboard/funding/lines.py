@@ -56,7 +56,7 @@ def funding_line(row: FundingTransaction, *, stopped: Badge | None = None) -> Fu
         amount=row.amount,
         badge=stopped if stopped and kept_back else _funding_badge(row),
         source=account_name(row.source),
-        how=f"{_started(row)}, {TEXTS.title(row.method)}",
+        how=f"{_started(row)}, {TEXTS.title(row.method, row.speed)}",
         what_for="" if row.trigger == Trigger.AUTO_FUNDING else row.description,
         note=_note(row),
         expected_on=row.expected_availability_date if is_going and not soon else None,

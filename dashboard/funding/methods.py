@@ -23,7 +23,11 @@ TEXTS = MethodTexts(
 )
 
 
-def method_choices(limits: Limits, *, mode: str, now: datetime) -> list[tuple[str, MethodChoice]]:
+def method_choices(
+    limits: Limits, *, mode: str, now: datetime, with_speeds: bool = False
+) -> list[tuple[str, MethodChoice]]:
     """For a form of a tenant of `mode` that has these limits."""
     most = limits.per_transaction
-    return TEXTS.choices(mode=mode, most=lambda method: most[method.name], now=now)
+    return TEXTS.choices(
+        mode=mode, most=lambda method: most[method.name], now=now, with_speeds=with_speeds
+    )

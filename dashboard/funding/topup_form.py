@@ -12,8 +12,9 @@ from dashboard.bank_accounts import authorization as bank_authorization
 from dashboard.bank_accounts.names import account_name
 from dashboard.shell import form_tokens
 from dashboard.shell.fields import DollarsField
-from dashboard.shell.method_choice import MethodChoice
+from dashboard.shell.method_choice import MethodChoice, method_and_speed
 from funding.models import FundingMethod, FundingSource
+from networks.base import Speed
 
 _PURPOSE = "topup"
 
@@ -47,6 +48,12 @@ class TopUpForm(forms.Form):
         """The one that is chosen, valid or not; before that, the one the form begins with."""
         chosen = self.data.get("source") if self.is_bound else next(iter(self._accounts), None)
         return self._accounts.get(chosen or "")
+
+    @property
+    def way(self) -> tuple[str, Speed]:
+        """The method and speed that are chosen; an ACH debit before that."""
+        chosen = getattr(self, "cleaned_data", {}).get("method")
+        return method_and_speed(chosen or FundingMethod.ACH_DEBIT)
 
     def clean_source(self) -> str:
         if (account := self.account) is not None and account.authorization_ended_at is not None:

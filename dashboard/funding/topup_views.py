@@ -18,7 +18,6 @@ from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
 from funding import agreements, quotes, selectors
 from funding.agreements import Wording
-from funding.models import FundingMethod
 from funding.quotes import Quote
 from funding.services import limits, topups
 from funding.services.debit_authorizations import is_asked_of
@@ -78,7 +77,7 @@ def _review(request: PageRequest, form: TopUpForm, *, is_due: bool = False) -> H
 def _wording(request: PageRequest, form: TopUpForm) -> Wording | None:
     """What the account holder has to agree to; None where nothing is asked."""
     tenant, source = request.access.tenant, form.account
-    method = form.cleaned_data["method"]
+    method, _ = form.way
     if source is None or not is_asked_of(source, mode=tenant.mode, method=method):
         return None
     amount = form.cleaned_data["amount"]
@@ -94,10 +93,12 @@ def _advice(request: PageRequest, form: TopUpForm) -> dict[str, object]:
 def _quote(request: PageRequest, form: TopUpForm) -> Quote:
     """For the amount and method that are filled in; without an amount only the bounds."""
     data = getattr(form, "cleaned_data", {})
+    method, speed = form.way
     return quotes.quote(
         tenant_id=request.access.tenant.pk,
         mode=request.access.tenant.mode,
-        method=data.get("method") or FundingMethod.ACH_DEBIT,
+        method=method,
+        speed=speed,
         amount=data.get("amount"),
         now=utc_now(),
     )
@@ -109,7 +110,7 @@ def _form(request: PageRequest) -> TopUpForm:
         request.POST if request.method == "POST" else None,
         sources=list(selectors.usable_sources(tenant_id=tenant_id)),
         methods=method_choices(
-            limits.of(tenant_id), mode=request.access.tenant.mode, now=utc_now()
+            limits.of(tenant_id), mode=request.access.tenant.mode, now=utc_now(), with_speeds=True
         ),
         initial={
             "token": new_token(tenant_id=tenant_id),
@@ -152,6 +153,7 @@ def _outdated(request: PageRequest, form: TopUpForm) -> HttpResponse:
 
 def _confirm(request: PageRequest, form: TopUpForm, funding_id: str) -> HttpResponse:
     data = form.cleaned_data
+    method, speed = form.way
     wording = _wording(request, form)
     agreement = asking.answer(request, wording, now=utc_now()) if wording else None
     if wording and agreement is None:
@@ -159,7 +161,8 @@ def _confirm(request: PageRequest, form: TopUpForm, funding_id: str) -> HttpResp
     wish = TopUp(
         source_id=data["source"],
         amount=data["amount"],
-        method=data["method"],
+        method=method,
+        speed=speed,
         agreement=agreement,
         id=funding_id,
     )

@@ -24,4 +24,6 @@ TEXTS = MethodTexts(
 
 def method_choices(*, mode: str, now: datetime) -> list[tuple[str, MethodChoice]]:
     """For a form of a tenant of `mode`."""
-    return TEXTS.choices(mode=mode, most=lambda method: method.amount_max(mode), now=now)
+    return TEXTS.choices(
+        mode=mode, most=lambda method: method.amount_max(mode), now=now, with_speeds=True
+    )

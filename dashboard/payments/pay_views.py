@@ -18,6 +18,8 @@ from dashboard.recipients.choices import recipient_choices
 from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
 from dashboard.shell.fields import dollars_text
+from dashboard.shell.method_choice import method_and_speed
+from payments.methods import METHODS
 from payments.models import Payment
 from payments.services import approvals, orders
 from payments.services.orders import Order
@@ -78,8 +80,11 @@ def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
     available = ledger.summary(tenant_id).available
     shortfall = max(0, amount - available)
     threshold = approvals.approval_threshold(tenant_id=tenant_id, now=utc_now())
+    method, speed = method_and_speed(form.cleaned_data["method"])
+    terms = METHODS[method].terms(request.access.tenant.mode)
     return {
         "form": form,
+        "arrives_on": terms.arrival(utc_now(), speed, amount=amount),
         "recipient": dict(form.fields["recipient"].choices)[form.cleaned_data["recipient"]],  # type: ignore[attr-defined]  # a ChoiceField
         "method": dict(form.fields["method"].choices)[form.cleaned_data["method"]],  # type: ignore[attr-defined]
         "available": available,
@@ -93,11 +98,13 @@ def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
 
 def _order(form: PayForm) -> Order:
     data = form.cleaned_data
+    method, speed = method_and_speed(data["method"])
     return Order(
         id=form.what,
         recipient=data["recipient"],
         amount=data["amount"],
-        method=data["method"],
+        method=method,
+        speed=speed,
         description=data["description"],
         wait_for_funds=data["wait"],
     )

@@ -27,7 +27,10 @@ _ACTORS = {
 # What it was, and what it means for whoever reads it.
 _NOTES = MappingProxyType(
     {
-        EventKind.RESCHEDULED: ("Expected later", "It leaves with a later file than was planned."),
+        EventKind.RESCHEDULED: (
+            "Expected later",
+            "The banks settle it on a later day than was planned.",
+        ),
         EventKind.CORRECTED: (
             "Details were corrected by the bank",
             ": from now on the account is used as its bank says. This transfer is not affected.",

@@ -18,13 +18,13 @@ from desk.rails import acts
 from devstack.odfi import client
 from networks import registry
 from networks.ach import key_slots
+from networks.ach.connection_terms import Connection
 from networks.ach.models import AchKey, Originator
 from networks.ach.originating import Company
 from networks.ach.rails import NoTerms, current
-from networks.ach.terms import Connection, Cutoff, RailTerms
+from networks.ach.terms import Cutoff, RailTerms
 from networks.base import Method
 from networks.rails.models import LIVE, RailKind, Route
-from tenants.actors import SYSTEM
 from transfers import route_changes
 
 RAIL = "standin"
@@ -129,7 +129,7 @@ def _company(known: dict[str, Any], now: datetime) -> None:
     if Originator.objects.filter(rail_id=RAIL, tenant_id="", ended_at=None).exists():
         return
     company = Company(company_name="BALLAST", company_id=known["customer_id"])
-    acts.assign(rail=RAIL, tenant_id="", company=company, reason=REASON, doer=_DOER, now=now)
+    acts.assign_alone(rail=RAIL, tenant_id="", company=company, reason=REASON, doer=_DOER, now=now)
 
 
 def _lead(method: str, now: datetime) -> None:
@@ -142,6 +142,7 @@ def _lead(method: str, now: datetime) -> None:
         rail=RAIL,
         development=True,
         reason=REASON,
-        actor=SYSTEM,
+        actor=_DOER.actor,
+        operator=_DOER.name,
         now=now,
     )

@@ -12,7 +12,6 @@ from common import crypto
 from common.errors import NotFound
 from desk.entries import reversals
 from desk.entries.reversals import ReversalLine
-from desk.exceptions.codes import CHANGES
 from desk.files.lines import WAITS_FOR
 from networks import return_codes
 from networks.ach import following, redacting
@@ -164,9 +163,11 @@ def found(text: str) -> str | None:
 
 
 def meaning(code: str) -> str:
-    """`R01: Insufficient funds`, or the code alone."""
+    """`R01: Insufficient funds`, or the code alone; of a code of our own the words alone."""
     known = return_codes.ALL.get(code)
-    words = known.title if known else CHANGES.get(code, "")
+    words = known.title if known else return_codes.CHANGES.get(code, "")
+    if words and not code[-2:].isdigit():
+        return words
     return f"{code}: {words}" if words else code
 
 

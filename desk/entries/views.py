@@ -44,7 +44,7 @@ def entry(request: HttpRequest, instruction_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@desk_page(SEE, HOLD)
+@desk_page(SEE, HOLD, is_fresh=True)
 def take_out(request: HttpRequest, instruction_id: str) -> HttpResponse:
     """Withdraw an entry. Its file is taken apart, and the others go with the next one."""
     shown, form = page.entry_page(instruction_id), ReasonForm(request.POST or None)

@@ -15,9 +15,11 @@ from desk import doers
 from desk.doers import Doer
 from desk.exceptions.forms import DishonorForm, MatchForm, ReadAgainForm, RefuseForm
 from desk.forms import ReasonForm
+from desk.proposals import asking
 from networks.ach.inbound import deciding
 from networks.ach.models import AchReply, Correction, InFile, InRecord, Originator
 from networks.ach.models.inbound import RecordKind
+from networks.ach.models.proposals import ProposalKind
 from networks.ach.states import CorrectionStatus, InFileStatus, RecordStatus
 
 _RETURNS = (RecordKind.RETURN, RecordKind.CORRECTED_RETURN)
@@ -209,7 +211,18 @@ def withdraw_reply(*, reply: AchReply, reason: str, doer: Doer, now: datetime) -
 
 @transaction.atomic
 def release_debits(*, originator: Originator, reason: str, doer: Doer, now: datetime) -> None:
-    """Let stopped debits go on. Raises StaffRefusal."""
+    """Let stopped debits go on; at the desk another person approves it. Raises StaffRefusal."""
+    if not doer.is_alone:
+        asking.propose(
+            ProposalKind.RELEASE_DEBITS,
+            rail=originator.rail_id,
+            subject=originator.pk,
+            tenant_id=originator.tenant_id,
+            reason=reason,
+            doer=doer,
+            now=now,
+        )
+        return
     why = originator.debits_stopped_why
     deciding.release_debits(originator_id=originator.pk, now=now)
     details = {"rail": originator.rail_id, "company_name": originator.company_name, "why": why}

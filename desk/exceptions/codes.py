@@ -3,6 +3,8 @@ and Five)."""
 
 from __future__ import annotations
 
+from networks.ach.nacha.faults import MEANINGS
+
 DISHONORED = {
     "R61": "Misrouted: the return is not for us",
     "R62": "It returns a reversal, and money stays with the receiver",
@@ -22,17 +24,11 @@ REFUSED = {
     "C68": "Account number is not the one we used",
     "C69": "Wrong transaction code",
 }
-# What a bank notifies: which detail of an account was wrong.
-CHANGES = {
-    "C01": "Account number",
-    "C02": "Routing number",
-    "C03": "Routing and account number",
-    "C04": "Name",
-    "C05": "Kind of account",
-    "C06": "Account number and kind of account",
-    "C07": "Routing number, account number and kind of account",
-    "C08": "Receiving bank of an international entry",
-    "C09": "Individual id",
-    "C13": "Format of addenda",
-    "C14": "Class of an international entry",
-}
+_FAULTS = "faults: "
+
+
+def in_words(note: str) -> str:
+    """The note of a record as people read it: its faults by what they mean."""
+    if not note.startswith(_FAULTS):
+        return note
+    return "; ".join(MEANINGS.get(code, code) for code in note.removeprefix(_FAULTS).split(", "))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -10,10 +10,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from common.days import start_of
+from common.engine.lookups import one_of
 from desk.entries.page import meaning
+from desk.exceptions import codes
+from desk.proposals import lines as proposals
 from desk.rails import stuck
 from networks.ach import bank_clock
-from networks.ach.inbound import deadlines, lines
+from networks.ach.inbound import deadlines, hearing, lines
 from networks.ach.models import (
     AchReversal,
     Correction,
@@ -25,12 +28,14 @@ from networks.ach.models import (
 )
 from networks.ach.models.inbound import InFolder, RecordKind
 from networks.ach.states import (
+    CorrectionStatus,
     FileStatus,
     InFileStatus,
     RecordStatus,
     ReversalStatus,
     SpokenStatus,
 )
+from networks.ach.terms import AckFormat
 from networks.base import CorrectionOutcome
 
 SHOWN = 50
@@ -40,20 +45,23 @@ SOON = timedelta(days=1)
 _LATE_RETURN = "Dishonor it, or let it stand"
 _DO = {
     RecordKind.RETURN: "Match it to an entry, dishonor it, or resolve it",
-    RecordKind.NOC: "Apply it, or refuse it with C61 to C69",
+    RecordKind.NOC: "Refuse it with C61 to C69, or resolve it",
     RecordKind.DISHONORED: "Look at what their bank says, then resolve it",
     RecordKind.CONTESTED: "Look at what their bank says, then resolve it",
     RecordKind.CORRECTED_RETURN: "Match it to an entry, dishonor it, or resolve it",
     RecordKind.REFUSED_NOC: "Look at what their bank says, then resolve it",
     RecordKind.RECEIVED: "Find out whose money it is, then resolve it",
 }
+_CONFIRM = "Another person than who wrote it down confirms or rejects it"
+_CONFIRM_OR_SILENCE = f"{_CONFIRM}; until then the bank's silence does not count as acceptance"
 _RESOLVE = "Look at it, then resolve it"
+_APPLY = "Apply it, or refuse it with C61 to C69"
 
 
 @dataclass(frozen=True)
 class ExceptionLine:
     """One thing to decide. `deadline` None: there is none. `seconds` are until it, below zero when
-    it has passed."""
+    it has passed. `day` is the banks' day that it ends, if it is one."""
 
     title: str
     detail: str
@@ -63,6 +71,7 @@ class ExceptionLine:
     to_do: str
     deadline: datetime | None
     seconds: int
+    day: date | None
 
     @property
     def tone(self) -> str:
@@ -81,7 +90,7 @@ class ExceptionList:
 
 
 def exceptions(*, page: int, now: datetime) -> ExceptionList:
-    """One page of the list. Twelve queries, none of which reads more than the pages up to this."""
+    """One page of the list. Fifteen queries; none reads more than the pages up to this."""
     most = SHOWN * page + 1
     found = [
         *_records(now, most),
@@ -93,7 +102,9 @@ def exceptions(*, page: int, now: datetime) -> ExceptionList:
         *_stopped(now),
         *_stuck(now, most),
         *_held(now, most),
+        *_proposed(now, most),
         *_lines(now),
+        *_not_final(now),
     ]
     far = now + timedelta(days=36_500)
     found.sort(key=lambda line: (line.deadline or far, line.title, line.href))
@@ -117,7 +128,8 @@ def counted(*, now: datetime) -> tuple[int, int]:
     proposed = AchReversal.objects.filter(status=ReversalStatus.PROPOSED)[:COUNTED_MAX].count()
     kept = _stuck_files()[:COUNTED_MAX].count() + lines.in_trouble()[:SHOWN].count()
     kept += _held_files(now)[:COUNTED_MAX].count()
-    kept += _proposed_answers()[:COUNTED_MAX].count()
+    kept += proposals.open_ones()[:COUNTED_MAX].count()
+    kept += _proposed_answers()[:COUNTED_MAX].count() + len(hearing.kept(now=now))
     open_records += _left_to_a_person().values_list("due_on", flat=True)[:COUNTED_MAX]
     late = sum(1 for due in open_records if due is not None and due < today)
     return len(open_records) + files + silent + proposed + kept, late + silent
@@ -134,29 +146,55 @@ def record_title(record: InRecord) -> str:
     return f"{kind}, {meaning(record.code)}" if record.code else kind
 
 
-def to_do(record: InRecord) -> str:
-    """What a person can do about a record."""
+def sender(record: InRecord) -> str:
+    """Who sends money that nobody asked for: `HARBOR SUPPLY, 1987654321`; empty for other kinds."""
+    if record.kind != RecordKind.RECEIVED:
+        return ""
+    return ", ".join(filter(None, (record.information, record.company_id)))
+
+
+def to_do(record: InRecord, *, can_be_applied: bool) -> str:
+    """What a person can do about a record. Only some changes `can_be_applied`."""
     if record.status != RecordStatus.REVIEW:
         return _LATE_RETURN if record.may_dishonor else ""
+    if can_be_applied:
+        return _APPLY
     return _DO.get(RecordKind(record.kind), _RESOLVE)
+
+
+def applicable(records: Collection[int]) -> set[int]:
+    """Those of the records whose change a person can apply."""
+    found = Correction.objects.filter(
+        ~Q(corrected_token=""), one_of("record", records), status=CorrectionStatus.OPEN
+    )
+    return set(found.values_list("record_id", flat=True))
 
 
 def _records(now: datetime, most: int) -> Iterator[ExceptionLine]:
     rows = InRecord.objects.order_by("due_on", "pk")
     late = rows.filter(~Q(status=RecordStatus.REVIEW), may_dishonor=True)[:most]
-    for row in [*rows.filter(status=RecordStatus.REVIEW)[:most], *late]:
+    waiting = list(rows.filter(status=RecordStatus.REVIEW)[:most])
+    possible = applicable([row.pk for row in waiting if row.kind == RecordKind.NOC])
+    for row in [*waiting, *late]:
         is_open = row.status == RecordStatus.REVIEW
         title = record_title(row)
         yield _line(
             title if is_open or row.note else f"Late: {title}",
-            row.note or ("" if is_open else "It came after its time"),
+            _detail(row),
             row.amount or None,
             row.rail_id,
             reverse("desk:exception_record", args=[row.pk]),
-            to_do(row),
-            until(row.due_on),
+            to_do(row, can_be_applied=row.pk in possible),
+            row.due_on,
             now,
         )
+
+
+def _detail(record: InRecord) -> str:
+    if who := sender(record):
+        return f"From {who}"
+    late = "" if record.status == RecordStatus.REVIEW else "It came after its time"
+    return codes.in_words(record.note) or late
 
 
 def _files(now: datetime, most: int) -> Iterator[ExceptionLine]:
@@ -170,7 +208,7 @@ def _files(now: datetime, most: int) -> Iterator[ExceptionLine]:
             row.rail_id,
             reverse("desk:exception_file", args=[row.pk]),
             "Ask the bank, read it again, or resolve it",
-            until(deadlines.review_due(row.received_at)),
+            deadlines.review_due(row.received_at),
             now,
         )
 
@@ -205,16 +243,17 @@ def _unanswered(now: datetime, most: int) -> Iterator[ExceptionLine]:
 
 
 def _spoken(now: datetime, most: int) -> Iterator[ExceptionLine]:
-    for answer in _proposed_answers().select_related("file")[:most]:
+    for answer in _proposed_answers().select_related("file", "file__version")[:most]:
         row = answer.file
+        is_silent = row.version.terms.get("ack_format") == AckFormat.NONE
         yield _line(
             f"Answer by telephone: {row}",
             f"{answer.get_verdict_display()}, says {answer.said_by}",
             row.debit_total + row.credit_total,
             row.rail_id,
             reverse("desk:answer", args=[answer.pk]),
-            "Another person than who wrote it down confirms or rejects it",
-            row.acknowledgment_due_at,
+            _CONFIRM_OR_SILENCE if is_silent else _CONFIRM,
+            answer.speaks_until if is_silent else row.acknowledgment_due_at,
             now,
         )
 
@@ -234,6 +273,20 @@ def _reversals(now: datetime, most: int) -> Iterator[ExceptionLine]:
         )
 
 
+def _proposed(now: datetime, most: int) -> Iterator[ExceptionLine]:
+    for row in proposals.open_ones()[:most]:
+        yield _line(
+            f"For a second person: {row.get_kind_display()}",
+            row.reason,
+            None,
+            row.rail_id,
+            reverse("desk:proposal", args=[row.pk]),
+            "Another person than who proposed it approves or rejects",
+            None,
+            now,
+        )
+
+
 def _left_to_a_person() -> QuerySet[Correction]:
     """Corrections that were told and that could not be made in the account."""
     found = Correction.objects.filter(outcome=CorrectionOutcome.REVIEW)
@@ -249,7 +302,7 @@ def _undecided(now: datetime, most: int) -> Iterator[ExceptionLine]:
             row.record.rail_id,
             reverse("desk:exception_record", args=[row.record_id]),
             "Settle the network message about it",
-            until(row.due_on),
+            row.due_on,
             now,
         )
 
@@ -323,6 +376,20 @@ def _lines(now: datetime) -> Iterator[ExceptionLine]:
         )
 
 
+def _not_final(now: datetime) -> Iterator[ExceptionLine]:
+    for each in hearing.kept(now=now):
+        yield _line(
+            f"Debits of {each.rail} are not final",
+            f"{each.number:,} wait until what the bank has for us is fetched and read",
+            each.amount,
+            each.rail,
+            reverse("desk:rail", args=[each.rail]),
+            "Let files be read, mend their line, resolve those that were set aside",
+            each.since,
+            now,
+        )
+
+
 def _line(
     title: str,
     detail: str,
@@ -330,8 +397,11 @@ def _line(
     rail: str,
     href: str,
     what: str,
-    deadline: datetime | None,
+    due: datetime | date | None,
     now: datetime,
 ) -> ExceptionLine:
+    """`due` is a moment, or a day of the banks, to its end."""
+    day = due if isinstance(due, date) and not isinstance(due, datetime) else None
+    deadline = due if isinstance(due, datetime) else until(day)
     seconds = int((deadline - now).total_seconds()) if deadline else 0
-    return ExceptionLine(title, detail, amount, rail, href, what, deadline, seconds)
+    return ExceptionLine(title, detail, amount, rail, href, what, deadline, seconds, day)

@@ -14,7 +14,7 @@ from desk import doers
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import Doer, person
 from desk.entries import page as entries
-from desk.exceptions import acts, lines
+from desk.exceptions import acts, codes, lines
 from desk.exceptions.acts import Action
 from desk.forms import ReasonForm
 from networks.ach.inbound import changes
@@ -55,13 +55,16 @@ def record(request: HttpRequest, record_id: int) -> HttpResponse:
     """One record: what the bank said, what fits it, and what can be done."""
     row, now = acts.found_record(record_id), utc_now()
     deadline = lines.until(row.due_on)
+    actions = _possible(acts.RECORD_ACTIONS, row)
     correction = Correction.objects.filter(record=row).first()
     return desk_render(
         request,
         "desk/exceptions/record.html",
         title=lines.record_title(row),
         record=row,
-        to_do=lines.to_do(row),
+        to_do=lines.to_do(row, can_be_applied="apply" in dict(actions)),
+        sender=lines.sender(row),
+        note=codes.in_words(row.note),
         deadline=deadline,
         seconds=int((deadline - now).total_seconds()) if deadline else 0,
         raw=entries.masked(row.raw_token, row.encryption_context),
@@ -71,7 +74,7 @@ def record(request: HttpRequest, record_id: int) -> HttpResponse:
         message_id=_message_id(correction),
         replies=_replies(row),
         decided_by=doers.names_of([row.decided_by]).get(row.decided_by, ""),
-        actions=_possible(acts.RECORD_ACTIONS, row),
+        actions=actions,
     )
 
 
@@ -149,7 +152,7 @@ def release_debits(request: HttpRequest, name: str, originator_id: str) -> HttpR
         except StaffRefusal as refusal:
             form.add_error(None, refusal.detail)
         else:
-            messages.success(request, f"Debits of {row.company_name} go on.")
+            messages.success(request, "Proposed. Another person approves it.")
             return redirect("desk:exceptions")
     title = f"Let debits of {row.company_name} go on"
     return desk_render(
@@ -183,7 +186,7 @@ def _decide(
         "desk/exceptions/decide.html",
         title=action.label,
         subject=lines.record_title(row) if isinstance(row, InRecord) else row.name,
-        note=row.note if isinstance(row, InRecord) else "",
+        note=codes.in_words(row.note) if isinstance(row, InRecord) else "",
         candidates=_candidates(row) if what == "match" and isinstance(row, InRecord) else [],
         action=action,
         form=form,

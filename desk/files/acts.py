@@ -10,8 +10,10 @@ from django.db import transaction
 from common.errors import NotFound
 from desk import doers
 from desk.doers import Doer
+from desk.proposals import asking
 from networks.ach import redacting, releasing, sealing, sending
 from networks.ach.models import OutFile
+from networks.ach.models.proposals import ProposalKind
 
 
 def found_file(file_id: str) -> OutFile:
@@ -90,16 +92,26 @@ def try_again(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
 
 @transaction.atomic
 def at_bank(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
-    """Raises StaffRefusal."""
+    """At the desk another person approves it. Raises StaffRefusal."""
+    if not doer.is_alone:
+        _propose(ProposalKind.AT_BANK, file, reason, doer, now)
+        return
     sending.at_bank(file.pk, now=now)
     record("at_bank", file, doer, now, reason)
 
 
 @transaction.atomic
 def not_at_bank(*, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
-    """Raises StaffRefusal."""
+    """At the desk another person approves it. Raises StaffRefusal."""
+    if not doer.is_alone:
+        _propose(ProposalKind.NOT_AT_BANK, file, reason, doer, now)
+        return
     sending.not_at_bank(file.pk, now=now)
     record("not_at_bank", file, doer, now, reason)
+
+
+def _propose(kind: ProposalKind, file: OutFile, reason: str, doer: Doer, now: datetime) -> None:
+    asking.propose(kind, rail=file.rail_id, subject=file.pk, reason=reason, doer=doer, now=now)
 
 
 # What one button does to a file, for a reason.

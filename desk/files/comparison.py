@@ -11,7 +11,14 @@ from django.db.models.functions import Coalesce
 from common import crypto
 from common.engine.lookups import one_of
 from common.money import format_cents
-from networks.ach.acknowledgments import READERS, Acknowledgment, Reason, Unreadable, Verdict
+from networks.ach.acknowledgments import (
+    READERS,
+    Acknowledgment,
+    Extent,
+    Reason,
+    Unreadable,
+    Verdict,
+)
 from networks.ach.inbound import storing
 from networks.ach.models import AchBatch, AchEntry, InFile, OutFile
 from networks.ach.states import FileStatus
@@ -65,7 +72,8 @@ def _compared(file: OutFile, row: InFile) -> Compared:
     if row.size > BYTES_MAX:
         return Compared(row, [], [], "It is too large to be shown.")
     try:
-        said = READERS[file.version.parsed.ack_format](storing.Reader(row))
+        read = READERS[file.version.parsed.ack_format]
+        said = read(storing.Reader(row), lambda _: Extent(file.batch_count, file.entry_count))
     except (KeyError, InvalidTerms, Unreadable, crypto.Undecryptable):
         return Compared(row, [], [], "It cannot be read.")
     return Compared(row, _pairs(file, said), _reasons(said))

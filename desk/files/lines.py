@@ -32,6 +32,7 @@ _BATCH_TONES = {
     BatchStatus.ACCEPTED: "good",
     BatchStatus.REJECTED: "bad",
 }
+_OPEN = (FileStatus.BUILDING, FileStatus.BUILT, FileStatus.HELD, FileStatus.RELEASED)
 # Why a waiting entry was left out of the last file (networks.ach.freezing).
 WAITS_FOR = {
     "": "Goes with the next file",
@@ -97,8 +98,11 @@ class RailDay:
 
 @dataclass(frozen=True)
 class BatchLine:
+    """`words` say where it is: a batch that nobody answered is where its file is."""
+
     row: AchBatch
     tone: str
+    words: str
 
 
 @dataclass(frozen=True)
@@ -218,7 +222,18 @@ def next_step(row: OutFile, now: datetime) -> str:
 def batch_lines(file: OutFile) -> list[BatchLine]:
     """The batches of a file, the first `BATCHES_SHOWN`."""
     rows = file.batches.select_related("originator").order_by("batch_number")[:BATCHES_SHOWN]
-    return [BatchLine(row, _BATCH_TONES[BatchStatus(row.status)]) for row in rows]
+    return [
+        BatchLine(row, _BATCH_TONES[BatchStatus(row.status)], _batch_words(row, file))
+        for row in rows
+    ]
+
+
+def _batch_words(batch: AchBatch, file: OutFile) -> str:
+    status, of_file = BatchStatus(batch.status), FileStatus(file.status)
+    if status != BatchStatus.FROZEN or of_file in _OPEN:
+        return str(status.label).capitalize()
+    shown = FileStatus.WITHDRAWN if of_file == FileStatus.WITHDRAWN else FileStatus.SENT
+    return str(shown.label).capitalize()
 
 
 def history(row: OutFile) -> list[Step]:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    QueryDict,
+    StreamingHttpResponse,
+)
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -17,6 +24,7 @@ from desk.doers import Doer, person
 from desk.files import acts, answers, comparison, lines
 from desk.files.forms import SpokenForm, TotalForm
 from desk.forms import ReasonForm
+from desk.proposals import lines as proposals
 from desk.rails import stuck
 from networks.ach.models import AchBatch, AchEntry, OutFile
 from networks.ach.states import FileStatus
@@ -34,13 +42,17 @@ _STEP_WORDS = {
     "try-again": ("Try again", "A worker tries to send it once more. Mend the cause first."),
     "at-bank": (
         "The bank has it",
-        "It counts as sent. Only if the bank said so: what it does not have is lost.",
+        "Another person approves it, and it counts as sent. Only if the bank said so: what it does"
+        " not have is lost.",
     ),
     "not-at-bank": (
         "The bank does not have it",
-        "A worker sends it again. Only if the bank said so: what it has moves money twice.",
+        "Another person approves it, and a worker sends it again. Only if the bank said so: what it"
+        " has moves money twice.",
     ),
 }
+_FOR_TWO = ("at-bank", "not-at-bank")
+_PROPOSED = "Proposed. Another person approves it."
 _HARMLESS = ("hold", "unhold", "build-again", "try-again")
 
 
@@ -80,6 +92,7 @@ def file(request: HttpRequest, file_id: str) -> HttpResponse:
         steps=lines.history(row),
         compared=comparison.of(row),
         answers=answers.of_file(row),
+        proposals=proposals.of_subject(row.pk),
         is_mine=me in (row.built_by, row.first_released_by),
         may_go=row.status == FileStatus.BUILT,
         advice=stuck.advice(row.stuck_code),
@@ -108,14 +121,22 @@ def batch(request: HttpRequest, file_id: str, number: int) -> HttpResponse:
     )
 
 
+def _typed(request: HttpRequest) -> QueryDict | None:
+    """What the second person sent; None when the page was that of the first one."""
+    return request.POST if "total" in request.POST else None
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 @desk_page(SEE, RELEASE, is_fresh=True)
 def release(request: HttpRequest, file_id: str) -> HttpResponse:
     """The first person confirms, the second one types the total."""
     row, now = acts.found_file(file_id), utc_now()
     is_second = row.first_released_at is not None
-    form = TotalForm(request.POST or None) if is_second else None
-    if request.method == "POST" and (form is None or form.is_valid()):
+    form = TotalForm(_typed(request)) if is_second else None
+    is_mine = _doer(request).name in (row.built_by, row.first_released_by)
+    if is_second and request.method == "POST" and not is_mine and not _typed(request):
+        messages.warning(request, "Somebody made the first release just now. Yours is the second.")
+    elif request.method == "POST" and (form is None or form.is_valid()):
         refusal = _released(request, row, form)
         if refusal is None:
             return redirect("desk:file", row.pk)
@@ -133,7 +154,7 @@ def release(request: HttpRequest, file_id: str) -> HttpResponse:
         batches=lines.batch_lines(row),
         form=form,
         is_second=is_second,
-        is_mine=_doer(request).name in (row.built_by, row.first_released_by),
+        is_mine=is_mine,
     )
 
 
@@ -171,7 +192,8 @@ def _take_step(request: HttpRequest, file_id: str, what: str) -> HttpResponse:
         except StaffRefusal as refusal:
             form.add_error(None, refusal.detail)
         else:
-            messages.success(request, f"Done: {label.lower()}.")
+            done = f"Done: {label.lower()}."
+            messages.success(request, _PROPOSED if what in _FOR_TWO else done)
             return redirect("desk:file", row.pk)
     return desk_render(
         request,

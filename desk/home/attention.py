@@ -16,7 +16,7 @@ from desk.ledger.seals import SealLine
 from desk.queues.lines import QueueLine
 from desk.return_rates import Meter, TenantMeters
 from funding.models import FundingTransaction
-from networks.ach.models import OutFile
+from networks.ach.models import OutFile, RailSwitch
 from networks.ach.states import FileStatus
 from payments.models import Payment
 from payments.services import shortage
@@ -34,6 +34,7 @@ _HELD_BACK = ("admin:payments_payment_changelist", "held_back_at__isempty=0")
 DEBITS_THAT_SAY_SOMETHING = 20
 _CUTOFF_IS_NEAR = timedelta(minutes=10)
 _FILES_COUNTED = 200
+_STOPS = 20
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,11 @@ def of_returns(meters: Sequence[Meter], worst: Sequence[TenantMeters]) -> Iterat
 
 
 def of_ach(*, now: datetime) -> Iterator[Attention]:
-    """Files that wait for people, and what banks said that somebody has to decide. Indexes of open
-    rows only."""
+    """Parts of rails that are stopped, files that wait for people, and what banks said that
+    somebody has to decide. Indexes of open rows only."""
+    for switch in RailSwitch.objects.filter(released_at=None).order_by("rail_id", "part")[:_STOPS]:
+        text = f"Rail {switch.rail_id}: {switch.get_part_display().lower()}."
+        yield Attention("bad", text, "Open", reverse("desk:rail", args=[switch.rail_id]))
     cut_off = now + _CUTOFF_IS_NEAR
     files = OutFile.objects.filter(status=FileStatus.BUILT)[:_FILES_COUNTED]
     unreleased = list(files.values_list("cutoff_at", flat=True))

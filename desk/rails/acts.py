@@ -12,10 +12,12 @@ from common import crypto
 from common.errors import NotFound
 from desk import doers
 from desk.doers import Doer
+from desk.proposals import asking
 from desk.rails import terms as words
 from networks.ach import changing, key_slots, originating, probing, switches
 from networks.ach.inbound import lines as fetch_lines
 from networks.ach.models import AchKey, AchRail, Originator, RailLine, RailSwitch, RailVersion
+from networks.ach.models.proposals import ProposalKind
 from networks.ach.models.rails import RailPart
 from networks.ach.originating import Company
 from networks.ach.probing import Finding
@@ -93,20 +95,55 @@ def release(*, switch: RailSwitch, reason: str, doer: Doer, now: datetime) -> No
 @transaction.atomic
 def assign(
     *, rail: str, tenant_id: str, company: Company, reason: str, doer: Doer, now: datetime
+) -> Originator | None:
+    """Lower limits of an originator. None: it is more than that, and waits for another person.
+    Raises StaffRefusal."""
+    known: dict[str, Any] = {"rail": rail, "tenant_id": tenant_id, "company": company, "now": now}
+    row = originating.lower(**known)
+    if row is None:
+        subject = originating.id_of(rail=rail, tenant_id=tenant_id)
+        kind = ProposalKind.ORIGINATOR
+        asking.propose(kind, subject=subject, reason=reason, doer=doer, **known)
+        return None
+    return _record_assigned(row, company, reason, doer, now)
+
+
+@transaction.atomic
+def assign_alone(
+    *, rail: str, tenant_id: str, company: Company, reason: str, doer: Doer, now: datetime
 ) -> Originator:
-    """Make or change an originator. Raises OriginatorRefused."""
+    """Make or change an originator, by a command. Raises OriginatorRefused."""
     row = originating.assign(rail=rail, tenant_id=tenant_id, company=company, now=now)
-    details: dict[str, Any] = {"rail": rail, "tenantId": tenant_id, **asdict(company)}
+    return _record_assigned(row, company, reason, doer, now)
+
+
+def _record_assigned(
+    row: Originator, company: Company, reason: str, doer: Doer, now: datetime
+) -> Originator:
+    details: dict[str, Any] = {"rail": row.rail_id, "tenantId": row.tenant_id, **asdict(company)}
     doers.record(doer, "originator.assigned", row.pk, now=now, note=reason, **details)
     return row
 
 
 @transaction.atomic
-def end(*, originator: Originator, reason: str, doer: Doer, now: datetime) -> None:
-    """Take nothing more in this name. Raises OriginatorRefused."""
+def end(*, originator: Originator, reason: str, doer: Doer, now: datetime) -> bool:
+    """Take nothing more in this name. False: it waits for another person, because a tenant uses
+    the common company then, with other limits. Raises StaffRefusal."""
+    if originator.tenant_id and not doer.is_alone:
+        asking.propose(
+            ProposalKind.END_ORIGINATOR,
+            rail=originator.rail_id,
+            subject=originator.pk,
+            tenant_id=originator.tenant_id,
+            reason=reason,
+            doer=doer,
+            now=now,
+        )
+        return False
     originating.end(originator_id=originator.pk, now=now)
     details = {"rail": originator.rail_id, "company_name": originator.company_name}
     doers.record(doer, "originator.ended", originator.pk, now=now, note=reason, **details)
+    return True
 
 
 @transaction.atomic

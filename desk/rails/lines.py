@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from desk import doers
+from desk.proposals import lines as proposals
+from desk.proposals.lines import ProposalLine
 from desk.rails import acts, host_keys, stuck, terms
 from desk.return_rates import Meter
 from networks.ach import key_slots
+from networks.ach.connection_terms import HOST_KEYS_MAX
 from networks.ach.inbound import lines as fetch_lines
 from networks.ach.inbound import rates
 from networks.ach.models import AchKey, AchRail, Originator, RailSwitch, RailVersion
 from networks.ach.models import RailLine as LineToBank
 from networks.ach.models.rails import RailPart
 from networks.ach.states import VersionStatus
-from networks.ach.terms import HOST_KEYS_MAX
 from networks.rails.models import Route
 from tenants import selectors
 
@@ -89,7 +91,7 @@ class HostKey:
 
 @dataclass(frozen=True)
 class KeyLine:
-    """A key of ours, newest first."""
+    """A key of ours: the one in use, the second, and those that are retired, newest first."""
 
     row: AchKey
     tone: str
@@ -112,6 +114,7 @@ class RailPage:
     host_keys: list[HostKey]
     originators: list[OriginatorLine]
     routes: list[Route]
+    waiting: list[ProposalLine]
 
 
 def rail_lines() -> list[RailLine]:
@@ -158,13 +161,15 @@ def rail_page(rail: AchRail) -> RailPage:
         host_keys=_host_keys(current),
         originators=originator_lines(rail.pk),
         routes=list(Route.objects.filter(rail_id=rail.pk).order_by("mode", "method")[:SHOWN]),
+        waiting=proposals.of_rail(rail.pk),
     )
 
 
 def _key_lines(rail: AchRail) -> list[KeyLine]:
-    used, _second = key_slots.slots(rail.pk)
+    used, second = key_slots.slots(rail.pk)
+    retired = rail.keys.exclude(retired_at=None).order_by("-created_at")[:SHOWN]
     found = []
-    for row in rail.keys.order_by("-created_at")[:SHOWN]:
+    for row in [*(key for key in (used, second) if key), *retired]:
         if row.retired_at:
             tone, words = "neutral", "Retired"
         elif row == used:

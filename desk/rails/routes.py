@@ -60,5 +60,6 @@ def _line(route: Route, rail: Rail, event: AuditEvent | None, names: dict[str, s
 
 
 def _who(event: AuditEvent, names: dict[str, str]) -> str:
-    is_command = event.actor_type == ActorType.SYSTEM
-    return "A command" if is_command else names.get(event.actor_id, event.actor_id)
+    if event.actor_type == ActorType.SYSTEM:  # a command, of whose operator older lines say nothing
+        return str(event.details.get("operator", "A command"))
+    return names.get(event.actor_id, event.actor_id)

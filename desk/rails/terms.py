@@ -77,7 +77,7 @@ SECTIONS = (
     Section(
         "When",
         (
-            Term("cutoffs", "Cut-offs", CUTOFFS, "Eastern, one a line: 10:30, or 10:30 same day."),
+            Term("cutoffs", "Cut-offs, Eastern", CUTOFFS, "One a line: 10:30, or 10:30 same day."),
             Term(
                 "lead", "Frozen before a cut-off", MINUTES, "Minutes. Entries then get into files."
             ),
@@ -163,6 +163,7 @@ SECTIONS = (
     ),
 )
 TERMS = tuple(term for section in SECTIONS for term in section.terms)
+_UNUSED = {str(AckFormat.JSONL): "accept_after", str(AckFormat.NONE): "ack_within"}
 
 
 @dataclass(frozen=True)
@@ -199,15 +200,17 @@ def nested(values: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]
 
 
 def sections(terms: Mapping[str, Any]) -> list[LinesOfSection]:
-    """All terms in words, but for the keys, which have a place of their own."""
+    """All terms in words, but for the keys, which have a place of their own, and for the time
+    that does not count at a bank that answers in this way."""
     values = flat(terms)
+    unused = _UNUSED.get(values["ack_format"], "")
     return [
         LinesOfSection(
             section.title,
             [
                 Line(term.label, _words(term, values[term.name]))
                 for term in section.terms
-                if term.name not in HOST_KEYS
+                if term.name not in (*HOST_KEYS, unused)
             ],
         )
         for section in SECTIONS

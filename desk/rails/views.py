@@ -29,6 +29,7 @@ GO_ON = "ach.change_railswitch"
 ORIGINATORS = "ach.change_originator"
 TEST = "ach.hold_outfile"
 
+_PROPOSED = "Proposed. It takes effect when somebody else approves it."
 Row = TypeVar("Row", RailSwitch, Originator)
 
 
@@ -217,17 +218,18 @@ def end_originator(request: HttpRequest, name: str, originator_id: str) -> HttpR
         return redirect("desk:originator", name, originator_id)
     try:
         reason = form.cleaned_data["reason"]
-        acts.end(originator=row, reason=reason, doer=_doer(request), now=utc_now())
+        is_done = acts.end(originator=row, reason=reason, doer=_doer(request), now=utc_now())
     except StaffRefusal as refusal:
         messages.error(request, refusal.detail)
     else:
-        messages.success(request, f"{row.company_name} has ended. What was taken still goes out.")
+        ended = f"{row.company_name} has ended. What was taken still goes out."
+        messages.success(request, ended if is_done else _PROPOSED)
     return redirect("desk:rail", name)
 
 
 def _assigned(request: HttpRequest, form: OriginatorForm, rail: AchRail, tenant_id: str) -> bool:
     try:
-        acts.assign(
+        row = acts.assign(
             rail=rail.pk,
             tenant_id=tenant_id,
             company=form.company,
@@ -238,7 +240,8 @@ def _assigned(request: HttpRequest, form: OriginatorForm, rail: AchRail, tenant_
     except StaffRefusal as refusal:
         form.add_error(None, refusal.detail)
         return False
-    messages.success(request, f"Entries go out in the name of {form.company.company_name}.")
+    named = f"Entries go out in the name of {form.company.company_name}."
+    messages.success(request, named if row else _PROPOSED)
     return True
 
 

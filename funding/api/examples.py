@@ -47,6 +47,7 @@ _RESERVED = {
     "currency": "USD",
     "status": "reserved",
     "fundingMethod": "ach_debit",
+    "speed": "standard",
     "fundingSourceId": _SOURCE_ID,
     "trigger": "topup",
     "retryOf": None,

@@ -36,6 +36,7 @@ def funding_transaction(funding: FundingTransaction) -> dict[str, Any]:
         "currency": funding.currency,
         "status": str(funding.status),
         "fundingMethod": str(funding.method),
+        "speed": funding.speed,
         "fundingSourceId": funding.source_id,
         "trigger": str(funding.trigger),
         "retryOf": funding.retry_of_id,
@@ -104,7 +105,7 @@ def funding_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
         "currency": CURRENCY,
         "perTransaction": {
             str(method.name): in_force.per_transaction[method.name]
-            for method in METHODS.shown_to(mode)
+            for method in METHODS.of_mode(mode)
         },
         "daily": _allowance(in_force.daily, usage.today, tomorrow),
         "monthly": _allowance(in_force.monthly, usage.this_month, next_month),

@@ -14,6 +14,7 @@ from funding.methods import METHODS
 from funding.models import DESCRIPTION_LENGTH_MAX, FundingMethod, Trigger
 from funding.services.lifecycle import TopUp
 from funding.states import FundingStatus
+from transfers.api import SPEEDS, SpeedField
 
 
 class TopUpIn(StrictSerializer):
@@ -25,6 +26,7 @@ class TopUpIn(StrictSerializer):
         source="method",
         default=FundingMethod.ACH_DEBIT,
     )
+    speed = SpeedField("expectedAvailabilityDate")
     description = TextField(max_length=DESCRIPTION_LENGTH_MAX, default="", allow_blank=True)
     metadata = MetadataField(default=dict)
     authorization = AuthorizationIn(source="agreement", required=False)
@@ -48,6 +50,7 @@ class FundingTransactionOut(serializers.Serializer[Any]):
     currency = serializers.CharField()
     status = serializers.ChoiceField(choices=FundingStatus.choices)
     fundingMethod = serializers.ChoiceField(choices=FundingMethod.choices)
+    speed = serializers.ChoiceField(choices=SPEEDS, help_text="What was asked for.")
     fundingSourceId = serializers.CharField()
     trigger = serializers.ChoiceField(choices=Trigger.choices)
     retryOf = serializers.CharField(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pgtrigger
 from django.db import models
 from django.db.models import Q
@@ -11,7 +13,7 @@ from common.fields import PrefixedIdField
 from common.money import CURRENCY
 from funding.models.sources import FundingSource, SourceVerification
 from funding.states import DEPOSIT_STATES, DepositStatus
-from networks.base import Method
+from networks.base import Method, Speed
 from transfers.rows import TransferRow, has_a_reason, held_first, to_send
 
 # What Nacha wants the bank statement to say (Operating Rules, micro-entries).
@@ -48,6 +50,8 @@ class DepositEntry(TransferRow):
     updated_at = models.DateTimeField()
 
     description = DEPOSIT_DESCRIPTION
+    speed = Speed.STANDARD
+    returned = False  # for transfers.bank_books: one that came back has failed
     # What `DepositTransfer.refresh` found right before it is sent; not stored here.
     lacks_authorization = False
 
@@ -70,6 +74,7 @@ class DepositEntry(TransferRow):
             has_a_reason("deposit_hold_has_a_reason"),
         )
         indexes = (
+            models.Index(fields=("created_at",), name="deposit_made"),
             to_send("deposit_to_send"),
             held_first("deposit_held"),
             models.Index(
@@ -102,6 +107,11 @@ class DepositEntry(TransferRow):
     @property
     def is_unsent(self) -> bool:
         return self.status == DepositStatus.CREATED and self.attempts == 0
+
+    @property
+    def completed_at(self) -> datetime | None:
+        """When its money was final, if it is and did not come back."""
+        return self.updated_at if self.status == DepositStatus.COMPLETED else None
 
 
 def of_verification(verification: SourceVerification) -> list[tuple[int, int]]:

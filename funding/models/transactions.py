@@ -15,7 +15,7 @@ from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from funding.models.sources import FundingMethod, FundingSource
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
 from tenants.models import ActorType
-from transfers.rows import TransferRow, has_a_reason, held_first, to_send
+from transfers.rows import TransferRow, has_a_reason, held_first, known_speed, speed_field, to_send
 
 # The ledger's name for a funding transaction as the source of a posting.
 SOURCE_TYPE = "funding_transaction"
@@ -54,6 +54,7 @@ class FundingTransaction(TransferRow):
     currency = models.CharField(max_length=3, default=CURRENCY)
     status = models.CharField(max_length=21, choices=FundingStatus)
     method = models.CharField(max_length=9, choices=FundingMethod)
+    speed = speed_field()
     trigger = models.CharField(max_length=12, choices=Trigger)
     created_by_type = models.CharField(max_length=8, choices=ActorType)
     created_by_id = models.CharField(max_length=254, blank=True)
@@ -92,7 +93,7 @@ class FundingTransaction(TransferRow):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
-    # What `debit_authorizations.look_again` found right before it is sent; not stored here.
+    # What `authorization_checks.look_again` found right before it is sent; not stored here.
     authorized_as = ""
     lacks_authorization = False
 
@@ -109,6 +110,7 @@ class FundingTransaction(TransferRow):
                 name="returned_funding_failed",
             ),
             has_a_reason("funding_hold_has_a_reason"),
+            known_speed("funding_speed_known"),
             _dated(FundingStatus.RESERVED, "reserved_at"),
             _dated(FundingStatus.AWAITING_CONFIRMATION, "awaiting_confirmation_at"),
             _dated(FundingStatus.PENDING, "pending_at"),
@@ -173,7 +175,16 @@ class FundingTransaction(TransferRow):
             pgtrigger.Protect(name="never_deleted", operation=pgtrigger.Delete),
             pgtrigger.ReadOnly(
                 name="terms_never_change",
-                fields=("tenant", "source", "amount", "currency", "method", "trigger", "retry_of"),
+                fields=(
+                    "tenant",
+                    "source",
+                    "amount",
+                    "currency",
+                    "method",
+                    "trigger",
+                    "retry_of",
+                    "speed",
+                ),
             ),
         )
 

@@ -14,7 +14,6 @@ from balance import services as ledger
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
 from funding.errors import NoLongerFits
-from funding.methods import METHODS
 from funding.models import (
     AutoFundingConfig,
     Confirmation,
@@ -61,7 +60,6 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
             raise NoLongerFits(f"{refusal.detail} {stays_open}") from refusal
 
     def go_ahead(self, approval: Confirmation, by: Actor, now: datetime) -> None:
-        method = METHODS[approval.funding.method]
         lifecycle.move(
             funding=approval.funding,
             target=FundingStatus.RESERVED,
@@ -69,7 +67,7 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
             now=now,
             reason="approved",
             next_attempt_at=now,
-            expected_availability_date=method.expected_on(approval.funding.network, now),
+            expected_availability_date=lifecycle.expected_on(approval.funding, now),
         )
         enqueue_on_commit("funding.submit_due")
 

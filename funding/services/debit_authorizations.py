@@ -5,14 +5,12 @@ Businesses agree to all debits when they sign up, and the sandbox refuses nothin
 for them all the same is kept likewise.
 
 Lock order: the source, its authorizations, the balance. A debit is checked when it is created, and
-again right before it is sent (`look_again`), which locks the authorization against its end: what
-is revoked before that moment is not sent, and an end is never dated before a debit that was let
-through.
+again right before it is sent (`authorization_checks`); an end is never dated before a debit that
+was let through.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -20,12 +18,10 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from common import ids
-from common.engine import arrays, sql
-from common.engine.lookups import one_of
 from common.engine.wakeups import enqueue_on_commit
 from common.errors import NotFound
 from common.money import format_cents
-from funding.agreements import NEW_ACCOUNT, Agreement
+from funding.agreements import Agreement
 from funding.errors import AuthorizationRequired, InvalidAuthorization
 from funding.methods import METHODS
 from funding.models import (
@@ -34,7 +30,6 @@ from funding.models import (
     AuthorizedDebit,
     AutoFundingConfig,
     DebitAuthorization,
-    FundingMethod,
     FundingSource,
     FundingTransaction,
 )
@@ -42,11 +37,10 @@ from funding.services import notices, pauses
 from funding.services.lifecycle import TopUp
 from networks.base import HolderType, Method
 from tenants.actors import SYSTEM, Actor
-from tenants.models import ActorType, Mode, Tenant
+from tenants.models import ActorType, Mode
 from tenants.services import audit
 
 K, S = AuthorizationKind, AuthorizationScope
-_ACH = FundingMethod.ACH_DEBIT
 
 REVOKED = "revoked"
 REPLACED = "replaced"
@@ -55,19 +49,6 @@ ACCOUNT_REMOVED = "account_removed"
 # Before it nobody agreed to anything here.
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _ASK = "The holder of this account has not authorized this debit."
-# The share lock waits for an end that is under way, and reads the row again after it.
-_SEE = """
-WITH held AS (
-    SELECT debit.id, agreed.created_at
-    FROM funding_authorizeddebit AS debit
-    JOIN funding_debitauthorization AS agreed ON agreed.id = debit.authorization_id
-    WHERE debit.funding_id = ANY(%(ids)s::text::text[]) AND agreed.ended_at IS NULL
-    ORDER BY agreed.id FOR SHARE OF agreed
-)
-UPDATE funding_authorizeddebit AS debit SET in_force_at = greatest(%(now)s, held.created_at)
-FROM held WHERE debit.id = held.id
-RETURNING debit.funding_id, debit.kind
-"""
 
 
 # --- Which debits need one
@@ -218,69 +199,6 @@ def is_ready(source_id: str) -> bool:
 def of_debit(funding: FundingTransaction) -> DebitAuthorization | None:
     """The authorization that a funding was made on; None where it needed none."""
     return DebitAuthorization.objects.filter(debits__funding=funding).first()
-
-
-def lacking_for_deposits(sources: Collection[FundingSource]) -> frozenset[str]:
-    """Those of these accounts whose micro-deposits may not be fetched back by a debit: of live
-    tenants' individuals, none of whom has agreed to that. Two queries where there are any."""
-    asked = [each for each in sources if is_asked_of(each, mode=Mode.LIVE, method=_ACH)]
-    if not asked:
-        return frozenset()
-    live = _live({each.tenant_id for each in asked})
-    agreed = DebitAuthorization.objects.filter(
-        Q(scope=S.ACCOUNT) | Q(text_version=NEW_ACCOUNT),
-        one_of("source_id", {each.pk for each in asked}),
-        kind=K.RECURRING,
-        ended_at=None,
-    )
-    covered = set(agreed.values_list("source_id", flat=True))
-    return frozenset(each.pk for each in asked if each.tenant_id in live) - covered
-
-
-# --- Right before it is sent
-
-
-def look_again(fundings: Sequence[FundingTransaction], *, now: datetime) -> None:
-    """Note on each funding that was read with its account, right before it is sent, how the holder
-    of an individual's account agreed to it (`authorized_as`), or that it `lacks_authorization`.
-
-    No query where all accounts are businesses', otherwise at most two.
-    """
-    of_individuals = [
-        each for each in fundings if is_asked_of(each.source, mode=Mode.LIVE, method=each.method)
-    ]
-    if not of_individuals:
-        return
-    found = _see_in_force(of_individuals, now)
-    missing = [each for each in of_individuals if each.pk not in found]
-    live = _live({each.tenant_id for each in missing})
-    for each in of_individuals:
-        each.authorized_as = found.get(each.pk, "")
-        each.lacks_authorization = each.pk not in found and each.tenant_id in live
-
-
-def require_in_force(funding: FundingTransaction) -> None:
-    """For a funding that was looked at. Raises AuthorizationRequired."""
-    if funding.lacks_authorization:
-        raise AuthorizationRequired(
-            "The account holder's authorization of this debit has ended: it was not sent."
-        )
-
-
-@transaction.atomic
-def _see_in_force(fundings: Sequence[FundingTransaction], now: datetime) -> Mapping[str, str]:
-    """Of those whose authorization is in force, its kind, by the funding's id; each is noted as
-    seen in force."""
-    named = arrays.texts(each.pk for each in fundings)
-    return dict(sql.rows(_SEE, {"ids": named, "now": now}))
-
-
-def _live(tenant_ids: set[str]) -> frozenset[str]:
-    """The live ones of these tenants."""
-    if not tenant_ids:
-        return frozenset()
-    rows = Tenant.objects.filter(pk__in=tenant_ids, mode=Mode.LIVE)
-    return frozenset(rows.values_list("pk", flat=True))
 
 
 # --- Ending

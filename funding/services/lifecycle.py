@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from typing import Any
 
@@ -31,6 +31,7 @@ from funding.models import (
     Trigger,
 )
 from funding.states import FUNDING_STATES, IN_FLIGHT, FundingStatus
+from networks.base import Speed
 from tenants.actors import Actor
 from transfers.inbox import messages
 from transfers.rows import HOLD_ENDS
@@ -77,7 +78,8 @@ class Move:
 @dataclass(frozen=True, kw_only=True)
 class TopUp:
     """What is asked for. `amount` is cents; `id` will be that of the funding; `agreement` is what
-    the account holder agreed to for it; `retry_of` the returned funding that it tries again."""
+    the account holder agreed to for it; `retry_of` the returned funding that it tries again;
+    `speed` counts where the network offers it."""
 
     source_id: str
     amount: int
@@ -87,6 +89,7 @@ class TopUp:
     trigger: Trigger = Trigger.TOPUP
     agreement: Agreement | None = None
     retry_of: str | None = None
+    speed: str = Speed.STANDARD
     id: str = field(default_factory=partial(ids.new, "ftx"))
 
 
@@ -111,6 +114,7 @@ def start(
         amount=topup.amount,
         status=status,
         method=topup.method,
+        speed=topup.speed,
         trigger=topup.trigger,
         created_by_type=actor.type,
         created_by_id=actor.id,
@@ -119,7 +123,9 @@ def start(
         retry_of_id=topup.retry_of,
         requires_confirmation=waits,
         confirmation_expires_at=confirm_until,
-        expected_availability_date=METHODS[topup.method].expected_on(network, now),
+        expected_availability_date=METHODS[topup.method].expected_on(
+            network, now, speed=topup.speed, amount=topup.amount
+        ),
         network=network,
         next_attempt_at=None if waits else now,
         history_length=1,
@@ -188,9 +194,15 @@ def _entry(funding: FundingTransaction, target: FundingStatus, now: datetime) ->
         return dict(HOLD_ENDS)
     if target == FundingStatus.PENDING:
         # Switches and outages may have delayed it for days.
-        expected_on = METHODS[funding.method].expected_on(funding.network, now)
-        return {"expected_availability_date": expected_on}
+        return {"expected_availability_date": expected_on(funding, now)}
     return {}
+
+
+def expected_on(funding: FundingTransaction, now: datetime) -> date:
+    """The banking day on which its money can be relied on if it is handed over now."""
+    return METHODS[funding.method].expected_on(
+        funding.network, now, speed=funding.speed, amount=funding.amount
+    )
 
 
 def _history(

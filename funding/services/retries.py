@@ -254,6 +254,6 @@ def _of_time(original: FundingTransaction, mode: str, now: datetime) -> str:
     if network is None or network.name != original.network:
         return "The bank that sent it is not used any more."
     settled = original.settlement_date or original.expected_availability_date
-    if method.expected_on(network.name, now) > settled + RETRY_WITHIN:
+    if method.terms(mode).expected_on(now) > settled + RETRY_WITHIN:
         return f"The first debit is more than {RETRY_WITHIN.days} days old."
     return ""

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from django.db import transaction
 
 from common.engine import sql
+from common.engine.lookups import one_of
 from common.errors import NotFound
 from common.ids import is_id
 from funding import selectors
@@ -26,7 +27,7 @@ from funding.errors import (
     FundingSourceUnusable,
 )
 from funding.methods import METHODS
-from funding.models import FundingSource, FundingTransaction
+from funding.models import DepositEntry, FundingSource, FundingTransaction
 from funding.services import consents, debit_authorizations, notices, pauses
 from funding.states import IN_FLIGHT, SOURCE_STATES, SourceStatus
 from networks import return_codes
@@ -61,6 +62,14 @@ def find(*, tenant_id: str, source_id: str) -> FundingSource:
     """A source of the tenant, removed or not. Raises NotFound, also for a malformed id."""
     rows = FundingSource.objects.filter(tenant_id=tenant_id, pk=source_id)
     return found(is_id(source_id, "fs") and rows.first())
+
+
+def read_again(rows: Sequence[FundingTransaction] | Sequence[DepositEntry]) -> None:
+    """Give rows that were claimed before their bank accounts as they are now. One query."""
+    found = FundingSource.objects.filter(one_of("pk", {row.source_id for row in rows}))
+    now_stored = {source.pk: source for source in found}
+    for row in rows:
+        row.source = now_stored[row.source_id]
 
 
 def require_usable(*, source: FundingSource | Standing, method: str) -> None:

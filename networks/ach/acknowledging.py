@@ -1,14 +1,16 @@
 """What becomes of a sent file once the bank has judged it, or said nothing for long enough.
 
 Each batch moves in a transaction of its own, the file last: whoever is killed in between, the same
-acknowledgment applied again does the rest. A first transaction writes down how the answer came, so
-that an answer by telephone and one of the bank's own are never both applied, each to some batches.
+acknowledgment applied again does the rest. A first transaction writes down how the answer came and
+a digest of what it says, so that of two answers that differ never each is applied to some batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from typing import Any
 
 import structlog
 from django.db import transaction
@@ -18,6 +20,7 @@ from common.engine import arrays, sql
 from networks import calendar
 from networks.ach import bank_clock, replying, schedule, sending, telling
 from networks.ach.acknowledgments import Verdict
+from networks.ach.inbound import hearing
 from networks.ach.models import AchBatch, OutFile, SpokenAnswer
 from networks.ach.models.files import Answered
 from networks.ach.states import (
@@ -68,10 +71,16 @@ _OF_TRACES = """
 SELECT id, trace_number FROM ach_achentry
 WHERE batch_id = %(batch)s AND trace_number = ANY(%(traces)s::text::text[])
 """
+# Debits and prenotes only where their returns would have been read.
 _FINISH = """
-WITH due AS (
-    SELECT id FROM ach_achentry
+WITH heard AS (
+    SELECT * FROM unnest(%(rails)s::text::text[], %(untils)s::text::timestamptz[])
+        AS heard (rail, until)
+), due AS (
+    SELECT id FROM ach_achentry AS entry
     WHERE status = 'accepted' AND final_due_at <= %(now)s
+        AND (NOT is_debit AND purpose <> 'prenote' OR EXISTS (
+            SELECT FROM heard WHERE rail = rail_id AND final_due_at <= until))
     ORDER BY final_due_at LIMIT %(most)s FOR NO KEY UPDATE SKIP LOCKED
 ), done AS (
     UPDATE ach_achentry AS entry SET status = 'final', ended_at = entry.final_due_at
@@ -97,10 +106,17 @@ def acknowledged(
 
     A rejected file or batch is tried again with new entries, a rejected entry is not. Raises
     OutFile.DoesNotExist. False, and nothing changes, if the file was answered before, or never
-    sent, or if an answer that came another way is being applied.
+    sent, or if another answer than this one is being applied.
     """
     sending.sent(file_id, now=now)  # the answer proves it, where we do not know
-    if not _begin(file_id, how, now):
+    said = digest(
+        verdict=verdict,
+        rejected_batches=rejected_batches,
+        rejected_entries=rejected_entries,
+        code=code,
+        settles=settles,
+    )
+    if not _begin(file_id, how, said, now):
         return False
     file = OutFile.objects.select_related("version").get(pk=file_id)
     if file.kind == FileKind.REPLY and verdict != Verdict.REJECTED:
@@ -116,11 +132,28 @@ def acknowledged(
     return True
 
 
+def digest(
+    *,
+    verdict: Verdict,
+    rejected_batches: Mapping[int, str],
+    rejected_entries: Mapping[str, str],
+    code: str = "",
+    settles: Mapping[int, date] | None = None,
+) -> str:
+    """The same for answers by which the same is done."""
+    said = hashlib.sha256(f"{verdict}\n{code}\n".encode())
+    named: Sequence[Mapping[Any, object]] = (rejected_batches, rejected_entries, settles or {})
+    for listed in named:
+        said.update("\n".join(sorted(f"{name} {what}" for name, what in listed.items())).encode())
+        said.update(b"\n\n")
+    return said.hexdigest()
+
+
 @database_clock.judged
 def accept_unanswered(rail: str, *, now: datetime) -> list[str]:
-    """Accept the files of a bank that acknowledges nothing, once it had time to refuse them, unless
-    somebody wrote down that it said something. Says which files wait too long. The ids of those
-    that were accepted."""
+    """Accept the files of a bank that acknowledges nothing, once it had time to refuse them. Where
+    somebody wrote down that it said something, another person has a banking day to confirm it. Says
+    which files wait too long. The ids of those that were accepted."""
     accepted = []
     due = OutFile.objects.filter(
         rail_id=rail, status=FileStatus.SENT, acknowledgment_due_at__lte=now
@@ -143,10 +176,17 @@ def accept_unanswered(rail: str, *, now: datetime) -> list[str]:
 
 @database_clock.judged
 def finish_final(*, now: datetime) -> int:
-    """Accepted entries whose time for ordinary returns is over are final. How many."""
-    done = 0
+    """Accepted entries whose time for ordinary returns is over are final, once what the bank had
+    for us by then was read. How many."""
+    done, heard = 0, hearing.final_until()
+    values = {
+        "now": now,
+        "most": _FINAL_TOGETHER,
+        "rails": arrays.texts(heard),
+        "untils": arrays.plain(heard.values()),
+    }
     while True:
-        ((count,),) = sql.rows(_FINISH, {"now": now, "most": _FINAL_TOGETHER})
+        ((count,),) = sql.rows(_FINISH, values)
         done += int(count)
         if count < _FINAL_TOGETHER:
             return done
@@ -161,23 +201,31 @@ def settlement_day(file: OutFile, batch: AchBatch) -> date:
 
 
 @transaction.atomic(durable=True)
-def _begin(file_id: str, how: Answered, now: datetime) -> bool:
+def _begin(file_id: str, how: Answered, said: str, now: datetime) -> bool:
     """Whether this answer is to be applied. What nobody confirmed of a telephone call is void then,
-    but a call speaks against silence."""
+    but for some time a call speaks against silence."""
     file = OutFile.objects.select_for_update(no_key=True).get(pk=file_id)
     if file.status != FileStatus.SENT:
         return False
     if file.answered_how:
-        return (file.answered_how == Answered.PEOPLE) == (how == Answered.PEOPLE)
+        return _goes_on(file, how, said)
     spoken = SpokenAnswer.objects.select_for_update(no_key=True)
     open_one = spoken.filter(file=file, status=SpokenStatus.PROPOSED).first()
-    if how == Answered.PEOPLE or (open_one is not None and how == Answered.SILENCE):
+    is_kept = open_one is not None and how == Answered.SILENCE and now < open_one.speaks_until
+    if how == Answered.PEOPLE or is_kept:
         return False
     if open_one is not None:
         SPOKEN_STATES.advance(open_one, SpokenStatus.VOID, decided_at=now)
-    file.answered_how = how
-    file.save(update_fields=["answered_how"])
+    file.answered_how, file.answer_digest = how, said
+    file.save(update_fields=["answered_how", "answer_digest"])
     return True
+
+
+def _goes_on(file: OutFile, how: Answered, said: str) -> bool:
+    """Whether the answer is the one whose applying somebody did not live to end, or ends now."""
+    if not file.answer_digest:  # of people, who confirm one, or from before there were digests
+        return file.answered_how == how
+    return file.answer_digest == said and how != Answered.PEOPLE
 
 
 @transaction.atomic(durable=True)

@@ -187,6 +187,15 @@ class SpokenAnswerAdmin(ReadOnlyAdmin):
     search_help_text = "The id of the answer, or of its file"
 
 
+@admin.register(models.AchProposal)
+class AchProposalAdmin(ReadOnlyAdmin):
+    list_display = ("id", "rail", "kind", "subject", "status", "proposed_by", "decided_by")
+    list_filter = ("status", "kind")
+    list_select_related = ("rail",)
+    search_fields = ("id__exact", "subject__exact")
+    search_help_text = "The id of the proposal, or of its file or originator"
+
+
 @admin.register(models.AchEvent)
 class AchEventAdmin(ReadOnlyAdmin):
     list_display = (

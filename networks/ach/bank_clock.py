@@ -19,7 +19,7 @@ from networks import calendar
 
 SECONDS_A_DAY = 86_400
 # What the bank has handed out is fetched and read before it is said that nothing came.
-_FETCHED_WITHIN = timedelta(seconds=10)
+FETCHED_WITHIN = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def due_here(instant: datetime, now: datetime, *, until_heard: bool = False) -> 
     if not pace.day:
         return max(instant - pace.ahead, now)
     wait = max(_days_between(now + pace.ahead, instant), 0.0) * pace.day
-    return now + wait + (_FETCHED_WITHIN if until_heard else timedelta(0))
+    return now + wait + (FETCHED_WITHIN if until_heard else timedelta(0))
 
 
 def _days_between(start: datetime, end: datetime) -> float:

@@ -17,7 +17,7 @@ from prometheus_client import Counter
 from common import crypto
 from common.engine import arrays, sql
 from networks import calendar
-from networks.ach import freezing, rails, releasing, replying
+from networks.ach import freezing, offsets, rails, releasing, replying
 from networks.ach.models import AchBatch, AchEntry, OutFile
 from networks.ach.nacha.records import BatchHeader, Entry, EntryDetail, FileHeader
 from networks.ach.nacha.validator.judge import Validator
@@ -41,24 +41,36 @@ FROM ach_achentry
 WHERE batch_id = %(batch)s AND id > %(last)s ORDER BY id LIMIT %(most)s
 """
 # Tests of accounts whose debit goes in this file and whose credits went before, because a batch was
-# rejected or a call was cut; and what those credits came to.
+# rejected or a call was cut, with what this file takes; what those credits came to; and whether one
+# of them has ended since the file was frozen.
 _TESTS_ALONE = """
-SELECT entry.tenant_id, entry.account_fingerprint
+SELECT entry.tenant_id, entry.account_fingerprint,
+    sum(CASE WHEN entry.is_debit THEN entry.amount ELSE -entry.amount END)
 FROM ach_achbatch AS batch JOIN ach_achentry AS entry ON entry.batch_id = batch.id
 WHERE batch.file_id = %(file)s AND batch.description = %(description)s
 GROUP BY entry.tenant_id, entry.account_fingerprint
 HAVING sum(CASE WHEN entry.is_debit THEN entry.amount ELSE -entry.amount END) > 0
 """
 _GIVEN_BEFORE = """
-SELECT coalesce(sum(CASE WHEN entry.is_debit THEN -entry.amount ELSE entry.amount END), 0)
-FROM ach_achentry AS entry
-JOIN ach_achbatch AS batch ON batch.id = entry.batch_id AND batch.file_id <> %(file)s
-JOIN unnest(%(tenants)s::text::text[], %(accounts)s::text::text[]) AS alone (tenant, account)
-    ON alone.tenant = entry.tenant_id AND alone.account = entry.account_fingerprint
-WHERE entry.rail_id = %(rail)s AND entry.purpose = 'verification'
-    AND entry.status IN ('frozen', 'sent', 'accepted', 'final')
+SELECT coalesce(sum(CASE WHEN entry.is_debit THEN -entry.amount ELSE entry.amount END)
+        FILTER (WHERE entry.status IN ('frozen', 'sent', 'accepted', 'final')), 0),
+    alone.taken, coalesce(bool_or(NOT entry.is_debit AND entry.ended_at >= %(frozen)s
+        AND entry.status IN ('returned', 'rejected', 'requeued')), false)
+FROM unnest(
+        %(tenants)s::text::text[], %(accounts)s::text::text[], %(taken)s::text::bigint[]
+    ) AS alone (tenant, account, taken)
+LEFT JOIN (ach_achentry AS entry
+        JOIN ach_achbatch AS batch ON batch.id = entry.batch_id AND batch.file_id <> %(file)s)
+    ON entry.rail_id = %(rail)s AND entry.purpose = 'verification'
+        AND entry.tenant_id = alone.tenant AND entry.account_fingerprint = alone.account
+GROUP BY alone.tenant, alone.account, alone.taken
 """
+_CAME_BACK = "What a test of an account gave came back meanwhile: its debit must not go."
 _FAULTY = Counter("ballast_ach_files_with_faults", "Files that were not offered", ["rail"])
+
+
+class _TestCameBack(Exception):
+    """The debit of a test of an account must not leave, because its credits came back."""
 
 
 class _Faulty(Exception):
@@ -81,8 +93,8 @@ def build_next(rail: str, *, now: datetime, by: str = BUILDER) -> str | None:
 
 
 def build(file_id: str, *, now: datetime, by: str = BUILDER) -> bool:
-    """Whether this call built the file, or held it for its faults. False if somebody else has it,
-    or it is built."""
+    """Whether this call built the file, held it for its faults, or took it apart. False if somebody
+    else has it, or it is built."""
     with transaction.atomic(durable=True):
         file = (
             OutFile.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
@@ -97,6 +109,9 @@ def build(file_id: str, *, now: datetime, by: str = BUILDER) -> bool:
                 built = _written(file)
         except _Faulty as error:
             _hold(file, error.faults, now)
+        except _TestCameBack:  # the next freeze leaves that debit out
+            log.warning("ach_test_came_back", file=file.pk, rail=file.rail_id)
+            releasing.part(file, by=BUILDER, why=_CAME_BACK, missed=0, now=now)
         else:
             who = file.built_by or by  # a person had it built again
             FILE_STATES.advance(file, FileStatus.BUILT, built_at=now, built_by=who, **built)
@@ -128,7 +143,7 @@ def _hold(file: OutFile, faults: list[dict[str, Any]], now: datetime) -> None:
 
 
 def _written(file: OutFile) -> dict[str, Any]:
-    """The columns of the file as it is built. Raises _Faulty."""
+    """The columns of the file as it is built. Raises _Faulty, _TestCameBack."""
     sealing = Sealing(file.pk)
     try:
         control = _write(file, sealing)
@@ -173,7 +188,8 @@ def _write(file: OutFile, sealing: Sealing) -> Any:
 
 
 def _judge(file: OutFile, sealing: Sealing) -> None:
-    """Judge what is stored: these are the bytes that will be sent. Raises _Faulty."""
+    """Judge what is stored: these are the bytes that will be sent. Raises _Faulty, and
+    _TestCameBack."""
     terms = file.version.parsed
     reading = Reading(opened(file.pk))
     # Our side of a balanced file, and what we answer to a bank, are as large as they are.
@@ -197,14 +213,22 @@ def _judge(file: OutFile, sealing: Sealing) -> None:
 
 
 def _tests_given(file: OutFile) -> int:
-    """Cents that tests of accounts gave in earlier files and take back in this one."""
+    """Cents that tests of accounts gave in earlier files and take back in this one. Raises
+    _TestCameBack if this one would take back more since it was frozen."""
     alone = sql.rows(_TESTS_ALONE, {"file": file.pk, "description": VERIFICATION})
     if not alone:
         return 0
-    tenants, accounts = zip(*alone, strict=True)
-    values = {"tenants": arrays.texts(tenants), "accounts": arrays.texts(accounts)}
-    ((given,),) = sql.rows(_GIVEN_BEFORE, {"file": file.pk, "rail": file.rail_id, **values})
-    return int(given)
+    tenants, accounts, taken = zip(*alone, strict=True)
+    values = {
+        "tenants": arrays.texts(tenants),
+        "accounts": arrays.texts(accounts),
+        "taken": arrays.plain(taken),
+        "frozen": file.created_at,
+    }
+    found = sql.rows(_GIVEN_BEFORE, {"file": file.pk, "rail": file.rail_id, **values})
+    if any(back > given and has_ended for given, back, has_ended in found):
+        raise _TestCameBack
+    return sum(int(given) for given, _, _ in found)
 
 
 def _has_offsets(file: OutFile) -> bool:
@@ -268,7 +292,7 @@ def _offsets(file: OutFile, batch: AchBatch) -> Iterator[Entry]:
     account = file.version.offset_account
     trace = int(batch.first_trace)
     for code, total in ((27, batch.debit_total), (22, batch.credit_total)):
-        for cents in freezing.offset_amounts(total):
+        for cents in offsets.amounts(total):
             detail = EntryDetail(
                 code,
                 terms.offset_routing[:8],

@@ -13,11 +13,12 @@ from django.db import IntegrityError, transaction
 from common import crypto
 from common.engine.lookups import one_of
 from common.errors import StaffRefusal
+from networks.ach.connection_terms import Connection
 from networks.ach.inbound import lines
 from networks.ach.models import AchRail, RailVersion
 from networks.ach.models.columns import REASON_LENGTH_MAX
 from networks.ach.states import VERSION_STATES, VersionStatus
-from networks.ach.terms import Connection, Offset, RailTerms
+from networks.ach.terms import Offset, RailTerms
 from networks.rails.models import Rail, RailKind
 
 OFFSET_ACCOUNT_LENGTH_MAX = 17

@@ -87,16 +87,35 @@ _BATCH_RULES = (
     ("ach_entry_untold", "untold", "' was accepted, and not all of that was foretold'"),
     ("ach_entry_unreplaced", "unreplaced", "' was rejected, and not every entry is replaced'"),
 )
+# What is stuck waits for people, who see it at the desk.
 _NEVER_SENT = f"""
 SELECT '', id, 'is released and never due: ' || coalesce(next_attempt_at::text, 'no time')
 FROM ach_outfile
-WHERE status = 'released'
+WHERE status = 'released' AND stuck_at IS NULL
     AND (next_attempt_at IS NULL OR next_attempt_at > ballast_now() + {NEVER})
 """  # noqa: S608  # our own text
 _NEVER_FINAL = f"""
 SELECT '', instruction_id, 'is accepted and never final'
 FROM ach_achentry
 WHERE status = 'accepted' AND (final_due_at IS NULL OR final_due_at > ballast_now() + {NEVER})
+"""  # noqa: S608  # our own text
+# What people said that a bank answered is what two of them agreed on, and nothing else.
+_SPOKEN = f"""
+WITH {_FILES}
+SELECT '', file.id, 'is ' || file.status || ', answered by ' || coalesce(
+    nullif(file.answered_how, ''), 'nobody') || '; two people said: '
+    || coalesce(answer.verdict, 'nothing')
+FROM (
+    SELECT id, status, answered_how FROM files
+    UNION
+    SELECT id, status, answered_how FROM ach_outfile WHERE %(full)s
+) AS file
+LEFT JOIN ach_spokenanswer AS answer
+    ON answer.file_id = file.id AND answer.status = 'confirmed'
+WHERE (file.answered_how = 'people') <> (answer.id IS NOT NULL)
+    OR answer.proposed_by = answer.decided_by
+    OR file.status NOT IN ('sent',
+        CASE answer.verdict WHEN 'accepted' THEN 'acknowledged' ELSE answer.verdict END)
 """  # noqa: S608  # our own text
 # A whole look, which counts the pieces of every file both ways: once a day.
 _PIECES = """
@@ -120,12 +139,14 @@ ORDER BY built_at DESC LIMIT %(most)s
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """Check that files add up, that their bytes are what was built, that each entry is where its
-    file is, and that nothing that happened to it stays untold."""
+    """Check that files add up, that their bytes are what was built, that people who answered one
+    were two, that each entry is where its file is, and that nothing that happened to it stays
+    untold."""
     yield from audits.found("ach_file_sums", _FILE_SUMS, scope.values)
     for code, column, words in _BATCH_RULES:
         statement = _BATCH_FINDINGS.format(batches=_BATCHES, column=column, words=words)
         yield from audits.found(code, statement, scope.values)
+    yield from audits.found("ach_file_spoken", _SPOKEN, scope.values)
     yield from audits.found("ach_file_never_sent", _NEVER_SENT, scope.values)
     yield from audits.found("ach_entry_never_final", _NEVER_FINAL, scope.values)
     if scope.full:

@@ -75,10 +75,15 @@ def require_reversal(
         raise NotAllowed("reversed_before", "the entry has a reversal already")
     if not now - deadlines.REVERSAL_AFTER_DISCOVERY <= discovered_at <= now:
         raise NotAllowed("reversal_too_late", "24 hours after the error was found are over")
-    settled = _settled(original)
-    if settled is None or settles > deadlines.reversal_due(settled):
+    if is_too_late_to_reverse(original, settles=settles):
         days = deadlines.REVERSAL_BANKING_DAYS
         raise NotAllowed("reversal_too_late", f"it settled more than {days} banking days before")
+
+
+def is_too_late_to_reverse(original: AchEntry, *, settles: date) -> bool:
+    """Whether a reversal that settles on that day comes too late."""
+    settled = _settled(original)
+    return settled is None or settles > deadlines.reversal_due(settled)
 
 
 def require_reversible(original: AchEntry) -> None:
@@ -114,10 +119,16 @@ def _require_short_of_funds(entry: AchEntry) -> None:
 
 
 def _require_same_account(original: AchEntry, account_fingerprint: str) -> None:
-    """The account of the first entry, as its bank may have corrected it since."""
+    """The account of the first entry, as its bank may have corrected it since: with this entry or
+    with another one of the same tenant to that account."""
     if original.account_fingerprint == account_fingerprint:
         return
-    corrected = Correction.objects.filter(entry=original, status=CorrectionStatus.APPLIED)
+    corrected = Correction.objects.filter(
+        created_at__gte=original.created_at,
+        entry__account_fingerprint=original.account_fingerprint,
+        entry__tenant_id=original.tenant_id,
+        status=CorrectionStatus.APPLIED,
+    )
     if not corrected.exists():
         raise NotAllowed("retry_differs", "the account is not that of the first entry")
 

@@ -9,33 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from django.db import IntegrityError, transaction
-from django.db.models import Count, Max, Sum
+from django.db import transaction
 
 from common import drift
-from common.database.constraints import violated
 from common.engine import arrays, sql
 from networks import calendar
-from networks.ach import bank_clock, prenotes, rails, schedule
-from networks.ach.models import AchBatch, OutFile, RailVersion, TraceCounter
+from networks.ach import file_rows, offsets, prenotes, rails, schedule
+from networks.ach.models import OutFile, RailVersion
 from networks.ach.models.rails import RailPart
 from networks.ach.schedule import Window
-from networks.ach.states import FileStatus
-from networks.ach.terms import ENTRY_AMOUNT_MAX, TOTAL_MAX, Offset, RailTerms
 
 log = structlog.get_logger(__name__)
 
-MODIFIERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-OFFSET_DESCRIPTION = "OFFSET"
-TRACES_MAX = 9_999_999
 MISSED_ALARM = 2
 CLOCKS_APART_MAX = 2.0  # seconds; a wrong clock would date a file wrongly
-MINUTES_MAX = 60
-_HASH_MODULUS = 10**10
 
 # How much of each originator may still go. `room` stands for any limit: null is none.
 _ROOM = """
@@ -260,12 +251,12 @@ def may_build(rail: str, version: RailVersion) -> bool:
 @transaction.atomic(durable=True)
 def _freeze_one(version: RailVersion, window: Window, *, after: int, now: datetime) -> Frozen:
     terms = version.parsed
-    counter = lock_counter(terms.odfi)
+    counter = file_rows.lock_counter(terms.odfi)
     if terms.prenotes:
         prenotes.end_refused(version.rail_id, now=now)
         prenotes.ask(version.rail_id, window, now=now)
-    first = first_trace(counter, terms.entries_per_file_max)
-    file = new_file(version, window, now)
+    first = file_rows.first_trace(counter, terms.entries_per_file_max)
+    file = file_rows.new(version, window, now)
     values = _values(version, window, file, after=after, first_trace=first, now=now)
     ((looked_at, placed, reached, missed, left_out),) = sql.rows(_FREEZE, values)
     if left_out:
@@ -273,132 +264,14 @@ def _freeze_one(version: RailVersion, window: Window, *, after: int, now: dateti
     if not placed:
         return Frozen("", looked_at, reached)
     # References are judged at the end of the transaction.
-    insert(file)
-    offsets = _insert_offsets(version, file, first + placed) if _is_balanced(terms) else 0
-    counter.next = first + placed + offsets
+    file_rows.insert(file)
+    offset_count = offsets.insert(version, file, first + placed)
+    counter.next = first + placed + offset_count
     counter.save(update_fields=["next"])
-    sum_up(file, missed)
+    file_rows.sum_up(file, missed=missed)
     if missed >= MISSED_ALARM:
         log.error("ach_entries_missed_cutoffs", file=file.pk, missed=missed)
     return Frozen(file.pk, looked_at, reached)
-
-
-def lock_counter(odfi: str) -> TraceCounter:
-    """The counter of this bank's traces, and with it the right to freeze for it."""
-    TraceCounter.objects.bulk_create([TraceCounter(odfi=odfi)], ignore_conflicts=True)
-    return TraceCounter.objects.select_for_update().get(pk=odfi)
-
-
-def first_trace(counter: TraceCounter, entries_max: int) -> int:
-    """Where the numbers of a file begin, so that they ascend: not across the end of the circle."""
-    offsets = 2 * (TOTAL_MAX // ENTRY_AMOUNT_MAX + 1)
-    return counter.next if counter.next + entries_max + offsets <= TRACES_MAX else 1
-
-
-def _is_balanced(terms: RailTerms) -> bool:
-    return terms.offset == Offset.BALANCED
-
-
-def new_file(version: RailVersion, window: Window, now: datetime) -> OutFile:
-    """An unsaved file, dated by the minute in which it is frozen, as its bank's clock has it."""
-    moment = bank_clock.at_bank(now).astimezone(calendar.EASTERN)
-    return OutFile(
-        rail_id=version.rail_id,
-        version=version,
-        immediate_origin=version.parsed.immediate_origin,
-        file_date=moment.date(),
-        file_time=time(moment.hour, moment.minute),
-        cutoff_at=window.cutoff_at,
-        status=FileStatus.BUILDING,
-        created_at=now,
-    )
-
-
-def insert(file: OutFile) -> None:
-    """Save the file under a modifier that its minute has not used, or in the next minute."""
-    for _ in range(MINUTES_MAX):
-        same = OutFile.objects.filter(
-            immediate_origin=file.immediate_origin,
-            file_date=file.file_date,
-            file_time=file.file_time,
-        )
-        used = set(same.values_list("modifier", flat=True))
-        for file.modifier in MODIFIERS:
-            if file.modifier not in used and _is_saved(file):
-                return
-        later = datetime.combine(file.file_date, file.file_time) + timedelta(minutes=1)
-        file.file_date, file.file_time = later.date(), later.time()
-    raise RuntimeError("every modifier of many minutes is used")
-
-
-def _is_saved(file: OutFile) -> bool:
-    """False if another one, of a rail with the same origin, has just taken the modifier."""
-    try:
-        with transaction.atomic():
-            file.save(force_insert=True)
-    except IntegrityError as error:
-        if violated(error) != "one_file_per_modifier":
-            raise
-        return False
-    return True
-
-
-def _insert_offsets(version: RailVersion, file: OutFile, trace: int) -> int:
-    """Our own account's side of each day in the file: a batch, which has no entries of ours.
-    Returns how many trace numbers they need."""
-    terms = version.parsed
-    days = file.batches.values("same_day", "effective_date").annotate(
-        debit=Sum("credit_total"), credit=Sum("debit_total"), number=Max("originator_id")
-    )
-    bank, used = int(terms.offset_routing[:8]), 0
-    days = days.exclude(debit=0, credit=0)  # prenotes alone move nothing
-    last = file.batches.aggregate(last=Max("batch_number"))["last"]
-    for place, day in enumerate(days.order_by("effective_date"), start=1):
-        count = len(offset_amounts(day["debit"])) + len(offset_amounts(day["credit"]))
-        AchBatch.objects.create(
-            file=file,
-            batch_number=last + place,
-            originator_id=day["number"],
-            is_offset=True,
-            sec="CCD",
-            service_class=_service_class(day["debit"], day["credit"]),
-            company_name=terms.company_name,
-            company_id=terms.company_id,
-            description=OFFSET_DESCRIPTION,
-            same_day=day["same_day"],
-            effective_date=day["effective_date"],
-            entry_count=count,
-            entry_hash=bank * count % _HASH_MODULUS,
-            debit_total=day["debit"],
-            credit_total=day["credit"],
-            first_trace=f"{terms.odfi}{trace + used:07d}",
-        )
-        used += count
-    return used
-
-
-def offset_amounts(total: int) -> list[int]:
-    """A sum in the fewest entries, whose amounts have ten digits."""
-    whole, rest = divmod(total, ENTRY_AMOUNT_MAX)
-    return [ENTRY_AMOUNT_MAX] * whole + ([rest] if rest else [])
-
-
-def _service_class(debit: int, credit: int) -> int:
-    if debit and credit:
-        return 200
-    return 225 if debit else 220
-
-
-def sum_up(file: OutFile, missed: int) -> None:
-    sums = file.batches.aggregate(
-        batch_count=Count("pk"),
-        entry_count=Sum("entry_count"),
-        entry_hash=Sum("entry_hash"),
-        debit_total=Sum("debit_total"),
-        credit_total=Sum("credit_total"),
-    )
-    sums["entry_hash"] %= _HASH_MODULUS
-    OutFile.objects.filter(pk=file.pk).update(missed=missed, **sums)
 
 
 def _values(
@@ -442,7 +315,7 @@ def _values(
         "batch_max": terms.entries_per_batch_max,
         "file_max": terms.file_max,
         "day_room": terms.day_max - int(day_total),
-        "balanced": _is_balanced(terms),
+        "balanced": offsets.are_needed(terms),
         **prenotes.days(window, asked=terms.prenotes),
         "originators": arrays.mixed(rooms[0]),
         "stopped": arrays.mixed(rooms[1]),

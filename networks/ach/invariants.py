@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from common import audits
-from common.audits import Finding, Scope
+from common.audits import NEVER, Finding, Scope
 
 _RECENT = "file.received_at >= CASE WHEN %(full)s THEN '-infinity' ELSE %(since)s::timestamptz END"
 _MINE = "(%(tenant_ids)s::text[] IS NULL OR entry.tenant_id = ANY(%(tenant_ids)s))"
@@ -56,7 +56,8 @@ SELECT '', file.id, 'a file that was applied has a record that was not: line ' |
 FROM ach_infile AS file JOIN ach_inrecord AS record ON record.file_id = file.id
 WHERE {_RECENT} AND file.status = 'applied' AND record.status = 'new'
 """  # noqa: S608  # our own text
-# Terms end at the moment at which the next ones are put in force.
+# Terms end at the moment at which the next ones are put in force. The newest are those in force,
+# and name our own account exactly if files are balanced.
 _VERSIONS = """
 SELECT '', version.id, 'terms of ' || version.rail_id || ' do not follow those before them'
 FROM ach_railversion AS version CROSS JOIN LATERAL (
@@ -67,13 +68,31 @@ FROM ach_railversion AS version CROSS JOIN LATERAL (
 ) AS before
 WHERE version.status IN ('current', 'superseded')
     AND before.superseded_at IS DISTINCT FROM version.decided_at
+UNION ALL
+SELECT '', id, 'terms of ' || rail_id || ' are ' || status || ', and their place or their account'
+    || ' says otherwise'
+FROM (
+    SELECT *, number = max(number) OVER (PARTITION BY rail_id) AS is_newest
+    FROM ach_railversion WHERE status IN ('current', 'superseded')
+) AS version
+WHERE (status = 'current') <> is_newest OR is_newest <> (superseded_at IS NULL)
+    OR (coalesce(terms ->> 'offset', 'none') = 'balanced') <> (offset_account_token <> '')
 """
+# A bank's folders are looked into for ever, whatever went wrong.
+_NEVER_FETCHED = f"""
+SELECT '', rail_id, 'is fetched from at ' || coalesce(
+    greatest(next_attempt_at, leased_until)::text, 'no time')
+FROM ach_railline
+WHERE next_attempt_at IS NULL OR next_attempt_at > ballast_now() + {NEVER}
+    OR leased_until > ballast_now() + {NEVER}
+"""  # noqa: S608  # our own text
 
 
 def check(scope: Scope) -> Iterator[Finding]:
-    """Check that each return counted once, that no file was forgotten, and that the terms in force
-    follow those before them."""
+    """Check that each return counted once, that no file was forgotten and every bank is looked at,
+    and that the terms in force follow those before them."""
     yield from audits.found("ach_return", _RETURNS, scope.values)
     yield from audits.found("ach_return", _WITHOUT_REASON, scope.values)
     yield from audits.found("ach_file_forgotten", _NEVER_READ, scope.values)
     yield from audits.found("ach_version", _VERSIONS, scope.values)
+    yield from audits.found("ach_line_never_due", _NEVER_FETCHED, scope.values)

@@ -22,7 +22,7 @@ from common import crypto
 from common.engine.lookups import one_of
 from networks import return_codes, schemes
 from networks.ach import models, rails, taking, telling
-from networks.ach.inbound import changes
+from networks.ach.inbound import changes, hearing
 from networks.ach.models import AchEntry, AchEvent
 from networks.ach.models.corrections import OUTCOME_NOTE_MAX
 from networks.ach.models.events import EVENT_PREFIX
@@ -40,6 +40,7 @@ from networks.base import (
     Capabilities,
     Correction,
     CorrectionOutcome,
+    Custody,
     Cutoff,
     EventKind,
     Instruction,
@@ -50,6 +51,14 @@ from networks.base import (
 
 CURRENCY = "USD"
 _NUMBER = re.compile("[0-9]{1,18}")
+# A file that is sent and not answered may still be refused, and then its entries go again.
+_CUSTODY: MappingProxyType[str, Custody] = MappingProxyType(
+    {
+        EntryStatus.WAITING: Custody.OURS,
+        EntryStatus.FROZEN: Custody.LEAVING,
+        EntryStatus.SENT: Custody.LEAVING,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,13 @@ class AchNetwork:
         is_back = row is not None and row.status == EntryStatus.WITHDRAWN
         return Withdrawal.WITHDRAWN if is_back else Withdrawal.TOO_LATE
 
+    def custody(self, instruction_ids: Sequence[str]) -> dict[str, Custody]:
+        rows = self._live(instruction_ids).filter(status__in=_CUSTODY)
+        return {
+            row_id: _CUSTODY[status]
+            for row_id, status in rows.values_list("instruction_id", "status")
+        }
+
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
         told = AchEvent.objects.filter(
             instruction_id=OuterRef("instruction_id"), entry=OuterRef("pk"), acknowledged=True
@@ -118,6 +134,8 @@ class AchNetwork:
         )
         for ours in (REVERSAL_PREFIX, f"{PRENOTE_PREFIX}_"):  # told to nobody: they are our own
             waiting = waiting.exclude(instruction_id__startswith=ours)
+        heard = hearing.final_until(self.name)[self.name]
+        waiting = waiting.exclude(kind=EventKind.FINAL, entry__is_debit=True, due_at__gt=heard)
         return [self._event(row) for row in waiting.order_by("due_at", "id")[:limit]]
 
     def acknowledge(self, event_ids: Iterable[str]) -> None:
@@ -160,7 +178,7 @@ class AchNetwork:
             currency=CURRENCY,
             # A bank's own word for a refusal may be longer: the entry has all of it.
             code=row.code[:EVENT_CODE_LENGTH],
-            reason=row.reason or _title(row.code),
+            reason=row.reason or (return_codes.title(row.code) if row.code else ""),
             reference=row.reference,
             occurred_at=row.occurred_at,
             settlement_date=row.settlement_date,
@@ -215,7 +233,3 @@ def _numbers(event_ids: Iterable[str]) -> list[int]:
     """The numbers of events of ours; ids of another form are left out."""
     ends = [each.removeprefix(EVENT_PREFIX) for each in event_ids if each.startswith(EVENT_PREFIX)]
     return [int(end) for end in ends if _NUMBER.fullmatch(end)]
-
-
-def _title(code: str) -> str:
-    return return_codes.lookup(code).title if code else ""

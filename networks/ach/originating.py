@@ -3,7 +3,7 @@ the audit log."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -30,21 +30,56 @@ class Company:
     exposure_max: int | None = None
 
 
+_COLUMNS = tuple(each.name for each in fields(Company))
+_LIMITS = ("daily_debit_max", "daily_credit_max", "exposure_max")
+
+
 @transaction.atomic
 def assign(*, rail: str, tenant_id: str, company: Company, now: datetime) -> Originator:
     """Make or change the originator of a tenant, or of all that have none (`""`).
 
     Entries that were taken keep the name that they were taken with. Raises OriginatorRefused.
     """
-    _require_plain(company)
-    rows = Originator.objects.select_for_update(no_key=True)
-    found = rows.filter(rail_id=rail, tenant_id=tenant_id, ended_at=None).first()
+    require_plain(company)
+    found = _current(rail, tenant_id)
     if found is None:
         return _add(rail, tenant_id, company, now)
     for name, value in asdict(company).items():
         setattr(found, name, value)
     found.save(update_fields=tuple(asdict(company)))
     return found
+
+
+def company_of(*, rail: str, tenant_id: str) -> Company | None:
+    """The company of a tenant, or of all that have none, locked; None if there is none."""
+    found = _current(rail, tenant_id)
+    return Company(**{name: getattr(found, name) for name in _COLUMNS}) if found else None
+
+
+def id_of(*, rail: str, tenant_id: str) -> str:
+    """The originator of a tenant, or of all that have none; empty if there is none."""
+    found = _current(rail, tenant_id)
+    return found.pk if found else ""
+
+
+@transaction.atomic
+def lower(*, rail: str, tenant_id: str, company: Company, now: datetime) -> Originator | None:
+    """Change an originator if that only lowers limits. None, and nothing is changed, if not: then
+    it takes two people. Raises OriginatorRefused."""
+    known = company_of(rail=rail, tenant_id=tenant_id)
+    if known is None or not _is_lower(known, company):
+        return None
+    return assign(rail=rail, tenant_id=tenant_id, company=company, now=now)
+
+
+def stop_of_debits(originator_id: str) -> tuple[datetime, str]:
+    """Since when the debits of an originator are stopped, and why; it is locked. Raises
+    OriginatorRefused."""
+    rows = Originator.objects.select_for_update(no_key=True)
+    found = rows.filter(pk=originator_id).first()
+    if found is None or found.debits_stopped_at is None:
+        raise OriginatorRefused("The debits of this originator are not stopped.")
+    return found.debits_stopped_at, found.debits_stopped_why
 
 
 @transaction.atomic
@@ -75,8 +110,22 @@ def _add(rail: str, tenant_id: str, company: Company, now: datetime) -> Originat
         raise OriginatorRefused("Somebody made it meanwhile.") from error
 
 
-def _require_plain(company: Company) -> None:
-    """Only what stands in a file as it was typed."""
+def _current(rail: str, tenant_id: str) -> Originator | None:
+    """Locked."""
+    rows = Originator.objects.select_for_update(no_key=True)
+    return rows.filter(rail_id=rail, tenant_id=tenant_id, ended_at=None).first()
+
+
+def _is_lower(known: Company, company: Company) -> bool:
+    """Whether nothing but limits is changed, and none of them is raised."""
+    if (known.company_name, known.company_id) != (company.company_name, company.company_id):
+        return False
+    limits = ((getattr(known, name), getattr(company, name)) for name in _LIMITS)
+    return all(old is None or (new is not None and new <= old) for old, new in limits)
+
+
+def require_plain(company: Company) -> None:
+    """Only what stands in a file as it was typed. Raises OriginatorRefused."""
     name, number = company.company_name, company.company_id
     if not 1 <= len(name) <= 16 or text.plain(name) != name:
         raise OriginatorRefused("The company name has 1 to 16 upper-case letters and digits.")

@@ -1,20 +1,30 @@
-"""A file of ours for people to read: every byte as it was sent, but for account numbers."""
+"""Files and records for people to read: every byte as it is, but for account numbers.
+
+Those have their place in a record. One that is not as the layout has it may have them anywhere,
+because a byte is missing or too many: nothing stays readable of what holds a digit.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
+from networks import routing
 from networks.ach.nacha import layout
+from networks.ach.nacha.entries import addenda_layout
 from networks.ach.nacha.layout import RECORD_LENGTH
 
 MASK = "*"
 SHOWN_DIGITS = 4
-_ENTRY, _CHANGE = "6", "798"
+_ENTRY, _ADDENDA, _CHANGE = "6", "7", "798"
 # Where the account number of an entry and the corrected data of a change stand, from 0.
 _ACCOUNT_END = layout.ENTRY_DETAIL.end_of("dfi_account_number")
 _CORRECTED_END = layout.ADDENDA_98.end_of("corrected_data")
+_BANK_END = layout.ENTRY_DETAIL.end_of("check_digit")
+_BANK = slice(_BANK_END - 9, _BANK_END)
 ACCOUNT = slice(_ACCOUNT_END - 17, _ACCOUNT_END)
 CORRECTED = slice(_CORRECTED_END - 29, _CORRECTED_END)
+_WITH_DIGITS = re.compile(r"[^\s\d]*\d\S*")
 
 
 def redacted(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -30,6 +40,8 @@ def redacted(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def _masked(line: bytes) -> bytes:
     text = line.decode("latin-1")
+    if len(text.rstrip("\r\n")) % RECORD_LENGTH:
+        return _without_digits(text).encode("latin-1")
     return "".join(
         _masked_record(text[start : start + RECORD_LENGTH])
         for start in range(0, len(text), RECORD_LENGTH)
@@ -37,11 +49,26 @@ def _masked(line: bytes) -> bytes:
 
 
 def _masked_record(record: str) -> str:
+    if record[:1] in {_ENTRY, _ADDENDA} and not _is_sound(record):
+        return _without_digits(record)
     if record.startswith(_ENTRY):
         return _with(record, ACCOUNT, masked_number(record[ACCOUNT]))
     if record.startswith(_CHANGE):
         return _with(record, CORRECTED, MASK * len(record[CORRECTED]))
     return record
+
+
+def _without_digits(record: str) -> str:
+    """All but the type, with a sign for each character of what holds a digit."""
+    return record[:1] + _WITH_DIGITS.sub(lambda found: MASK * len(found.group()), record[1:])
+
+
+def _is_sound(record: str) -> bool:
+    """Whether each field of an entry or addenda stands in its place."""
+    form = layout.ENTRY_DETAIL if record.startswith(_ENTRY) else addenda_layout(record)
+    if form is None or form.unreadable(record):
+        return False
+    return not record.startswith(_ENTRY) or routing.validate(record[_BANK])
 
 
 def masked_number(number: str) -> str:

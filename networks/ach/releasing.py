@@ -33,7 +33,7 @@ from networks.base import EventKind
 
 log = structlog.get_logger(__name__)
 
-_SYSTEM = "system"
+SYSTEM = "system"
 _MISSED = "Its cut-off passed before it was released."
 
 _APART = """
@@ -143,7 +143,7 @@ def take_apart(file_id: str, *, by: str, why: str, now: datetime) -> OutFile:
         file_id, FileStatus.BUILDING, FileStatus.BUILT, FileStatus.HELD, FileStatus.RELEASED
     )
     _require_here(file)
-    _apart(file, by=by, why=why, missed=0, now=now)
+    part(file, by=by, why=why, missed=0, now=now)
     return file
 
 
@@ -170,6 +170,20 @@ def take_out(instruction_id: str, *, by: str, why: str, now: datetime) -> OutFil
     return file
 
 
+def part(file: OutFile, *, by: str, why: str, missed: int, now: datetime) -> None:
+    """Take apart a file that the caller has locked and that has not left."""
+    FILE_STATES.advance(
+        file,
+        FileStatus.WITHDRAWN,
+        withdrawn_at=now,
+        withdrawn_by=by,
+        withdrawn_why=why,
+        lease_version=file.lease_version + 1,
+        **OutFile.NOT_DUE,
+    )
+    sql.rows(_APART, {"file": file.pk, "missed": missed})
+
+
 @database_clock.judged
 def give_up_missed(rail: str, *, now: datetime) -> list[str]:
     """Take files apart whose cut-off has passed: their entries get new dates. Their ids.
@@ -191,7 +205,7 @@ def give_up_missed(rail: str, *, now: datetime) -> list[str]:
             )
             if file is None or _is_going(file):
                 continue
-            _apart(file, by=_SYSTEM, why=_MISSED, missed=1, now=now)
+            part(file, by=SYSTEM, why=_MISSED, missed=1, now=now)
         log.warning("ach_file_missed_cutoff", file=file_id, rail=rail)
         given_up.append(file_id)
     return given_up
@@ -243,16 +257,3 @@ def _let_go(file: OutFile, how: Release, by: str, now: datetime) -> None:
         released_how=how,
         next_attempt_at=now,
     )
-
-
-def _apart(file: OutFile, *, by: str, why: str, missed: int, now: datetime) -> None:
-    FILE_STATES.advance(
-        file,
-        FileStatus.WITHDRAWN,
-        withdrawn_at=now,
-        withdrawn_by=by,
-        withdrawn_why=why,
-        lease_version=file.lease_version + 1,
-        **OutFile.NOT_DUE,
-    )
-    sql.rows(_APART, {"file": file.pk, "missed": missed})

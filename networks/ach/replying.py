@@ -8,14 +8,15 @@ Source: Nacha Operating Rules, Appendix Four and Five.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 
 import structlog
 from django.db import transaction
 from django.db.models import F
 
+from common import crypto
 from networks import return_codes
-from networks.ach import freezing, rails, schedule
+from networks.ach import file_rows, freezing, rails, schedule
 from networks.ach.inbound import matching
 from networks.ach.models import (
     AchBatch,
@@ -38,6 +39,7 @@ from networks.ach.nacha.records import (
     Entry,
     EntryDetail,
 )
+from networks.ach.nacha.sums import HASH_MODULUS
 from networks.ach.schedule import Window
 from networks.ach.states import (
     CORRECTION_STATES,
@@ -54,8 +56,7 @@ log = structlog.get_logger(__name__)
 REPLIES_TOGETHER = 500
 _ENTRY_AND_ADDENDA = 2
 _DESCRIPTION = "RETURN"  # where we do not know what the entry said
-_HASH_MODULUS = 10**10
-_CAME_TO_NOTHING = "our answer was rejected or taken back: decide about the return again"
+_CAME_TO_NOTHING = "our answer was rejected, late or taken back: decide about the return again"
 
 
 def freeze_due(rail: str, *, now: datetime) -> list[str]:
@@ -71,6 +72,13 @@ def freeze_due(rail: str, *, now: datetime) -> list[str]:
     while file_id := _freeze_one(version, window, now):
         files.append(file_id)
     return files
+
+
+def leaves_on(rail: str, now: datetime) -> date:
+    """The banking day of the file that a reply goes with which is decided now."""
+    terms = rails.current(rail).parsed
+    window = schedule.open_window(terms, now) or schedule.next_window(terms, now)
+    return window.day
 
 
 def entries(batch: AchBatch) -> Iterator[Entry]:
@@ -122,8 +130,9 @@ def acknowledged(
 def _freeze_one(version: RailVersion, window: Window, now: datetime) -> str:
     """The id of a file with replies that wait; empty if there are none."""
     with transaction.atomic(durable=True):
-        counter = freezing.lock_counter(version.parsed.odfi)
+        counter = file_rows.lock_counter(version.parsed.odfi)
         _take_all_back(version.rail_id)
+        _give_up_late(version.rail_id, window, now)
         waiting = AchReply.objects.filter(rail_id=version.rail_id, status=ReplyStatus.WAITING)
         replies = list(
             waiting.select_for_update(no_key=True, of=("self",))
@@ -132,17 +141,17 @@ def _freeze_one(version: RailVersion, window: Window, now: datetime) -> str:
         )
         if not replies:
             return ""
-        first = freezing.first_trace(counter, len(replies))
-        file = freezing.new_file(version, window, now)
+        first = file_rows.first_trace(counter, len(replies))
+        file = file_rows.new(version, window, now)
         file.kind = FileKind.REPLY
-        freezing.insert(file)
+        file_rows.insert(file)
         for place, reply in enumerate(replies):
             trace = f"{version.parsed.odfi}{first + place:07d}"
             batch = _batch(file, version, window, reply, number=place + 1, trace=trace)
             REPLY_STATES.advance(reply, ReplyStatus.FROZEN, batch=batch, trace_number=trace)
         counter.next = first + len(replies)
         counter.save(update_fields=["next"])
-        freezing.sum_up(file, 0)
+        file_rows.sum_up(file, missed=0)
     return file.pk
 
 
@@ -153,6 +162,16 @@ def _take_all_back(rail: str) -> None:
     )
     for reply in apart.order_by("pk"):
         take_back(reply)
+
+
+def _give_up_late(rail: str, window: Window, now: datetime) -> None:
+    """What missed its last day, while nothing was built or its file was held, is not sent any more:
+    the other bank would contest it."""
+    late = AchReply.objects.filter(rail_id=rail, status=ReplyStatus.WAITING, due_on__lt=window.day)
+    for reply in late.select_for_update(no_key=True).order_by("pk"):
+        REPLY_STATES.advance(reply, ReplyStatus.WITHDRAWN, ended_at=now)
+        give_back(reply)
+        log.error("ach_reply_too_late", reply_id=reply.pk)
 
 
 def _batch(
@@ -166,7 +185,7 @@ def _batch(
 ) -> AchBatch:
     """The header of what is answered, from the entry of ours that it is about."""
     terms, entry = version.parsed, reply.record.entry
-    said = _said(reply.record)
+    said = _turned(reply)
     is_debit = said.transaction_code in codes.DEBITS
     originator = entry.originator_id if entry else _of_all(version.rail_id)
     sec = entry.sec if entry else "CCD"
@@ -181,7 +200,7 @@ def _batch(
         description=entry.description if entry else _DESCRIPTION,
         effective_date=schedule.effective_date(window, same_day=False),
         entry_count=_ENTRY_AND_ADDENDA,
-        entry_hash=int(reply.record.rdfi_routing) % _HASH_MODULUS,
+        entry_hash=int(reply.record.rdfi_routing) % HASH_MODULUS,
         debit_total=said.amount if is_debit else 0,
         credit_total=0 if is_debit else said.amount,
         first_trace=trace,
@@ -195,29 +214,49 @@ def _of_all(rail: str) -> str:
     return str(found.values_list("pk", flat=True)[0])
 
 
-def _said(record: InRecord) -> EntryDetail:
-    """The entry of what came in. Raises common.crypto.Undecryptable."""
+def can_be_answered(record: InRecord) -> bool:
+    """Whether what came in says enough for an answer: one that no file can hold would keep all the
+    others back."""
+    try:
+        said = _said(record)
+    except crypto.Undecryptable:
+        return False
+    is_known = said is not None and said.transaction_code in codes.DEBITS | codes.CREDITS
+    return is_known and bool(record.rdfi_trace and record.rdfi_routing and record.original_trace)
+
+
+def _said(record: InRecord) -> EntryDetail | None:
+    """The entry of what came in; None where it cannot be read."""
     first, _, _ = matching.raw(record).partition("\n")
-    detail = parse(layout.ENTRY_DETAIL, first)
-    if detail is None:
-        raise ValueError(f"record {record.pk} does not read as it did")
-    return detail
+    return parse(layout.ENTRY_DETAIL, first)
 
 
-def _entry(reply: AchReply) -> Entry:
-    """What came in turned round: it goes to the bank of the account holder."""
+def _turned(reply: AchReply) -> EntryDetail:
+    """The entry of an answer: what came in, as an answer has to have it. Some banks leave the code
+    of the entry that they send back, or its name out. Raises common.crypto.Undecryptable."""
     record = reply.record
     said = _said(record)
-    detail = said._replace(
+    if said is None:
+        raise ValueError(f"record {record.pk} does not read as it did")
+    kind, entry = said.transaction_code // 10 * 10, record.entry
+    name = _written(said.individual_name)
+    return said._replace(
+        transaction_code=kind + (6 if said.transaction_code in codes.DEBITS else 1),
         receiving_dfi_identification=record.rdfi_routing,
         check_digit=check_digit(record.rdfi_routing),
         dfi_account_number=_written(said.dfi_account_number),
+        amount=0 if reply.kind == ReplyKind.REFUSAL else said.amount,
         individual_identification_number=_written(said.individual_identification_number),
-        individual_name=_written(said.individual_name),
+        individual_name=name or (entry.name if entry else ""),
         discretionary_data=_written(said.discretionary_data),
         addenda_record_indicator=1,
         trace_number=reply.trace_number,
     )
+
+
+def _entry(reply: AchReply) -> Entry:
+    """What came in turned round: it goes to the bank of the account holder."""
+    record, detail = reply.record, _turned(reply)
     if reply.kind == ReplyKind.DISHONOR:
         return Entry(detail, (_dishonored(reply, record),))
     return Entry(detail, (_refused(reply, record),))
@@ -245,7 +284,7 @@ def _dishonored(reply: AchReply, record: InRecord) -> Addenda99Dishonored:
 
 def _refused(reply: AchReply, record: InRecord) -> Addenda98Refused:
     _, _, text = matching.raw(record).partition("\n")
-    change = parse(layout.ADDENDA_98, text)
+    change = parse(layout.ADDENDA_98, text.split("\n")[0])
     return Addenda98Refused(
         refused_cor_code=reply.code,
         original_entry_trace_number=record.original_trace,
@@ -264,18 +303,12 @@ def _tell(reply: AchReply, now: datetime) -> None:
     is_applied = record.status == RecordStatus.APPLIED
     if reply.kind != ReplyKind.DISHONOR or entry is None or not is_applied:
         return
-    AchEvent.objects.create(
-        rail_id=reply.rail_id,
-        entry=entry,
+    AchEvent.about(
+        entry,
+        AchEventKind.RETURN_DISHONORED,
         record=record,
-        instruction_id=entry.instruction_id,
-        kind=AchEventKind.RETURN_DISHONORED,
         code=reply.code,
         reason=return_codes.lookup(reply.code).title,
-        amount=entry.amount,
         settlement_date=reply.batch.effective_date if reply.batch else None,
-        trace_number=entry.trace_number,
-        reference=entry.reference,
-        occurred_at=now,
-        due_at=now,
-    )
+        now=now,
+    ).save(force_insert=True)

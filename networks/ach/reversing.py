@@ -11,10 +11,12 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 
+from common import sweeps
 from common.errors import StaffRefusal
 from networks import return_codes
-from networks.ach import following, rails, schedule, taking
+from networks.ach import following, rails, schedule, taking, telling
 from networks.ach.following import NotAllowed
 from networks.ach.inbound import returns
 from networks.ach.models import AchEntry, AchEvent, AchReversal
@@ -25,6 +27,7 @@ from networks.base import (
     Accepted,
     AccountType,
     BankAccount,
+    EventKind,
     HolderType,
     Instruction,
     InstructionRefused,
@@ -37,6 +40,7 @@ log = structlog.get_logger(__name__)
 
 REVERSED = return_codes.TAKEN_BACK
 _REASON = "taken back by us: the entry was wrong"
+_TOO_LATE = "too_late"
 _CHECKING_CODES = range(20, 30)
 _OVER = (EntryStatus.REJECTED, EntryStatus.RETURNED, EntryStatus.WITHDRAWN)
 
@@ -98,18 +102,12 @@ def approve(*, reversal_id: str, staff: str, now: datetime) -> AchReversal:
 
 def run(*, now: datetime) -> int:
     """Send approved reversals that have no entry yet, and turn back the books of the originals
-    whose reversals came far enough; returns how many reversals ended."""
-    ended = 0
-    for reversal in AchReversal.objects.filter(status=ReversalStatus.APPROVED).order_by("pk"):
-        entry = AchEntry.objects.filter(
-            instruction_id=reversal.pk, purpose=Purpose.REVERSAL
-        ).exclude(status=EntryStatus.REQUEUED)
-        sent = entry.first()
-        if sent is None:
-            _send_in_time(reversal, now)
-        else:
-            ended += _settle(reversal.pk, sent.pk, now)
-    return ended
+    whose reversals came far enough; returns how many of these ended. One that breaks holds up no
+    other one."""
+    approved = AchReversal.objects.filter(status=ReversalStatus.APPROVED).order_by("pk")
+    return sweeps.each(
+        list(approved), lambda each: _go_on(each, now), failure="ach_reversal_broken"
+    )
 
 
 def send(reversal: AchReversal, *, now: datetime) -> None:
@@ -123,6 +121,45 @@ def send(reversal: AchReversal, *, now: datetime) -> None:
     _fail(reversal, answer.reason if isinstance(answer, InstructionRefused) else str(answer))
 
 
+def _go_on(reversal: AchReversal, now: datetime) -> bool:
+    """Whether it ended by what became of its entry."""
+    sent = _sent(reversal.pk).first()
+    if sent is not None:
+        if sent.status == EntryStatus.WAITING and _is_late(reversal.entry, now):
+            _withdraw_late(sent, now)
+        return _settle(reversal.pk, sent.pk, now)
+    _send_in_time(reversal, now)
+    return False
+
+
+def _is_late(original: AchEntry, now: datetime) -> bool:
+    """Whether the file that is made now, or next, is too late to take `original` back."""
+    terms = rails.current(original.rail_id).parsed
+    window = schedule.open_window(terms, now) or schedule.next_window(terms, now)
+    return following.is_too_late_to_reverse(
+        original, settles=schedule.effective_date(window, same_day=False)
+    )
+
+
+def _withdraw_late(sent: AchEntry, now: datetime) -> None:
+    """It waited while no file left, or its file was not taken."""
+    with transaction.atomic():
+        telling.ended(
+            {sent.pk: _TOO_LATE},
+            status=EntryStatus.WITHDRAWN,
+            kind=EventKind.REJECTED,
+            sources=[EntryStatus.WAITING],
+            now=now,
+        )
+    log.error("ach_reversal_not_sent", reversal_id=sent.instruction_id)
+
+
+def _sent(reversal_id: str) -> QuerySet[AchEntry]:
+    """The opposite entry, once there is one."""
+    rows = AchEntry.objects.filter(instruction_id=reversal_id, purpose=Purpose.REVERSAL)
+    return rows.exclude(status=EntryStatus.REQUEUED)
+
+
 def _send_in_time(reversal: AchReversal, now: datetime) -> None:
     """Send what was agreed to, unless it is too late by now."""
     try:
@@ -133,8 +170,16 @@ def _send_in_time(reversal: AchReversal, now: datetime) -> None:
         send(reversal, now=now)
 
 
+@transaction.atomic
 def _fail(reversal: AchReversal, words: str) -> None:
-    REVERSAL_STATES.advance(reversal, ReversalStatus.FAILED, refusal=words[:300])
+    """It is not sent, unless somebody else has sent it meanwhile: who does that holds the
+    original."""
+    rows = AchReversal.objects.select_for_update(no_key=True)
+    open_one = rows.filter(pk=reversal.pk, status=ReversalStatus.APPROVED).first()
+    returns.lock([reversal.entry_id])
+    if open_one is None or _sent(reversal.pk).exists():
+        return
+    REVERSAL_STATES.advance(open_one, ReversalStatus.FAILED, refusal=words[:300])
     log.error("ach_reversal_not_sent", reversal_id=reversal.pk)
 
 
@@ -204,6 +249,8 @@ def _settle(reversal_id: str, sent_id: int, now: datetime) -> bool:
 
 
 def _why_over(sent: AchEntry) -> str:
+    if sent.code == _TOO_LATE:
+        return "not sent: the last day for it passed while it waited"
     if sent.status == EntryStatus.WITHDRAWN:
         return "not sent: the original came back by itself"
     return f"{sent.status} {sent.code}".strip()
@@ -215,16 +262,6 @@ def _turn_back(original: AchEntry, now: datetime) -> None:
         status=EntryStatus.RETURNED, code=REVERSED, ended_at=now
     )
     returns.void_settlement([original.pk], now=now)
-    AchEvent.objects.create(
-        rail_id=original.rail_id,
-        entry=original,
-        instruction_id=original.instruction_id,
-        kind=AchEventKind.RETURNED,
-        code=REVERSED,
-        reason=_REASON,
-        amount=original.amount,
-        trace_number=original.trace_number,
-        reference=original.reference,
-        occurred_at=now,
-        due_at=now,
+    AchEvent.about(original, AchEventKind.RETURNED, code=REVERSED, reason=_REASON, now=now).save(
+        force_insert=True
     )

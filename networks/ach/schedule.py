@@ -14,6 +14,9 @@ from networks.base import Speed
 
 # Same-day entries settle in the last window at the latest (FedACH schedule).
 SAME_DAY_SETTLED = time(18, 0)
+# The last ordinary returns of a debit lie at our bank when business opens. They are fetched and
+# read before its money is final.
+_RETURNS_READ_WITHIN = timedelta(minutes=30)
 
 # Of the stand-in bank, whose days pass in seconds (`bank_clock`): how often entries are fixed, so
 # that what is asked for together goes together, and how long their file may wait for people.
@@ -78,8 +81,14 @@ def settled_at(day: date, *, same_day: bool) -> datetime:
 def final_at(day: date, *, is_debit: bool, same_day: bool) -> datetime:
     """The moment from which the money of an entry that settled on `day` can be relied on."""
     if is_debit:
-        return calendar.opening_of_business(calendar.return_due_date(day))
+        opening = calendar.opening_of_business(calendar.return_due_date(day))
+        return opening + _RETURNS_READ_WITHIN
     return settled_at(day, same_day=same_day)
+
+
+def returns_lie_there() -> timedelta:
+    """For how long, when a debit is due to be final, its returns have been at our bank."""
+    return _RETURNS_READ_WITHIN if bank_clock.hurry() is None else bank_clock.FETCHED_WITHIN
 
 
 def _hurried(terms: RailTerms, now: datetime, *, frozen_from: datetime) -> Window:

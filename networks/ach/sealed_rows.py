@@ -11,6 +11,7 @@ from common.sealed import DatedRows
 from networks.ach.models import (
     AchEntry,
     AchKey,
+    AchProposal,
     AchRail,
     AchReply,
     AchReversal,
@@ -34,7 +35,7 @@ _BUILT = (
 _SENT = "first_released_at first_released_by released_at released_by released_how sent_at"
 _LATER = (
     "missed faults temporary_name stuck_code stuck_at held_at held_by held_why"
-    " acknowledgment_due_at acknowledged_at answered_how"
+    " acknowledgment_due_at acknowledged_at answered_how answer_digest"
     f" withdrawn_at withdrawn_by withdrawn_why {_WORK}"
 )
 
@@ -65,6 +66,17 @@ RAILS = (
         tenant=_OF_NO_TENANT,
         layouts=("id rail_id slot public_key fingerprint created_by created_at",),
         left_out="private_key_token used_since retired_by retired_at",
+    ),
+    DatedRows(
+        name="ach_key_ends",
+        label="ends of keys",
+        model=AchKey,
+        at="retired_at",
+        tenant=_OF_NO_TENANT,
+        layouts=("id retired_by retired_at",),
+        left_out=(
+            "rail_id slot private_key_token public_key fingerprint created_by created_at used_since"
+        ),
     ),
     DatedRows(
         name="ach_switches",
@@ -184,6 +196,17 @@ CAME_BACK = (
         tenant=_OF_NO_TENANT,
         layouts=(
             "id file_id verdict code batches said_by reason status proposed_by proposed_at"
+            " decided_by decided_at",
+        ),
+    ),
+    DatedRows(
+        name="ach_proposals",
+        label="decided proposals about rails",
+        model=AchProposal,
+        at="decided_at",
+        tenant=_OF_NO_TENANT,
+        layouts=(
+            "id rail_id kind subject tenant_id before after reason status proposed_by proposed_at"
             " decided_by decided_at",
         ),
     ),

@@ -4,6 +4,10 @@ A worker claims a file, and the transport writes it under a temporary name. Befo
 name is committed: from then on the file may be at the bank, and every later attempt asks the bank's
 listing first. Calls of the transport are made outside of transactions.
 
+Right before the rename is asked for, the worker looks once more whether the file is still its own
+to send: it may have slept past its lease, and people may have given the file up meanwhile. What is
+left is a worker that sleeps that long between that look and the rename's arrival at the bank.
+
 What fails and does not pass by itself leaves the file stuck (`stuck_code`): it is not tried again
 before a person says so, once the cause is removed.
 """
@@ -48,8 +52,8 @@ SELECT count(*) FROM sent
 
 
 class Transport(Protocol):
-    """What puts a file at the bank. `networks.ach.sftp.bank.Bank` says what it does and raises, and
-    when it calls `watch`."""
+    """What puts a file at the bank. `networks.ach.sftp.bank.Bank` says what it does and raises. It
+    calls `watch` before each step, so also right before the rename, behind `before_rename`."""
 
     def deliver(
         self,
@@ -101,7 +105,7 @@ def sent(file_id: str, *, now: datetime) -> bool:
 @transaction.atomic
 def at_bank(file_id: str, *, now: datetime) -> OutFile:
     """The bank says that it has a file whose sending is in doubt. Raises StaffRefusal."""
-    file = _in_doubt(file_id)
+    file = in_doubt(file_id)
     _note_sent(file, now)
     return file
 
@@ -110,7 +114,7 @@ def at_bank(file_id: str, *, now: datetime) -> OutFile:
 def not_at_bank(file_id: str, *, now: datetime) -> OutFile:
     """The bank says that it does not have a file whose sending is in doubt: it is sent again, or
     misses its cut-off. Raises StaffRefusal."""
-    file = _in_doubt(file_id)
+    file = in_doubt(file_id)
     file.temporary_name = ""
     _go_on(file, now)
     return file
@@ -133,7 +137,7 @@ def _locked(file_id: str) -> OutFile | None:
     return rows.select_related("version").filter(pk=file_id).first()
 
 
-def _in_doubt(file_id: str) -> OutFile:
+def in_doubt(file_id: str) -> OutFile:
     file = _locked(file_id)
     if file is None:
         raise FileNotThere(file_id)
@@ -178,6 +182,7 @@ def _answered_within(terms: RailTerms) -> timedelta:
 def _send(file: OutFile, transport: Transport, now: datetime) -> None:
     line = file.version.parsed.connection
     work = LongWork(file, now=now, lease=long_work.lease_of(line.idle_timeout))
+    attempt = _Attempt(file, work)
     try:
         work.go_on()
         transport.deliver(
@@ -186,10 +191,10 @@ def _send(file: OutFile, transport: Transport, now: datetime) -> None:
             _content(file.pk),
             size=file.size,
             sha256=file.sha256,
-            before_rename=lambda name: _note_doubt(file, name, work),
+            before_rename=attempt.note_doubt,
             vanished=lambda name: _note_vanished(file, name),
             in_doubt=file.temporary_name,
-            watch=work.watch,
+            watch=attempt.watch,
         )
     except LeaseLost:
         log.info("ach_file_not_ours", file=file.pk)
@@ -199,22 +204,45 @@ def _send(file: OutFile, transport: Transport, now: datetime) -> None:
         sent(file.pk, now=work.now)
 
 
+class _Attempt:
+    """What one worker that has claimed a file may do, from step to step."""
+
+    def __init__(self, file: OutFile, work: LongWork) -> None:
+        self._file = file
+        self._work = work
+        self._temporary_name = ""  # once its rename may be asked for
+
+    def note_doubt(self, temporary_name: str) -> None:
+        """From here on the file may be at the bank. Raises LeaseLost: it does not get there."""
+        if rails.is_stopped(self._file.rail_id, RailPart.SENDING):
+            raise LeaseLost
+        self._work.go_to_the_end()
+        mine = self._mine(_due(self._file.rail_id, self._work.now))
+        if not mine.update(temporary_name=temporary_name):
+            raise LeaseLost
+        self._temporary_name = temporary_name
+
+    def watch(self) -> None:
+        """Go on, before each step. Before the rename the lease is always renewed, and the file must
+        be as it was. Raises LeaseLost, and TooSlow."""
+        if not self._temporary_name:
+            self._work.watch()
+            return
+        self._work.go_to_the_end()
+        mine = self._mine(OutFile.objects.filter(status=FileStatus.RELEASED))
+        if not mine.filter(temporary_name=self._temporary_name).exists():
+            raise LeaseLost
+
+    def _mine(self, rows: QuerySet[OutFile]) -> QuerySet[OutFile]:
+        return rows.filter(pk=self._file.pk, lease_version=self._file.lease_version)
+
+
 def _content(file_id: str) -> Iterator[bytes]:
     """Raises SourceDiffers if what is stored does not open."""
     try:
         yield from opened(file_id)
     except crypto.Undecryptable as error:
         raise SourceDiffers from error
-
-
-def _note_doubt(file: OutFile, temporary_name: str, work: LongWork) -> None:
-    """From here on the file may be at the bank. Raises LeaseLost: then it does not get there."""
-    if rails.is_stopped(file.rail_id, RailPart.SENDING):
-        raise LeaseLost
-    work.go_to_the_end()
-    mine = _due(file.rail_id, work.now).filter(pk=file.pk, lease_version=file.lease_version)
-    if not mine.update(temporary_name=temporary_name):
-        raise LeaseLost
 
 
 def _note_vanished(file: OutFile, temporary_name: str) -> None:

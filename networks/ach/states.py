@@ -87,6 +87,12 @@ class SpokenStatus(models.TextChoices):
     VOID = "void", "The bank's own answer came first"
 
 
+class ProposalStatus(models.TextChoices):
+    PROPOSED = "proposed", "Another person decides"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
 class VersionStatus(models.TextChoices):
     PROPOSED = "proposed"
     CURRENT = "current"
@@ -223,6 +229,16 @@ SPOKEN_STATES = StateTable(
         SpokenStatus.VOID: frozenset(),
     },
     states=set(SpokenStatus.values),
+)
+
+PROPOSAL_STATES = StateTable(
+    initial=frozenset({ProposalStatus.PROPOSED}),
+    moves={
+        ProposalStatus.PROPOSED: frozenset({ProposalStatus.APPROVED, ProposalStatus.REJECTED}),
+        ProposalStatus.APPROVED: frozenset(),
+        ProposalStatus.REJECTED: frozenset(),
+    },
+    states=set(ProposalStatus.values),
 )
 
 VERSION_STATES = StateTable(

@@ -14,6 +14,7 @@ from django.db.models import Q
 from common import crypto
 from common.engine import arrays, sql
 from common.engine.lookups import one_of
+from common.money import format_cents
 from networks import routing
 from networks.ach import accounts, following, rails, schedule
 from networks.ach.models import AchEntry, Originator, RailVersion
@@ -267,7 +268,9 @@ class Judge:
         if instruction.method not in (Method.ACH_DEBIT, Method.ACH_CREDIT):
             raise Refused("unsupported", f"no {instruction.method}")
         if instruction.amount > self.terms.entry_max:
-            raise Refused("amount_above_limit", f"more than {self.terms.entry_max} cents")
+            raise Refused(
+                "amount_above_limit", f"more than {format_cents(self.terms.entry_max)} at once"
+            )
         if not routing.validate(instruction.account.routing_number):
             raise Refused("routing_number_invalid", "no such routing number")
         return instruction.method == Method.ACH_DEBIT
@@ -306,7 +309,7 @@ class Judge:
     ) -> Originator:
         found = self._originators.get(instruction.tenant_id) or self._originators.get("")
         if found is None:
-            raise Refused("no_originator", "nobody originates for this tenant")
+            raise Refused("no_originator", "no company is set up in whose name we could send it")
         if is_debit and found.debits_stopped_at and instruction.purpose not in NEVER_STOPPED:
             raise Refused("debits_stopped", _STOPPED)
         return found
@@ -318,7 +321,7 @@ class Judge:
         if original:
             sec, payment_type = original.sec, original.payment_type
         if sec not in self.terms.secs:
-            raise Refused("sec_not_allowed", f"{self._rail} sends no {sec} entries")
+            raise Refused("sec_not_allowed", f"our bank takes no entries of this kind ({sec})")
         return sec, payment_type
 
     def _class(self, instruction: Instruction, is_debit: bool) -> tuple[str, str]:
@@ -347,7 +350,7 @@ class Judge:
                 self._names[holder] = text.individual_name(holder)
             except text.NothingLeft as error:
                 raise Refused(
-                    "name_unreadable", "the name has no Latin letter, nor a digit but 0"
+                    "name_unreadable", "the name has no Latin letter, nor a digit from 1 to 9"
                 ) from error
         return self._names[holder]
 

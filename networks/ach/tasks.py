@@ -15,6 +15,7 @@ from networks.ach import (
     freezing,
     long_work,
     prenotes,
+    promises,
     rails,
     releasing,
     replying,
@@ -49,28 +50,19 @@ def make_files(**_future: object) -> None:
     name="networks.send_ach_files", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
 )
 def send_files(**_future: object) -> None:
-    """Send what is released; a bank is called only if there is something for it."""
+    """Send what is released; a bank is called only if there is something for it. A rail that fails
+    holds up no other one."""
     begun = time.monotonic()
-    for rail in _known_rails():
-        while _may_begin(begun) and sending.has_due(rail, now=utc_now()):
-            # It loads asyncssh, which other workers do without.
-            from networks.ach.connecting import AtBank
-
-            if sending.send_next(rail, AtBank(rail), now=utc_now()) is None:
-                break
+    sweeps.each(_known_rails(), lambda rail: _send(rail, begun), failure="ach_files_not_sent")
 
 
 @shared_task(
     name="networks.fetch_ach_files", soft_time_limit=_SOFT, time_limit=_HARD, acks_late=False
 )
 def fetch_files(**_future: object) -> None:
-    """Store what the banks have put there for us."""
+    """Store what the banks have put there for us. A rail that fails holds up no other one."""
     begun = time.monotonic()
-    for rail in _known_rails():
-        if _may_begin(begun):
-            from networks.ach.connecting import open_bank
-
-            lines.fetch_next(rail, open_bank, now=utc_now())
+    sweeps.each(_known_rails(), lambda rail: _fetch(rail, begun), failure="ach_files_not_fetched")
 
 
 @shared_task(name="networks.read_ach_files")
@@ -82,7 +74,8 @@ def read_files(**_future: object) -> None:
 @shared_task(name="networks.watch_ach_files")
 def watch_files(**_future: object) -> None:
     """Give up what missed its cut-off, apply what banks said by telephone, accept what is not
-    answered, end what a prenote has refused, and finish what is final."""
+    answered, tell of promises that are broken, end what a prenote has refused, and finish what is
+    final."""
     sweeps.each(_known_rails(), _watch, failure="ach_files_not_watched")
     acknowledging.finish_final(now=utc_now())
     reversing.run(now=utc_now())
@@ -103,11 +96,33 @@ def _build(rail: str, begun: float) -> int:
     return count
 
 
+def _send(rail: str, begun: float) -> int:
+    count = 0
+    while _may_begin(begun) and sending.has_due(rail, now=utc_now()):
+        # It loads asyncssh, which other workers do without.
+        from networks.ach.connecting import AtBank
+
+        if sending.send_next(rail, AtBank(rail), now=utc_now()) is None:
+            break
+        count += 1
+    return count
+
+
+def _fetch(rail: str, begun: float) -> int:
+    if not _may_begin(begun):
+        return 0
+    from networks.ach.connecting import open_bank
+
+    found = lines.fetch_next(rail, open_bank, now=utc_now())
+    return found.new if found else 0
+
+
 def _watch(rail: str) -> int:
     given_up = releasing.give_up_missed(rail, now=utc_now())
     answered = spoken.finish_all(rail, now=utc_now())
     answered += len(acknowledging.accept_unanswered(rail, now=utc_now()))
-    return len(given_up) + answered + prenotes.end_refused(rail, now=utc_now())
+    told = promises.tell_late(rail, now=utc_now())
+    return len(given_up) + answered + told + prenotes.end_refused(rail, now=utc_now())
 
 
 def _may_begin(begun: float) -> bool:

@@ -6,14 +6,14 @@ It is stored as JSON (`RailVersion.terms`). Amounts are cents, times Eastern, du
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from datetime import time, timedelta
 from enum import StrEnum
 from typing import Any
 
 from networks import routing
-from networks.ach import host_keys
+from networks.ach.connection_terms import Connection
 
 SECS = ("CCD", "PPD", "WEB")
 PURPOSES = ("topup", "payment")
@@ -21,7 +21,6 @@ PURPOSES = ("topup", "payment")
 ENTRY_AMOUNT_MAX = 9_999_999_999
 TOTAL_MAX = 999_999_999_999
 COUNT_MAX = 999_999  # entries and addenda of a batch
-FILE_COUNT_MAX = 9_999_999
 FILE_ENTRIES_MAX = 1_000_000  # so that files of one bank have different trace numbers
 # What some banks leave out of their files, and a rail may let pass: nothing that says how much.
 EXCUSABLE = frozenset(
@@ -33,7 +32,6 @@ EXCUSABLE = frozenset(
         "batch_count_wrong",
     }
 )
-HOST_KEYS_MAX = 2  # the one in use and the next one
 # What a name of a file may be made of.
 NAME_PARTS = ("date", "time", "modifier", "rail")
 
@@ -41,13 +39,6 @@ _PRINTABLE = re.compile(r"[A-Z0-9 !-/:-@\[-`{-~]+")
 _PARTY = re.compile(r" \d{9}|[A-Z0-9]{10}")
 _COMPANY_ID = re.compile(r"[A-Z0-9]{1,10}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9._-]+")
-_FOLDER = re.compile(r"/?[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
-_FOLDERS_SAID = (
-    "give the path as the bank's server shows it to our user, of letters, digits, . _ - and /,"
-    " without .. and without a / at its end"
-)
-_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|[0-9a-f:]{2,39}")
-_USER = re.compile(r"[A-Za-z0-9._@-]{1,64}")
 
 
 class InvalidTerms(ValueError):
@@ -74,29 +65,6 @@ class Cutoff:
 
     at: time
     same_day: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Folders:
-    outbound: str = "outbound"
-    ack: str = "ack"
-    inbound: str = "inbound"
-    statements: str = "statements"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Connection:
-    """How the bank's SFTP server is reached. `archive` is the folder into which the bank moves our
-    files that it took, if it does: they are looked for there after a lost answer."""
-
-    host: str = ""
-    port: int = 22
-    user: str = ""
-    host_keys: tuple[str, ...] = ()  # lines such as "ssh-ed25519 AAAA…"
-    folders: Folders = field(default_factory=Folders)
-    archive: str = ""
-    connect_timeout: timedelta = timedelta(seconds=10)
-    idle_timeout: timedelta = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,20 +169,8 @@ def _read_plain(name: str, value: Any) -> Any:
     if name == "ack_format":
         return AckFormat(value)
     if name == "connection":
-        return _read_connection(value)
+        return Connection.parse(value)
     return value
-
-
-def _read_connection(value: Mapping[str, Any]) -> Connection:
-    given = dict(value)
-    for name in ("connect_timeout", "idle_timeout"):
-        if name in given:
-            given[name] = timedelta(seconds=given[name])
-    if "folders" in given:
-        given["folders"] = Folders(**given["folders"])
-    if "host_keys" in given:
-        given["host_keys"] = tuple(given["host_keys"])
-    return Connection(**given)
 
 
 def _plain(value: Any) -> Any:
@@ -239,7 +195,8 @@ def _problems(terms: RailTerms) -> Problems:
     yield from _schedule(terms)
     yield from _limits(terms)
     yield from _rest(terms)
-    yield from _connection(terms.connection)
+    for problem in terms.connection.problems():
+        yield "connection", problem
 
 
 def _parties(terms: RailTerms) -> Problems:
@@ -356,35 +313,6 @@ def _rest(terms: RailTerms) -> Problems:
         yield "file_name_pattern", "makes a name of other than letters, digits, . _ -"
     elif not all(f"{{{part}}}" in terms.file_name_pattern for part in ("date", "time", "modifier")):
         yield "file_name_pattern", "needs {date}, {time} and {modifier}: each name is used once"
-
-
-def _connection(line: Connection) -> Problems:
-    yield from _address(line)
-    folders: Sequence[str] = list(asdict(line.folders).values())
-    for each in filter(None, [*folders, line.archive]):
-        if not _FOLDER.fullmatch(_text(each)):
-            yield "connection", f"the folder {each!r} is refused: {_FOLDERS_SAID}"
-    if not all(folders):
-        yield "connection", f"a folder is missing: {_FOLDERS_SAID}"
-    if len(set(folders)) != len(folders):
-        yield "connection", "each folder needs a name of its own"
-    for timeout in (line.connect_timeout, line.idle_timeout):
-        if not timedelta(seconds=1) <= timeout <= timedelta(minutes=5):
-            yield "connection", "time-outs are 1 second to 5 minutes"
-
-
-def _address(line: Connection) -> Problems:
-    if line.host and not _HOST.fullmatch(line.host):
-        yield "connection", "the host is no name or address"
-    if line.host and not _USER.fullmatch(line.user):
-        yield "connection", "the user is missing, or has other characters"
-    if type(line.port) is not int or not 0 < line.port < 65_536:
-        yield "connection", "the port is a number from 1 to 65535"
-    if len(line.host_keys) > HOST_KEYS_MAX or (line.host and not line.host_keys):
-        yield "connection", f"needs the server's key, at most {HOST_KEYS_MAX}"
-    for key in line.host_keys:
-        if problem := host_keys.problem(key):
-            yield "connection", problem
 
 
 def _is_party(ten: str) -> bool:

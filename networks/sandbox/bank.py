@@ -16,6 +16,7 @@ from networks.base import (
     BankRecord,
     Correction,
     CorrectionOutcome,
+    Custody,
     EventKind,
     Instruction,
     InstructionRefused,
@@ -63,6 +64,10 @@ class SandboxBank:
 
     def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
         return withdrawing.withdraw(instruction_id, network=self.name, now=now)
+
+    def custody(self, instruction_ids: Sequence[str]) -> dict[str, Custody]:
+        """It is the bank itself."""
+        return {}
 
     def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
         held = self._held().filter(external_id__in=list(instruction_ids))

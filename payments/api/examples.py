@@ -36,6 +36,7 @@ _CREATED = {
     "currency": "USD",
     "status": "created",
     "method": "ach_credit",
+    "speed": "standard",
     "recipient": _ACCOUNT,
     "recipientId": _RECIPIENT_ID,
     "createdBy": {"type": "api_key", "id": "key_01kajq2a2b3c4d5e6f7g8h9j0k"},

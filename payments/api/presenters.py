@@ -37,6 +37,7 @@ def payment(row: Payment) -> dict[str, Any]:
         "currency": row.currency,
         "status": str(row.status),
         "method": str(row.method),
+        "speed": row.speed,
         "recipient": bank_account(row.recipient),
         "recipientId": row.recipient_id if row.recipient.is_saved else None,
         "createdBy": {"type": str(row.created_by_type), "id": row.created_by_id or None},
@@ -123,7 +124,7 @@ def payment_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
     return {
         "payments": {
             "perTransaction": {
-                str(method.name): method.amount_max(mode) for method in METHODS.shown_to(mode)
+                str(method.name): method.amount_max(mode) for method in METHODS.of_mode(mode)
             },
             "approvalThreshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
         }

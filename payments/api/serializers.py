@@ -14,6 +14,7 @@ from payments.methods import METHODS
 from payments.models import DESCRIPTION_LENGTH_MAX, NICKNAME_LENGTH_MAX, PaymentMethod
 from payments.services.orders import Order
 from payments.states import PaymentStatus
+from transfers.api import SPEEDS, SpeedField
 
 _ABSENT: dict[str, Any] = {"not": {}}
 _RECIPIENTS = {"recipient", "recipientId"}
@@ -49,6 +50,7 @@ class PaymentIn(StrictSerializer):
     method = MethodField(
         PaymentMethod.values, offered=lambda: METHODS, default=PaymentMethod.ACH_CREDIT
     )
+    speed = SpeedField("expectedArrivalDate")
     description = TextField(max_length=DESCRIPTION_LENGTH_MAX, default="", allow_blank=True)
     metadata = MetadataField(default=dict)
     waitForFunds = StrictBooleanField(
@@ -110,6 +112,7 @@ class PaymentOut(serializers.Serializer[Any]):
     currency = serializers.CharField()
     status = serializers.ChoiceField(choices=PaymentStatus.choices)
     method = serializers.ChoiceField(choices=PaymentMethod.choices)
+    speed = serializers.ChoiceField(choices=SPEEDS, help_text="What was asked for.")
     recipient = PaidAccountOut()
     recipientId = serializers.CharField(allow_null=True, help_text="If it was a saved one.")
     createdBy = CreatedByOut()

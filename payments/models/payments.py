@@ -17,7 +17,7 @@ from common.money import AMOUNT_MAX, CURRENCY, format_cents
 from payments.models.recipients import Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, UNSENT, PaymentStatus
 from tenants.models import ActorType
-from transfers.rows import TransferRow, has_a_reason, held_first, to_send
+from transfers.rows import TransferRow, has_a_reason, held_first, known_speed, speed_field, to_send
 
 DESCRIPTION_LENGTH_MAX = 140
 # The ledger's name for a payment as the source of a posting.
@@ -62,6 +62,7 @@ class Payment(TransferRow):
     currency = models.CharField(max_length=3, default=CURRENCY)
     status = models.CharField(max_length=17, choices=PaymentStatus)
     method = models.CharField(max_length=10, choices=PaymentMethod)
+    speed = speed_field()
     created_by_type = models.CharField(max_length=8, choices=ActorType)
     created_by_id = models.CharField(max_length=254, blank=True)
     description = models.CharField(max_length=DESCRIPTION_LENGTH_MAX, blank=True)
@@ -147,6 +148,7 @@ class Payment(TransferRow):
                 name="payment_confirmation_has_an_end",
             ),
             has_a_reason("payment_hold_has_a_reason"),
+            known_speed("payment_speed_known"),
             *(_dated(status, column) for status, column in COLUMN_OF.items()),
         )
         indexes = (
@@ -199,6 +201,7 @@ class Payment(TransferRow):
                     "amount",
                     "currency",
                     "method",
+                    "speed",
                     "network",
                     "requires_confirmation",
                 ),

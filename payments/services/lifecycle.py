@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -21,6 +21,7 @@ from balance.sets import Entry
 from common import ids
 from common.engine.wakeups import enqueue_on_commit
 from common.state import Step
+from networks.base import Speed
 from payments.methods import METHODS
 from payments.models import SOURCE_TYPE, Payment, PaymentEvent, Recipient
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
@@ -64,10 +65,25 @@ class Move:
             "history_length": payment.history_length + 1,
             "event_sequence": payment.event_sequence + (self.event is not None),
             "updated_at": now,
-            **_entry(self.target, payment.method, payment.network, now, is_due=is_due),
+            **_entry(self.target, way_of(payment), now, is_due=is_due),
             **self.changes,
         }
         return Step(payment, self.target, columns)
+
+
+class Way(NamedTuple):
+    """How a payment is sent. `amount` is cents."""
+
+    method: str
+    network: str
+    speed: str
+    amount: int
+
+    def expected_on(self, now: datetime) -> date:
+        """The banking day on which it has arrived if it is sent now."""
+        return METHODS[self.method].expected_on(
+            self.network, now, speed=self.speed, amount=self.amount
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +94,7 @@ class NewPayment:
     amount: int
     method: str
     network: str
+    speed: str = Speed.STANDARD
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     waits_until: datetime | None = None
@@ -92,6 +109,7 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
     InsufficientBalance for one that does not wait.
     """
     needs_people = terms.confirm_until is not None
+    way = Way(terms.method, terms.network, terms.speed, terms.amount)
     payment = Payment.objects.create(
         id=terms.id,
         tenant_id=terms.recipient.tenant_id,
@@ -99,6 +117,7 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
         amount=terms.amount,
         status=status,
         method=terms.method,
+        speed=terms.speed,
         network=terms.network,
         created_by_type=actor.type,
         created_by_id=actor.id,
@@ -111,7 +130,7 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
         event_sequence=1,
         created_at=now,
         updated_at=now,
-        **_entry(status, terms.method, terms.network, now, is_due=not needs_people),
+        **_entry(status, way, now, is_due=not needs_people),
     )
     history = _history(payment, from_status="", actor=actor, reason="", now=now)
     events.publish_payments([_told(payment, "payment.created")], now=now, rows=[history])
@@ -167,35 +186,40 @@ def confirm(*, payment: Payment, now: datetime) -> None:
     it."""
     columns: dict[str, Any] = {"confirmed_at": now, "updated_at": now}
     if payment.status == PaymentStatus.CREATED:
-        columns |= sending(payment.method, payment.network, now)
+        columns |= sending(way_of(payment), now)
     for name, value in columns.items():
         setattr(payment, name, value)
     payment.save(update_fields=columns)
     enqueue_on_commit("payments.submit_due")
 
 
-def _entry(
-    status: PaymentStatus, method: str, network: str, now: datetime, *, is_due: bool
-) -> dict[str, Any]:
+def way_of(payment: Payment) -> Way:
+    """How this payment is sent."""
+    return Way(payment.method, payment.network, payment.speed, payment.amount)
+
+
+def _entry(status: PaymentStatus, way: Way, now: datetime, *, is_due: bool) -> dict[str, Any]:
     """The columns that a payment gets when it enters `status`. Only a `created` payment is due."""
     columns: dict[str, Any] = {COLUMN_OF[status]: now, "next_attempt_at": None}
     columns["held_back_at"] = None
     if status in (PaymentStatus.FAILED, PaymentStatus.CANCELED):
         columns |= HOLD_ENDS
     if status == PaymentStatus.CREATED:
-        columns |= sending(method, network, now) | ({} if is_due else {"next_attempt_at": None})
+        columns |= sending(way, now) | ({} if is_due else {"next_attempt_at": None})
     if status == PaymentStatus.PROCESSING:
         # Switches and outages may have delayed it for days.
-        columns["expected_arrival_date"] = METHODS[method].expected_on(network, now)
+        columns["expected_arrival_date"] = way.expected_on(now)
     return columns
 
 
-def sending(method: str, network: str, now: datetime) -> dict[str, Any]:
+def sending(way: Way, now: datetime) -> dict[str, Any]:
     """The columns of a payment that is to be sent now."""
-    return {
-        "next_attempt_at": now,
-        "expected_arrival_date": METHODS[method].expected_on(network, now),
-    }
+    return due(now, arrives_on=way.expected_on(now))
+
+
+def due(now: datetime, *, arrives_on: date) -> dict[str, Any]:
+    """The columns of a payment that is to be sent now and arrives on this banking day."""
+    return {"next_attempt_at": now, "expected_arrival_date": arrives_on}
 
 
 def _history(

@@ -13,7 +13,7 @@ from balance import services as ledger
 from common import ids
 from common.money import format_cents
 from networks.bank_details import BankDetails
-from networks.base import PaymentNetwork
+from networks.base import PaymentNetwork, Speed
 from payments import selectors
 from payments.errors import PaymentMethodNotSupported
 from payments.methods import METHODS
@@ -31,7 +31,7 @@ class Order:
     """What the caller asks for, in cents. `recipient` is the id of a saved recipient, or an
     account.
 
-    `id` will be that of the payment.
+    `speed` counts where the network offers it. `id` will be that of the payment.
     """
 
     amount: int
@@ -40,6 +40,7 @@ class Order:
     description: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     wait_for_funds: bool = False
+    speed: str = Speed.STANDARD
     id: str = field(default_factory=partial(ids.new, "pay"))
 
 
@@ -61,6 +62,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
         recipient=recipient,
         amount=order.amount,
         method=order.method,
+        speed=order.speed,
         network=network.name,
         description=order.description,
         metadata=order.metadata,

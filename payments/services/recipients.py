@@ -8,6 +8,7 @@ from django.db import transaction
 
 from networks import bank_details, routing
 from networks.bank_details import BankDetails
+from networks.base import BankAccount
 from payments import selectors
 from payments.errors import DuplicateRecipient, RecipientRemoved
 from payments.models import NICKNAME_LENGTH_MAX, Recipient
@@ -25,7 +26,8 @@ def save(
     Additions of one tenant run one after the other, so that an account sent twice at once is
     refused as a duplicate.
     """
-    recipient = _unsaved(tenant_id, details, is_saved=True, now=now)
+    account = bank_details.bank_account(details)
+    recipient = _unsaved(tenant_id, account, is_saved=True, now=now)
     recipient.nickname = _tidy(nickname)
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     same = selectors.saved_as([recipient.fingerprint], tenant_id=tenant_id)
@@ -72,12 +74,15 @@ def remove(*, tenant_id: str, recipient_id: str, actor: Actor, now: datetime) ->
 
 
 def for_payment(*, tenant_id: str, given: str | BankDetails, now: datetime) -> Recipient:
-    """The saved recipient of this id, or a new row for an account that came with the payment.
+    """The saved recipient of this id, or a new row for an account that came with the payment: as
+    its bank has corrected it since, because what goes out must not repeat the error (decision
+    0162).
 
-    Raises NotFound, RecipientRemoved, InvalidBankDetails.
+    Raises NotFound, RecipientRemoved, InvalidBankDetails, common.crypto.Undecryptable.
     """
     if not isinstance(given, str):
-        recipient = _unsaved(tenant_id, given, is_saved=False, now=now)
+        account = selectors.as_corrected(bank_details.bank_account(given), tenant_id=tenant_id)
+        recipient = _unsaved(tenant_id, account, is_saved=False, now=now)
         recipient.save(force_insert=True)
         return recipient
     recipient = selectors.recipient(tenant_id=tenant_id, recipient_id=given)
@@ -94,10 +99,9 @@ def _tidy(nickname: str) -> str:
     return " ".join(nickname.split())[:NICKNAME_LENGTH_MAX]
 
 
-def _unsaved(tenant_id: str, details: BankDetails, *, is_saved: bool, now: datetime) -> Recipient:
+def _unsaved(tenant_id: str, account: BankAccount, *, is_saved: bool, now: datetime) -> Recipient:
     """An unsaved recipient. It has its id already, because the encryption of the number is bound to
     it."""
-    account = bank_details.bank_account(details)
     recipient = Recipient(
         tenant_id=tenant_id,
         is_saved=is_saved,

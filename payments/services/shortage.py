@@ -68,13 +68,16 @@ def release(*, tenant_id: str, now: datetime) -> int:
     before it is sent. The next sweep continues a very long queue.
     """
     rows = held_back(tenant_id).select_for_update(no_key=True, skip_locked=True)
-    found = rows.order_by("pk").values_list("pk", "method", "network")[:_BATCH]
-    chosen = {pk: (method, network) for pk, method, network in found}
+    found = rows.order_by("pk").only("method", "network", "speed", "amount")[:_BATCH]
+    chosen = {row.pk: lifecycle.way_of(row) for row in found}
     if not chosen or balances.summary(tenant_id).available < 0:
         return 0
-    for way in set(chosen.values()):
-        those = Payment.objects.filter(pk__in=[pk for pk, its in chosen.items() if its == way])
-        those.update(held_back_at=None, updated_at=now, **lifecycle.sending(*way, now))
+    days = {way: way.expected_on(now) for way in set(chosen.values())}
+    for day in set(days.values()):
+        those = Payment.objects.filter(
+            pk__in=[pk for pk, way in chosen.items() if days[way] == day]
+        )
+        those.update(held_back_at=None, updated_at=now, **lifecycle.due(now, arrives_on=day))
     enqueue_on_commit("payments.submit_due")
     return len(chosen)
 

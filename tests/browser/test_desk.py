@@ -112,7 +112,7 @@ def test_staff_suspend_with_a_reason(visit, sam, busy):
     visitor.page.get_by_label("Reason").fill("Returns over the level")
     visitor.page.get_by_role("button", name="Suspend Acme").click()
 
-    visitor.page.get_by_text("Acme is suspended: nothing new starts.").wait_for()
+    visitor.page.get_by_text("Acme is suspended: nothing new starts, and what waits").wait_for()
     busy.refresh_from_db()
     assert busy.status == "suspended"
     assert visitor.complaints == []

@@ -1,93 +1,65 @@
 """Every action of staff on rails, files to banks, entries, and what banks sent back.
 
-Each try has a bank of its own, whose days are around today.
+Each try has a bank of its own.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.urls import reverse
 
-from common import ids
 from common.clock import utc_now
+from desk import doers
+from desk.entries import reversals
+from desk.files import acts as file_acts
+from desk.files import answers
+from desk.rails import acts
 from desk.rails.forms import TermsForm
-from networks import calendar
 from networks.ach import (
-    building,
-    changing,
-    freezing,
+    proposing,
     rails,
-    releasing,
     reversing,
     spoken,
-    switches,
 )
 from networks.ach.acknowledgments import Verdict
-from networks.ach.inbound import reading, storing
 from networks.ach.models import (
     AchEntry,
     AchReply,
-    AchReversal,
-    InFile,
     InRecord,
     Originator,
     OutFile,
     RailLine,
     RailVersion,
-    SpokenAnswer,
 )
-from networks.ach.models.inbound import InFolder
+from networks.ach.models.proposals import ProposalKind
 from networks.ach.models.rails import RailPart
 from networks.ach.models.reversals import ReversalReason
-from networks.ach.network import AchNetwork
-from networks.ach.sending import send_next
+from networks.ach.originating import Company
 from networks.ach.spoken import Said
-from networks.ach.states import FileStatus
+from tenants import actors
+from tests.crashes.banks import (
+    Returning,
+    a_file,
+    a_sent_file,
+    change,
+    late_return,
+    make_bank,
+    set_aside,
+    short_return,
+)
 from tests.crashes.desk_stories import send
 from tests.crashes.every_call import Story
 from tests.crashes.stored import Stored
 from tests.crashes.world import Act, World
-from tests.networks.ach import builders as outbound
 from tests.networks.ach import life
-from tests.networks.ach.folder import Folder
-from tests.networks.ach.inbound import builders as inbound
-from tests.networks.ach.inbound.builders import (
-    answer_batch,
-    answer_file,
-    change_batch,
-    changed,
-    returned,
-)
 
 Begin = Callable[[World], Act]
 WHY = {"reason": "The bank said so"}
-ANN = "usr_ann"
+ANN = doers.person(actors.staff("usr_ann"))
 FIELD_ERROR = {"code": "R69", "information": "03"}
-
-_number = itertools.count(1)
-
-
-def today() -> date:
-    """Today, or the last banking day before it."""
-    day = utc_now().astimezone(calendar.EASTERN).date()
-    while not calendar.is_banking_day(day):
-        day -= timedelta(days=1)
-    return day
-
-
-def banking_days_ago(count: int) -> date:
-    day = today()
-    while count:
-        day -= timedelta(days=1)
-        count -= calendar.is_banking_day(day)
-    return day
 
 
 def at(name: str, *names: Any) -> str:
@@ -95,54 +67,6 @@ def at(name: str, *names: Any) -> str:
 
 
 # --- A bank that sends back
-
-
-class Returning:
-    """A bank with a batch of entries that settled."""
-
-    def __init__(self, **terms: Any) -> None:
-        self.rail = inbound.make_rail(f"bank{next(_number)}", **terms)
-        self.batch = inbound.make_batch(self.rail, status=FileStatus.ACKNOWLEDGED)
-
-    def entry(self, *, days_ago: int = 1, **columns: Any) -> AchEntry:
-        settled = banking_days_ago(days_ago)
-        entry: AchEntry = inbound.make_entry(
-            self.batch,
-            next(_number),
-            instruction_id=ids.new("ftx"),
-            settled=settled,
-            effective_date=settled,
-            final_due_at=calendar.opening_of_business(calendar.return_due_date(settled)),
-            **columns,
-        )
-        return entry
-
-    def said(self, *records: Any, change: bool = False) -> InRecord:
-        """What it says about an entry, applied as far as nobody has to be asked."""
-        batch = change_batch if change else answer_batch
-        lines = answer_file(batch(*records, settlement=f"{today():%j}"), day=f"{today():%y%m%d}")
-        file = inbound.take(lines, rail=self.rail.pk, now=utc_now())
-        return InRecord.objects.get(file=file)
-
-
-def short_return() -> InRecord:
-    """Which is a cent less than the entry: a person decides."""
-    bank = Returning()
-    return bank.said(*returned(bank.entry(), amount=149_99))
-
-
-def late_return() -> InRecord:
-    """Which was applied, and may be dishonored."""
-    bank = Returning()
-    record = bank.said(*returned(bank.entry(days_ago=4, status="final"), "R02"))
-    assert record.may_dishonor
-    return record
-
-
-def change() -> InRecord:
-    """Which waits for a person, because the rail says so."""
-    bank = Returning(apply_changes=False)
-    return bank.said(*changed(bank.entry()), change=True)
 
 
 def of_record(what: str, make: Callable[[], InRecord], **fields: Any) -> Begin:
@@ -153,22 +77,6 @@ def match(world: World) -> Act:
     record = short_return()
     trace = record.original_trace
     return send(world, at("exception_decide", record.pk, "match"), entry=trace, **WHY)
-
-
-def set_aside() -> InFile:
-    """A file that nobody can read."""
-    bank = Returning()
-    stored = storing.store(
-        rail_id=bank.rail.pk,
-        folder=InFolder.INBOUND,
-        name="odd.ach",
-        content=[b"not a file of a bank"],
-        now=utc_now(),
-    )
-    reading.read_due(now=utc_now())
-    file = InFile.objects.get(pk=stored.file.pk)
-    assert file.status == "review"
-    return file
 
 
 def of_in_file(what: str, **fields: Any) -> Begin:
@@ -201,11 +109,11 @@ def reverse_entry(world: World) -> Act:
 def decide_reversal(decision: str) -> Begin:
     def begin(world: World) -> Act:
         now = utc_now()
-        reversal: AchReversal = reversing.propose(
-            entry_id=Returning(active=True).entry().pk,
-            reason=ReversalReason.DUPLICATE,
-            discovered_at=now,
-            staff=ANN,
+        reversal = reversals.propose(
+            entry=Returning(active=True).entry(),
+            why=ReversalReason.DUPLICATE,
+            hours=0,
+            doer=ANN,
             note="Sent twice",
             now=now,
         )
@@ -217,37 +125,9 @@ def decide_reversal(decision: str) -> Begin:
 # --- A bank that takes files
 
 
-def freeze_at() -> datetime:
-    """A moment of the next banking day."""
-    day = calendar.next_banking_day(utc_now().astimezone(calendar.EASTERN).date())
-    return datetime.combine(day, time(13, 45), tzinfo=calendar.EASTERN)
-
-
-def make_bank() -> str:
-    number = next(_number)
-    name = f"bank{number}"
-    outbound.make_rail(name, immediate_origin=f"9{number:09d}")
-    outbound.make_originator(name)
-    return name
-
-
-def a_file(*, has_faults: bool = False) -> OutFile:
-    """Of two debits, built by a worker: it may be released."""
-    bank = make_bank()
-    entries = [outbound.instruction() for _ in range(2)]
-    AchNetwork(bank).submit_many(entries, now=freeze_at() - timedelta(hours=1))
-    (file_id,) = freezing.freeze_due(bank, now=freeze_at())
-    if has_faults:
-        AchEntry.objects.filter(rail=bank).update(account_token="of another key")
-    assert building.build(file_id, now=freeze_at())
-    file = OutFile.objects.get(pk=file_id)
-    assert file.status == ("held" if has_faults else "built")
-    return file
-
-
 def release_second(world: World) -> Act:
     file = a_file()
-    releasing.release_first(file.pk, by=ANN, now=utc_now())
+    file_acts.release_first(file=file, doer=ANN, now=utc_now())
     total = f"{(file.debit_total + file.credit_total) / 100:,.2f}"
     return send(world, at("file_release", file.pk), total=total)
 
@@ -262,29 +142,18 @@ def of_file(what: str, **made: Any) -> Begin:
     return lambda world: send(world, at("file_step", a_file(**made).pk, what), **WHY)
 
 
-def of_stuck_file(what: str) -> Begin:
-    """A released file of which nobody knows whether the bank has it."""
-
-    def begin(world: World) -> Act:
-        file, now = a_file(), utc_now()
-        releasing.release_first(file.pk, by=ANN, now=now)
-        total = file.debit_total + file.credit_total
-        releasing.release(file.pk, by="usr_bo", total=total, now=now)
-        OutFile.objects.filter(pk=file.pk).update(
-            temporary_name="x.part", next_attempt_at=None, stuck_code="name_taken", stuck_at=now
-        )
-        return send(world, at("file_step", file.pk, what), **WHY)
-
-    return begin
-
-
-def a_sent_file() -> OutFile:
-    """Of which the bank has said nothing."""
-    file = a_file()
-    life.release(file, freeze_at())
-    with TemporaryDirectory() as place:
-        assert send_next(file.rail_id, Folder(Path(place)), now=freeze_at()) == file.pk
+def a_stuck_file() -> OutFile:
+    """A released one of which nobody knows whether the bank has it."""
+    file, now = a_file(), utc_now()
+    life.release(file, now)
+    OutFile.objects.filter(pk=file.pk).update(
+        temporary_name="x.part", next_attempt_at=None, stuck_code="name_taken", stuck_at=now
+    )
     return file
+
+
+def of_stuck_file(what: str) -> Begin:
+    return lambda world: send(world, at("file_step", a_stuck_file().pk, what), **WHY)
 
 
 def write_answer_down(world: World) -> Act:
@@ -295,10 +164,28 @@ def write_answer_down(world: World) -> Act:
 def decide_answer(decision: str) -> Begin:
     def begin(world: World) -> Act:
         said = Said(verdict=Verdict.REJECTED, said_by="Rosa", code="file_hash")
-        answer: SpokenAnswer = spoken.propose(
-            a_sent_file().pk, said=said, reason="No file came", by=ANN, now=utc_now()
+        answer = answers.propose(
+            file=a_sent_file(), said=said, reason="No file came", doer=ANN, now=utc_now()
         )
         return send(world, at("answer", answer.pk), decision=decision)
+
+    return begin
+
+
+def decide_proposal(decision: str) -> Begin:
+    def begin(world: World) -> Act:
+        row = Originator.objects.get(rail=make_bank())
+        company = Company(company_name=row.company_name, company_id=row.company_id, exposure_max=1)
+        proposal = proposing.propose(
+            ProposalKind.ORIGINATOR,
+            rail=row.rail_id,
+            subject=row.pk,
+            company=company,
+            reason="As agreed",
+            by=ANN.name,
+            now=utc_now(),
+        )
+        return send(world, at("proposal", proposal.pk), decision=decision)
 
     return begin
 
@@ -334,7 +221,9 @@ def decide_terms(decision: str) -> Begin:
     def begin(world: World) -> Act:
         bank = make_bank()
         terms = replace(rails.current(bank).parsed, company_name="OTHER")
-        proposed = changing.propose(rail=bank, terms=terms, by=ANN, reason="x", now=utc_now())
+        proposed = acts.propose(
+            rail=bank, terms=terms, offset_account=None, doer=ANN, reason="x", now=utc_now()
+        )
         return send(world, at("rail_decide", bank, proposed.number), decision=decision)
 
     return begin
@@ -346,13 +235,14 @@ def of_rail(page: str, **fields: Any) -> Begin:
 
 def look_again(world: World) -> Act:
     bank = make_bank()
-    RailLine.objects.create(rail_id=bank, trouble="unreachable", trouble_since=utc_now())
+    trouble = {"trouble": "unreachable", "trouble_since": utc_now()}
+    RailLine.objects.update_or_create(pk=bank, defaults=trouble)
     return send(world, at("rail_look_again", bank))
 
 
 def go_on(world: World) -> Act:
     bank = make_bank()
-    stop = switches.engage(rail=bank, part=RailPart.SENDING, reason="x", by=ANN, now=utc_now())
+    stop = acts.engage(rail=bank, part=RailPart.SENDING, reason="x", doer=ANN, now=utc_now())
     return send(world, at("rail_go_on", bank, stop.pk), **WHY)
 
 
@@ -394,6 +284,8 @@ BEGINNINGS: dict[str, Begin] = {
     "file_answer": write_answer_down,
     "answer confirm": decide_answer("confirm"),
     "answer reject": decide_answer("reject"),
+    "proposal approve": decide_proposal("approve"),
+    "proposal reject": decide_proposal("reject"),
     "file_download": lambda world: send(world, at("file_download", a_file().pk)),
     "rail_change": change_terms,
     "rail_decide approve": decide_terms("approve"),

@@ -3,12 +3,15 @@ the next run goes on, and each return counts once."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.db import Error as DatabaseProblem
 from django.db import connection
 
 from networks.ach.inbound import applying, parsing, reading
 from networks.ach.models import AchEntry, AchEvent, Correction, InFile, InRecord
+from networks.ach.models.inbound import InFolder
 from tests.crashes import bomb as bombs
 from tests.crashes.bomb import Moment
 from tests.networks.ach.inbound.builders import (
@@ -98,7 +101,12 @@ def deaths(bomb, *, step):
     assert AchEvent.objects.filter(kind="returned").count() == 3 * count
     assert InRecord.objects.filter(status="review").count() == count
     assert Correction.objects.count() == count
-    assert set(InFile.objects.values_list("status", flat=True)) == {"applied"}
+    assert_all_applied()
+
+
+def assert_all_applied():
+    """And nobody takes any of them up again."""
+    assert set(InFile.objects.values_list("status", "next_attempt_at")) == {("applied", None)}
 
 
 def test_deaths_at_a_sample_of_calls(bomb):
@@ -108,3 +116,39 @@ def test_deaths_at_a_sample_of_calls(bomb):
 @pytest.mark.slow
 def test_deaths_at_every_call(bomb):
     deaths(bomb, step=1)
+
+
+def acknowledged(batch, bomb, at, moment=Moment.BEFORE):
+    """Read what the bank says of a file, with one death; returns how many calls there were."""
+    entry = make_entry(batch, batch.pk, status="sent", accepted_at=None, settled=None)
+    said = {
+        "type": "file",
+        "file": batch.file.remote_name,
+        "sha256": batch.file.sha256,
+        "verdict": "accepted",
+        "reasons": [],
+        "accepted": {"entries": 0, "debit": 0, "credit": 0},
+    }
+    lines = [said, {"type": "end", "lines": 2}]
+    content = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    store(content, folder=InFolder.ACK, name=f"{batch.pk}.jsonl", rail=batch.file.rail_id)
+    with bomb.armed(at=at, moment=moment):
+        try:
+            reading.read_due(now=NOW)
+        except DatabaseProblem:
+            connection.close()
+    InFile.objects.exclude(next_attempt_at=None).update(leased_until=None, next_attempt_at=NOW)
+    reading.read_due(now=NOW)
+    assert [kind for kind, _ in told(entry)] == ["accepted", "settled", "final"]
+    return bomb.calls
+
+
+def test_deaths_while_an_acknowledgment_is_read(bomb):
+    rail = make_rail()
+    calls = acknowledged(make_batch(rail), bomb, at=None)
+    assert calls > 10
+    for moment in Moment:
+        for at in range(1, calls + 1):
+            acknowledged(make_batch(rail), bomb, at, moment)
+            assert bomb.has_gone_off
+    assert_all_applied()

@@ -19,6 +19,7 @@ from tests.crashes import (
     account_stories,
     api_stories,
     bank_stories,
+    command_stories,
     desk_stories,
     page_stories,
     set_stories,
@@ -42,6 +43,7 @@ ALL = {
         account_stories,
         desk_stories,
         bank_stories,
+        command_stories,
         work_stories,
         set_stories,
     )
@@ -108,6 +110,10 @@ class TestEverythingThatChangesSomethingHasAStory:
     def test_actions_of_staff(self):
         told = set(desk_stories.BEGINNINGS) | bank_stories.actions()
         assert told == desk_stories.actions()
+
+    def test_commands_of_the_desk(self):
+        told = {name.split()[0] for name in command_stories.BEGINNINGS}
+        assert told | command_stories.EXEMPT == command_stories.commands()
 
     def test_periodic_tasks(self):
         assert set(work_stories.BEGINNINGS) == work_stories.tasks()

@@ -24,6 +24,7 @@ from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings
 from tenants.actors import SYSTEM
 from tenants.models import ApiKey, Role
+from tenants.services import accounts
 from tests.builders import (
     make_auto_funding,
     make_endpoint,
@@ -141,6 +142,13 @@ def revoked(world: World) -> None:
     revoke(DebitAuthorization.objects.get(source=source), now=utc_now())
 
 
+def suspended(world: World) -> None:
+    """The tenant was suspended after the network had a top-up of it."""
+    top_up(world.tenant, source=world.source, now=utc_now())
+    app.tasks["funding.submit_due"].run()
+    accounts.suspend(tenant_id=world.tenant.pk, actor=SYSTEM, now=utc_now())
+
+
 def low(world: World) -> None:
     make_auto_funding(world.tenant, source=world.source)
 
@@ -222,6 +230,7 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "funding.submit_due": submit_funding,
     "funding.process_network_events": funding_events,
     "networks.collect_unmatched": funding_events,
+    "transfers.withdraw_suspended": suspended,
     "networks.make_ach_files": bank_files,
     "networks.send_ach_files": bank_files,
     "networks.fetch_ach_files": bank_files,

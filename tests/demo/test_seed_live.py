@@ -110,7 +110,7 @@ class TestSeedLive:
     def test_leaves_routes_where_somebody_closed_them(self, bank):
         seed()
         call_command(
-            "set_route", "--mode", "live", "--method", "ach_debit", "--close",
+            "set_route", "--mode", "live", "--method", "ach_debit", "--close", "--operator", "Ann",
             "--reason", "a test of mine", stdout=StringIO(),
         )  # fmt: skip
 

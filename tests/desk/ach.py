@@ -6,7 +6,7 @@ from typing import Any
 
 from desk import doers
 from desk.rails import acts
-from networks.ach.models import AchRail
+from networks.ach.models import AchProposal, AchRail
 from networks.ach.originating import Company
 from networks.ach.terms import RailTerms
 from networks.rails.models import RailKind
@@ -44,7 +44,7 @@ def make_rail(name: str = RAIL, *, account: str | None = None, **changes: Any) -
         doer=OPERATOR,
         now=NOW,
     )
-    acts.assign(
+    acts.assign_alone(
         rail=name,
         tenant_id="",
         company=Company(company_name="BALLAST", company_id="1234567890"),
@@ -53,3 +53,9 @@ def make_rail(name: str = RAIL, *, account: str | None = None, **changes: Any) -
         now=NOW,
     )
     return AchRail.objects.get(pk=name)
+
+
+def approve(browser: Any) -> None:
+    """The second person approves what waits for one."""
+    (row,) = AchProposal.objects.filter(status="proposed")
+    browser.post(f"/admin/desk/proposals/{row.pk}/", {"decision": "approve"})

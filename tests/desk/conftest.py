@@ -1,4 +1,5 @@
-"""Sam works for us: `desk` is Sam's browser, signed in, with every permission."""
+"""Sam works for us: `desk` is Sam's browser, signed in, with every permission; `kim` is that of
+another one."""
 
 from __future__ import annotations
 
@@ -31,6 +32,12 @@ def sam(db: None) -> User:
 @pytest.fixture
 def desk(sam: User) -> Client:
     return browser_of(sam)
+
+
+@pytest.fixture
+def kim(db: None) -> Client:
+    """The browser of a second person."""
+    return browser_of(User.objects.create_superuser(email="kim@ballast.example"))
 
 
 @pytest.fixture

@@ -10,12 +10,14 @@ from django.core.management import CommandError, call_command
 
 from common import crypto
 from desk.rails import host_keys
-from networks.ach.models import AchKey, AchRail, Originator, RailVersion
+from networks.ach.models import AchKey, AchRail, Originator, OutFile, RailVersion
 from networks.ach.sftp import keys
 from networks.rails.models import Rail
 from tenants.models import ActorType, AuditEvent
+from tests.builders import NOW
 from tests.desk.ach import RAIL, TERMS, make_rail
 from tests.desk.test_rails import HOST_KEY
+from tests.networks.ach import builders, life
 
 pytestmark = pytest.mark.django_db
 WHO = ("--operator", "Olga", "--reason", "First bank")
@@ -66,6 +68,16 @@ class TestRail:
             "superseded",
             "current",
         ]
+
+    @pytest.mark.parametrize("name", ["usr_01kaj9s3", " USR_x", "key_01kaj9s3", "system"])
+    def test_is_changed_under_nobody_elses_name(self, name):
+        make_rail()
+
+        with pytest.raises(CommandError, match="say who you are"):
+            call_command(
+                "ach_rail", RAIL, "--set", "lead=600", "--operator", name, "--reason", "Mine"
+            )
+        assert RailVersion.objects.count() == 1
 
     @pytest.mark.parametrize("setting", ["company_id=0987654321", 'company_id="0987654321"'])
     def test_takes_digits_for_a_text_where_one_stood(self, setting):
@@ -177,11 +189,46 @@ class TestOriginator:
 
         assert Originator.objects.get().ended_at is not None
 
+    def test_lets_stopped_debits_go_on(self):
+        make_rail()
+        Originator.objects.update(debits_stopped_at=NOW, debits_stopped_why="3 of 200 came back")
+
+        run("ach_originator", RAIL, "--release-debits")
+
+        assert Originator.objects.get().debits_stopped_at is None
+        event = AuditEvent.objects.get(action="originator.debits_went_on")
+        assert event.details["why"] == "3 of 200 came back"
+
     def test_needs_a_name(self, acme):
         make_rail()
 
         with pytest.raises(CommandError, match="--company-name"):
             run("ach_originator", RAIL, "--tenant", acme.pk)
+
+
+class TestFile:
+    @pytest.mark.parametrize(
+        ("option", "status", "temporary"),
+        [("--at-bank", "sent", "a.tmp"), ("--not-at-bank", "released", "")],
+    )
+    def test_in_doubt_is_decided_by_one_operator(self, option, status, temporary):
+        builders.make_rail()
+        builders.make_originator()
+        (file,) = builders.make_files(1)
+        life.release(file, builders.FREEZE)
+        OutFile.objects.update(
+            temporary_name="a.tmp",
+            stuck_code="delivery_unknown",
+            stuck_at=builders.FREEZE,
+            next_attempt_at=None,
+        )
+
+        run("ach_file", file.pk, option)
+
+        file.refresh_from_db()
+        assert (file.status, file.temporary_name) == (status, temporary)
+        action = option.strip("-").replace("-", "_")
+        assert AuditEvent.objects.filter(action=f"ach_file.{action}", subject_id=file.pk).exists()
 
 
 class TestKey:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 
+from desk.exceptions import lines
 from networks.ach import acknowledging
 from networks.ach.acknowledgments import Verdict
 from networks.ach.models import AchEntry, OutFile, SpokenAnswer
@@ -39,11 +40,6 @@ def file(db, tmp_path):
     life.release(file, FREEZE)
     send_next(RAIL, Folder(tmp_path), now=FREEZE)
     return OutFile.objects.get()
-
-
-@pytest.fixture
-def kim(db):
-    return browser_of(User.objects.create_superuser(email="kim@ballast.example"))
 
 
 def address(file, part=""):
@@ -101,6 +97,26 @@ def test_one_writes_it_down_and_another_confirms(desk, kim, file):
     assert events[0].actor_id != events[1].actor_id
 
 
+def test_holds_silence_for_as_long_as_exceptions_say(desk, file, tmp_path):
+    make_rail(ack_format="none", accept_after=timedelta(hours=1))
+    (silent,) = make_files(1)
+    life.release(silent, FREEZE)
+    send_next(RAIL, Folder(tmp_path), now=FREEZE)
+    write_down(desk, file, **REFUSED)
+    write_down(desk, silent, **REFUSED)
+
+    found = {line.title: line for line in lines.exceptions(page=1, now=LATE).lines}
+
+    line = found[f"Answer by telephone: {silent}"]
+    answer = silent.spoken_answers.get()
+    assert line.deadline == answer.speaks_until
+    assert line.deadline.date() == LATE.date() + timedelta(days=1)
+    assert "silence does not count" in line.to_do
+    ordinary = found[f"Answer by telephone: {file}"]
+    assert ordinary.deadline == FREEZE + timedelta(hours=1)
+    assert "silence" not in ordinary.to_do
+
+
 def test_of_batches_by_their_numbers(desk, kim, file):
     write_down(desk, file, verdict="part_rejected", code="batch_hash", batches=" 1, ")
     assert "without some batches: 1, batch_hash" in shown(kim, decision())
@@ -116,6 +132,7 @@ def test_nobody_decides_about_their_own(desk, sam, file, what):
     User.objects.filter(pk=sam.pk).update(email="sammy@ballast.example")
 
     assert "You wrote it down" in shown(desk, decision())
+    assert decision() not in shown(desk, address(file))
     assert "Another person than the one who wrote it down" in decide(desk, what)
 
     assert SpokenAnswer.objects.get().status == "proposed"

@@ -9,7 +9,8 @@ import pytest
 from common import crypto
 from networks.ach import building, freezing
 from networks.ach.models import AchEntry, InFile, InRecord, OutFile
-from tenants.models import AuditEvent
+from tenants.models import AuditEvent, User
+from tests.builders import browser_of
 from tests.networks.ach.builders import (
     FREEZE,
     RAIL,
@@ -155,6 +156,14 @@ class TestTakeOut:
 
         assert "is in no file." in answer.content.decode()
         assert not AuditEvent.objects.filter(action="ach_entry.taken_out").exists()
+
+    def test_asks_again_who_it_is(self, entry, file):
+        sam = User.objects.create_superuser(email="sam@ballast.example", password="long ago")
+        answer = browser_of(sam).post(address(entry, "take-out/"), {"reason": REASON})
+
+        assert answer["Location"].startswith("/accounts/reauthenticate/")
+        entry.refresh_from_db()
+        assert entry.status == "frozen"
 
     def test_needs_its_permission(self, staff_with, entry, file):
         browser = staff_with("ach.view_achentry", "ach.release_outfile")

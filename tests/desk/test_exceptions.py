@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from datetime import date, timedelta
 
 import pytest
@@ -10,36 +9,30 @@ import time_machine
 
 from desk.exceptions import codes, lines
 from desk.home.attention import of_ach
+from networks import return_codes
 from networks.ach.models import (
-    AchEvent,
     AchReply,
-    Correction,
     InFile,
     InRecord,
     Originator,
     OutFile,
 )
 from networks.ach.nacha import codes as rules
-from networks.ach.network import AchNetwork
-from networks.base import CorrectionOutcome
 from tenants.models import AuditEvent
+from tests.desk.ach import approve
+from tests.desk.exceptions import LIST, REASON, address, audited, decide, shown
 from tests.networks.ach.inbound.builders import (
     ACCOUNT,
     NOW,
     answer_batch,
     answer_file,
-    change_batch,
-    changed,
     make_batch,
     make_entry,
     make_rail,
     returned,
     take,
 )
-from transfers.inbox.models import InboundEvent
-
-LIST = "/admin/desk/exceptions/"
-REASON = "Asked the bank by telephone"
+from tests.networks.ach.nacha import raw
 
 
 @pytest.fixture(autouse=True)
@@ -76,37 +69,11 @@ def late(batch):
     return record_of(returned(before, "R02"))
 
 
-@pytest.fixture
-def change(db):
-    """A change that a person decides about."""
-    entry = make_entry(make_batch(make_rail(apply_changes=False)))
-    take(answer_file(change_batch(*changed(entry))))
-    return InRecord.objects.get()
-
-
-def address(record, part=""):
-    return f"{LIST}records/{record.pk}/{part}"
-
-
-def shown(browser, path=LIST):
-    return html.unescape(browser.get(path).content.decode())
-
-
-def decide(browser, record, what, **typed):
-    answer = browser.post(address(record, f"{what}/"), {"reason": REASON, **typed})
-    record.refresh_from_db()
-    return answer.content.decode()
-
-
-def audited():
-    return AuditEvent.objects.filter(action__startswith="ach_record.")
-
-
 class TestCodes:
     def test_are_those_of_the_rules(self):
         assert set(codes.DISHONORED) == rules.DISHONORED_CODES
         assert set(codes.REFUSED) == rules.REFUSAL_CODES
-        assert set(codes.CHANGES) == rules.CHANGE_CODES
+        assert set(return_codes.CHANGES) == rules.CHANGE_CODES
 
 
 class TestList:
@@ -134,6 +101,11 @@ class TestList:
         assert -1 not in places
         assert "Over since" in content
         assert "has another amount" in content
+
+    def test_says_of_which_day_the_end_was_the_deadline(self, desk, short):
+        InRecord.objects.filter(pk=short.pk).update(due_on=date(2026, 11, 20))
+
+        assert "Over since the end of Nov 20, 2026" in shown(desk)
 
     def test_says_that_there_is_nothing(self, desk, db):
         assert "Nothing to decide" in shown(desk)
@@ -166,13 +138,14 @@ class TestList:
         assert "page=2" in first
         assert "page=3" not in second
 
-    def test_names_originators_whose_debits_are_stopped(self, desk, batch):
+    def test_names_originators_whose_debits_are_stopped(self, desk, kim, batch):
         row = Originator.objects.get()
         Originator.objects.update(debits_stopped_at=NOW, debits_stopped_why="3 of 200 came back")
         path = f"/admin/desk/rails/{row.rail_id}/originators/{row.pk}/debits/"
         assert path in shown(desk)
 
         desk.post(path, {"reason": REASON})
+        approve(kim)
 
         row.refresh_from_db()
         assert (row.debits_stopped_at, row.debits_released_at is None) == (None, False)
@@ -181,6 +154,15 @@ class TestList:
     def test_counts_what_is_open_and_overdue(self, short, late):
         assert lines.counted(now=NOW) == (2, 0)
         assert lines.counted(now=NOW + timedelta(days=30)) == (2, 2)
+
+    def test_names_debits_whose_returns_could_not_be_read(self, desk, batch):
+        make_entry(batch, 3, final_due_at=NOW - timedelta(minutes=14))
+        assert "are not final" not in shown(desk, LIST)
+
+        make_entry(batch, 4, final_due_at=NOW - timedelta(minutes=16))
+        content = shown(desk, LIST)
+        assert "Debits of firstbank are not final" in content
+        assert "1 wait until what the bank has for us is fetched and read" in content
 
     def test_is_announced_on_the_home_page(self, desk, short, late):
         (soon,) = of_ach(now=NOW)
@@ -191,7 +173,7 @@ class TestList:
         assert f'href="{LIST}"' in shown(desk, "/admin/")
 
     def test_needs_nobody_if_nothing_waits(self, db, django_assert_num_queries):
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(14):
             assert list(of_ach(now=NOW)) == []
 
 
@@ -203,6 +185,19 @@ class TestRecord:
             assert text in content
         assert ACCOUNT not in content
         assert ACCOUNT.replace("-", "") not in content
+
+    def test_of_money_that_nobody_asked_for_names_its_sender(self, desk, batch):
+        sent = raw.entry(
+            code="22", rdfi="09100001", check="9", amount=25_00, trace="090000510000003"
+        )
+        sender = {"company": "ACME REBATES", "company_id": "9876543210"}
+        file = take(answer_file(answer_batch(sent, service_class="220", **sender)))
+
+        page = shown(desk, address(InRecord.objects.get(file=file)))
+
+        assert "From</dt>" in page
+        assert "ACME REBATES, 9876543210" in page
+        assert "From ACME REBATES, 9876543210" in shown(desk)
 
     @pytest.mark.parametrize("number", ["0", "999", str(2**63), "9" * 40])
     @pytest.mark.parametrize("part", ["", "resolve/"])
@@ -306,32 +301,6 @@ class TestLateReturn:
         assert "Match to an entry" not in content
 
 
-class TestChange:
-    def test_shows_what_it_corrects_masked(self, desk, change):
-        content = shown(desk, address(change))
-
-        assert "··8-99" in content
-        assert "··9001" in content
-        assert "74456709001" not in content
-
-    def test_is_applied(self, desk, change):
-        decide(desk, change, "apply")
-
-        assert (change.status, Correction.objects.get().status) == ("applied", "applied")
-
-    def test_is_refused_with_a_code(self, desk, change):
-        decide(desk, change, "refuse", code="C68")
-
-        assert (AchReply.objects.get().code, Correction.objects.get().status) == ("C68", "refused")
-
-    @pytest.mark.parametrize("code", ["", "C01", "R61", "C70"])
-    def test_needs_a_code_that_fits(self, desk, change, code):
-        decide(desk, change, "refuse", code=code)
-
-        assert Correction.objects.get().status == "open"
-        assert not AchReply.objects.exists()
-
-
 class TestFile:
     @pytest.fixture
     def aside(self, batch):
@@ -391,64 +360,3 @@ class TestPermissions:
 
         for path in (LIST, address(short), f"{LIST}files/{short.file_id}/"):
             assert browser.get(path).status_code == 403
-
-
-class TestWhatBecameOfAChange:
-    """It was told to whoever keeps the account, who says what came of it."""
-
-    @pytest.fixture
-    def told(self, db):
-        entry = make_entry(make_batch(make_rail()))
-        take(answer_file(change_batch(*changed(entry))))
-        return AchEvent.objects.get(kind="corrected")
-
-    def hear(self, told, outcome, note=""):
-        AchNetwork(told.rail_id).corrected(
-            told.event_id, outcome=CorrectionOutcome(outcome), note=note, now=NOW
-        )
-
-    def test_is_unknown_at_first(self, desk, told):
-        assert "The account has not been looked at yet." in shown(desk, address(told.record))
-
-    def test_is_told_at_its_record(self, desk, told):
-        self.hear(told, "applied")
-
-        content = shown(desk, address(told.record))
-        assert "Account corrected" in content
-        assert "Settle the message" not in content
-        assert "Nothing to decide" in shown(desk)
-
-    def test_that_a_person_is_needed_is_listed_until_it_is_settled(self, desk, told):
-        message = InboundEvent.objects.create(
-            network=told.rail_id,
-            event_id=told.event_id,
-            instruction_id=told.instruction_id,
-            kind="corrected",
-            amount=told.amount,
-            currency="USD",
-            occurred_at=NOW,
-            received_at=NOW,
-            outcome="review",
-        )
-        self.hear(told, "review", "the corrected account is the tenant's fs_1 as well")
-
-        content = shown(desk)
-        assert "Account not corrected" in content
-        assert "The corrected account is the tenant's fs_1 as well" in content
-        assert lines.counted(now=NOW) == (1, 0)
-        page = shown(desk, address(told.record))
-        assert f"/admin/network_inbox/inboundevent/{message.pk}/change/" in page
-
-        self.hear(told, "resolved", "the holder says that the number is wrong")
-        assert "Nothing to decide" in shown(desk)
-        assert "Settled by a person" in shown(desk, address(told.record))
-
-    def test_of_nothing_that_we_told_changes_nothing(self, told):
-        for event_id in ("ace_999999", "sbe_1", ""):
-            AchNetwork(told.rail_id).corrected(
-                event_id, outcome=CorrectionOutcome.APPLIED, note="", now=NOW
-            )
-        AchNetwork("another").corrected(
-            told.event_id, outcome=CorrectionOutcome.APPLIED, note="", now=NOW
-        )
-        assert Correction.objects.get().outcome == ""

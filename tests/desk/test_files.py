@@ -8,11 +8,15 @@ from datetime import timedelta
 
 import pytest
 
+from desk.files import lines
 from desk.home.attention import of_ach
 from networks.ach import building, freezing, sealing
 from networks.ach.models import AchEntry, OutFile
+from networks.ach.sending import send_next
 from tenants.models import AuditEvent, User
 from tests.builders import browser_of
+from tests.desk.ach import approve
+from tests.networks.ach import life
 from tests.networks.ach.builders import (
     FREEZE,
     RAIL,
@@ -23,6 +27,7 @@ from tests.networks.ach.builders import (
     take,
     take_some,
 )
+from tests.networks.ach.folder import Folder
 
 LIST = "/admin/desk/files/"
 REASON = "The total looks wrong"
@@ -114,6 +119,15 @@ class TestHome:
         assert (long_before.tone, long_before.text) == ("warn", "Files to release: 1.")
         assert near.tone == "bad"
 
+    def test_says_which_parts_of_a_rail_are_stopped(self, desk, bank):
+        stop = {"part": "sending", "reason": REASON}
+        desk.post(f"/admin/desk/rails/{RAIL}/stop/", stop)
+
+        (stopped,) = of_ach(now=FREEZE)
+
+        assert (stopped.tone, stopped.text) == ("bad", f"Rail {RAIL}: no file is sent.")
+        assert stopped.href == f"/admin/desk/rails/{RAIL}/"
+
 
 class TestPage:
     def test_shows_batches_and_history(self, desk, file, django_assert_max_num_queries):
@@ -149,6 +163,20 @@ class TestPage:
     @pytest.mark.parametrize("after", ["x", "-1", "9" * 30, "%00", "%D9%A1"])
     def test_of_a_batch_refuses_a_page_that_is_not_there(self, desk, file, after):
         assert desk.get(address(file, f"batches/1/?after={after}")).status_code == 404
+
+    def test_says_of_a_batch_where_its_file_is(self, desk, file, tmp_path):
+        assert "In a file" in shown(desk, address(file))
+
+        life.release(file, FREEZE)
+        send_next(RAIL, Folder(tmp_path), now=FREEZE)
+
+        assert "In a file" not in shown(desk, address(file))
+
+    def test_says_of_a_batch_that_its_file_was_taken_apart(self, desk, file):
+        desk.post(address(file, "take-apart/"), {"reason": REASON})
+
+        (line,) = lines.batch_lines(OutFile.objects.get())
+        assert line.words == "Taken apart"
 
     def test_of_a_batch_goes_on_after_fifty(self, desk, bank):
         take_some(51)
@@ -222,9 +250,18 @@ class TestRelease:
 
     def test_by_two_who_both_think_they_are_first_goes_nowhere(self, desk, kim, file):
         release(desk, file)
-        release(kim, file)
+        content = html.unescape(release(kim, file))
 
         assert status_of(file) == "built"
+        assert "Somebody made the first release just now. Yours is the second." in content
+        assert "This field is required" not in content
+
+    def test_counts_one_entry_as_one(self, desk, kim, bank):
+        take_some(1)
+        file = built()
+        release(desk, file)
+
+        assert "has 1 entry in 1 batch." in shown(kim, address(file, "release/"))
 
     def test_of_a_file_that_is_held_is_refused(self, desk, kim, file):
         release(desk, file)
@@ -339,19 +376,21 @@ class TestStuck:
         )
         assert "Not sent:" not in shown(desk, "/admin/desk/exceptions/")
 
-    def test_that_the_bank_has_is_sent(self, desk, stuck):
+    def test_that_the_bank_has_is_sent(self, desk, kim, stuck):
         OutFile.objects.update(temporary_name="a.tmp", stuck_code="delivery_unknown")
         assert "Ask the bank whether it has the file" in shown(desk, "/admin/desk/exceptions/")
 
         desk.post(address(stuck, "at-bank/"), {"reason": "Their ACH desk reads its sha256 to me"})
+        approve(kim)
 
         assert status_of(stuck) == "sent"
         assert AuditEvent.objects.filter(action="ach_file.at_bank").count() == 1
 
-    def test_that_the_bank_does_not_have_is_sent_again(self, desk, stuck):
+    def test_that_the_bank_does_not_have_is_sent_again(self, desk, kim, stuck):
         OutFile.objects.update(temporary_name="a.tmp", stuck_code="delivery_unknown")
 
         desk.post(address(stuck, "not-at-bank/"), {"reason": "Their ACH desk says so"})
+        approve(kim)
 
         file = OutFile.objects.get()
         assert (file.temporary_name, file.stuck_code, file.status) == ("", "", "released")

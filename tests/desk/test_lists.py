@@ -67,6 +67,7 @@ UNTOUCHED = {
     "ach.achentry",
     "ach.achevent",
     "ach.achkey",
+    "ach.achproposal",
     "ach.achrail",
     "ach.achreply",
     "ach.achreversal",

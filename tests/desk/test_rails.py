@@ -13,14 +13,15 @@ from django.core.management import call_command
 from common.clock import utc_now
 from desk.rails import terms as words
 from desk.rails.forms import TermsForm
+from networks.ach import key_slots
 from networks.ach.changing import ChangeRefused
 from networks.ach.models import Originator, RailLine, RailSwitch, RailVersion
 from networks.ach.terms import RailTerms
 from networks.rails.models import Route
-from tenants.actors import staff
+from tenants.actors import SYSTEM, staff
 from tenants.models import AuditEvent, User
 from tests.builders import NOW, browser_of
-from tests.desk.ach import RAIL, make_rail, terms
+from tests.desk.ach import RAIL, approve, make_rail, terms
 from tests.networks.ach.inbound.builders import NOW as BANK_NOW
 from tests.networks.ach.inbound.builders import make_batch, make_entry
 from tests.networks.ach.inbound.builders import make_rail as make_bank
@@ -92,8 +93,30 @@ class TestTerms:
             words.Line("A same-day entry, at most", "$5,000.00", "$1,000,000.00"),
         ]
 
+    @pytest.mark.parametrize(
+        ("how", "told", "untold"),
+        [
+            ("jsonl", "An acknowledgment comes within", "Silence is consent after"),
+            ("none", "Silence is consent after", "An acknowledgment comes within"),
+        ],
+    )
+    def test_show_the_time_that_counts_at_a_bank_that_answers_so(self, how, told, untold):
+        shown = words.sections(terms(ack_format=how).as_json())
+
+        labels = [line.label for section in shown for line in section.lines]
+        assert told in labels
+        assert untold not in labels
+
 
 class TestPage:
+    def test_has_the_key_in_use_on_top_of_the_second(self, desk, rail):
+        for made in (NOW, NOW + timedelta(days=1)):
+            key_slots.make(rail=RAIL, by="ops", now=made)
+
+        content = shown(desk)
+
+        assert 0 < content.index("Ours, in use") < content.index("Ours, second slot")
+
     def test_shows_the_terms_in_words(self, desk, rail, django_assert_max_num_queries):
         with django_assert_max_num_queries(20):
             content = shown(desk)
@@ -339,10 +362,11 @@ class TestOriginators:
         values = {"company_name": "ACME", "company_id": "9876543210", "reason": "A new tenant"}
         return {**values, **changes}
 
-    def test_are_made_for_a_tenant(self, desk, rail, acme):
+    def test_are_made_for_a_tenant(self, desk, kim, rail, acme):
         desk.post(
             f"{PAGE}originators/new/", self.typed(tenant=acme.pk, daily_debit_max="50,000.00")
         )
+        approve(kim)
 
         row = Originator.objects.get(tenant_id=acme.pk)
         assert (row.company_name, row.daily_debit_max, row.exposure_max) == (
@@ -355,10 +379,11 @@ class TestOriginators:
         assert "Acme" in content
         assert AuditEvent.objects.filter(action="originator.assigned", subject_id=row.pk).exists()
 
-    def test_are_changed(self, desk, rail):
+    def test_are_changed(self, desk, kim, rail):
         row = Originator.objects.get()
 
         desk.post(f"{PAGE}originators/{row.pk}/", self.typed(exposure_max="1,000.00"))
+        approve(kim)
 
         row.refresh_from_db()
         assert (row.company_name, row.exposure_max, row.tenant_id) == ("ACME", 100_000, "")
@@ -452,19 +477,27 @@ class TestRoutes:
         call_command(
             "set_route",
             *("--mode", "sandbox", "--method", "ach_debit", "--close"),
-            *("--reason", "the bank is away", "--json"),
+            *("--operator", "Olga", "--reason", "the bank is away", "--json"),
             stdout=StringIO(),
         )
 
         content = shown(desk, "/admin/desk/rails/").split('id="routes"')[1]
         rows = {row.split("<")[0]: row for row in content.split('class="desk-mono">')[1:]}
         assert "Closed" in rows["ach_debit"]
-        assert "A command: the bank is away" in rows["ach_debit"]
+        assert "Olga: the bank is away" in rows["ach_debit"]
         assert "Open" in rows["rtp_request"]
         assert "stand-in" in rows["rtp_request"]
         assert "Development" in rows["ach_credit"]
         assert "Development" not in rows["rtp_request"]
         assert "manage.py set_route" in content
+
+    def test_name_nobody_where_an_older_line_does_not(self, desk, db):
+        route = Route.objects.get(mode="sandbox", method="ach_debit")
+        route_changes.close_route(
+            mode="sandbox", method=route.method, reason="x", actor=SYSTEM, now=NOW
+        )
+
+        assert "A command: x" in shown(desk, "/admin/desk/rails/")
 
     def test_name_the_person(self, desk, db):
         route = Route.objects.get(mode="sandbox", method="ach_debit")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from itertools import chain
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,12 +12,13 @@ from tenants.models import AuditEvent
 
 pytestmark = pytest.mark.django_db
 
+WHO = ("--operator", "Olga", "--reason", "the bank asked")
 RTP = ("--mode", "sandbox", "--method", "rtp_credit")
 
 
 def set_route(*arguments):
     out = StringIO()
-    call_command("set_route", *arguments, "--reason", "the bank asked", "--json", stdout=out)
+    call_command("set_route", *arguments, *WHO, "--json", stdout=out)
     return json.loads(out.getvalue())
 
 
@@ -33,8 +35,22 @@ def test_closes_a_route_and_opens_it_again():
     assert set_route(*RTP, "--close") == told | {"isOpen": False}
     assert set_route(*RTP, "--rail", "sandbox") == told | {"isOpen": True}
 
-    actions = AuditEvent.objects.filter(subject_id=route.pk).values_list("action", flat=True)
-    assert sorted(actions) == ["route.closed", "route.opened"]
+    lines = AuditEvent.objects.filter(subject_id=route.pk)
+    assert sorted(line.action for line in lines) == ["route.closed", "route.opened"]
+    assert {(line.details["operator"], line.staff_note) for line in lines} == {
+        ("Olga", "the bank asked")
+    }
+
+
+@pytest.mark.parametrize("missing", ["--operator", "--reason"])
+def test_asks_who_and_why(missing):
+    given = dict(zip(WHO[::2], WHO[1::2], strict=True))
+    del given[missing]
+
+    with pytest.raises(CommandError, match=missing):
+        call_command("set_route", *RTP, "--close", *chain.from_iterable(given.items()))
+
+    assert not AuditEvent.objects.exists()
 
 
 @pytest.mark.parametrize(

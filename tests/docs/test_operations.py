@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from django.core.management import get_commands, load_command_class
 
 from balance import invariants
 from common.clock import utc_now
+from networks.ach.terms import RailTerms
 from seals import rounds
 from tests.builders import ApiClient
 
@@ -42,6 +44,15 @@ def test_commands_and_their_options_exist(page, name, options):
     known = command.create_parser("manage.py", name)._option_string_actions
 
     assert set(options.split()) <= set(known)
+
+
+def test_the_example_of_terms_makes_a_rail_that_takes_no_entries():
+    (example,) = re.findall(r"```json\n(.*?)```", text("docs/operations.md"), re.DOTALL)
+
+    terms = RailTerms.parse(json.loads(example))
+
+    assert terms.connection.host == "sftp.first.example"
+    assert not terms.active
 
 
 def test_settings_exist():

@@ -13,6 +13,7 @@ from networks import registry, return_codes, schemes
 from networks.base import (
     Accepted,
     Answer,
+    BankRecord,
     Capabilities,
     EventKind,
     Instruction,
@@ -101,6 +102,21 @@ class LiveNetwork:
             )
         )
         return Withdrawal.WITHDRAWN
+
+    def records(self, instruction_ids: Sequence[str]) -> list[BankRecord]:
+        """Nothing is final here."""
+        return [
+            BankRecord(
+                instruction_id=each.id,
+                amount=each.amount,
+                currency=each.currency,
+                reference=each.id,
+                is_final=False,
+                is_returned=False,
+            )
+            for each in (*self.instructions.values(), *self.sent)
+            if each.id in instruction_ids
+        ]
 
     def poll(self, *, now: datetime, limit: int, id_prefix: str = "") -> list[NetworkEvent]:
         return self.events[:limit]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from balance import invariants
 from balance.models import Balance
+from desk import doers
+from desk.entries import reversals
 from funding.models import FundingTransaction
 from funding.services import retries
 from funding.states import FundingStatus
@@ -18,8 +21,11 @@ from networks.ach.models import AchEntry, OutFile
 from networks.ach.models.reversals import ReversalReason
 from networks.ach.network import AchNetwork
 from networks.ach.rails import current
+from networks.ach.schedule import final_at
 from networks.calendar import EASTERN, opening_of_business, return_due_date
-from tenants.actors import user
+from tenants import actors
+from tenants.actors import staff, user
+from tenants.models import User
 from tests.builders import NOW, make_source
 from tests.funding.builders import run_due, top_up
 from tests.networks.ach.builders import RAIL, make_originator, make_rail
@@ -32,6 +38,9 @@ from tests.networks.ach.inbound.builders import (
     returned,
     take,
 )
+from transfers.inbox import settlements
+from transfers.inbox.models import BankOutcome
+from transfers.inbox.settlements import SettlementRefused
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NEW = "74456709001"
@@ -47,6 +56,21 @@ def funding(acme):
     row = top_up(acme, source=source)
     run_due(rounds=1)
     yield row
+    undo()
+
+
+@pytest.fixture
+def connected_late(funding):
+    """A rail that is asked just before a worker claims the row."""
+
+    class Slow(AchNetwork):
+        def custody(self, instruction_ids):
+            rows = FundingTransaction.objects.filter(pk__in=instruction_ids)
+            rows.update(lease_version=F("lease_version") + 1)
+            return {}
+
+    undo = registry.connect(Slow(RAIL), modes=["sandbox"])
+    yield
     undo()
 
 
@@ -86,6 +110,65 @@ def came(entry, *pairs, now, batch=answer_batch):
     run_due(now=now)
 
 
+def settle_as_rejected(row):
+    """By two people; refusals come out."""
+    ada, ben = (
+        User.objects.create_superuser(email=f"{name}@ballast.example") for name in ("ada", "ben")
+    )
+    proposal = settlements.propose(
+        subject_id=row.pk,
+        kind=BankOutcome.REJECTED,
+        amount=row.amount,
+        bank_reference="by telephone",
+        code="R03",
+        reason="The bank says so",
+        actor=staff(ada.pk),
+        now=NOW,
+    )
+    return settlements.approve(
+        proposal_id=proposal.pk, note="Heard it, too", actor=staff(ben.pk), now=NOW
+    )
+
+
+class TestSettlingByHand:
+    """What we may still send is not given back to its tenant meanwhile."""
+
+    @pytest.mark.parametrize(
+        ("steps", "words"),
+        [(0, "withdraw it from its network"), (1, "Entries"), (2, "Entries"), (3, "Entries")],
+    )
+    def test_waits_until_the_entry_cannot_leave(self, acme, funding, tmp_path, steps, words):
+        now = schedule.next_window(current(RAIL).parsed, NOW).frozen_from + timedelta(minutes=1)
+        if steps:
+            (file_id,) = freezing.freeze_due(RAIL, now=now)
+        if steps > 1:
+            building.build(file_id, now=now)
+        if steps > 2:
+            sending.send_next(RAIL, Folder(tmp_path), now=now)
+        expected = ("waiting", "frozen", "frozen", "sent")[steps]
+        assert AchEntry.objects.get().status == expected
+
+        with pytest.raises(SettlementRefused, match=words):
+            settle_as_rejected(funding)
+
+        assert seen(funding) == (FundingStatus.PENDING, False, "")
+
+    def test_is_free_of_what_was_withdrawn(self, acme, funding):
+        AchNetwork(RAIL).withdraw(funding.pk, now=NOW)
+
+        settle_as_rejected(funding)
+
+        assert seen(funding)[0] == FundingStatus.FAILED
+        run_due()
+        assert invariants.check(now=NOW, full=True).findings == []
+
+    def test_asks_again_what_moved_meanwhile(self, acme, funding, connected_late):
+        with pytest.raises(SettlementRefused, match="being sent right now"):
+            settle_as_rejected(funding)
+
+        assert seen(funding) == (FundingStatus.PENDING, False, "")
+
+
 class TestATopUp:
     def test_comes_back_before_its_money_counts(self, acme, funding, tmp_path):
         entry, _ = sent_and_accepted(tmp_path)
@@ -100,7 +183,7 @@ class TestATopUp:
 
     def test_comes_back_after_its_money_counted(self, acme, funding, tmp_path):
         entry, _ = sent_and_accepted(tmp_path)
-        final = opening_of_business(return_due_date(entry.settlement_date))
+        final = final_at(entry.settlement_date, is_debit=True, same_day=False)
         run_due(now=final)
         assert seen(funding) == (FundingStatus.COMPLETED, False, "")
         assert available(acme) == 25_000
@@ -127,16 +210,16 @@ class TestATopUp:
 
     def test_is_taken_back_by_two_people(self, acme, funding, tmp_path):
         entry, now = sent_and_accepted(tmp_path)
-        reversal = reversing.propose(
-            entry_id=entry.pk,
-            reason=ReversalReason.DUPLICATE,
-            discovered_at=now,
-            staff="anna",
+        anna, bo = (doers.person(actors.staff(name)) for name in ("anna", "bo"))
+        reversal = reversals.propose(
+            entry=entry,
+            why=ReversalReason.DUPLICATE,
+            hours=0,
             note="sent twice",
+            doer=anna,
             now=now,
         )
-        approved = reversing.approve(reversal_id=reversal.pk, staff="bo", now=now)
-        reversing.send(approved, now=now)
+        reversals.approve(reversal=reversal, doer=bo, now=now)
         _, now = sent_and_accepted(tmp_path, after=now)
 
         reversing.run(now=now)
@@ -166,7 +249,7 @@ class TestATopUp:
         assert (once_more.original_id, once_more.individual_id) == (entry.pk, entry.individual_id)
         assert (once_more.amount, once_more.company_id) == (entry.amount, entry.company_id)
         assert once_more.settlement_date is not None
-        final = opening_of_business(return_due_date(once_more.settlement_date))
+        final = final_at(once_more.settlement_date, is_debit=True, same_day=False)
         run_due(now=final)
         assert seen(again) == (FundingStatus.COMPLETED, False, "")
         assert seen(funding) == (FundingStatus.FAILED, True, "R09")

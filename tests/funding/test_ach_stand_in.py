@@ -14,13 +14,13 @@ from config.beat import SCHEDULE
 from config.celery import app
 from funding.models import FundingTransaction
 from networks import registry
-from networks.ach import releasing
 from networks.ach.models import AchEntry, Correction, InFile, OutFile
 from networks.ach.network import AchNetwork
 from payments.models import Payment
 from tests.builders import make_source
 from tests.devstack.odfi.conftest import bank  # noqa: F401
 from tests.funding.builders import top_up
+from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL
 from tests.networks.ach.standin import (
     FRIDAY,
@@ -96,9 +96,7 @@ def day(rail, sources):
 def release_by_two(now):
     file = OutFile.objects.get(status="built")
     assert file.built_by == "system"
-    releasing.release_first(file.pk, by="usr_ada", now=now)
-    total = file.debit_total + file.credit_total
-    releasing.release(file.pk, by="usr_bob", total=total, now=now)
+    life.release(file, now)
 
 
 def statuses():

@@ -34,6 +34,12 @@ def source(acme):
 
 
 @pytest.fixture
+def other(acme):
+    """A second one. Tests name it before what needs the bank."""
+    return make_source(acme, holder_type="individual", account_number="00098765432")
+
+
+@pytest.fixture
 def bank(source):
     make_rail(dual_release=False, auto_release_below=10**9)
     make_originator()
@@ -43,11 +49,15 @@ def bank(source):
 
 
 @pytest.fixture
-def funding(acme, source, bank):
+def funding(source, bank):
     """A debit of the account, which the rail has taken over."""
+    return taken_over(source)
+
+
+def taken_over(source):
     row = topups.request(
-        tenant_id=acme.pk,
-        mode=acme.mode,
+        tenant_id=source.tenant_id,
+        mode=source.tenant.mode,
         topup=TopUp(source_id=source.pk, amount=25_000, agreement=agreement()),
         actor=PERSON,
         now=NOW,
@@ -134,6 +144,19 @@ def test_a_debit_in_a_file_stays(authorization, funding):
     assert debit_withdrawals.withdraw_due(now=LATER) == 0
     assert AchEntry.objects.get().status == "frozen"
     assert FundingTransaction.objects.get().status == "pending"
+
+
+def test_what_ended_last_is_asked_about_first(monkeypatch, other, authorization, funding):
+    """Otherwise debits that have left would keep it back, sixty days long."""
+    monkeypatch.setattr(debit_withdrawals, "_BATCH", 1)
+    frozen()
+    waiting = taken_over(other)
+    revoke(authorization, now=LATER)
+    revoke(waiting.authorized.authorization, now=LATER + timedelta(seconds=1))
+
+    assert debit_withdrawals.withdraw_due(now=LATER + timedelta(seconds=2)) == 1
+    assert AchEntry.objects.get(instruction_id=funding.pk).status == "frozen"
+    assert AchEntry.objects.get(instruction_id=waiting.pk).status == "withdrawn"
 
 
 def test_a_network_that_is_gone_holds_up_nothing(authorization, funding):

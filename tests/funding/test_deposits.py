@@ -47,7 +47,7 @@ CREDIT, DEBIT = Method.ACH_CREDIT, Method.ACH_DEBIT
 
 
 @pytest.fixture(autouse=True)
-def books_balance(db):
+def books_balance(db, connect):
     """After every story the books agree with it."""
     yield
     assert invariants.check(now=NOW, full=True).findings == []

@@ -8,22 +8,32 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from common.clock import utc_now
+from desk import doers
+from desk.entries import reversals
+from desk.files import answers
+from desk.rails import acts
 from networks import calendar
-from networks.ach import acknowledging, building, changing, freezing, reversing, spoken
+from networks.ach import acknowledging, building, freezing, originating, proposing
 from networks.ach.acknowledgments import Verdict
 from networks.ach.inbound import deciding
-from networks.ach.models import AchEntry, InRecord, OutFile, SpokenAnswer
+from networks.ach.models import AchEntry, InRecord, OutFile, RailLine, SpokenAnswer
+from networks.ach.models.proposals import ProposalKind
+from networks.ach.models.rails import RailPart
 from networks.ach.models.reversals import ReversalReason
+from networks.ach.originating import Company
 from networks.ach.sending import send_next
 from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.rails.models import Rail, RailKind
+from tenants import actors
 from tenants.models import Tenant
 from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL, TERMS, make_originator, make_rail, take_some
 from tests.networks.ach.folder import Folder
 from tests.networks.ach.inbound import builders as inbound
+from transfers.route_changes import open_route
 
+ANN, BO = (doers.person(actors.staff(each)) for each in ("usr_ann", "usr_bo"))
 _BANK = TERMS["odfi_routing"]
 _ODFI = {"rdfi": _BANK[:8], "check": _BANK[8]}  # of whom an answer is
 
@@ -45,10 +55,11 @@ def keep(tenant: Tenant) -> dict[str, Any]:
         for name, verdict in verdicts.items():
             names[name] = _file(tenant, verdict, Folder(Path(place)), noon, freeze)
     names |= _came_back(names["cf"])
+    names["proposal"] = _proposed(freeze)
     names["spoken"] = SpokenAnswer.objects.get(file=names["of"]).pk
-    names |= _decided(names["of"], freeze)
+    names |= _decided(names["of"], utc_now())
     (waiting,) = take_some(1, now=freeze, tenant_id=tenant.pk)
-    return names | {"ew": waiting.pk}
+    return names | {"ew": waiting.pk} | _connected(utc_now())
 
 
 def _file(
@@ -58,22 +69,39 @@ def _file(
     (file_id,) = freezing.freeze_due(RAIL, now=freeze)
     assert building.build(file_id, now=freeze)
     if verdict:
-        life.release(OutFile.objects.get(pk=file_id), freeze)
+        life.release(OutFile.objects.get(pk=file_id), utc_now())
         assert send_next(RAIL, folder, now=freeze) == file_id
         if not SpokenAnswer.objects.exists():
-            _said(file_id, freeze)
+            _said(file_id)
         else:
             answer: Any = {"rejected_batches": {}, "rejected_entries": {}, "now": freeze}
             assert acknowledging.acknowledged(file_id, verdict=verdict, **answer)
     return file_id
 
 
-def _said(file_id: str, now: datetime) -> None:
+def _said(file_id: str) -> None:
     """By telephone, that the bank took it."""
+    now = utc_now()
     said = Said(verdict=Verdict.ACCEPTED, said_by="Rosa")
-    answer = spoken.propose(file_id, said=said, reason="No file came", by="usr_ann", now=now)
-    spoken.confirm(answer.pk, by="usr_bo", now=now)
-    assert spoken.finish(file_id, now=now)
+    file = OutFile.objects.get(pk=file_id)
+    answer = answers.propose(file=file, said=said, reason="No file came", doer=ANN, now=now)
+    answers.confirm(answer=answer, doer=BO, now=now)
+
+
+def _proposed(now: datetime) -> str:
+    """A limit, by two people."""
+    company = Company(company_name="BALLAST", company_id="1234567890", exposure_max=10**9)
+    proposal = proposing.propose(
+        ProposalKind.ORIGINATOR,
+        rail=RAIL,
+        subject=originating.id_of(rail=RAIL, tenant_id=""),
+        company=company,
+        reason="As agreed",
+        by="usr_ann",
+        now=now,
+    )
+    proposing.approve(proposal.pk, by="usr_bo", now=now)
+    return proposal.pk
 
 
 def _came_back(file_id: str) -> dict[str, Any]:
@@ -107,13 +135,43 @@ def _came_back(file_id: str) -> dict[str, Any]:
 
 
 def _decided(file_id: str, now: datetime) -> dict[str, Any]:
-    """A reversal that was rejected, and terms that nobody put in force."""
+    """A reversal that was rejected; terms that were rejected, and others that are proposed."""
     entry = AchEntry.objects.filter(batch__file=file_id).latest("pk")
-    about: Any = {"reason": ReversalReason.DUPLICATE, "discovered_at": now, "note": "Sent twice"}
-    reversal = reversing.propose(entry_id=entry.pk, staff="usr_ann", now=now, **about)
-    reversing.reject(reversal_id=reversal.pk, staff="usr_bo", now=now)
+    about: Any = {"why": ReversalReason.DUPLICATE, "hours": 0, "note": "Sent twice"}
+    reversal = reversals.propose(entry=entry, doer=ANN, now=now, **about)
+    reversals.reject(reversal=reversal, doer=BO, now=now)
     terms = RailTerms(**{**TERMS, "company_name": "OTHER"})
-    proposed: Any = {"terms": terms, "by": "usr_ann", "reason": "As agreed", "now": now}
-    version = changing.propose(rail=RAIL, **proposed)
-    changing.reject(version_id=version.pk, by="usr_bo", now=now)
-    return {"reversal": reversal.pk, "rejected_terms": version.pk}
+    proposed: Any = {"terms": terms, "offset_account": None, "reason": "As agreed"}
+    version = acts.propose(rail=RAIL, doer=ANN, now=now, **proposed)
+    acts.reject(version=version, doer=BO, now=now)
+    other = acts.propose(rail=RAIL, doer=BO, now=now, **proposed)
+    return {
+        "reversal": reversal.pk,
+        "rejected_terms": version.pk,
+        "proposed_terms": other.pk,
+    }
+
+
+def _connected(now: datetime) -> dict[str, Any]:
+    """The line to the bank: a key that is retired and one in use; a stop that is over and one
+    that is not; and the route of live tenants, which is led to it anew."""
+    step: dict[str, Any] = {"rail": RAIL, "reason": "As agreed", "doer": ANN}
+    keys = [acts.make_key(now=now, **step) for _ in range(2)]
+    acts.switch_key(now=now, **step)
+    acts.retire_key(now=now, **step)
+    over = acts.engage(part=RailPart.READING, now=now, **step)
+    acts.release(switch=over, reason="Mended", doer=BO, now=now)
+    stop = acts.engage(part=RailPart.SENDING, now=now, **step)
+    assert RailLine.objects.filter(pk=RAIL).exists()
+    make_rail("second_bank")
+    Rail.objects.create(name="second_bank", kind=RailKind.REAL, driver="ach", created_at=now)
+    for rail in ("second_bank", RAIL):
+        leads: dict[str, Any] = {"mode": "live", "method": "ach_debit", "rail": rail}
+        route = open_route(actor=ANN.actor, reason="The contract", now=utc_now(), **leads)
+    return {
+        "route": route.pk,
+        "key_retired": keys[0].pk,
+        "key_used": keys[1].pk,
+        "stop_over": over.pk,
+        "stop": stop.pk,
+    }

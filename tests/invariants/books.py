@@ -13,13 +13,14 @@ from balance import closed_months, proposals, statements
 from balance import services as ledger
 from common import days
 from common.clock import utc_now
-from funding.models import Confirmation
-from funding.services import auto_funding
+from funding.models import Confirmation, DepositEntry, FundingSource
+from funding.services import auto_funding, deposits
 from funding.services.approval_policy import POLICY
+from funding.transfer import FUNDING
 from payments.services import approval_settings
 from tenants import actors
 from tenants.actors import SYSTEM
-from tenants.models import User
+from tenants.models import Mode, User
 from tenants.services import accounts, switches
 from tenants.switches import SwitchKind
 from tests.builders import (
@@ -33,8 +34,10 @@ from tests.builders import (
 from tests.funding import agreeing
 from tests.funding import builders as funding
 from tests.invariants import bank_books
+from tests.networks.ach.builders import RAIL
 from tests.payments import asking
 from tests.payments import builders as payments
+from transfers import submission
 
 Names = dict[str, Any]
 
@@ -60,9 +63,11 @@ def keep() -> Names:
     names |= _money_out(tenant)
     names |= _corrections(tenant)
     names |= _approvals(tenant)
+    names |= bank_books.keep(tenant)
+    names |= _live()
+    names |= _deposits(tenant)
     names |= _unsent(tenant, names)
     names |= _stops(rival)
-    names |= bank_books.keep(tenant)
     return names | _read_back(names)
 
 
@@ -207,6 +212,39 @@ def _stops(rival: Any) -> Names:
     )
     accounts.suspend(tenant_id=suspended.pk, actor=SYSTEM, now=utc_now())
     return {"t3": suspended.pk, "switch_in": in_, "switch_out": out}
+
+
+def _live() -> Names:
+    """A live tenant's debit of an individual, which the bank has taken over; and another word of
+    the same holder about another account."""
+    tenant = make_tenant(name="Live", mode=Mode.LIVE)
+    now = utc_now()
+    one, other = (
+        make_source(tenant, holder_type="individual", account_number=number, now=now)
+        for number in ("7770001", "7770002")
+    )
+    FundingSource.objects.filter(tenant=tenant).update(status="active")
+    given, elsewhere = (agreeing.agree(each, now=now) for each in (one, other))
+    funded = funding.top_up(tenant, amount=4_200, source=one, now=now)
+    submission.submit_due(FUNDING, now=utc_now())
+    funded.refresh_from_db()
+    assert (funded.status, funded.network) == ("pending", RAIL)
+    return {"fl": funded.pk, "dal": given.pk, "dao": elsewhere.pk}
+
+
+def _deposits(tenant: Any) -> Names:
+    """Of an account that they proved, and of one that they are still to be sent to."""
+    done = make_source(tenant, account_number="50001")
+    deposits.process_due(now=utc_now())
+    unsent = make_source(tenant, account_number="50001", routing_number="011000015")
+    assert deposits.store_due(now=utc_now()) == 1
+    parts = DepositEntry.objects.order_by("part")
+    assert set(parts.filter(source=done).values_list("status", flat=True)) == {"completed"}
+    assert set(parts.filter(source=unsent).values_list("status", flat=True)) == {"created"}
+    return {
+        "vd": parts.filter(source=done).latest("part").pk,
+        "vu": parts.filter(source=unsent).earliest("part").pk,
+    }
 
 
 def _read_back(names: Names) -> Names:

@@ -65,12 +65,14 @@ SMALL = {
     "ach_rails",
     "ach_versions",
     "ach_keys",
+    "ach_key_ends",
     "ach_switches",
     "ach_switch_ends",
     "ach_originators",
     "ach_replies",
     "ach_reversals",
     "ach_spoken_answers",
+    "ach_proposals",
 }
 
 

@@ -19,6 +19,7 @@ from networks.base import (
     Capabilities,
     Correction,
     CorrectionOutcome,
+    Custody,
     EventKind,
     Instruction,
     InstructionConflict,
@@ -56,6 +57,9 @@ class OneMore:
 
     def withdraw(self, instruction_id: str, *, now: datetime) -> Withdrawal:
         return Withdrawal.TOO_LATE
+
+    def custody(self, instruction_ids: Sequence[str]) -> dict[str, Custody]:
+        return {}
 
     def records(self, instruction_ids: Sequence[str]) -> Sequence[BankRecord]:
         return [

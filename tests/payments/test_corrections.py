@@ -73,6 +73,36 @@ def test_of_an_account_that_came_with_a_payment_only_the_audit_log_tells(acme, s
     assert AuditEvent.objects.filter(action="recipient.corrected").count() == 1
 
 
+def sent_to(payment):
+    return PAYMENTS.account_sent(payment).in_clear()
+
+
+def test_an_account_that_comes_with_payments_is_used_as_corrected_from_then_on(acme, supplier):
+    first = pay(acme, to="60001")
+    run_due(now=NOW)
+    second = pay(acme, to="60001")
+    run_due(now=NOW)
+
+    assert [sent_to(row).account_number for row in (first, second)] == ["60001", "70001"]
+    second.refresh_from_db()
+    assert (second.recipient.is_saved, second.recipient.version) == (False, 1)
+    assert (second.recipient.last4, second.status) == ("0001", "completed")
+    assert InboundEvent.objects.filter(kind="corrected").count() == 1
+
+
+@pytest.mark.parametrize(
+    "other", [{"holder_name": "Somebody else"}, {"account_type": "savings"}, {}]
+)
+def test_another_holder_or_tenant_is_paid_as_given(acme, rival, supplier, other):
+    pay_to(supplier)
+    tenant = acme if other else rival
+    given = account("60001") | other
+
+    row = recipients.for_payment(tenant_id=tenant.pk, given=given, now=NOW)
+
+    assert row.in_clear().account_number == "60001"
+
+
 def test_of_a_removed_one_it_is_only_noted(supplier):
     order = Order(amount=10_000, recipient=supplier.pk, method="ach_credit")
     tenant_id = supplier.tenant_id

@@ -1,4 +1,5 @@
-"""Two people confirm or reject what a bank said by telephone, while its own answer comes."""
+"""Two people confirm or reject what a bank said by telephone, while its own answer comes; and the
+bank's own answers differ."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import pytest
 from networks.ach import acknowledging, spoken
 from networks.ach.acknowledgments import Verdict
 from networks.ach.models import AchBatch, AchEntry, OutFile, SpokenAnswer
+from networks.ach.models.files import Answered
 from networks.ach.sending import send_next
 from networks.ach.spoken import AnswerRefused, Said
 from tests.networks.ach import life
@@ -98,3 +100,48 @@ def test_the_banks_own_answer_and_theirs_are_never_mixed(round_, answer):
         ("confirmed", "people", REJECTED),
         ("void", "file", ACCEPTED),
     )
+
+
+def part_of(answer, *batches):
+    return acknowledging.acknowledged(
+        answer.file_id,
+        verdict=Verdict.PART_REJECTED,
+        rejected_batches=dict.fromkeys(batches, "batch_hash"),
+        rejected_entries={},
+        now=FREEZE,
+    )
+
+
+def of_batches():
+    return list(AchBatch.objects.order_by("batch_number").values_list("status", flat=True))
+
+
+@rounds(12, quick=3)
+def test_two_answers_of_the_bank_that_differ_are_never_mixed(round_, answer):
+    outcomes = race(lambda worker: part_of(answer, *((1, 2) if worker % 2 else (3, 4))))
+
+    assert True in outcomes
+    assert of_batches() in (
+        ["rejected", "rejected", "accepted", "accepted"],
+        ["accepted", "accepted", "rejected", "rejected"],
+    )
+
+
+@rounds(12, quick=3)
+def test_silence_and_a_rejection_are_never_mixed(round_, answer):
+    spoken.reject(answer.pk, by="usr_ben", now=FREEZE)
+
+    def act(worker):
+        if worker % 2:
+            return part_of(answer, 1, 2, 3, 4)
+        return acknowledging.acknowledged(
+            answer.file_id,
+            verdict=Verdict.ACCEPTED,
+            rejected_batches={},
+            rejected_entries={},
+            how=Answered.SILENCE,
+            now=FREEZE,
+        )
+
+    assert True in race(act)
+    assert len(set(of_batches())) == 1

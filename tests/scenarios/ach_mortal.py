@@ -24,11 +24,11 @@ from funding.transfer import FUNDING
 from networks import registry
 from networks.ach import acknowledging, building, connecting, freezing, releasing, sending
 from networks.ach.connecting import AtBank
+from networks.ach.connection_terms import Folders
 from networks.ach.inbound import fetching, reading
 from networks.ach.models import OutFile
 from networks.ach.network import AchNetwork
 from networks.ach.sftp.bank import connected
-from networks.ach.terms import Folders
 from payments.transfer import PAYMENTS
 from tests.crashes import bomb
 from tests.networks.ach import life

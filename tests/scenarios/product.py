@@ -23,7 +23,7 @@ class Product:
     def __init__(self, folder: Path, port: int, **settings: str) -> None:
         self.folder = folder
         self.port = port
-        self._profile: Profile = profile(f"{os.environ['BALLAST_TEST_PROFILE']}-scenario")
+        self._profile: Profile = profile(_profile_name())
         self._environment = self._make_environment() | settings
         self._children: dict[str, Child] = {}
 
@@ -95,6 +95,12 @@ class Product:
             "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
             "WEBHOOK_ALLOW_HTTP": "True",
         }
+
+
+def _profile_name() -> str:
+    """Of this process of the test run: it has a Valkey of its own."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    return f"{os.environ['BALLAST_TEST_PROFILE']}-scenario{worker}"
 
 
 @contextlib.contextmanager

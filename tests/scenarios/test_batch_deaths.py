@@ -96,7 +96,12 @@ def test_four_workers_who_are_killed_again_and_again(acme):
             worker.kill()
             worker.wait()
 
-    submission.submit_due(money.transfer, now=utc_now() + LEASE, limit=ROWS)
+    # The sessions of those who were killed last hold their rows until PostgreSQL notices.
+    def all_are_submitted() -> bool:
+        submission.submit_due(money.transfer, now=utc_now() + LEASE, limit=ROWS)
+        return not unsent.exists()
+
+    wait_until(all_are_submitted, seconds=SOON)
 
     again = SandboxInstruction.objects.filter(submissions__gt=1).count()
     assert again <= (KILLS + WORKERS) * dying.TOGETHER_FEW

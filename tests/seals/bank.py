@@ -15,6 +15,7 @@ from networks.ach import (
     freezing,
     key_slots,
     originating,
+    proposing,
     rails,
     spoken,
     switches,
@@ -31,6 +32,7 @@ from networks.ach.models import (
     OutFile,
 )
 from networks.ach.models.inbound import InFolder, RecordKind
+from networks.ach.models.proposals import ProposalKind
 from networks.ach.models.rails import RailPart
 from networks.ach.models.replies import ReplyKind
 from networks.ach.models.reversals import ReversalReason
@@ -59,12 +61,14 @@ def keep(tenant: Tenant) -> None:
 
 
 def _agree(now: datetime) -> None:
-    """On terms, by two people; with a key, an originator, and a stop that is over."""
+    """On terms, by two people; with keys, an originator, and a stop that is over."""
     changing.open_rail(name=RAIL, kind=RailKind.REAL, now=now)
     terms = RailTerms(**TERMS)
     version = changing.propose(rail=RAIL, terms=terms, by=ANN, reason="As agreed", now=now)
     changing.approve(version_id=version.pk, by=BEN, now=now)
-    key_slots.make(rail=RAIL, by=ANN, now=now)
+    for _ in range(2):
+        key_slots.make(rail=RAIL, by=ANN, now=now)
+    key_slots.retire(rail=RAIL, by=BEN, now=now)
     company = originating.Company(company_name="BALLAST", company_id="1234567890")
     originating.assign(rail=RAIL, tenant_id="", company=company, now=now)
     why: dict[str, Any] = {"by": ANN, "reason": "They maintain it", "now": now}
@@ -118,3 +122,20 @@ def _say(sent: OutFile, now: datetime) -> None:
     said = Said(verdict=Verdict.ACCEPTED, said_by="Rosa")
     answer = spoken.propose(sent.pk, said=said, reason="No file came", by=ANN, now=now)
     spoken.reject(answer.pk, by=BEN, now=now)
+    _ask(now)
+
+
+def _ask(now: datetime) -> None:
+    """Somebody asked for a name of its own for a tenant, which was not agreed to."""
+    company = originating.Company(company_name="OTHER", company_id="1234567890")
+    proposal = proposing.propose(
+        ProposalKind.ORIGINATOR,
+        rail=RAIL,
+        subject="",
+        tenant_id="ten_other",
+        company=company,
+        reason="They asked",
+        by=ANN,
+        now=now,
+    )
+    proposing.reject(proposal.pk, by=BEN, now=now)

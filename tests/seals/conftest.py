@@ -19,7 +19,7 @@ from funding.models import (
     FundingSourceVersion,
     FundingTransaction,
 )
-from funding.services import debit_authorizations
+from funding.services import debit_authorizations, deposits
 from payments.models import Payment, PaymentConfirmation, RecipientVersion
 from seals import rounds
 from seals.verification import Proof
@@ -72,6 +72,8 @@ def past(acme: Tenant, rival: Tenant) -> Tenant:
     )
     payment = {"amount": 100, "method": "ach_credit", "recipient": RECIPIENT}
     assert api.post_json("/api/v1/payments", payment).status_code == 201
+    make_source(acme, account_number="50001", now=now)  # it is proven by deposits
+    assert deposits.store_due(now=now) == 1
     _decisions(acme, now)
     _corrections(acme, api)
     bank.keep(acme)

@@ -17,6 +17,7 @@ from tests.balance.builders import fund
 from tests.builders import NOW, browser_of, make_member, make_source
 from tests.networks.scripted import BankOfOneLimit
 from tests.payments.builders import account
+from transfers import route_changes
 
 LIMITS = "/api/v1/balance/limits"
 LOWER, HIGHER = 40_000, 10**12
@@ -95,6 +96,19 @@ def test_the_network_a_method_does_not_go_to_changes_nothing(acme, acme_api, dir
     connect(OtherBank(HIGHER))
 
     assert direction.most(acme_api) == LOWER
+
+
+def test_a_method_that_no_network_carries_has_no_limit(acme, acme_api):
+    """Whoever asks for it is refused."""
+    for method in ("rtp_request", "rtp_credit"):
+        route_changes.close_route(
+            mode="sandbox", method=method, reason="The bank is away", actor=SYSTEM, now=NOW
+        )
+
+    found = acme_api.get(LIMITS).json()["data"]
+
+    assert found["perTransaction"].keys() == {"ach_debit"}
+    assert found["payments"]["perTransaction"].keys() == {"ach_credit"}
 
 
 class TestATenantsOwnLimit:

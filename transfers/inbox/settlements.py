@@ -8,7 +8,8 @@ message, which is applied like any other, by the rules of its row, and names who
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -16,7 +17,8 @@ from django.db.models import QuerySet
 from common.database.constraints import violated
 from common.database_clock import database_now
 from common.errors import StaffRefusal
-from networks.base import EventKind
+from networks import registry
+from networks.base import Custody, EventKind, NetworkUnavailable
 from tenants.actors import Actor
 from tenants.services import audit
 from transfers import handlers
@@ -34,6 +36,16 @@ from transfers.inbox.models import (
 
 # What a proposal is in conflict with, as long as nobody has resolved it.
 _ENDS = frozenset(outcome.event_kind for outcome in BankOutcome)
+_Standing: TypeAlias = tuple[str, int]  # its status, and how often it was claimed
+_MAY_LEAVE: MappingProxyType[Custody, str] = MappingProxyType(
+    {
+        Custody.OURS: "It has not left: withdraw it from its network instead.",
+        Custody.LEAVING: (
+            "It is in a file that its bank has not answered, so it may go, or go again. Look it up"
+            " in Entries: take it out of its file, or write down what the bank says of the file."
+        ),
+    }
+)
 
 
 class SettlementRefused(StaffRefusal):
@@ -95,15 +107,25 @@ def _propose(
     return proposal
 
 
-@transaction.atomic
 def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> InboundEvent:
-    """Apply the proposal, once. Raises SettlementRefused if it is one's own, already decided, or
-    contradicted by a message that came since."""
+    """Apply the proposal, once. Raises SettlementRefused if it is one's own, already decided,
+    contradicted by a message that came since, or if the row may leave yet.
+
+    Not inside a transaction: it asks the network.
+    """
+    subject_id = HandSettlement.objects.values_list("subject_id", flat=True).get(pk=proposal_id)
+    asked = _require_left(subject_id)
+    return _approve(proposal_id, asked=asked, note=note, actor=actor, now=now)
+
+
+@transaction.atomic
+def _approve(
+    proposal_id: str, *, asked: _Standing, note: str, actor: Actor, now: datetime
+) -> InboundEvent:
     proposal = _lock_for(proposal_id, actor)
-    handler = handlers.of(proposal.subject_id)
-    row = handler.lock(proposal.subject_id) if handler else None
-    if handler is None or row is None:
-        raise SettlementRefused("There is no such funding or payment.")
+    handler, row = _locked(proposal.subject_id)
+    if _standing(row) != asked:
+        raise SettlementRefused("It is being sent right now. Look again in a minute.")
     _require_possible(handler, row, proposal)
     event = InboundEvent.objects.create(
         network=row.network,
@@ -143,6 +165,38 @@ def settled_by_hand() -> QuerySet[HandSettlement, Any]:
     """The ids of what was settled by hand, which the networks' books may not know."""
     approved = HandSettlement.objects.filter(decision=SettlementDecision.APPROVED)
     return approved.values("subject_id")
+
+
+def _locked(subject_id: str) -> tuple[MessageHandler[Any], Any]:
+    """The row with its handler, locked until the end of the transaction. Raises
+    SettlementRefused."""
+    handler = handlers.of(subject_id)
+    row = handler.lock(subject_id) if handler else None
+    if handler is None or row is None:
+        raise SettlementRefused("There is no such funding or payment.")
+    return handler, row
+
+
+def _require_left(subject_id: str) -> _Standing:
+    """Raises SettlementRefused for a row that its network may still send: its money would move
+    after it was given back. A network that cannot be asked is why people settle by hand.
+
+    Returns how the row was when the network was asked.
+    """
+    with transaction.atomic():
+        _, row = _locked(subject_id)
+    network = registry.find(row.network)
+    try:
+        may_leave = network.custody([subject_id]) if network else {}
+    except NetworkUnavailable:
+        may_leave = {}
+    if subject_id in may_leave:
+        raise SettlementRefused(_MAY_LEAVE[may_leave[subject_id]])
+    return _standing(row)
+
+
+def _standing(row: Any) -> _Standing:
+    return row.status, row.lease_version
 
 
 def _lock_for(proposal_id: str, actor: Actor) -> HandSettlement:

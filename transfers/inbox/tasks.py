@@ -1,13 +1,20 @@
-"""The Celery task for messages about ids of no app: no app asks for them."""
+"""Celery tasks about transfers of all apps, and about messages whose ids are of no app."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
 from common.clock import utc_now
+from transfers import suspensions
 from transfers.inbox import arrivals
 
 
 @shared_task(name="networks.collect_unmatched")
 def collect_unmatched(**_future: object) -> None:
     arrivals.collect_all(id_prefix="", now=utc_now())
+
+
+@shared_task(name="transfers.withdraw_suspended")
+def withdraw_suspended(**_future: object) -> None:
+    """Take back what suspended tenants have waiting for a bank's next file."""
+    suspensions.withdraw_due(now=utc_now())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 Method = Literal["ach_debit", "rtp"]
+Speed = Literal["standard", "same_day"]
 FundingStatus = Literal[
     "reserved", "awaiting_confirmation", "pending", "in_transit", "completed", "failed"
 ]
@@ -55,6 +56,7 @@ class FundingTransaction(TypedDict):
     fundingMethod: Method
     fundingSourceId: str
     trigger: Literal["topup", "auto_funding", "staff"]
+    speed: Speed
     retryOf: str | None
     createdBy: dict[str, str | None]
     description: str | None
@@ -121,6 +123,7 @@ class Payment(TypedDict):
     createdBy: dict[str, str | None]
     description: str | None
     metadata: dict[str, str]
+    speed: Speed
     waitForFunds: bool
     waitsUntil: str | None
     requiresConfirmation: bool

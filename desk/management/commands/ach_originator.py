@@ -8,6 +8,7 @@ from common.clock import utc_now
 from common.commands import JsonCommand
 from common.money import parse_dollars
 from desk.doers import operator
+from desk.exceptions.acts import release_debits
 from desk.management.options import add_who_and_why
 from desk.rails import acts
 from networks.ach.models import Originator
@@ -28,6 +29,9 @@ class Command(JsonCommand):
         for name in _LIMITS:
             parser.add_argument(f"--{name.replace('_', '-')}", help="dollars; empty: no limit")
         parser.add_argument("--end", action="store_true", help="take nothing more in this name")
+        parser.add_argument(
+            "--release-debits", action="store_true", help="let debits go on that returns stopped"
+        )
         add_who_and_why(parser)
 
     def perform(self, **options: Any) -> dict[str, Any]:
@@ -40,13 +44,16 @@ class Command(JsonCommand):
             "doer": operator(options["operator"]),
             "now": utc_now(),
         }
-        if options["end"]:
-            if known is None:
-                raise CommandError("There is no such originator.")
+        if (options["end"] or options["release_debits"]) and known is None:
+            raise CommandError("There is no such originator.")
+        if known and options["release_debits"]:
+            release_debits(originator=known, **step)
+            return {"originatorId": known.pk, "debitsGoOn": True}
+        if known and options["end"]:
             acts.end(originator=known, **step)
             return {"originatorId": known.pk, "ended": True}
         company = _company(options, known)
-        row = acts.assign(rail=rail.pk, tenant_id=tenant_id, company=company, **step)
+        row = acts.assign_alone(rail=rail.pk, tenant_id=tenant_id, company=company, **step)
         return {"originatorId": row.pk, "companyName": row.company_name}
 
 

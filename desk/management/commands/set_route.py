@@ -6,8 +6,9 @@ from django.core.management.base import CommandError, CommandParser
 
 from common.clock import utc_now
 from common.commands import JsonCommand
+from desk.doers import operator
+from desk.management.options import add_who_and_why
 from networks.rails.models import MODES
-from tenants.actors import SYSTEM
 from transfers import route_changes
 
 
@@ -23,11 +24,12 @@ class Command(JsonCommand):
         parser.add_argument(
             "--development", action="store_true", help="live tenants may use a stand-in"
         )
-        parser.add_argument("--reason", required=True)
+        add_who_and_why(parser)
 
     def perform(self, **options: Any) -> dict[str, Any]:
         terms = {name: options[name] for name in ("mode", "method", "reason")}
-        terms |= {"actor": SYSTEM, "now": utc_now()}
+        doer = operator(options["operator"])
+        terms |= {"actor": doer.actor, "operator": doer.name, "now": utc_now()}
         if options["close"]:
             if options["development"]:
                 raise CommandError("--development belongs to --rail")

@@ -6,21 +6,30 @@ is over (`networks.ach.acknowledging.accept_unanswered`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import MappingProxyType
 
 from networks.ach.acknowledgments import jsonl
 from networks.ach.acknowledgments.base import (
     REPEATED,
     Acknowledgment,
+    Extent,
+    Read,
     Reason,
     Source,
     Unreadable,
     Verdict,
 )
 
-READERS: MappingProxyType[str, Callable[[Source], Acknowledgment]] = MappingProxyType(
-    {"jsonl": jsonl.read}
-)
+READERS: MappingProxyType[str, Read] = MappingProxyType({"jsonl": jsonl.read})
 
-__all__ = ["READERS", "REPEATED", "Acknowledgment", "Reason", "Source", "Unreadable", "Verdict"]
+__all__ = [
+    "READERS",
+    "REPEATED",
+    "Acknowledgment",
+    "Extent",
+    "Read",
+    "Reason",
+    "Source",
+    "Unreadable",
+    "Verdict",
+]

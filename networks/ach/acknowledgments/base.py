@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -15,6 +15,19 @@ class Source(Protocol):
     """A file opened for reading bytes."""
 
     def read(self, size: int, /) -> bytes: ...
+
+
+class Extent(NamedTuple):
+    """How many batches and entries a file has at most."""
+
+    batches: int
+    entries: int
+
+
+# What reads an acknowledgment. Given the digest of the file that it is about, the second argument
+# says how much that file has, or None if we sent no such file: what names more is refused where it
+# does so, and is never all in memory.
+Read = Callable[[Source, Callable[[str], Extent | None]], "Acknowledgment"]
 
 
 class Verdict(StrEnum):
@@ -36,9 +49,10 @@ class Acknowledgment:
     """What the bank says of one file. Amounts are cents, of what it accepted.
 
     `name` and `sha256` say which file. Batches are named by their numbers and entries by their
-    traces. The entries of a rejected batch are not listed. `settles` has the day on which a batch
-    settles, where the bank says one. `is_repeat`: the bank has a file with
-    the same date, time and modifier already, so that its refusal says nothing of the entries.
+    traces. The entries of a rejected batch are not listed; of reasons and warnings the first are
+    kept. `settles` has the day on which a batch settles, where the bank says one. `is_repeat`: the
+    bank has a file with the same date, time and modifier already, so that its refusal says nothing
+    of the entries.
     """
 
     name: str

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from typing import Any
 
 from networks.ach.acknowledgments.base import (
     REPEATED,
     Acknowledgment,
+    Extent,
     Reason,
     Source,
     Unreadable,
@@ -25,15 +26,17 @@ from networks.calendar import EASTERN
 _CHUNK_BYTES = 1 << 16
 _LINE_BYTES_MAX = 1 << 20
 _TEXT_MAX = 300
-_REASONS_MAX = 1_000
+_REASONS_MAX, _REASONS_OF_A_BATCH = 1_000, 10
+_WARNINGS_MAX = 500
 _BATCH_DIGITS, _TRACE_DIGITS, _AMOUNT_MAX = 7, 15, 10**12
 _CODE = re.compile(r"[A-Za-z0-9_]{1,64}")
 _REJECTED = "rejected"
 
 
-def read(source: Source) -> Acknowledgment:
-    """The whole acknowledgment. Raises Unreadable, and OSError when `source` cannot be read."""
-    found = _Found()
+def read(source: Source, extent_of: Callable[[str], Extent | None]) -> Acknowledgment:
+    """The whole acknowledgment (see `base.Read`). Raises Unreadable, and OSError when `source`
+    cannot be read."""
+    found = _Found(extent_of)
     line = 0
     for line, text in enumerate(_lines(source), start=1):
         if found.is_over:
@@ -69,9 +72,12 @@ def _parsed(line: int, text: bytes) -> Mapping[str, Any]:
 
 
 class _Found:
-    """What the lines said so far."""
+    """What the lines said so far. It grows with the file that was sent, not with its answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, extent_of: Callable[[str], Extent | None]) -> None:
+        self._extent_of = extent_of
+        self._extent = Extent(0, 0)
+        self._codes: dict[str, str] = {}  # each once, however often it is said
         self.is_over = False
         self._file: Mapping[str, Any] | None = None
         self._batches: dict[int, tuple[Reason, ...]] = {}
@@ -86,6 +92,10 @@ class _Found:
             raise Unreadable(line, "ack_order", "the first line, and no other, is the file's")
         if kind == "file":
             self._file = _checked_file(line, value)
+            extent = self._extent_of(self._file["sha256"])
+            if extent is None:
+                raise Unreadable(line, "ack_file_unknown", "we sent no file with this digest")
+            self._extent = extent
             return
         take = of_type.get(kind if isinstance(kind, str) else "")
         if take is None:
@@ -117,9 +127,11 @@ class _Found:
         if not (number.isascii() and number.isdecimal() and len(number) <= _BATCH_DIGITS):
             raise _invalid(line, "batch")
         if verdict is Verdict.REJECTED:
-            self._batches[int(number)] = _reasons(line, value)
+            self._batches[int(number)] = _reasons(line, value)[:_REASONS_OF_A_BATCH]
         elif (day := _settlement_day(line, value)) is not None:
             self._settles[int(number)] = day
+        if max(len(self._batches), len(self._settles)) > self._extent.batches:
+            raise Unreadable(line, "ack_batch_unknown", "the file has no such batch")
 
     def _entry(self, line: int, value: Mapping[str, Any]) -> None:
         trace = _text(line, value, "trace")
@@ -129,9 +141,13 @@ class _Found:
             code = _text(line, value, "code")
             if not _CODE.fullmatch(code):
                 raise _invalid(line, "code")
-            self._entries[trace] = code
+            self._entries[trace] = self._codes.setdefault(code, code)
+            if len(self._entries) > self._extent.entries:
+                raise Unreadable(line, "ack_entry_unknown", "the file has no such entry")
         if value.get("warning"):
-            self._warnings[trace] = _text(line, value, "warning")
+            warning = _text(line, value, "warning")
+            if len(self._warnings) < _WARNINGS_MAX:
+                self._warnings[trace] = warning
 
     def _end(self, line: int, value: Mapping[str, Any]) -> None:
         if value.get("lines") != line:

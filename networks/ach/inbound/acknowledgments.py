@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from functools import partial
+from itertools import islice
+from typing import TypedDict
 
 import structlog
+from django.db.models import QuerySet
 
 from common.engine.lookups import one_of
 from networks.ach import acknowledging, spoken
-from networks.ach.acknowledgments import READERS, Acknowledgment, Reason, Unreadable, Verdict
+from networks.ach.acknowledgments import (
+    READERS,
+    Acknowledgment,
+    Extent,
+    Reason,
+    Unreadable,
+    Verdict,
+)
 from networks.ach.inbound import deadlines, storing, surveying
 from networks.ach.models import AchBatch, AchEntry, AchReply, InFile, OutFile
 from networks.ach.models.files import Answered
@@ -31,6 +42,12 @@ _GIVEN_UP = (
     "ack_file_given_up",
     "we gave this file up and the bank has it: hold the files with which its entries go again",
 )
+_OTHER_ANSWER = ("ack_contradicts", "another answer about the file is being applied: ask the bank")
+_OFFSET_STAYS = (
+    "ack_offset_stays",
+    "the file is balanced, and a batch refused alone leaves our own account's side as it was: ask"
+    " the bank what becomes of that",
+)
 _TOO_EARLY = ("ack_too_early", "the bank cannot have this file yet: ask it which one it has")
 # Banks hold entries for a day or two; what they name beyond that is a mistake.
 _SETTLES_WITHIN = timedelta(days=10)
@@ -49,25 +66,31 @@ def read(file: InFile, *, terms: RailTerms, now: datetime) -> None:
         _leave(file, 1, "ack_format_none", "this bank sends no acknowledgments", now)
         return
     try:
-        said = read_format(storing.Reader(file))
+        said = read_format(storing.Reader(file), partial(_extent, file.rail_id))
     except Unreadable as fault:
         _leave(file, fault.line, fault.code, fault.detail, now)
         return
-    sent = OutFile.objects.filter(rail_id=file.rail_id, sha256=said.sha256).first()
-    if sent is None:
-        _leave(file, 1, "ack_file_unknown", "we sent no file with this digest", now)
-        return
+    sent = _sent(file.rail_id, said.sha256)[:1].get()
     if problem := _used(sent, said, now):
         _leave(file, 1, *problem, now, answers=sent)
         return
     notes = [
         surveying.as_json(Fault(1, word, f"the bank remarks on entry {trace}", Scope.NOTE))
-        for trace, word in list(said.warnings.items())[: surveying.FAULTS_KEPT]
+        for trace, word in islice(said.warnings.items(), surveying.FAULTS_KEPT)
     ]
     IN_FILE_STATES.advance(
         file, InFileStatus.APPLIED, answers=sent, faults=notes, parsed_at=now, applied_at=now
     )
     log.info("ach_acknowledged", file_id=sent.pk, verdict=said.verdict)
+
+
+def _sent(rail: str, sha256: str) -> QuerySet[OutFile]:
+    return OutFile.objects.filter(rail_id=rail, sha256=sha256)
+
+
+def _extent(rail: str, sha256: str) -> Extent | None:
+    counts = _sent(rail, sha256).values_list("batch_count", "entry_count").first()
+    return Extent(*counts) if counts else None
 
 
 def _used(sent: OutFile, said: Acknowledgment, now: datetime) -> tuple[str, str] | None:
@@ -78,24 +101,35 @@ def _used(sent: OutFile, said: Acknowledgment, now: datetime) -> tuple[str, str]
     if problem or sent.status in _ANSWERED or _apply(sent, said, now):
         return problem
     sent.refresh_from_db()
-    if sent.answered_how == Answered.PEOPLE:  # they confirmed it meanwhile
+    if sent.status in _ANSWERED or sent.answered_how == Answered.PEOPLE:  # meanwhile
         return _used(sent, said, now)
-    return _TOO_EARLY
+    return _OTHER_ANSWER if sent.answered_how else _TOO_EARLY
 
 
 def _apply(sent: OutFile, said: Acknowledgment, now: datetime) -> bool:
-    """False if the bank cannot have the file, as far as we know."""
-    return acknowledging.acknowledged(
-        sent.pk,
-        verdict=said.verdict,
-        rejected_batches={
+    """False if the bank cannot have the file, as far as we know, or if another answer came
+    first."""
+    return acknowledging.acknowledged(sent.pk, **_as_applied(said), now=now)
+
+
+class _Applied(TypedDict):
+    verdict: Verdict
+    rejected_batches: Mapping[int, str]
+    rejected_entries: Mapping[str, str]
+    settles: Mapping[int, date]
+    code: str
+
+
+def _as_applied(said: Acknowledgment) -> _Applied:
+    return {
+        "verdict": said.verdict,
+        "rejected_batches": {
             number: _code(reasons) for number, reasons in said.rejected_batches.items()
         },
-        rejected_entries=said.rejected_entries,
-        settles=said.settles,
-        code=_code(said.reasons) if said.verdict is Verdict.REJECTED else "",
-        now=now,
-    )
+        "rejected_entries": said.rejected_entries,
+        "settles": said.settles,
+        "code": _code(said.reasons) if said.verdict is Verdict.REJECTED else "",
+    }
 
 
 def _code(reasons: Sequence[Reason]) -> str:
@@ -126,6 +160,8 @@ def _misfits(sent: OutFile, said: Acknowledgment, now: datetime) -> Iterator[tup
     numbers = set(said.rejected_batches)
     if len(numbers) != AchBatch.objects.filter(file=sent, batch_number__in=numbers).count():
         yield "ack_batch_unknown", "the file has no such batch"
+    if _parts_from_offset(sent, numbers):
+        yield _OFFSET_STAYS
     if sent.kind == FileKind.FORWARD and not _can_settle(sent, said, now):
         yield "ack_settlement_day", "no batch of this file can settle on such a day: ask the bank"
     traces = list(said.rejected_entries)
@@ -143,6 +179,14 @@ def _has_come_back(sent: OutFile, said: Acknowledgment) -> bool:
     return AchEntry.objects.filter(batch__in=refused, status=EntryStatus.RETURNED).exists()
 
 
+def _parts_from_offset(sent: OutFile, refused: set[int]) -> bool:
+    """Whether it refuses some batches of a balanced file and not all: sent again, their entries
+    would have another offset beside the one that the bank took (decision 0159)."""
+    batches = AchBatch.objects.filter(file=sent)
+    is_balanced = bool(refused) and batches.filter(is_offset=True).exists()
+    return is_balanced and batches.exclude(batch_number__in=refused).exists()
+
+
 def _can_settle(sent: OutFile, said: Acknowledgment, now: datetime) -> bool:
     """Whether its batches can settle when the bank says: by that day a debit is final, so that a
     wrong one would have its money used while it may still come back."""
@@ -155,11 +199,18 @@ def _can_settle(sent: OutFile, said: Acknowledgment, now: datetime) -> bool:
 
 def _contradicts(sent: OutFile, said: Acknowledgment) -> bool:
     """Whether it says otherwise than the answer that the file has. People may have heard the wrong
-    thing: what they confirmed is compared batch by batch."""
+    thing: what they confirmed is compared batch by batch. Of what the bank said itself, refusals
+    are compared whole, and otherwise the outcome."""
     if sent.answered_how == Answered.PEOPLE:
         return _refuses_others(sent, said)
+    if said.is_repeat:
+        return False
     is_accepted = sent.status == FileStatus.ACKNOWLEDGED
-    return not said.is_repeat and is_accepted != (said.verdict is Verdict.ACCEPTED)
+    if is_accepted or said.verdict is Verdict.ACCEPTED:
+        return is_accepted != (said.verdict is Verdict.ACCEPTED)
+    if not sent.answer_digest:
+        return False
+    return sent.answer_digest != acknowledging.digest(**_as_applied(said))
 
 
 def _refuses_others(sent: OutFile, said: Acknowledgment) -> bool:

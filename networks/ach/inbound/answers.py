@@ -78,18 +78,12 @@ def _take(
 
 def contested(record: InRecord, entry: AchEntry, *, now: datetime) -> None:
     """Have it told that the money, which our dishonor had brought back, is gone again."""
-    AchEvent.objects.create(
-        rail_id=entry.rail_id,
-        entry=entry,
+    AchEvent.about(
+        entry,
+        AchEventKind.RETURN_CONTESTED,
         record=record,
-        instruction_id=entry.instruction_id,
-        kind=AchEventKind.RETURN_CONTESTED,
         code=record.code,
         reason=return_codes.lookup(record.code).title,
-        amount=entry.amount,
         settlement_date=record.settlement_day,
-        trace_number=entry.trace_number,
-        reference=entry.reference,
-        occurred_at=now,
-        due_at=now,
-    )
+        now=now,
+    ).save(force_insert=True)

@@ -61,19 +61,14 @@ def tell(correction: Correction, *, now: datetime) -> AchEvent:
     entry = correction.entry
     is_ours = entry.purpose in {Purpose.REVERSAL, PRENOTE}
     asked = entry.original if is_ours and entry.original else entry
-    event = AchEvent(
-        rail_id=entry.rail_id,
-        entry=entry,
+    event = AchEvent.about(
+        entry,
+        AchEventKind.CORRECTED,
         record_id=correction.record_id,
         correction=correction,
         instruction_id=asked.instruction_id,
-        kind=AchEventKind.CORRECTED,
         code=correction.code,
-        amount=entry.amount,
-        trace_number=entry.trace_number,
-        reference=entry.reference,
-        occurred_at=now,
-        due_at=now,
+        now=now,
     )
     event.save(force_insert=True)
     return event

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.db import transaction
 
 from common.errors import StaffRefusal
-from networks.ach import following, replying
+from networks.ach import following, rails, replying
 from networks.ach.inbound import changes, deadlines, rates, returns, taken_back
 from networks.ach.inbound.deadlines import eastern_day
 from networks.ach.models import AchEntry, AchReply, Correction, InFile, InRecord
@@ -136,6 +136,7 @@ def return_entry(*, record_id: int, entry_id: int, staff: str, why: str, now: da
         raise NotPossible("A reversal of the entry is on its way.")
     is_return = record.kind == RecordKind.RETURN
     returns.send_back([(record, entry)], now=now, code="" if is_return else record.reason_code)
+    rates.judge([entry.originator_id], terms=rails.current(record.rail_id).parsed, now=now)
     RECORD_STATES.advance(record, RecordStatus.APPLIED, entry=entry, **_decision(staff, why, now))
     return record
 
@@ -324,10 +325,12 @@ def _reply(
     why: str,
     now: datetime,
 ) -> AchReply:
-    if eastern_day(now) > due:
-        raise NotPossible(f"It had to be decided by {due}.")
+    if (leaves := replying.leaves_on(record.rail_id, now)) > due:
+        raise NotPossible(f"It had to be with the bank by {due}. The next file leaves on {leaves}.")
     if any(reply.is_live for reply in AchReply.objects.filter(record=record)):
         raise NotPossible("There is a reply already.")
+    if not replying.can_be_answered(record):
+        raise NotPossible("It cannot be read well enough for an answer: call the bank, resolve it.")
     return AchReply.objects.create(
         rail_id=record.rail_id,
         record=record,

@@ -10,11 +10,11 @@ from typing import NamedTuple, Protocol
 import structlog
 
 from networks.ach import long_work
+from networks.ach.connection_terms import Folders
 from networks.ach.inbound import storing
 from networks.ach.inbound.storing import NotStorable
 from networks.ach.models.inbound import InFolder
 from networks.ach.sftp.errors import SftpError
-from networks.ach.terms import Folders
 
 log = structlog.get_logger(__name__)
 

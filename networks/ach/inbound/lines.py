@@ -72,7 +72,9 @@ def _fetch(line: RailLine, open_bank: Open, now: datetime) -> Fetched | None:
         _note(line, error.code, _pause(error, line.attempts), work.now)
     else:
         lasting = [each.code for each in found.failed if not each.is_passing]
-        _note(line, lasting[0] if lasting else "", EVERY, work.now, fetched_at=work.now, attempts=0)
+        fetched_at = line.fetched_at if found.failed else now
+        trouble = lasting[0] if lasting else ""
+        _note(line, trouble, EVERY, work.now, fetched_at=fetched_at, attempts=0)
         return found
     return None
 

@@ -74,7 +74,9 @@ def read(file: InFile, *, is_over: Callable[[], bool] = lambda: False, now: date
     """
     terms = rails.current(file.rail_id).parsed
     if file.folder == InFolder.ACK:
-        acknowledgments.read(file, terms=terms, now=now)
+        # A worker that died after its last word on it left it due.
+        if file.status == InFileStatus.STORED:
+            acknowledgments.read(file, terms=terms, now=now)
         return True
     if file.status == InFileStatus.STORED and not parsing.parse(
         file, excused=terms.excused_faults, is_over=is_over, now=now

@@ -132,18 +132,12 @@ def _of_rejected(record: InRecord, entry: AchEntry, day: date) -> Outcome:
 
 
 def _event(record: InRecord, entry: AchEntry, code: str, now: datetime) -> AchEvent:
-    return AchEvent(
-        rail_id=entry.rail_id,
-        entry=entry,
+    return AchEvent.about(
+        entry,
+        AchEventKind.RETURNED,
         record=record,
-        instruction_id=entry.instruction_id,
-        kind=AchEventKind.RETURNED,
         code=code,
         reason=return_codes.lookup(code).title[:_REASON_LENGTH],
-        amount=entry.amount,
         settlement_date=record.settlement_day,
-        trace_number=entry.trace_number,
-        reference=entry.reference,
-        occurred_at=now,
-        due_at=now,
+        now=now,
     )

@@ -37,7 +37,8 @@ class Said(NamedTuple):
     """One record in our words. `amount` is cents; `settled` the banking day on which it settles.
 
     `original_trace` and `rdfi` (eight digits) name the entry that it is about. `reason` is why
-    the entry had come back, in an answer to our dishonor. `account` has no blanks. With `faults`
+    the entry had come back, in an answer to our dishonor. `information` of money that nobody asked
+    for is the company that sends it. `account` has no blanks. With `faults`
     it is not applied.
     """
 
@@ -63,9 +64,10 @@ def sort(item: Item, header: BatchHeader | None, near: date) -> Said:
     if not isinstance(detail, EntryDetail):
         raise TypeError("only entries are sorted")
     first = item.addenda[0] if item.addenda else None
+    kind = _forward(detail)
     said = Said(
         line=item.line,
-        kind=_forward(detail),
+        kind=kind,
         trace=detail.trace_number,
         settled=_day(header.settlement_date if header else None, near),
         original_trace="",
@@ -75,7 +77,7 @@ def sort(item: Item, header: BatchHeader | None, near: date) -> Said:
         is_debit=detail.transaction_code in codes.DEBITS,
         code="",
         company_id=header.company_identification if header else "",
-        information="",
+        information=header.company_name if header and kind == RecordKind.RECEIVED else "",
         reason="",
         faults=_faults(item, first),
     )

@@ -11,6 +11,7 @@ from networks.ach.models.events import AchEvent
 from networks.ach.models.files import AchBatch, OutFile, OutFileChunk, TraceCounter
 from networks.ach.models.inbound import InFile, InFileChunk, InRecord
 from networks.ach.models.originators import Originator
+from networks.ach.models.proposals import AchProposal
 from networks.ach.models.rails import AchKey, AchRail, RailLine, RailSwitch, RailVersion
 from networks.ach.models.replies import AchReply
 from networks.ach.models.reversals import AchReversal
@@ -21,6 +22,7 @@ __all__ = [
     "AchEntry",
     "AchEvent",
     "AchKey",
+    "AchProposal",
     "AchRail",
     "AchReply",
     "AchReversal",

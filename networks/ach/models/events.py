@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 import pgtrigger
 from django.db import models
 from django.db.models import Q
@@ -94,6 +97,18 @@ class AchEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.code}".strip()
+
+    @classmethod
+    def about(cls, entry: AchEntry, kind: AchEventKind, *, now: datetime, **said: Any) -> AchEvent:
+        """An unsaved event about an entry, to be told from `now` on. `said` are further columns."""
+        known = {
+            "rail_id": entry.rail_id,
+            "instruction_id": entry.instruction_id,
+            "amount": entry.amount,
+            "trace_number": entry.trace_number,
+            "reference": entry.reference,
+        }
+        return cls(entry=entry, kind=kind, occurred_at=now, due_at=now, **known | said)
 
     @property
     def event_id(self) -> str:

@@ -65,7 +65,8 @@ class OutFile(Leased):
     its entries have missed. `temporary_name` is set before the file gets its name at the bank: from
     then on it may be there. `stuck_code` says why it is not sent until a person has it tried again
     (networks.ach.sftp.errors). `acknowledgment_due_at` is by when the bank has to say something,
-    `answered_how` is set once its answer begins to be applied.
+    `answered_how` is set once its answer begins to be applied, and `answer_digest` tells what that
+    said from what another one says.
     """
 
     # What a file is left with that is not to be sent any more.
@@ -116,6 +117,7 @@ class OutFile(Leased):
     acknowledgment_due_at = columns.moment()
     acknowledged_at = columns.moment()
     answered_how = models.CharField(max_length=7, choices=Answered, blank=True, db_default="")
+    answer_digest = models.CharField(max_length=64, blank=True, db_default="")
     withdrawn_at = columns.moment()
     withdrawn_by = columns.staff()
     withdrawn_why = columns.reason()
@@ -262,6 +264,7 @@ class OutFile(Leased):
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Condition(
                     "OLD.answered_how <> '' AND OLD.answered_how <> NEW.answered_how"
+                    " OR OLD.answer_digest <> '' AND OLD.answer_digest <> NEW.answer_digest"
                 ),
             ),
         )

@@ -166,7 +166,8 @@ class RailLine(Leased):
     """The line by which a rail's files are fetched: due work for ever, for one worker at a time.
 
     `trouble` is the code of what went wrong at the last attempt (networks.ach.sftp.errors), since
-    `trouble_since`; `fetched_at` is when all folders were last looked into.
+    `trouble_since`; `fetched_at` is when a worker last began to look into all folders and then took
+    everything that was there.
     """
 
     rail = models.OneToOneField(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
+from networks import calendar
 from networks.ach.models import columns
 from networks.ach.models.files import OutFile
 from networks.ach.states import SPOKEN_STATES, SpokenStatus
@@ -28,7 +31,7 @@ class SpokenAnswer(models.Model):
     """The bank's answer to one file, as `said_by` at the bank gave it.
 
     `code` is why it refused the file, or `batches` (their numbers in the file). Void: the bank's
-    own answer came before anybody confirmed this one.
+    own answer, or its silence for long enough, came before anybody confirmed this one.
     """
 
     id = PrefixedIdField("spk")
@@ -110,3 +113,8 @@ class SpokenAnswer(models.Model):
     def is_open(self) -> bool:
         """Whether another person has to confirm it."""
         return self.status == SpokenStatus.PROPOSED
+
+    @property
+    def speaks_until(self) -> datetime:
+        """Until when it keeps the bank's silence from counting, though nobody confirmed it."""
+        return calendar.banking_day_later(self.proposed_at)

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from networks import calendar
-from networks.ach import building, rails
-from networks.ach.freezing import OFFSET_DESCRIPTION
+from networks.ach import building, offsets, rails
+from networks.ach.file_rows import TRACES_MAX
 from networks.ach.models import AchEntry, InFile, OutFile, TraceCounter
 from networks.ach.restoring.reading import EntryThere, FileThere, Terms, Transport, file_there
 from networks.ach.states import EntryStatus, FileStatus
 from networks.ach.terms import RailTerms
 
-TRACES = 9_999_999
 # Our rows think that the bank does not have it.
 UNSENT = (FileStatus.BUILDING, FileStatus.BUILT, FileStatus.HELD, FileStatus.RELEASED)
 _MAY_GO_AGAIN = (EntryStatus.WAITING, EntryStatus.FROZEN, EntryStatus.SENT)
@@ -129,7 +128,7 @@ class _Ours:
         """Which of a file's entries are ours. Two files take no entry twice."""
         again, lost = [], []
         for batch in file.batches:
-            if batch.header.company_entry_description.strip() == OFFSET_DESCRIPTION:
+            if offsets.is_one(batch.header):
                 continue  # our own account's side
             for there in batch.entries:
                 entry = self._take(there)
@@ -201,9 +200,9 @@ def _next_trace(odfi: str, files: Iterable[FileThere]) -> int:
     if last is None or last[1][:8] != odfi:
         return 0
     counter = TraceCounter.objects.filter(pk=odfi).first()
-    wanted = int(last[1][8:]) % TRACES + 1
-    ahead = (wanted - (counter.next if counter else 1)) % TRACES
-    return wanted if 0 < ahead < TRACES // 2 else 0
+    wanted = int(last[1][8:]) % TRACES_MAX + 1
+    ahead = (wanted - (counter.next if counter else 1)) % TRACES_MAX
+    return wanted if 0 < ahead < TRACES_MAX // 2 else 0
 
 
 def _unread(bank: Transport, rail: str, terms: RailTerms) -> Iterator[Unread]:

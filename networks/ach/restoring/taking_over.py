@@ -7,6 +7,7 @@ unknown: only people can say what they were for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import structlog
@@ -14,11 +15,12 @@ from django.db import transaction
 
 from common.engine import arrays, sql
 from common.errors import StaffRefusal
-from networks.ach import building, freezing, rails, releasing, schedule, sending
+from networks.ach import building, file_rows, offsets, rails, releasing, schedule, sending
 from networks.ach.models import AchBatch, OutFile, RailVersion, TraceCounter
 from networks.ach.models.files import Release
+from networks.ach.nacha.sums import HASH_MODULUS
 from networks.ach.restoring.comparing import Again, Unknown, moment_of
-from networks.ach.restoring.reading import BatchThere, FileThere
+from networks.ach.restoring.reading import BatchThere, EntryThere, FileThere
 from networks.ach.sealing import CHUNK_BYTES, Sealing
 from networks.ach.states import FILE_STATES, EntryStatus, FileStatus
 
@@ -62,7 +64,7 @@ def take_over(rail: str, found: Unknown, *, by: str, now: datetime) -> OutFile:
 @transaction.atomic
 def set_counter(odfi: str, following: int) -> TraceCounter:
     """Let the next trace number be this one."""
-    counter = freezing.lock_counter(odfi)
+    counter = file_rows.lock_counter(odfi)
     counter.next = following
     counter.save(update_fields=["next"])
     return counter
@@ -98,10 +100,10 @@ def _adopt(
     assert header is not None  # noqa: S101  # _require_ours has seen it
     again = {each.there.trace_number: each for each in found.again}
     with transaction.atomic(durable=True):
-        freezing.lock_counter(version.parsed.odfi)
+        file_rows.lock_counter(version.parsed.odfi)
         window = schedule.open_window(version.parsed, moment)
         window = window or schedule.next_window(version.parsed, moment)
-        file = freezing.new_file(version, window, moment)
+        file = file_rows.new(version, window, moment)
         file.kind, file.modifier = there.kind, header.file_id_modifier
         file.save(force_insert=True)
         batches = [
@@ -110,7 +112,8 @@ def _adopt(
             if _adopt_batch(file, number, batch, again, moment)
         ]
         if batches:
-            freezing.sum_up(file, missed=0)
+            _adopt_offsets(file, there, moment)
+            file_rows.sum_up(file, missed=0)
         FILE_STATES.advance(
             file, FileStatus.BUILT, built_at=now, built_by=by, **_sealed(file, there)
         )
@@ -121,43 +124,26 @@ def _adopt_batch(
     file: OutFile, number: int, there: BatchThere, again: dict[str, Again], moment: datetime
 ) -> bool:
     """Whether there is an entry of ours in it that waits."""
-    ours = [
-        again[entry.trace_number].entry
+    found = [
+        (entry, again[entry.trace_number].entry)
         for entry in there.entries
         if entry.trace_number in again
         and again[entry.trace_number].entry.status != EntryStatus.SENT
     ]
-    if not ours:
+    if not found:
         return False
-    traces = {each.entry.pk: trace for trace, each in again.items()}
-    header, day = there.header, there.header.effective_entry_date
-    if day is None:
-        raise CannotTakeOver(f"Batch {number} does not say on which day it settles.")
-    same_day = day == moment.date()
-    batch = AchBatch.objects.create(
-        file=file,
-        batch_number=number,
-        originator_id=ours[0].originator_id,
-        sec=header.standard_entry_class_code,
-        service_class=header.service_class_code,
-        company_name=header.company_name,
-        company_id=header.company_identification,
-        description=header.company_entry_description,
-        same_day=same_day,
-        effective_date=day,
-        entry_count=len(ours),
-        entry_hash=sum(int(each.routing_number[:8]) for each in ours) % 10**10,
-        debit_total=sum(each.amount for each in ours if each.is_debit),
-        credit_total=sum(each.amount for each in ours if not each.is_debit),
-        first_trace=min(traces[each.pk] for each in ours),
+    ours = [entry for _, entry in found]
+    traces = {entry.pk: each.trace_number for each, entry in found}
+    batch = _new_batch(
+        file, number, there, moment, [each for each, _ in found], ours[0].originator_id
     )
     frozen = sql.rows(
         _FREEZE,
         {
             "batch": batch.pk,
             "now": moment,
-            "same_day": same_day,
-            "day": day,
+            "same_day": batch.same_day,
+            "day": batch.effective_date,
             "ids": arrays.plain(each.pk for each in ours),
             "traces": arrays.texts(traces[each.pk] for each in ours),
         },
@@ -165,6 +151,48 @@ def _adopt_batch(
     if len(frozen) != len(ours):
         raise CannotTakeOver("An entry of it was frozen meanwhile: stop building first.")
     return True
+
+
+def _adopt_offsets(file: OutFile, there: FileThere, moment: datetime) -> None:
+    """Our own account's side of a balanced file: the bank's answer is about these batches, too."""
+    originator_id = file.batches.latest("pk").originator_id
+    for number, batch in enumerate(there.batches, start=1):
+        if offsets.is_one(batch.header):
+            _new_batch(file, number, batch, moment, batch.entries, originator_id, is_offset=True)
+
+
+def _new_batch(
+    file: OutFile,
+    number: int,
+    there: BatchThere,
+    moment: datetime,
+    entries: Sequence[EntryThere],
+    originator_id: str,
+    *,
+    is_offset: bool = False,
+) -> AchBatch:
+    """A batch as the bank has it, with these of its entries."""
+    header, day = there.header, there.header.effective_entry_date
+    if day is None:
+        raise CannotTakeOver(f"Batch {number} does not say on which day it settles.")
+    return AchBatch.objects.create(
+        file=file,
+        batch_number=number,
+        originator_id=originator_id,
+        is_offset=is_offset,
+        sec=header.standard_entry_class_code,
+        service_class=header.service_class_code,
+        company_name=header.company_name,
+        company_id=header.company_identification,
+        description=header.company_entry_description,
+        same_day=day == moment.date(),
+        effective_date=day,
+        entry_count=len(entries),
+        entry_hash=sum(int(each.terms.routing_number[:8]) for each in entries) % HASH_MODULUS,
+        debit_total=sum(each.terms.amount for each in entries if each.is_debit),
+        credit_total=sum(each.terms.amount for each in entries if not each.is_debit),
+        first_trace=min(each.trace_number for each in entries),
+    )
 
 
 def _sealed(file: OutFile, there: FileThere) -> dict[str, object]:

@@ -47,6 +47,7 @@ TABLES = {
         " rail_id version_id)"
     ),
     "ach_outfilechunk": "IU(content_token id)",
+    "ach_achproposal": "IU(decided_at decided_by id status)",
     "ach_railline": "IU",
     "ach_railswitch": "IU(id release_reason released_at released_by)",
     "ach_railversion": ("IU(decided_at decided_by id offset_account_token status superseded_at)"),
@@ -90,7 +91,7 @@ TABLES = {
     "funding_fundingsource": "IU(but tenant_id type)",
     "funding_fundingsourceversion": "IU(account_number_token id)",
     "funding_fundingtransaction": (
-        "IU(but amount currency method retry_of_id source_id tenant_id trigger)"
+        "IU(but amount currency method retry_of_id source_id speed tenant_id trigger)"
     ),
     "funding_linkconsent": "IU",
     "funding_retryrule": "IU",
@@ -104,7 +105,7 @@ TABLES = {
         " resolution resolved_at resolved_by)"
     ),
     "payments_payment": (
-        "IU(but amount currency method network recipient_id requires_confirmation tenant_id)"
+        "IU(but amount currency method network recipient_id requires_confirmation speed tenant_id)"
     ),
     "payments_paymentconfirmation": "IU",
     "payments_paymentconfirmationlink": "IU",
@@ -160,6 +161,7 @@ NEVER_TRUNCATED = [
     "ach_originator",
     "ach_outfile",
     "ach_outfilechunk",
+    "ach_achproposal",
     "ach_railline",
     "ach_railswitch",
     "ach_railversion",

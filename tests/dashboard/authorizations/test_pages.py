@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import timedelta
 
 import pytest
 
 from funding.models import DebitAuthorization
+from funding.services import deposits
 from tenants.actors import user
-from tenants.models import Role
-from tests.builders import NOW, browser_of, make_member
+from tenants.models import Mode, Role
+from tests.builders import NOW, browser_of, make_member, make_source, make_tenant
 from tests.funding.agreeing import agree, agreement, make_individual, revoke
 from tests.funding.builders import top_up
+from tests.funding.live_network import LiveNetwork
 from tests.funding.test_debit_authorizations import ask
 
 LIST = "/dashboard/bank-accounts/authorizations"
@@ -84,6 +87,47 @@ class TestOne:
         answer = viewer.post(f"{LIST}/{kept.pk}/revoke", {"acting_for": acme.pk})
         assert answer.status_code == 403
         assert DebitAuthorization.objects.get().is_in_force
+
+
+class TestMicroDeposits:
+    """Of an individual's account of a live tenant: one debit takes them back."""
+
+    @pytest.fixture
+    def globex(self, db):
+        return make_tenant(name="Globex", mode=Mode.LIVE)
+
+    @pytest.fixture
+    def live(self, globex, connect):
+        connect(LiveNetwork(), modes=("live",))
+        return make_source(globex, holder_type="individual")
+
+    def debits(self, authorization, globex):
+        owner = browser_of(make_member(globex, email="olga@globex.example"))
+        return owner.get(f"{LIST}/{authorization.pk}").content.decode()
+
+    def test_are_taken_back_by_it(self, globex, live):
+        kept = agree(live)
+        assert "Nothing was drawn by it yet" in self.debits(kept, globex)
+
+        deposits.send_due(now=NOW)
+
+        page = self.debits(kept, globex)
+        assert "The debit that took the micro-deposits back" in page
+        assert "$0." not in page  # the amounts are the proof
+
+    @pytest.mark.parametrize("kind", ["single", "ended", "later"])
+    def test_are_not_taken_back_by_another(self, globex, live, kind):
+        if kind != "later":
+            other = agree(live, "single" if kind == "single" else "recurring")
+        if kind == "ended":
+            revoke(other)
+        later = NOW + timedelta(minutes=1)
+        agree(live, now=NOW)
+        deposits.send_due(now=NOW)
+        if kind == "later":
+            other = agree(live, accepted_at=later, now=later)
+
+        assert "Nothing was drawn by it yet" in self.debits(other, globex)
 
 
 class TestTheFile:

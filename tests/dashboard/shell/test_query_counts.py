@@ -84,7 +84,7 @@ PAGES = {
     "bank_account_holder": 5,
     "bank_account_remove": 9,
     "authorizations": 6,
-    "authorization": 7,
+    "authorization": 8,
     "bank_account_verify": 6,
     "team": 7,
     "team_invite": 4,

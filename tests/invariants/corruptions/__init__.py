@@ -15,10 +15,24 @@ from tests.invariants.corruptions.ach import ACH
 from tests.invariants.corruptions.banks import BANKS
 from tests.invariants.corruptions.funding import FUNDING
 from tests.invariants.corruptions.ledger import LEDGER
+from tests.invariants.corruptions.lines import LINES
 from tests.invariants.corruptions.networks import NETWORKS
 from tests.invariants.corruptions.payments import PAYMENTS
 from tests.invariants.corruptions.people import PEOPLE
+from tests.invariants.corruptions.proofs import PROOFS
 from tests.invariants.corruptions.seals import SEALS
 from tests.invariants.corruptions.webhooks import WEBHOOKS
 
-TABLE = [*LEDGER, *FUNDING, *PAYMENTS, *WEBHOOKS, *NETWORKS, *ACH, *BANKS, *PEOPLE, *SEALS]
+TABLE = [
+    *LEDGER,
+    *FUNDING,
+    *PROOFS,
+    *PAYMENTS,
+    *WEBHOOKS,
+    *NETWORKS,
+    *ACH,
+    *BANKS,
+    *LINES,
+    *PEOPLE,
+    *SEALS,
+]

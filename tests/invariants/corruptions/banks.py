@@ -155,8 +155,8 @@ BANKS = [
     ),
     Damage(
         "72 a sent file that somebody else released",
-        SEAL,
-        "seal_rows",
+        USUAL,
+        "ach_release_unwitnessed",
         "UPDATE ach_outfile SET released_by = 'usr_eve' WHERE id = '{of}'",
     ),
     Damage(
@@ -195,10 +195,32 @@ BANKS = [
         " UPDATE ach_railversion SET status = 'current' WHERE id = '{rejected_terms}'",
     ),
     Damage(
+        "73e proposed terms in place of those in force, by one hand",
+        USUAL,
+        "ach_version_unwitnessed",
+        "UPDATE ach_railversion SET status = 'superseded', superseded_at = now()"
+        " WHERE id = '{terms}';"
+        " UPDATE ach_railversion SET status = 'current', decided_by = 'usr_eve',"
+        " decided_at = now() WHERE id = '{proposed_terms}'",
+    ),
+    Damage(
+        "73f no terms in force",
+        USUAL,
+        "ach_version",
+        "UPDATE ach_railversion SET status = 'superseded', superseded_at = now()"
+        " WHERE id = '{terms}'",
+    ),
+    Damage(
+        "73g an account of ours in terms that name none",
+        USUAL,
+        "ach_version",
+        "UPDATE ach_railversion SET offset_account_token = 'x' WHERE id = '{terms}'",
+    ),
+    Damage(
         "74 a rail that moves money is called a stand-in",
         SEAL,
         "seal_rows",
-        "UPDATE rails_rail SET kind = 'stand_in' WHERE name = 'first_bank'",
+        "UPDATE rails_rail SET kind = 'stand_in' WHERE name = 'second_bank'",
     ),
     Damage(
         "74b a route of sandboxes to real money",
@@ -211,6 +233,31 @@ BANKS = [
         USUAL,
         "route_rail",
         "UPDATE rails_route SET rail_id = 'first_bank' WHERE mode = 'sandbox'",
+    ),
+    Damage(
+        "74d a route of live tenants to another bank",
+        USUAL,
+        "route_unwitnessed",
+        "UPDATE rails_route SET rail_id = 'second_bank' WHERE id = '{route}'",
+    ),
+    Damage(
+        "74e back to the bank that it led to before, with its date",
+        USUAL,
+        "route_unwitnessed",
+        "UPDATE rails_route SET rail_id = 'second_bank', changed_at = (SELECT min(created_at)"
+        " FROM tenants_auditevent WHERE subject_id = '{route}') WHERE id = '{route}'",
+    ),
+    Damage(
+        "74f a route that nobody closed",
+        USUAL,
+        "route_unwitnessed",
+        "UPDATE rails_route SET is_open = false WHERE id = '{route}'",
+    ),
+    Damage(
+        "74g a route of sandboxes that nobody closed",
+        USUAL,
+        "route_unwitnessed",
+        "UPDATE rails_route SET is_open = false WHERE mode = 'sandbox' AND method = 'ach_credit'",
     ),
     Damage(
         "75 what a bank corrected",
@@ -253,6 +300,12 @@ BANKS = [
         "UPDATE ach_achreversal SET note = 'Whatever' WHERE id = '{reversal}'",
     ),
     Damage(
+        "77c a rejected reversal, approved by one hand",
+        USUAL,
+        "ach_reversal_unwitnessed",
+        "UPDATE ach_achreversal SET status = 'approved' WHERE id = '{reversal}'",
+    ),
+    Damage(
         "78 an answer by telephone that one person confirmed",
         REFUSED,
         "spoken_answer_decided_by_another",
@@ -263,5 +316,41 @@ BANKS = [
         SEAL,
         "seal_rows",
         "UPDATE ach_spokenanswer SET said_by = 'Eve' WHERE id = '{spoken}'",
+    ),
+    Damage(
+        "78c a file that people answered, and nobody did",
+        USUAL,
+        "ach_file_spoken",
+        "UPDATE ach_outfile SET answered_how = 'people' WHERE id = '{rf}'",
+    ),
+    Damage(
+        "78d an answer that two people confirmed is as if they had not",
+        USUAL,
+        "ach_file_spoken",
+        "UPDATE ach_spokenanswer SET status = 'rejected' WHERE id = '{spoken}'",
+    ),
+    Damage(
+        "78e an answer that people confirmed says otherwise",
+        USUAL,
+        "ach_file_spoken",
+        "UPDATE ach_spokenanswer SET verdict = 'rejected', code = 'x' WHERE id = '{spoken}'",
+    ),
+    Damage(
+        "78f an answer confirmed by somebody who did not",
+        USUAL,
+        "ach_answer_unwitnessed",
+        "UPDATE ach_spokenanswer SET decided_by = 'usr_eve' WHERE id = '{spoken}'",
+    ),
+    Damage(
+        "78g a limit that one person raised",
+        REFUSED,
+        "ach_proposal_decided_by_another",
+        "UPDATE ach_achproposal SET decided_by = proposed_by WHERE id = '{proposal}'",
+    ),
+    Damage(
+        "78h what two people agreed to",
+        SEAL,
+        "seal_rows",
+        "UPDATE ach_achproposal SET reason = 'Whatever' WHERE id = '{proposal}'",
     ),
 ]

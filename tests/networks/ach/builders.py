@@ -7,7 +7,7 @@ from typing import Any
 
 from common.ids import new
 from networks.ach import building, freezing
-from networks.ach.models import AchEntry, AchRail, Originator, OutFile, RailVersion
+from networks.ach.models import AchEntry, AchRail, Originator, OutFile, RailLine, RailVersion
 from networks.ach.network import AchNetwork
 from networks.ach.states import VersionStatus
 from networks.ach.terms import Cutoff, RailTerms
@@ -21,11 +21,13 @@ from networks.base import (
     Purpose,
     Speed,
 )
+from tests.networks.ach import witnessed
 
 RAIL = "first_bank"
 BANK = AchNetwork(RAIL)
 # A Tuesday, 12:00 in New York, two hours before a cut-off.
 NOON = datetime(2026, 11, 24, 17, 0, tzinfo=UTC)
+AGREED = NOON - timedelta(days=30)  # on the terms of its bank
 CUTOFF = NOON + timedelta(hours=2)
 FREEZE = CUTOFF - timedelta(minutes=15)
 TERMS: dict[str, Any] = {
@@ -48,9 +50,10 @@ TERMS: dict[str, Any] = {
 
 def make_rail(name: str = RAIL, *, offset_account: str = "", **terms) -> RailVersion:
     rail, _ = AchRail.objects.get_or_create(name=name, defaults={"created_at": NOON})
+    heard(name)
     former = RailVersion.objects.filter(rail=rail)
     former.filter(status=VersionStatus.CURRENT).update(
-        status=VersionStatus.SUPERSEDED, superseded_at=NOON
+        status=VersionStatus.SUPERSEDED, superseded_at=AGREED
     )
     version = RailVersion(
         rail=rail,
@@ -58,7 +61,7 @@ def make_rail(name: str = RAIL, *, offset_account: str = "", **terms) -> RailVer
         terms=RailTerms(**{**TERMS, **terms}).as_json(),
         status=VersionStatus.PROPOSED,
         proposed_by="ada@ballast.example",
-        proposed_at=NOON,
+        proposed_at=AGREED,
         reason="The agreement says so",
     )
     if offset_account:
@@ -69,10 +72,18 @@ def make_rail(name: str = RAIL, *, offset_account: str = "", **terms) -> RailVer
         )
     version.save()
     RailVersion.objects.filter(pk=version.pk).update(
-        status=VersionStatus.CURRENT, decided_by="bob@ballast.example", decided_at=NOON
+        status=VersionStatus.CURRENT, decided_by="bob@ballast.example", decided_at=AGREED
     )
     version.refresh_from_db()
+    witnessed.agreed(version)
     return version
+
+
+def heard(rail: str, until: datetime | None = datetime(2100, 1, 1, tzinfo=UTC)) -> None:
+    """Whatever the bank had for us until then was fetched."""
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    values = {"fetched_at": until, "next_attempt_at": long_ago}
+    RailLine.objects.update_or_create(pk=rail, defaults=values)
 
 
 def make_originator(rail: str = RAIL, tenant_id: str = "", **columns) -> Originator:

@@ -45,6 +45,7 @@ class Folder:
         self.fails("written")
         before_rename(temporary.name)
         self.fails("noted")
+        watch()
         temporary.rename(final)
         self.fails("renamed")
         return True

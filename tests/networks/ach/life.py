@@ -6,7 +6,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from io import BytesIO
 
-from networks.ach import acknowledging, building, freezing, releasing
+from desk import doers
+from desk.files import acts
+from networks.ach import acknowledging, building, freezing
 from networks.ach.acknowledgments import Verdict
 from networks.ach.errors import FileInAnotherStatus
 from networks.ach.long_work import LEASE
@@ -16,6 +18,7 @@ from networks.ach.nacha.reader import read
 from networks.ach.nacha.records import EntryDetail
 from networks.ach.sending import send_next
 from networks.base import Instruction
+from tenants import actors
 from tests.networks.ach.builders import FREEZE, RAIL, account, instruction
 from tests.networks.ach.folder import Folder
 
@@ -53,9 +56,9 @@ def release(file: OutFile, now: datetime) -> None:
     """By two people, one of whom may have done so before a death."""
     try:
         if not file.first_released_by:
-            releasing.release_first(file.pk, by=ADA, now=now)
+            acts.release_first(file=file, doer=doers.person(actors.staff(ADA)), now=now)
         total = file.debit_total + file.credit_total
-        releasing.release(file.pk, by=BOB, total=total, now=now)
+        acts.release(file=file, total=total, doer=doers.person(actors.staff(BOB)), now=now)
     except FileInAnotherStatus:
         pass  # another worker was faster
 

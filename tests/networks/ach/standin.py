@@ -11,13 +11,16 @@ from typing import Any
 import time_machine
 
 from common import database_clock
+from desk import doers
+from desk.rails import acts
 from devstack.odfi import client
-from networks.ach import key_slots
+from networks.ach.connection_terms import Connection
 from networks.ach.models import AchKey
-from networks.ach.terms import Connection, Cutoff
+from networks.ach.terms import Cutoff
 from networks.calendar import EASTERN
+from tenants import actors
 from tests.devstack.odfi.conftest import Bank
-from tests.networks.ach.builders import NOON, RAIL, make_originator, make_rail
+from tests.networks.ach.builders import AGREED, RAIL, make_originator, make_rail
 
 # What the stand-in expects of its customer (docs/stand-in-bank.md).
 TERMS: dict[str, Any] = {
@@ -56,7 +59,8 @@ def connect_rail(bank: Bank, **terms: Any) -> AchKey:
     """Terms that lead to the bank, and a key of ours that it has entered."""
     make_rail(**{**TERMS, "connection": line_to(bank), **terms})
     make_originator(company_id="1987654321")
-    key = key_slots.make(rail=RAIL, by="ada@ballast.example", now=NOON)
+    ada = doers.person(actors.staff("ada@ballast.example"))
+    key = acts.make_key(rail=RAIL, reason="The first one", doer=ada, now=AGREED)
     bank.ask("authorize", key=key.public_key)
     return key
 

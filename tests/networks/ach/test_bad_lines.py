@@ -119,9 +119,11 @@ class TestALineThatBreaks:
 
         run(eastern(MONDAY, "09:48"), *FETCHING)
         assert not InFile.objects.exists()
+        assert RailLine.objects.get().fetched_at != eastern(MONDAY, "09:48")
         run(eastern(MONDAY, "09:49"), *FETCHING)
 
         assert OutFile.objects.get().status == "acknowledged"
+        assert RailLine.objects.get().fetched_at == eastern(MONDAY, "09:49")
 
 
 class TestTheirFiles:

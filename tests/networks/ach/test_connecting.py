@@ -8,11 +8,12 @@ import pytest
 
 from common import crypto
 from networks.ach import connecting
+from networks.ach.connection_terms import Connection, Folders
 from networks.ach.models import AchKey, RailVersion
 from networks.ach.sftp import keys
 from networks.ach.sftp.bank import connected
 from networks.ach.sftp.errors import KeyUnreadable, NotConnected
-from networks.ach.terms import Connection, Folders, InvalidTerms
+from networks.ach.terms import InvalidTerms
 from tests.database import owner
 from tests.devstack.odfi.conftest import shared  # noqa: F401
 from tests.networks.ach.builders import NOON, RAIL, make_rail

@@ -41,7 +41,7 @@ def now_at(now):
 def test_a_quiet_day_has_nothing_to_show():
     make_files()
 
-    assert now_at(FREEZE) == ({}, {}, 0, 0)
+    assert now_at(FREEZE) == ({}, {}, 0, 0, {})
 
 
 def test_entries_that_a_file_left_out_are_counted_by_why():

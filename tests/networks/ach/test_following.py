@@ -150,7 +150,16 @@ class TestARetry:
 
         retry(entry, account="74456709001")
 
-        other = make_entry(batch, 2, status="returned", code="R01")
+        other = make_entry(batch, 2, account="31415926535", status="returned", code="R01")
+        assert refusal(retry, other, account="74456709001") == "retry_differs"
+
+    def test_draws_from_what_the_bank_corrected_with_another_entry(self, batch):
+        bounced = make_entry(batch, status="returned", code="R01")
+        take(answer_file(change_batch(*changed(make_entry(batch, 2), "C01", "74456709001"))))
+
+        retry(bounced, account="74456709001")
+
+        other = make_entry(batch, 3, status="returned", code="R01", tenant_id="ten_2")
         assert refusal(retry, other, account="74456709001") == "retry_differs"
 
     def test_is_of_a_debit(self, batch):

@@ -210,7 +210,7 @@ class TestAnswers:
         send()
 
         due = prenote().final_due_at
-        assert due == calendar.opening_of_business(date(2026, 11, 30))
+        assert due == calendar.opening_of_business(date(2026, 11, 30)) + timedelta(minutes=30)
 
     def test_the_promise_of_the_first_entry_is_told_anew_once(self, send):
         (live,) = take_some(1)

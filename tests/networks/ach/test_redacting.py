@@ -37,6 +37,37 @@ def test_corrected_data_is_masked_whole():
     assert len(masked(CHANGE)) == len(CHANGE)
 
 
+SHIFTED = [
+    ENTRY[:5] + ENTRY[6:],  # a byte less, before the number
+    ENTRY[:5] + "7" + ENTRY[5:],  # a byte more
+    ENTRY[:5] + ENTRY[6:] + " ",  # and as long as it should be
+    ENTRY[:5] + ENTRY[6:61] + " " + ENTRY[61:],  # or put right behind it
+    ENTRY[:5] + "7" + ENTRY[5:-1],
+    ENTRY[:3] + ENTRY[4:],
+    ENTRY.replace("0012345678   ", "0012345678\x01  "),
+    CHANGE[:2] + CHANGE[3:],
+    CHANGE[:30] + CHANGE[31:],
+    CHANGE[:30] + "0" + CHANGE[30:-1],
+    CHANGE[:-1] + " ",
+]
+
+
+@pytest.mark.parametrize("record", SHIFTED)
+def test_a_record_that_is_shifted_shows_no_digit(record):
+    found = masked(record)
+
+    assert found[0] == record[0]
+    assert not any(each.isdigit() for each in found[1:])
+    assert len(found) == len(record)
+    assert ("ACME" in found) == ("ACME" in record)
+
+
+def test_an_account_of_letters_and_digits_is_masked_whole_where_it_is_shifted():
+    record = ENTRY.replace("0012345678       ", "744-AB-5678-99   ")
+
+    assert "AB" not in masked(record[:5] + record[6:])
+
+
 @pytest.mark.parametrize("cut", [1, 13, 20, 93, 94, 95, 120, 188])
 def test_pieces_may_end_anywhere(cut):
     whole = f"{HEADER}\n{ENTRY}\n{CHANGE}\n"

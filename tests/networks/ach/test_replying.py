@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -97,6 +97,50 @@ class TestAFileOfReplies:
         )
         assert faults(content) == []
         assert reply.status == "frozen"
+
+    def test_has_the_codes_of_returns_where_a_bank_left_those_of_the_entries(self, batch):
+        entry = make_entry(batch, 8, settled=date(2026, 11, 20), status="final")
+        lines = returned(entry, "R02", name=" " * 22)
+        lines[0] = f"627{lines[0][3:]}"
+        dishonor(InRecord.objects.get(file=take(answer_file(answer_batch(*lines)))))
+
+        _, content = built()
+
+        (item,) = entries(content)
+        assert (item.record.transaction_code, item.record.individual_name) == (26, entry.name)
+
+    def test_refuses_a_change_that_has_an_amount(self, batch):
+        lines = changed(make_entry(batch, 9), "C05", "99")
+        lines[0] = lines[0][:29] + "0000000100" + lines[0][39:]
+        refuse(InRecord.objects.get(file=take(answer_file(change_batch(*lines)))))
+
+        file, content = built()
+
+        assert [item.record.amount for item in entries(content)] == [0]
+        assert (file.debit_total, file.credit_total) == (0, 0)
+
+    def test_is_not_kept_back_by_what_cannot_be_read(self, batch, late):
+        lines = returned(make_entry(batch, 10, settled=date(2026, 11, 20), status="final"))
+        whole = answer_file(answer_batch(*lines))
+        broken = [f"6X{each[2:]}" if each == lines[0] else each for each in whole]
+        unread = InRecord.objects.get(file=take(broken))
+        assert unread.kind == "return"
+
+        with pytest.raises(NotPossible, match="read"):
+            dishonor(unread, "R61")
+        dishonor(late)
+
+        assert len(entries(built()[1])) == 1
+
+    def test_has_nothing_whose_last_day_is_over(self, late):
+        reply = dishonor(late)
+
+        assert replying.freeze_due(RAIL, now=FREEZE + timedelta(days=9)) == []
+
+        reply.refresh_from_db()
+        late.refresh_from_db()
+        assert (reply.status, late.may_dishonor) == ("withdrawn", True)
+        assert "late" in late.note
 
     def test_repeats_what_a_bank_wrote_in_its_own_way(self, batch):
         entry = make_entry(batch, 7, account="12345678", settled=date(2026, 11, 20), status="final")

@@ -6,9 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from networks.ach import acknowledging, freezing, releasing
+from networks.ach import acknowledging, freezing, promises, releasing, switches
 from networks.ach.acknowledgments import Verdict
 from networks.ach.models import AchEntry, AchEvent, OutFile
+from networks.ach.models.rails import RailPart
 from networks.ach.sending import send_next
 from networks.base import Speed
 from tests.networks.ach.builders import (
@@ -115,3 +116,39 @@ def test_nobody_of_a_day_that_will_not_come():
 
     kinds = [event.kind for event in BANK.poll(now=EVENING, limit=9)]
     assert kinds == ["rejected"]
+
+
+THURSDAY_CLOSED = datetime(2026, 11, 26, 15, 0, tzinfo=UTC)  # Thanksgiving
+
+
+def test_whoever_waits_while_building_is_stopped():
+    make_originator()
+    (entry,) = take_some(1)
+    stop = switches.engage(
+        rail=RAIL, part=RailPart.BUILDING, reason="a drill", by="usr_ann", now=FREEZE
+    )
+    assert promises.tell_late(RAIL, now=FREEZE) == 0
+
+    assert promises.tell_late(RAIL, now=WEDNESDAY_MORNING) == 1
+    assert promises.tell_late(RAIL, now=WEDNESDAY_MORNING) == 0
+    assert told() == [(entry.instruction_id, FRIDAY)]
+    (event,) = BANK.poll(now=WEDNESDAY_MORNING, limit=9)
+    assert (event.kind, event.reference) == ("rescheduled", entry.reference)
+
+    switches.release(switch_id=stop.pk, reason="over", by="usr_bo", now=WEDNESDAY_MORNING)
+    assert promises.tell_late(RAIL, now=THURSDAY_CLOSED) == 0
+    freezing.freeze_due(RAIL, now=WEDNESDAY_MORNING)
+    assert told() == [(entry.instruction_id, FRIDAY)]
+
+
+def test_whoever_is_in_a_file_that_is_held_past_its_cutoff():
+    make_originator()
+    (file,) = make_files(2)
+    releasing.hold(file.pk, by="usr_ann", why="ask first", now=FREEZE)
+    assert promises.tell_late(RAIL, now=FREEZE) == 0
+
+    assert promises.tell_late(RAIL, now=WEDNESDAY_MORNING) == 2
+
+    assert [day for _, day in told()] == [FRIDAY, FRIDAY]
+    assert set(AchEntry.objects.values_list("status", "promised_on")) == {("frozen", FRIDAY)}
+    assert promises.tell_late(RAIL, now=WEDNESDAY_MORNING) == 0

@@ -18,6 +18,7 @@ from networks.base import Method, Purpose
 from tenants.models import AuditEvent
 from tests.database import backup
 from tests.devstack.odfi.conftest import bank  # noqa: F401
+from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL, account, instruction, make_rail
 from tests.networks.ach.standin import TERMS, line_to
 from tests.networks.ach.test_whole_way import FREEZE, NOW, RELEASED, Rail
@@ -157,8 +158,7 @@ def test_a_file_that_was_made_before_the_backup_is_not_sent_again(rail, is_built
     kept = backup.make()
     building.build(file_id, now=FREEZE)
     file = OutFile.objects.get(pk=file_id)
-    releasing.release_first(file_id, by="ada", now=FREEZE)
-    releasing.release(file_id, by="bob", total=file.debit_total, now=FREEZE)
+    life.release(file, FREEZE)
     rail.send(lambda *_args, **_named: [])
     sha256 = OutFile.objects.get(status="sent").sha256
     backup.restore(kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -207,6 +207,36 @@ class TestTwoPeople:
         reversing.run(now=NOW)
 
         assert sent_for(reversal).status == "waiting"
+
+    def test_send_nothing_that_has_waited_too_long(self, entry):
+        """Five banking days after Nov 24 is Dec 2: the file of Dec 1, at 16:30 Eastern, settles
+        then."""
+        reversal = approve(entry)
+        last = datetime(2026, 12, 1, 21, 29, tzinfo=UTC)
+
+        assert reversing.run(now=last) == 0
+        assert sent_for(reversal).status == "waiting"
+        assert reversing.run(now=last + timedelta(minutes=1)) == 1
+
+        assert sent_for(reversal).status == "withdrawn"
+        reversal.refresh_from_db()
+        assert (reversal.status, "last day" in reversal.refusal) == ("failed", True)
+        entry.refresh_from_db()
+        assert entry.status == "accepted"
+
+    def test_send_the_others_where_the_account_of_one_does_not_open(self, batch, entry):
+        second = make_entry(batch, 2)
+        agree(entry.rail_id, number=2, active=False)
+        broken, whole = approve(entry), approve(second)
+        agree(entry.rail_id, number=3, active=True)
+        AchEntry.objects.filter(pk=entry.pk).update(account_token=second.account_token)
+
+        reversing.run(now=NOW)
+
+        assert sent_for(whole).status == "waiting"
+        assert not AchEntry.objects.filter(instruction_id=broken.pk).exists()
+        broken.refresh_from_db()
+        assert broken.status == "approved"
 
 
 class TestItsEffect:

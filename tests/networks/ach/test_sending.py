@@ -232,6 +232,55 @@ class TestHold:
         assert (the_file().status, folder.names()) == ("held", [])
 
 
+class TestAWorkerThatSleptPastItsLease:
+    """Between the note that its file may be at the bank and the rename."""
+
+    @pytest.fixture
+    def sleeping(self, folder):
+        """A worker that sleeps there while something else is done about its file."""
+        (file,) = make_files()
+
+        def sends_while(act):
+            def sleep(step):
+                if step == "noted":
+                    OutFile.objects.update(leased_until=NOON)
+                    act(file)
+
+            folder.fails = sleep
+            send(folder)
+
+        return sends_while
+
+    def test_renames_nothing_that_was_taken_apart(self, folder, sleeping):
+        def give_up(file):
+            not_at_bank(file.pk, now=FREEZE)
+            releasing.take_apart(file.pk, by="ada@ballast.example", why="Lost", now=FREEZE)
+
+        sleeping(give_up)
+
+        assert OutFile.objects.get().status == "withdrawn"
+        assert folder.names() == []
+        assert set(AchEntry.objects.values_list("status", flat=True)) == {"waiting"}
+
+    def test_renames_nothing_that_is_to_be_sent_again(self, folder, sleeping):
+        sleeping(lambda file: not_at_bank(file.pk, now=FREEZE))
+
+        assert folder.names() == []
+        folder.fails = lambda _step: None
+        assert send(folder) is not None
+        assert (the_file().status, len(folder.names())) == ("sent", 1)
+
+    def test_renames_nothing_that_the_bank_has(self, folder, sleeping):
+        sleeping(lambda file: at_bank(file.pk, now=FREEZE))
+
+        assert (the_file().status, folder.names()) == ("sent", [])
+
+    def test_renames_what_nobody_has_touched(self, folder, sleeping):
+        sleeping(lambda _file: None)
+
+        assert (the_file().status, len(folder.names())) == ("sent", 1)
+
+
 class TestDoubt:
     def test_is_ended_by_a_bank_that_does_not_have_the_file(self, folder):
         (file,) = make_files()

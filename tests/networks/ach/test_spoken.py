@@ -212,7 +212,10 @@ class TestTheBanksOwnAnswer:
 
     def test_begun_and_not_ended_is_not_mixed_with_another(self, file):
         answer = propose(file, TOOK_NOTHING)
-        assert acknowledging._begin(file.pk, Answered.FILE, LATER)  # and its worker dies
+        said = acknowledging.digest(
+            verdict=Verdict.ACCEPTED, rejected_batches={}, rejected_entries={}
+        )
+        assert acknowledging._begin(file.pk, Answered.FILE, said, LATER)  # and its worker dies
 
         refuses("came first", spoken.confirm, answer.pk, by=BEN, now=LATER)
         refuses("being applied", propose, file)
@@ -261,6 +264,19 @@ class TestTheBanksOwnAnswer:
         spoken.reject(answer.pk, by=BEN, now=LATER)
         assert acknowledging.accept_unanswered(RAIL, now=LATER) == [the_file().pk]
         assert the_file().answered_how == "silence"
+
+    def test_silence_counts_again_when_nobody_confirms_it_for_a_banking_day(self, tmp_path):
+        make_rail(dual_release=False, ack_format="none", accept_after=timedelta(hours=1))
+        make_originator()
+        answer = propose(sent(tmp_path), TOOK_NOTHING)
+        wednesday = LATER + timedelta(days=1)
+
+        assert answer.speaks_until == wednesday
+        assert acknowledging.accept_unanswered(RAIL, now=wednesday - timedelta(seconds=1)) == []
+        assert acknowledging.accept_unanswered(RAIL, now=wednesday) == [the_file().pk]
+        answer.refresh_from_db()
+        assert (answer.status, answer.decided_at) == ("void", wednesday)
+        assert statuses() == ["accepted", "accepted"]
 
     def test_is_never_exchanged(self, file):
         confirm(propose(file))

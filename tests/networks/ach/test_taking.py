@@ -25,6 +25,7 @@ from networks.base import (
     Speed,
     Withdrawal,
 )
+from tests.corruption import tamper
 from tests.networks.ach.builders import (
     BANK,
     FREEZE,
@@ -263,7 +264,11 @@ class TestRefusal:
     def test_above_the_ceiling(self):
         make_rail(entry_max=1_000)
 
-        assert answer(instruction(amount=1_001)) == ["amount_above_limit"]
+        one = instruction(amount=1_001)
+        assert answer(one) == ["amount_above_limit"]
+        refusal = BANK.submit_many([one], now=NOON)[one.id]
+        assert isinstance(refusal, InstructionRefused)
+        assert refusal.reason == "more than $10.00 at once"
 
     def test_of_a_person_who_authorized_nothing(self):
         assert answer(instruction(account=PERSON, authorization=None)) == ["authorization_required"]
@@ -277,6 +282,17 @@ class TestRefusal:
         assert is_unavailable(one, BANK)
 
         make_rail()
+
+        (entry,) = take(one)
+        assert entry.status == "waiting"
+
+    def test_is_not_for_good_while_the_terms_cannot_be_read(self):
+        """As after a release that knows a term otherwise."""
+        tamper('UPDATE ach_railversion SET terms = terms || \'{"lead": "soon"}\'')
+        one = instruction()
+        assert is_unavailable(one, BANK)
+
+        make_rail()  # the next version
 
         (entry,) = take(one)
         assert entry.status == "waiting"

@@ -10,7 +10,15 @@ from structlog.testing import capture_logs
 
 from common import database_clock
 from networks.ach import tasks
-from networks.ach.models import AchEntry, AchReply, InFile, InRecord, RailVersion
+from networks.ach.models import (
+    AchEntry,
+    AchReply,
+    InFile,
+    InRecord,
+    OutFile,
+    RailLine,
+    RailVersion,
+)
 from tests.networks.ach.builders import (
     CUTOFF,
     FREEZE,
@@ -49,16 +57,13 @@ def test_a_day_of_an_entry_whose_bank_is_not_connected():
     assert set(AchEntry.objects.values_list("status", "missed")) == {("waiting", 1)}
 
 
-def test_a_rail_whose_terms_cannot_be_read_stops_no_other():
-    make_rail("other_bank")
-    take_some(1)
-    RailVersion.objects.filter(rail_id="other_bank").update(status="superseded")
-    version = RailVersion.objects.get(rail_id="other_bank")
-    RailVersion.objects.create(
-        rail_id="other_bank",
-        number=2,
+def unreadable(rail, *, number, status):
+    version = RailVersion.objects.get(rail_id=rail, number=1)
+    return RailVersion.objects.create(
+        rail_id=rail,
+        number=number,
         terms=version.terms | {"company_name": "lower case"},
-        status="current",
+        status=status,
         proposed_by="a",
         proposed_at=FREEZE - timedelta(days=1),
         decided_by="b",
@@ -66,9 +71,49 @@ def test_a_rail_whose_terms_cannot_be_read_stops_no_other():
         reason="Test",
     )
 
+
+def test_a_rail_whose_terms_cannot_be_read_stops_no_other():
+    make_rail("other_bank")
+    take_some(1)
+    RailVersion.objects.filter(rail_id="other_bank").update(status="superseded")
+    unreadable("other_bank", number=2, status="current")
+
     at(FREEZE, tasks.make_files)
 
     assert the_file().status == "released"
+
+
+def test_a_rail_whose_file_cannot_be_sent_stops_no_other(log):
+    make_rail("a_bank")
+    theirs = OutFile.objects.create(
+        rail_id="a_bank",
+        version=unreadable("a_bank", number=2, status="superseded"),
+        immediate_origin="1234567890",
+        file_date=FREEZE.date(),
+        file_time=FREEZE.time(),
+        modifier="Z",
+        cutoff_at=CUTOFF,
+        status="building",
+        created_at=FREEZE,
+    )
+    mine = OutFile.objects.filter(pk=theirs.pk)
+    mine.update(status="built", built_at=FREEZE, built_by="system", size=1, sha256="0" * 64)
+    mine.update(status="released", released_at=FREEZE, released_how="rule", next_attempt_at=FREEZE)
+    take_some(1)
+    at(FREEZE, tasks.make_files, tasks.send_files)
+
+    assert OutFile.objects.get(rail_id="first_bank").stuck_code == "not_connected"
+    assert log.of("ach_files_not_sent")
+
+
+def test_a_rail_whose_line_fails_stops_no_other(log):
+    make_rail("a_bank")
+    RailLine.objects.filter(pk="a_bank").update(next_attempt_at=FREEZE, lease_version=2**31 - 1)
+
+    at(FREEZE, tasks.fetch_files)
+
+    assert RailLine.objects.filter(pk="first_bank", next_attempt_at__gt=FREEZE).exists()
+    assert log.of("ach_files_not_fetched")
 
 
 def test_a_rail_whose_replies_cannot_be_read_stops_no_other(log):

@@ -10,12 +10,11 @@ import asyncssh
 import pytest
 
 from networks.ach import host_keys
+from networks.ach.connection_terms import Connection, Folders
 from networks.ach.sftp import keys
 from networks.ach.terms import (
     AckFormat,
-    Connection,
     Cutoff,
-    Folders,
     InvalidTerms,
     Offset,
     RailTerms,
@@ -116,6 +115,7 @@ class TestRefused:
             ("file_max", 1_000_000_000_000),
             ("file_max", 5),
             ("entries_per_batch_max", 1_000_000),
+            ("entries_per_file_max", 1_000_001),  # two files would have the same traces
             ("auto_release_below", -1),
             ("offset", Offset.BALANCED),
             ("file_name_pattern", "{date}{time}.ach"),

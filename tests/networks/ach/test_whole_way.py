@@ -10,10 +10,10 @@ from django.db.models import Sum
 
 from networks.ach import building, connecting, freezing, replying, sending
 from networks.ach.connecting import AtBank
+from networks.ach.connection_terms import Folders
 from networks.ach.inbound import deciding, fetching, reading
 from networks.ach.models import AchEntry, AchEvent, AchReply, Correction, InFile, InRecord, OutFile
 from networks.ach.sftp.bank import connected
-from networks.ach.terms import Folders
 from networks.base import Method, Purpose
 from tests.devstack.odfi.conftest import bank  # noqa: F401
 from tests.networks.ach.builders import BANK, RAIL, account, instruction

@@ -1,15 +1,25 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from contextlib import suppress
 from datetime import date
 from io import BytesIO
+from itertools import chain, islice
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from networks.ach.acknowledgments import Acknowledgment, Reason, Unreadable, Verdict, jsonl
+from networks.ach.acknowledgments import (
+    Acknowledgment,
+    Extent,
+    Reason,
+    Unreadable,
+    Verdict,
+    jsonl,
+)
 
 SHA256 = "ab" * 32
 TRACE = "124000310000007"
@@ -44,13 +54,17 @@ def content(*lines):
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
+def extent_of(sha256):
+    return {SHA256: Extent(batches=4, entries=3)}.get(sha256)
+
+
 def read(*lines):
-    return jsonl.read(BytesIO(content(*lines)))
+    return jsonl.read(BytesIO(content(*lines)), extent_of)
 
 
 def refusal(data):
     with pytest.raises(Unreadable) as refused:
-        jsonl.read(BytesIO(data))
+        jsonl.read(BytesIO(data), extent_of)
     return refused.value.line, refused.value.code
 
 
@@ -100,7 +114,7 @@ class TestAnAcknowledgment:
         assert not read(FILE, end(2)).is_repeat
 
     def test_needs_no_end_of_its_last_line(self):
-        assert jsonl.read(BytesIO(content(FILE, end(2)).strip())).sha256 == SHA256
+        assert jsonl.read(BytesIO(content(FILE, end(2)).strip()), extent_of).sha256 == SHA256
 
 
 class TestWhatCannotBeUsed:
@@ -119,6 +133,7 @@ class TestWhatCannotBeUsed:
             ([FILE, {"type": ["batch"]}, end(3)], (2, "ack_type_unknown")),
             ([FILE, {}, end(3)], (2, "ack_type_unknown")),
             ([FILE | {"sha256": "12"}, end(2)], (1, "ack_sha256_invalid")),
+            ([FILE | {"sha256": "cd" * 32}, end(2)], (1, "ack_file_unknown")),
             ([FILE | {"file": 7}, end(2)], (1, "ack_file_invalid")),
             ([FILE | {"file": "a" * 301}, end(2)], (1, "ack_file_invalid")),
             ([FILE | {"file": "a\0b"}, end(2)], (1, "ack_file_invalid")),
@@ -156,4 +171,77 @@ class TestWhatCannotBeUsed:
     def test_raises_nothing_else(self, data):
         for beginning in (b"", content(FILE)):
             with suppress(Unreadable):
-                jsonl.read(BytesIO(beginning + data))
+                jsonl.read(BytesIO(beginning + data), extent_of)
+
+
+class Long:
+    """An acknowledgment of `count` lines behind the first one, each made when it is read."""
+
+    def __init__(self, line_of, count):
+        lines = (line_of(number) for number in range(count))
+        self._pieces = chain([FILE], lines, [end(count + 2)])
+
+    def read(self, size):
+        return b"".join(content(each) for each in islice(self._pieces, 50))
+
+
+def rejected(number):
+    return ENTRY | {"trace": f"{number:015d}"}
+
+
+def remarked(number):
+    return rejected(number) | {"status": "held", "warning": f"{number} ".ljust(250, ".")}
+
+
+def refused(number):
+    reasons = [REASON | {"detail": f"{number} {place} ".ljust(80, ".")} for place in range(30)]
+    return BATCH | {"batch": f"{number:07d}", "reasons": reasons}
+
+
+class TestMemory:
+    """What is kept grows with the file that we sent, whatever the bank says of it."""
+
+    COUNT = 20_000
+
+    def peak(self, line_of, extent, count=COUNT):
+        """The result, and the most bytes that were in use."""
+        found: Any
+        tracemalloc.start()
+        try:
+            found = jsonl.read(Long(line_of, count), lambda _sha256: extent)
+        except Unreadable as refused:
+            found = refused
+        finally:
+            _, most = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        return found, most
+
+    def test_refuses_more_entries_than_the_file_has(self):
+        found, most = self.peak(rejected, Extent(batches=1, entries=100))
+
+        assert (found.line, found.code) == (102, "ack_entry_unknown")
+        assert most < 500_000
+
+    def test_refuses_more_batches_than_the_file_has(self):
+        found, most = self.peak(refused, Extent(batches=100, entries=100))
+
+        assert (found.line, found.code) == (102, "ack_batch_unknown")
+        assert most < 3_000_000
+
+    def test_holds_an_entry_in_few_bytes(self):
+        found, most = self.peak(rejected, Extent(batches=1, entries=self.COUNT))
+
+        assert len(found.rejected_entries) == self.COUNT
+        assert most < 200 * self.COUNT
+
+    def test_keeps_the_first_remarks(self):
+        found, most = self.peak(remarked, Extent(batches=1, entries=self.COUNT))
+
+        assert list(found.warnings) == [f"{number:015d}" for number in range(500)]
+        assert most < 1_000_000
+
+    def test_keeps_the_first_reasons_of_a_batch(self):
+        found, most = self.peak(refused, Extent(batches=1_000, entries=1), count=1_000)
+
+        assert {len(reasons) for reasons in found.rejected_batches.values()} == {10}
+        assert most < 6_000 * 1_000

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import count
 
 from common import crypto
+from networks.ach import schedule
 from networks.ach.accounts import fingerprint
 from networks.ach.inbound import reading, storing
 from networks.ach.models import (
@@ -25,10 +26,13 @@ from networks.ach.models.inbound import InFolder
 from networks.ach.states import EntryStatus, FileStatus
 from networks.ach.terms import Cutoff, RailTerms
 from networks.bank_details import last4
-from networks.calendar import opening_of_business, return_due_date
+from networks.calendar import opening_of_business
+from tests.networks.ach import witnessed
+from tests.networks.ach.builders import heard
 from tests.networks.ach.nacha import raw
 
 NOW = datetime(2026, 11, 25, 14, 0, tzinfo=UTC)  # Wednesday, 9:00 Eastern
+AGREED = NOW - timedelta(days=30)
 SETTLED = date(2026, 11, 24)
 CAME = date(2026, 11, 25)
 RAIL = "firstbank"
@@ -53,18 +57,20 @@ TERMS = RailTerms(
 
 def make_rail(name=RAIL, **terms):
     rail = AchRail.objects.create(name=name, created_at=NOW)
-    RailVersion.objects.create(
+    heard(name)
+    version = RailVersion.objects.create(
         rail=rail,
         number=1,
         terms=replace(TERMS, **terms).as_json(),
         status="current",
         by_command=True,
         proposed_by="ops",
-        proposed_at=NOW,
+        proposed_at=AGREED,
         reason="first",
         decided_by="ops",
-        decided_at=NOW,
+        decided_at=AGREED,
     )
+    witnessed.agreed(version)
     Originator.objects.create(
         rail=rail, company_name="BALLAST", company_id=COMPANY_ID, created_at=NOW
     )
@@ -87,6 +93,8 @@ def make_file(rail, status=FileStatus.SENT):
         modifier="A",
         cutoff_at=sent,
         status=status,
+        batch_count=10,
+        entry_count=1_000,
         size=940,
         sha256=f"{minute:064x}",
         remote_name=f"{minute}.ach",
@@ -169,7 +177,7 @@ def make_entry(batch, sequence=1, **columns):
     entry = unsaved_entry(batch, sequence, **columns)
     entry.save()
     if entry.settlement_date:
-        final = opening_of_business(return_due_date(entry.settlement_date))
+        final = schedule.final_at(entry.settlement_date, is_debit=True, same_day=False)
         for kind, due in (
             ("settled", opening_of_business(entry.settlement_date)),
             ("final", final),

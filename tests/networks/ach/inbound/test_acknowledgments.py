@@ -7,10 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from networks.ach import releasing
+from networks.ach import releasing, spoken
+from networks.ach.acknowledgments import Verdict
 from networks.ach.inbound import deadlines
-from networks.ach.models import AchEntry, AchEvent
+from networks.ach.models import AchEntry, AchEvent, OutFile
 from networks.ach.models.inbound import InFolder
+from networks.ach.spoken import Said
 from tests.networks.ach.inbound.builders import (
     NOW,
     answer_batch,
@@ -277,3 +279,70 @@ class TestWhatIsLeftToAPerson:
 
         assert (ack.status, codes(ack)) == ("review", ["ack_file_given_up"])
         assert AchEntry.objects.get().status == "waiting"
+
+
+class TestAnother:
+    """An answer beside one that is being applied, or was."""
+
+    def test_waits_for_a_person_while_the_first_is_being_applied(self, batch, entry):
+        OutFile.objects.update(answered_how="file", answer_digest="0" * 64)
+
+        ack = say(batch.file, "rejected", reasons=["file_hash"])
+
+        assert (ack.status, codes(ack)) == ("review", ["ack_contradicts"])
+        entry.refresh_from_db()
+        assert entry.status == "sent"
+
+    def test_that_refuses_other_batches_waits_for_a_person(self, rail):
+        first = make_batch(rail)
+        second = make_batch(rail, number=2, file=first.file)
+        for sequence, of in enumerate((first, second), start=1):
+            make_entry(of, sequence, status="sent", accepted_at=None, settled=None)
+        refused = [(1, "R13")]
+
+        assert say(first.file, "part_rejected", batches=refused).status == "applied"
+        again = say(first.file, "part_rejected", batches=refused, reasons=["x"], name="b.jsonl")
+        other = say(first.file, "part_rejected", batches=[(2, "R13")], name="c.jsonl")
+
+        assert again.status == "applied"
+        assert (other.status, codes(other)) == ("review", ["ack_contradicts"])
+
+
+class TestABalancedFile:
+    """Our own account's side of it is a batch as well."""
+
+    @pytest.fixture
+    def balanced(self, batch, entry):
+        make_batch(batch.file.rail, number=2, file=batch.file, is_offset=True)
+        return batch.file
+
+    def test_of_which_a_batch_is_refused_alone_waits_for_a_person(self, balanced, entry):
+        ack = say(balanced, "part_rejected", batches=[(1, "R13")])
+
+        assert (ack.status, codes(ack)) == ("review", ["ack_offset_stays"])
+        entry.refresh_from_db()
+        assert entry.status == "sent"
+
+    def test_counts_as_two_people_confirm_it(self, balanced):
+        ack = say(balanced, "part_rejected", batches=[(1, "R13")])
+        said = Said(verdict=Verdict.PART_REJECTED, said_by="Rosa", code="R13", batches=[1])
+        answer = spoken.propose(balanced.pk, said=said, reason="Offset", by="ann", now=NOW)
+        spoken.confirm(answer.pk, by="ben", now=NOW)
+        again = say(balanced, "part_rejected", batches=[(1, "R13")], reasons=["x"], name="b")
+
+        assert ack.status == "review"
+        assert again.status == "applied"
+        assert sorted(AchEntry.objects.values_list("status", flat=True)) == ["requeued", "waiting"]
+
+    @pytest.mark.parametrize(
+        ("verdict", "more"),
+        [("rejected", {}), ("part_rejected", {"batches": [(1, "R13"), (2, "R13")]})],
+    )
+    def test_that_is_refused_whole_goes_again_with_its_offset(self, balanced, verdict, more):
+        assert say(balanced, verdict, **more).status == "applied"
+        assert sorted(AchEntry.objects.values_list("status", flat=True)) == ["requeued", "waiting"]
+
+    def test_that_is_taken_whole_settles(self, balanced, entry):
+        assert say(balanced).status == "applied"
+        entry.refresh_from_db()
+        assert entry.status == "accepted"

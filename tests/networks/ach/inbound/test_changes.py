@@ -7,6 +7,7 @@ import pytest
 from networks.ach.inbound import changes, deciding
 from networks.ach.inbound.deciding import NotPossible
 from networks.ach.models import AchEvent, AchRail, AchReply, Correction, InRecord
+from networks.ach.network import AchNetwork
 from networks.base import AccountType
 from networks.base import Correction as Corrected
 from tests.networks.ach.inbound.builders import (
@@ -50,6 +51,15 @@ class TestAChange:
         )
         entry.refresh_from_db()
         assert entry.status == "accepted"
+
+    def test_is_told_in_words(self, entry):
+        take_change(entry, "C05", "37")
+
+        events = AchNetwork(entry.rail_id).poll(now=NOW, limit=9)
+        assert [(each.code, each.reason) for each in events] == [
+            ("", ""),
+            ("C05", "Kind of account"),
+        ]
 
     def test_is_kept_encrypted_with_what_was_sent(self, entry):
         take_change(entry, "C07", f"{ROUTING}{NEW:<17}37")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -101,6 +101,18 @@ class TestADishonor:
 
         with pytest.raises(NotPossible, match="2026-12-03"):
             deciding.dishonor(record_id=late.pk, code="R68", **after)
+
+    def test_comes_in_time_for_the_last_file_of_the_last_day(self, late):
+        """The cut-off is 16:30 Eastern."""
+        last = datetime(2026, 12, 3, 21, 29, tzinfo=UTC)
+        with pytest.raises(NotPossible, match="leaves on 2026-12-04"):
+            deciding.dishonor(
+                record_id=late.pk, code="R68", **WHO | {"now": last + timedelta(minutes=1)}
+            )
+
+        reply = deciding.dishonor(record_id=late.pk, code="R68", **WHO | {"now": last})
+
+        assert reply.status == "waiting"
 
     def test_comes_once(self, late):
         deciding.dishonor(record_id=late.pk, code="R68", **WHO)

@@ -290,10 +290,12 @@ class TestOtherThings:
             code="22", rdfi="09100001", check="9", amount=25_00, trace=f"{RDFI}0000003"
         )
 
-        file = take(answer_file(answer_batch(credit, service_class="220")))
+        sender = {"company": "ACME REBATES", "company_id": "9876543210"}
+        file = take(answer_file(answer_batch(credit, service_class="220", **sender)))
 
         record = InRecord.objects.get(file=file)
         assert (record.kind, record.status) == ("received", "review")
+        assert (record.information, record.company_id) == ("ACME REBATES", "9876543210")
         event = AchEvent.objects.get()
         assert (event.kind, event.amount, event.instruction_id) == ("received", 25_00, "")
         assert event.record == record

@@ -105,6 +105,19 @@ class TestAStop:
 
         assert Originator.objects.get().debits_stopped_at == NOW
 
+    def test_comes_with_the_return_that_a_person_matches(self, batch):
+        make_debits(batch, 398)
+        make_debits(batch, 1, code="R10", first=2000)
+        entry = make_entry(batch, 1)
+        file = take(answer_file(answer_batch(*returned(entry, "R10", amount=entry.amount - 1))))
+        assert Originator.objects.get().debits_stopped_at is None
+
+        deciding.return_entry(
+            record_id=file.records.get().pk, entry_id=entry.pk, staff="anna", why="x", now=NOW
+        )
+
+        assert Originator.objects.get().debits_stopped_at == NOW
+
     def test_lasts_until_a_person_ends_it_and_then_begins_anew(self, batch):
         make_debits(batch, 300)
         make_debits(batch, 300, code="R10", first=5000)

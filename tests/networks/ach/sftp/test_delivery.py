@@ -93,6 +93,20 @@ class TestDelivering:
         assert file.taken(bank) == []
         assert left_behind(bank, file) == []
 
+    def test_may_still_be_stopped_behind_the_mark(self, bank, settings, file):
+        class LostClaim(Exception):
+            pass
+
+        def watch():
+            if file.in_doubt:
+                raise LostClaim
+
+        with pytest.raises(LostClaim), connected(settings, watch) as line:
+            line.deliver(OUTBOUND, file.name, [file.content], before_rename=file.mark, **file.told)
+
+        assert file.in_doubt in bank.names(OUTBOUND)
+        assert file.taken(bank) == []
+
     def test_a_second_time_changes_nothing(self, bank, settings, file):
         file.deliver(settings)
 

@@ -1,0 +1,122 @@
+"""Proposals as pages show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from common.money import format_cents
+from desk import doers
+from networks.ach.models import AchProposal
+from networks.ach.models.proposals import ProposalKind
+from networks.ach.states import ProposalStatus
+from tenants import selectors
+
+SHOWN = 20
+_EFFECTS = {
+    ProposalKind.AT_BANK: (
+        "The file counts as sent then. What the bank does not have is lost: nobody sends it."
+    ),
+    ProposalKind.NOT_AT_BANK: (
+        "The file goes again then, or its entries with the next one. If the bank has it after all,"
+        " all of its money moves twice."
+    ),
+    ProposalKind.ORIGINATOR: "Entries go out in this name and within these limits from then on.",
+    ProposalKind.END_ORIGINATOR: (
+        "Nothing more is taken in this name. The tenant uses the common company, and its limits."
+    ),
+    ProposalKind.RELEASE_DEBITS: "New debits are taken then, and the rates count anew.",
+}
+_LIMITS = {
+    "daily_debit_max": "Debits a day, at most",
+    "daily_credit_max": "Credits a day, at most",
+    "exposure_max": "Sent and not final, at most",
+}
+_NAMES = {"company_name": "Company name", "company_id": "Company id"}
+
+
+@dataclass(frozen=True)
+class Change:
+    label: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class ProposalLine:
+    row: AchProposal
+    proposed_by: str
+    decided_by: str
+    whose: str
+
+    @property
+    def effect(self) -> str:
+        return _EFFECTS[ProposalKind(self.row.kind)]
+
+    @property
+    def is_about_file(self) -> bool:
+        return self.row.kind in {ProposalKind.AT_BANK, ProposalKind.NOT_AT_BANK}
+
+    @property
+    def why(self) -> str:
+        """Why debits were stopped."""
+        return str(self.row.before.get("why", ""))
+
+    @property
+    def changes(self) -> list[Change]:
+        """What would be different of a company."""
+        row = self.row
+        if row.kind != ProposalKind.ORIGINATOR:
+            return []
+        lines = [
+            Change(label, str(row.before.get(name, "–")), str(row.after[name]))
+            for name, label in _NAMES.items()
+        ]
+        lines += [
+            Change(label, _limit(row.before, name), _limit(row.after, name))
+            for name, label in _LIMITS.items()
+        ]
+        return [line for line in lines if line.before != line.after]
+
+
+def open_ones() -> QuerySet[AchProposal]:
+    """The oldest first."""
+    waiting = AchProposal.objects.filter(status=ProposalStatus.PROPOSED)
+    return waiting.order_by("proposed_at", "pk")
+
+
+def of_rail(name: str) -> list[ProposalLine]:
+    """What waits for a second person. Three queries, one if nothing does."""
+    return lines_of(list(open_ones().filter(rail=name)[:SHOWN]))
+
+
+def of_subject(subject: str) -> list[ProposalLine]:
+    """What was proposed about a file or an originator, newest first."""
+    rows = AchProposal.objects.filter(subject=subject).order_by("-proposed_at", "-pk")
+    return lines_of(list(rows[:SHOWN]))
+
+
+def lines_of(rows: Sequence[AchProposal]) -> list[ProposalLine]:
+    if not rows:
+        return []
+    people = {row.proposed_by for row in rows} | {row.decided_by for row in rows}
+    names = doers.names_of(people)
+    tenants = selectors.tenant_names([row.tenant_id for row in rows if row.tenant_id])
+    return [
+        ProposalLine(
+            row,
+            names.get(row.proposed_by, ""),
+            names.get(row.decided_by, ""),
+            tenants.get(row.tenant_id, row.tenant_id) or "All other tenants",
+        )
+        for row in rows
+    ]
+
+
+def _limit(company: dict[str, int | None], name: str) -> str:
+    if name not in company:
+        return "–"
+    cents = company[name]
+    return "no limit" if cents is None else format_cents(cents)

@@ -1,0 +1,159 @@
+"""Banks for one try of an action: one that sends back, and one that takes files.
+
+Their days are around today.
+"""
+
+from __future__ import annotations
+
+import itertools
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from common import ids
+from common.clock import utc_now
+from networks import calendar
+from networks.ach import building, freezing
+from networks.ach.inbound import reading, storing
+from networks.ach.models import AchEntry, InFile, InRecord, OutFile
+from networks.ach.models.inbound import InFolder
+from networks.ach.network import AchNetwork
+from networks.ach.sending import send_next
+from networks.ach.states import FileStatus
+from tests.networks.ach import builders as outbound
+from tests.networks.ach import life
+from tests.networks.ach.folder import Folder
+from tests.networks.ach.inbound import builders as inbound
+from tests.networks.ach.inbound.builders import (
+    answer_batch,
+    answer_file,
+    change_batch,
+    changed,
+    returned,
+)
+
+_number = itertools.count(1)
+
+
+def today() -> date:
+    """Today, or the last banking day before it."""
+    day = utc_now().astimezone(calendar.EASTERN).date()
+    while not calendar.is_banking_day(day):
+        day -= timedelta(days=1)
+    return day
+
+
+def banking_days_ago(count: int) -> date:
+    day = today()
+    while count:
+        day -= timedelta(days=1)
+        count -= calendar.is_banking_day(day)
+    return day
+
+
+# --- A bank that sends back
+
+
+class Returning:
+    """A bank with a batch of entries that settled."""
+
+    def __init__(self, **terms: Any) -> None:
+        self.rail = inbound.make_rail(f"bank{next(_number)}", **terms)
+        self.batch = inbound.make_batch(self.rail, status=FileStatus.ACKNOWLEDGED)
+
+    def entry(self, *, days_ago: int = 1, **columns: Any) -> AchEntry:
+        settled = banking_days_ago(days_ago)
+        entry: AchEntry = inbound.make_entry(
+            self.batch,
+            next(_number),
+            instruction_id=ids.new("ftx"),
+            settled=settled,
+            effective_date=settled,
+            final_due_at=calendar.opening_of_business(calendar.return_due_date(settled)),
+            **columns,
+        )
+        return entry
+
+    def said(self, *records: Any, change: bool = False) -> InRecord:
+        """What it says about an entry, applied as far as nobody has to be asked."""
+        batch = change_batch if change else answer_batch
+        lines = answer_file(batch(*records, settlement=f"{today():%j}"), day=f"{today():%y%m%d}")
+        file = inbound.take(lines, rail=self.rail.pk, now=utc_now())
+        return InRecord.objects.get(file=file)
+
+
+def short_return() -> InRecord:
+    """Which is a cent less than the entry: a person decides."""
+    bank = Returning()
+    return bank.said(*returned(bank.entry(), amount=149_99))
+
+
+def late_return() -> InRecord:
+    """Which was applied, and may be dishonored."""
+    bank = Returning()
+    record = bank.said(*returned(bank.entry(days_ago=4, status="final"), "R02"))
+    assert record.may_dishonor
+    return record
+
+
+def change() -> InRecord:
+    """Which waits for a person, because the rail says so."""
+    bank = Returning(apply_changes=False)
+    return bank.said(*changed(bank.entry()), change=True)
+
+
+def set_aside() -> InFile:
+    """A file that nobody can read."""
+    bank = Returning()
+    stored = storing.store(
+        rail_id=bank.rail.pk,
+        folder=InFolder.INBOUND,
+        name="odd.ach",
+        content=[b"not a file of a bank"],
+        now=utc_now(),
+    )
+    reading.read_due(now=utc_now())
+    file = InFile.objects.get(pk=stored.file.pk)
+    assert file.status == "review"
+    return file
+
+
+# --- A bank that takes files
+
+
+def freeze_at() -> datetime:
+    """A moment of the next banking day."""
+    day = calendar.next_banking_day(utc_now().astimezone(calendar.EASTERN).date())
+    return datetime.combine(day, time(13, 45), tzinfo=calendar.EASTERN)
+
+
+def make_bank() -> str:
+    number = next(_number)
+    name = f"bank{number}"
+    outbound.make_rail(name, immediate_origin=f"9{number:09d}")
+    outbound.make_originator(name)
+    return name
+
+
+def a_file(*, has_faults: bool = False) -> OutFile:
+    """Of two debits, built by a worker: it may be released."""
+    bank = make_bank()
+    entries = [outbound.instruction() for _ in range(2)]
+    AchNetwork(bank).submit_many(entries, now=freeze_at() - timedelta(hours=1))
+    (file_id,) = freezing.freeze_due(bank, now=freeze_at())
+    if has_faults:
+        AchEntry.objects.filter(rail=bank).update(account_token="of another key")
+    assert building.build(file_id, now=freeze_at())
+    file = OutFile.objects.get(pk=file_id)
+    assert file.status == ("held" if has_faults else "built")
+    return file
+
+
+def a_sent_file() -> OutFile:
+    """Of which the bank has said nothing."""
+    file = a_file()
+    life.release(file, utc_now())
+    with TemporaryDirectory() as place:
+        assert send_next(file.rail_id, Folder(Path(place)), now=freeze_at()) == file.pk
+    return file

@@ -1,0 +1,119 @@
+"""Every command of an operator that changes where money goes: the rail of a bank, its keys, its
+companies and its files, and the routes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+from django.core.management import CommandError, call_command, get_commands
+from django.db import DatabaseError
+
+from common.clock import utc_now
+from common.errors import DomainError
+from desk.rails import acts
+from networks.ach import rails
+from networks.rails.models import Rail, RailKind
+from tests.crashes.bank_stories import ANN, a_stuck_file
+from tests.crashes.banks import make_bank
+from tests.crashes.every_call import BUSY, UNKNOWN, Story, Told
+from tests.crashes.world import Act, World
+from transfers.route_changes import open_route
+
+Begin = Callable[[World], Act]
+WHO = ("--operator", "Olga", "--reason", "The bank said so")
+
+
+def command(name: str, *arguments: str) -> Act:
+    return lambda _headers: _told(partial(call_command, name, "--json", *arguments))
+
+
+def _told(run: Callable[..., object]) -> Told:
+    """As a shell tells it: done, refused, or broken off."""
+    try:
+        run(stdout=StringIO())
+    except DatabaseError:
+        return Told(UNKNOWN)
+    except (CommandError, DomainError):
+        return Told(BUSY)
+    return Told(200)
+
+
+def new_rail(world: World) -> Act:
+    known = make_bank()
+    terms = {**rails.current(known).terms, "immediate_origin": "1234567899"}
+    path = Path(gettempdir()) / f"{known}.json"
+    path.write_text(json.dumps(terms), encoding="utf-8")
+    return command("ach_rail", f"{known}_2", "--kind", "real", "--terms", str(path), *WHO)
+
+
+def change_rail(world: World) -> Act:
+    return command("ach_rail", make_bank(), "--set", "company_name=OTHER", *WHO)
+
+
+def key(*options: str, known: int) -> Begin:
+    """Of a rail that has so many keys."""
+
+    def begin(world: World) -> Act:
+        rail = make_bank()
+        for _ in range(known):
+            acts.make_key(rail=rail, reason="The first", doer=ANN, now=utc_now())
+        return command("ach_key", rail, *options, *WHO)
+
+    return begin
+
+
+def company(*options: str) -> Begin:
+    return lambda world: command("ach_originator", make_bank(), *options, *WHO)
+
+
+def stuck_file(where: str) -> Begin:
+    return lambda world: command("ach_file", a_stuck_file().pk, where, *WHO)
+
+
+def route(*options: str) -> Begin:
+    """The route of live tenants, which leads to one bank."""
+
+    def begin(world: World) -> Act:
+        first, other = make_bank(), make_bank()
+        for rail in (first, other):
+            Rail.objects.create(name=rail, kind=RailKind.REAL, driver="ach", created_at=utc_now())
+        who: dict[str, Any] = {"reason": "x", "actor": ANN.actor, "now": utc_now()}
+        open_route(mode="live", method="ach_debit", rail=first, **who)
+        to = options or ("--rail", other)
+        where = ("--mode", "live", "--method", "ach_debit")
+        return command("set_route", *where, *to, *WHO)
+
+    return begin
+
+
+BEGINNINGS: dict[str, Begin] = {
+    "ach_rail new": new_rail,
+    "ach_rail change": change_rail,
+    "ach_key make": key(known=0),
+    "ach_key second": key(known=1),
+    "ach_key switch": key("--switch", known=2),
+    "ach_key retire": key("--retire", known=2),
+    "ach_key replace": key("--replace", known=2),
+    "ach_originator change": company("--company-name", "OTHER"),
+    "ach_originator end": company("--end"),
+    "ach_file at-bank": stuck_file("--at-bank"),
+    "ach_file not-at-bank": stuck_file("--not-at-bank"),
+    "set_route lead": route(),
+    "set_route close": route("--close"),
+}
+# They change no row, or their steps are told elsewhere: `ach_compare` reads a bank's folders
+# (tests/networks/ach/test_restoring.py), `staff_roles` says what staff may do.
+EXEMPT = {"ach_compare", "staff_roles"}
+
+STORIES = [Story(f"command {name}", begin) for name, begin in BEGINNINGS.items()]
+
+
+def commands() -> set[str]:
+    """Those of the desk."""
+    return {name for name, app in get_commands().items() if app == "desk"}

@@ -1,0 +1,24 @@
+"""How fast a transfer is asked to be, in bodies of the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.fields import StrictChoiceField
+from networks.base import Speed
+
+SPEEDS = [each.value for each in Speed]
+
+
+class SpeedField(StrictChoiceField):
+    """`standard` or `same_day`. `promised`: the field of the answer that says when it arrives."""
+
+    def __init__(self, promised: str, **kwargs: Any) -> None:
+        super().__init__(
+            SPEEDS,
+            default=Speed.STANDARD.value,
+            help_text="`same_day` asks an ACH entry to settle on the day on which it is sent. Where"
+            " the bank does not do that, the amount is above its limit or it is too late, it goes"
+            f" at the usual speed; `{promised}` says when it arrives. Other methods ignore it.",
+            **kwargs,
+        )
