@@ -30,7 +30,7 @@ from funding.models import (
 )
 from funding.services import approvals, debit_authorizations, lifecycle, notices, pauses
 from funding.services import auto_funding_checks as checks
-from funding.services.auto_funding_checks import Attempt, Declined, Situation, Undecidable
+from funding.services.auto_funding_checks import Attempt, Declined, Situation
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM
 from webhooks.bodies import AutoFundingSkipped, BalanceLow
@@ -53,8 +53,6 @@ def evaluate(*, tenant_id: str, now: datetime) -> AutoFundingDecision | None:
     _note_low(situation)
     try:
         attempt = checks.permit(situation)
-    except Undecidable:
-        return None
     except Declined as refusal:
         return _decline(situation, refusal)
     return _fire(situation, attempt)

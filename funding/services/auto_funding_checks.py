@@ -93,10 +93,6 @@ class Declined(Exception):
         self.paused_until = paused_until
 
 
-class Undecidable(Exception):
-    """The bank account is being removed at this moment. The sweep looks again."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Situation:
     """The settings and the funds that they are applied to, in cents."""
@@ -134,8 +130,7 @@ class Purpose(Enum):
 
 class Guard(NamedTuple):
     """One thing that may be in the way. `check` raises Declined or a DomainError with one of
-    `reasons`. A guard without `reasons` can only raise Undecidable. With `only`, the guard is
-    checked for that purpose alone."""
+    `reasons`. With `only`, the guard is checked for that purpose alone."""
 
     check: Callable[[Attempt], None]
     reasons: tuple[str, ...]
@@ -167,7 +162,7 @@ def permit(situation: Situation) -> Attempt:
     """The account and the network that the money would come from, and the authorization of the
     debit. The source cannot be removed before the transaction ends.
 
-    Raises Declined, after pausing auto-funding if the reason demands it, and Undecidable.
+    Raises Declined, after pausing auto-funding if the reason demands it.
     """
     config, now = situation.config, situation.now
     attempt = Attempt(config=config, amount=situation.amount, now=now)
@@ -202,7 +197,7 @@ def obstacle_of(config: AutoFundingConfig, *, now: datetime) -> Declined | None:
 
 
 def _ask(purpose: Purpose, attempt: Attempt) -> None:
-    """Raises Declined for the first guard that is in the way, and Undecidable."""
+    """Raises Declined for the first guard that is in the way."""
     for guard in GUARDS:
         if guard.only not in (None, purpose):
             continue
@@ -231,16 +226,12 @@ def _is_not_paused(attempt: Attempt) -> None:
 
 
 def _lock_source(attempt: Attempt) -> None:
-    """Lock the source that auto-funding draws on. Raises Undecidable while it is being removed, and
-    Declined."""
+    """Lock the source that auto-funding draws on. Raises Declined."""
     config = attempt.config
     source_id = selectors.auto_funding_source_id(config)
     if source_id is None:
         raise _no_source()
-    source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
-    if source is None:
-        raise Undecidable
-    attempt.source = source
+    attempt.source = sources.hold(tenant_id=config.tenant_id, source_id=source_id)
 
 
 def _read_source(attempt: Attempt) -> None:

@@ -20,7 +20,6 @@ from funding.errors import (
     AutoFundingChanged,
     FundingMethodNotSupported,
     FundingSourceNotAuthorized,
-    FundingSourceUnusable,
     IncompleteAutoFunding,
 )
 from funding.models import AutoFundingConfig, FundingSource
@@ -79,10 +78,10 @@ def configure(
 
     `enabled: True` also ends any pause. `seen` is the `version_of` the settings that the person was
     shown; None changes whatever is saved. `agreement` is what the account holder agreed to for the
-    new settings. Raises IncompleteAutoFunding, FundingMethodNotSupported,
-    FundingSourceUnusable, AmountAboveLimit, NotFound for an unknown source, AutoFundingChanged when
-    the saved settings are not `seen`, FundingSourceNotAuthorized where the account holder has to
-    agree again first, AuthorizationRequired where the holder has not agreed to these amounts, and
+    new settings. Raises IncompleteAutoFunding, FundingMethodNotSupported, AmountAboveLimit,
+    NotFound for an unknown source, AutoFundingChanged when the saved settings are not `seen`,
+    FundingSourceNotAuthorized where the account holder has to agree again first,
+    AuthorizationRequired where the holder has not agreed to these amounts, and
     TooManySafeguardChanges.
     """
     if agreement is not None:
@@ -153,7 +152,7 @@ def _check(config: AutoFundingConfig, changes: Changes) -> None:
     """Refuse changes that cannot work. Only what the changes ask for is judged, so that
     auto-funding can always be switched off."""
     if changes.get("source_id"):
-        _hold(config, str(changes["source_id"]))
+        sources.hold(tenant_id=config.tenant_id, source_id=str(changes["source_id"]))
     if config.enabled:
         for column, field in _REQUIRED.items():
             if getattr(config, column) in {None, ""}:
@@ -201,7 +200,7 @@ def _require_source(config: AutoFundingConfig) -> None:
         raise IncompleteAutoFunding(
             "Name a bank account, or make one the default.", field="fundingSourceId"
         )
-    source = _hold(config, source_id)
+    source = sources.hold(tenant_id=config.tenant_id, source_id=source_id)
     try:
         sources.require_debitable(source=source, method=config.funding_method)
     except (FundingMethodNotSupported, FundingSourceNotAuthorized):
@@ -215,22 +214,6 @@ def _lock_drawn(tenant_id: str) -> FundingSource | None:
     locked."""
     source_id = selectors.auto_funding_source_id(selectors.auto_funding_config(tenant_id=tenant_id))
     return authorizations.lock(tenant_id=tenant_id, source_id=source_id) if source_id else None
-
-
-def _hold(config: AutoFundingConfig, source_id: str) -> FundingSource:
-    """A source of the tenant that cannot be removed before the transaction ends. Raises NotFound,
-    FundingSourceUnusable.
-
-    Without this lock, saving a reference to the source could wait for a removal, which waits for
-    the balance row that we hold.
-    """
-    sources.find(tenant_id=config.tenant_id, source_id=source_id)
-    source = sources.try_lock(tenant_id=config.tenant_id, source_id=source_id)
-    if source is None:
-        raise FundingSourceUnusable(
-            "This bank account is being removed right now.", field="fundingSourceId"
-        )
-    return source
 
 
 def _require_amount_within_limit(config: AutoFundingConfig) -> None:

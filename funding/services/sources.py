@@ -3,7 +3,8 @@
 Lock order: the tenant (when adding a source or moving the default), the source, the balance. Of the
 rows of one account that was removed and added again, the oldest comes first. A funding that starts
 holds its source FOR KEY SHARE, which only a removal (FOR UPDATE) excludes: nothing starts on a
-removed source, and nobody else waits for a top-up.
+removed source, and nobody else waits for a top-up. A removal takes that lock last, once it has the
+balance, and without waiting. So whoever holds the balance never waits for a source.
 """
 
 from __future__ import annotations
@@ -95,16 +96,13 @@ def require_debitable(*, source: FundingSource | Standing, method: str) -> None:
         raise FundingSourceNotAuthorized(why_not_authorized(source), field="fundingSourceId")
 
 
-def try_lock(*, tenant_id: str, source_id: str) -> FundingSource | None:
-    """Lock a source so that it cannot be removed before the caller's transaction ends. None while
-    it is being removed, because the caller must not wait.
-
-    A caller that holds the balance row uses this: a removal holds the source and waits for the
-    balance.
-    """
-    statement = f"{LOCK_FOR_USE} SKIP LOCKED".format(columns=sql.columns(FundingSource))
-    row = sql.first(statement, {"tenant_id": tenant_id, "id": source_id})
-    return sql.instance(FundingSource, row) if row else None
+def hold(*, tenant_id: str, source_id: str) -> FundingSource:
+    """Lock a source so that it cannot be removed before the caller's transaction ends. Raises
+    NotFound. Whoever holds the balance row may call it: it never waits then."""
+    statement = LOCK_FOR_USE.format(columns=sql.columns(FundingSource))
+    values = {"tenant_id": tenant_id, "id": source_id}
+    row = found(is_id(source_id, "fs") and sql.first(statement, values))
+    return sql.instance(FundingSource, row)
 
 
 @transaction.atomic
@@ -159,16 +157,17 @@ def remove(*, tenant_id: str, source_id: str, actor: Actor, now: datetime) -> Fu
 
     If it was the default account, the tenant has to choose another one: no account is debited just
     because another one was removed. Raises NotFound, and FundingSourceInUse while funding from it
-    is on its way.
+    starts or is on its way.
     """
     source = find(tenant_id=tenant_id, source_id=source_id)
     # Checked twice: first without the lock, so that a refused removal blocks nobody.
     _require_idle(source)
-    source = FundingSource.objects.select_for_update().get(pk=source.pk)
+    source = FundingSource.objects.select_for_update(no_key=True).get(pk=source.pk)
     if source.status == SourceStatus.REMOVED:
         return source
-    _require_idle(source)
     pauses.pause_where_used(source=source, reason=notices.SOURCE_REMOVED, now=now)
+    _exclude_users(source)
+    _require_idle(source)
     set_status(
         source=source, status=SourceStatus.REMOVED, now=now, removed_at=now, is_default=False
     )
@@ -301,6 +300,19 @@ def found(source: T | Literal[False] | None) -> T:
     if not source:
         raise NotFound("There is no such funding source.")
     return source
+
+
+def _exclude_users(source: FundingSource) -> None:
+    """Let nobody start a funding from a source before this transaction ends. Raises
+    FundingSourceInUse where one starts at this moment.
+
+    It must not wait: whoever starts a funding holds the source and waits for the balance row, which
+    a removal holds. (The users must not be the ones who skip what is locked: PostgreSQL waits all
+    the same where the row was updated since their statement began.)
+    """
+    if FundingSource.objects.select_for_update(skip_locked=True).filter(pk=source.pk).first():
+        return
+    raise FundingSourceInUse("Funding from this bank account starts at this moment.")
 
 
 def _require_idle(source: FundingSource) -> None:

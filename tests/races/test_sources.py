@@ -74,9 +74,7 @@ def top_up(source):
 def fund_automatically(source):
     """With the balance row in hand, so it must not wait for the source."""
     ledger.lock_row(tenant_id=source.tenant_id)
-    locked = sources.try_lock(tenant_id=source.tenant_id, source_id=source.pk)
-    if locked is None:
-        return None
+    locked = sources.hold(tenant_id=source.tenant_id, source_id=source.pk)
     sources.require_usable(source=locked, method="ach_debit")
     return start(locked)
 
@@ -194,7 +192,7 @@ class TestRemoving:
         outcomes = together(lambda worker: acts[worker % 4](source), workers=WORKERS)
 
         expected = {FundingSource, FundingTransaction, FundingSourceInUse, FundingSourceUnusable}
-        assert set(kinds(outcomes)) <= expected | {type(None)}, outcomes
+        assert set(kinds(outcomes)) <= expected, outcomes
         is_removed = FundingSource.objects.get(pk=source.pk).status == "removed"
         on_its_way = FundingTransaction.objects.filter(source=source, status__in=IN_FLIGHT)
         assert is_removed != on_its_way.exists()
@@ -257,7 +255,7 @@ class TestRemoving:
 
         outcomes = together(lambda worker: acts[worker % 2](), workers=WORKERS)
 
-        expected = {type(None), FundingSource, FundingSourceUnusable, IncompleteAutoFunding}
+        expected = {type(None), FundingSource, IncompleteAutoFunding}
         assert set(kinds(outcomes)) <= expected, outcomes
         config = AutoFundingConfig.objects.filter(tenant=acme, enabled=True).first()
         assert config is None or config.paused_reason == "funding_source_removed"

@@ -132,7 +132,7 @@ def test_a_topup_beside_the_return_that_ends_its_authorization_is_never_debited(
 
 def test_resuming_beside_removals_and_returns_of_the_account_never_deadlocks(db):
     """All of them lock the account and the balance, in the same order."""
-    for _ in range(10):
+    for _ in range(40):
         tenant = make_tenant()
         source = make_source(tenant)
         config = make_auto_funding(tenant, paused_reason="too_many_firings", source=source)
