@@ -63,6 +63,7 @@ def _checks(variables: Mapping[str, str]) -> list[tuple[str, Callable[[], tuple[
         ("deployment (django)", _manage("check", "--deploy", "--fail-level=WARNING"), deployed),
         ("migrations (django)", _manage("makemigrations", "--check", "--dry-run"), variables),
         ("openapi.yaml (spectacular)", _manage("openapi", "--check"), variables),
+        ("licenses (pip-licenses)", [python, "-m", "devstack", "licenses"], variables),
     ]
     tools = [(name, _tool(command, env)) for name, command, env in commands]
     return [*tools, ("no addresses or paths of one machine", hygiene.check)]
