@@ -103,8 +103,8 @@ def _require_approvable(
         )
     if approval.tenant.status == TenantStatus.SUSPENDED:
         raise TenantSuspended("This tenant is suspended.")
-    _require_still_approver(policy, approval, by)
     policy.require_approvable(approval, by, now)
+    _require_still_approver(policy, approval, by)
 
 
 def _require_still_approver(policy: AnyPolicy, approval: Approval, by: Approver) -> None:

@@ -43,4 +43,4 @@ class OwnPayment(Forbidden):
     code = "own_payment"
     is_public = False
     title = "A second person approves"
-    advice = "Whoever made the payment cannot approve it. Ask another approver."
+    advice = "Whoever made the payment, also by an API key, cannot approve it. Ask somebody else."

@@ -104,9 +104,14 @@ def audit_events(*, tenant_id: str) -> QuerySet[AuditEvent]:
     return AuditEvent.objects.filter(tenant_id=tenant_id).order_by("-created_at", "-pk")
 
 
-def member_emails(*, tenant_id: str, roles: Sequence[Role]) -> list[str]:
-    """The addresses of the tenant's active people in these roles, sorted."""
+def member_emails(
+    *, tenant_id: str, roles: Sequence[Role], without: Collection[str] = ()
+) -> list[str]:
+    """The addresses of the tenant's active people in these roles, sorted; `without` the people of
+    these ids."""
     members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)
+    if without:
+        members = members.exclude(user_id__in=without)
     return list(members.order_by("user__email").values_list("user__email", flat=True))
 
 

@@ -12,6 +12,7 @@ from approvals.policies import ApprovalPolicy, Approver
 from payments.models import Payment, PaymentConfirmation, PaymentConfirmationLink
 from payments.services import lifecycle
 from payments.states import PaymentStatus
+from tenants import persons
 from tenants import selectors as tenants
 from tenants.actors import Actor
 from tenants.models import ActorType, Role
@@ -37,10 +38,9 @@ class PaymentApprovalPolicy(ApprovalPolicy[PaymentConfirmation]):
     def require_approvable(
         self, approval: PaymentConfirmation, by: Approver, _now: datetime
     ) -> None:
-        payment = approval.payment
-        is_creator = by.actor.type == ActorType.USER and by.actor.id == payment.created_by_id
-        if is_creator or by.email.casefold() == _creator_email(payment):
-            raise OwnPayment("You made this payment, so somebody else approves it.")
+        makers = _makers(approval.payment)
+        if persons.behind(by.actor) in makers or _is_address_of(makers, by.email):
+            raise OwnPayment("You, or an API key of yours, made this payment.")
 
     def go_ahead(self, approval: PaymentConfirmation, _by: Actor, now: datetime) -> None:
         lifecycle.confirm(payment=approval.payment, now=now)
@@ -64,15 +64,20 @@ POLICY = PaymentApprovalPolicy()
 
 def approvers(payment: Payment) -> list[str]:
     """The addresses that would be asked now: those of owners and approvers, without who made the
-    payment."""
-    creator = _creator_email(payment)
-    people = tenants.member_emails(tenant_id=payment.tenant_id, roles=(Role.OWNER, Role.APPROVER))
-    return [address for address in people if address.casefold() != creator]
+    payment, themselves or by an API key."""
+    return tenants.member_emails(
+        tenant_id=payment.tenant_id,
+        roles=(Role.OWNER, Role.APPROVER),
+        without=_makers(payment),
+    )
 
 
-def _creator_email(payment: Payment) -> str | None:
-    """The address of the person who made the payment; None if a program did."""
-    if payment.created_by_type != ActorType.USER:
-        return None
-    found = tenants.people_and_keys([payment.created_by_id])
-    return found.get(payment.created_by_id, "").casefold() or None
+def _makers(payment: Payment) -> frozenset[str]:
+    """The ids of the people who are, or were, behind what made the payment."""
+    return persons.ever_behind(Actor(ActorType(payment.created_by_type), payment.created_by_id))
+
+
+def _is_address_of(people: frozenset[str], email: str) -> bool:
+    """Whether it is the address of one of these people."""
+    found = tenants.people_and_keys(people).values() if people else ()
+    return email.casefold() in {address.casefold() for address in found}

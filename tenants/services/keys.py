@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from tenants import key_text
+from tenants import key_text, persons
 from tenants import scopes as known_scopes
 from tenants.actors import Actor
 from tenants.errors import InvalidKeySettings, TooManyKeys, UnknownScope
@@ -181,7 +181,7 @@ def _write(key: ApiKey, *, text: str | None, actor: Actor, now: datetime) -> Iss
     audit.record(
         tenant_id=key.tenant_id,
         actor=actor,
-        action="api_key.issued",
+        action=persons.ISSUED,
         subject_id=key.pk,
         details={"name": key.name, "scopes": list(key.scopes)},
         now=now,
