@@ -10,7 +10,7 @@ from common.admin import ReadOnlyAdmin
 
 @admin.register(IdempotencyRecord)
 class IdempotencyRecordAdmin(ReadOnlyAdmin):
-    """Hides the stored answer, which can hold a secret that is shown only once."""
+    """Hides the stored answer, which is the tenant's alone."""
 
     list_display = ("created_at", "tenant", "key", "status")
     list_select_related = ("tenant",)

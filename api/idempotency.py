@@ -5,13 +5,15 @@ other. While the first request runs, an advisory lock makes a second one answer 
 of waiting. If a request must first ask somebody else's server, its connection holds the lock from
 before that.
 
-Answers are stored encrypted: some hold what is shown only once, such as a webhook's secret.
+Answers are stored encrypted, because they name people and accounts. A secret that is shown once is
+not stored: a repeat gets null in its place, and a header that says so.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -35,6 +37,7 @@ KEPT_FOR = timedelta(days=30)
 _FORGOTTEN_AT_ONCE = 1000
 _KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _KEPT_HEADERS = ("Content-Type", "Location", "Cache-Control")
+SHOWN_ONCE = "secret"  # of an answer's `data`
 # Refusals that are not stored, because an identical request may later get another answer.
 _NOT_KEPT = {400, 401, 403, 429}
 # One round trip. A request that ends between the look and the lock leaves an answer that this one
@@ -220,11 +223,31 @@ def _in_progress() -> DomainError:
 def _response(record_id: str) -> HttpResponse:
     record = IdempotencyRecord.objects.get(pk=record_id)
     body = crypto.decrypt(record.body_token, context=record.encryption_context)
-    response = HttpResponse(body.encode(), status=record.status)
+    # Again, because the releases before decision 0172 stored secrets, too.
+    response = HttpResponse(_without_secret(body).encode(), status=record.status)
     for name, value in record.headers.items():
         response[name] = value
     response["Idempotent-Replayed"] = "true"
+    if _has_secret(body):
+        response["Idempotent-Withheld"] = SHOWN_ONCE
     return response
+
+
+def _without_secret(body: str) -> str:
+    """The body of an answer with null for what is shown only once."""
+    if not _has_secret(body):
+        return body
+    answer = json.loads(body)
+    answer["data"][SHOWN_ONCE] = None
+    return json.dumps(answer, separators=(",", ":"))
+
+
+def _has_secret(body: str) -> bool:
+    """Whether the answer has the field. Few have, so the text is searched before it is read."""
+    if f'"{SHOWN_ONCE}"' not in body:
+        return False
+    data = json.loads(body).get("data")
+    return isinstance(data, dict) and SHOWN_ONCE in data
 
 
 def _keep(request: TenantRequest, key: str, response: HttpResponse) -> None:
@@ -236,5 +259,6 @@ def _keep(request: TenantRequest, key: str, response: HttpResponse) -> None:
         headers={name: response[name] for name in _KEPT_HEADERS if name in response},
         created_at=utc_now(),
     )
-    record.body_token = crypto.encrypt(response.content.decode(), context=record.encryption_context)
+    body = _without_secret(response.content.decode())
+    record.body_token = crypto.encrypt(body, context=record.encryption_context)
     sql.insert(record)

@@ -10,7 +10,8 @@ from common.fields import PrefixedIdField
 
 
 class IdempotencyRecord(models.Model):
-    """The answer given to the first request with a key; later ones get the same bytes."""
+    """The answer given to the first request with a key; later ones get the same, without a
+    secret that is shown once."""
 
     id = PrefixedIdField("idm")
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)

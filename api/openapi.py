@@ -11,6 +11,7 @@ from typing import Any
 
 from api import errors, problems
 from api.errors import status_of
+from api.idempotency import SHOWN_ONCE
 from api.schema import REFUSALS
 from common.errors import DomainError, NotFound
 from tenants.errors import ReadOnlyMode, TenantSuspended
@@ -67,6 +68,11 @@ HEADERS: dict[str, Document] = {
     "Idempotent-Replayed": {
         "description": "`true` on an answer given before.",
         "schema": {"type": "string", "const": "true"},
+    },
+    "Idempotent-Withheld": {
+        "description": "The field of `data` that is null on an answer given before, because it is"
+        " shown only once.",
+        "schema": {"type": "string", "const": SHOWN_ONCE},
     },
     "Location": {"description": "Where the new object is.", "required": True, "schema": _TEXT},
     "Retry-After": {
@@ -169,6 +175,8 @@ def _describe(path: str, method: str, operation: Document, components: Document)
     for status, answer in operation["responses"].items():
         answer["description"] = answer["description"] or _MEANING[int(status)]
         answer["headers"] = _headers(int(status), method) | going
+        if method in _WRITES and _shows_secret(answer, components):
+            answer["headers"] |= _references(["Idempotent-Withheld"])
     for refusal in sorted(refusals, key=lambda item: item.code):
         components["examples"].setdefault(refusal.code, _example(refusal))
     for status in sorted({status_of(refusal) for refusal in refusals}):
@@ -218,6 +226,19 @@ def _headers(status: int, method: str) -> Document:
     if method in _WRITES and status < 500 and status not in {400, 401, 403, 429}:
         names.append("Idempotent-Replayed")
     return _references(names)
+
+
+def _shows_secret(answer: Document, components: Document) -> bool:
+    """Whether `data` of this answer has the field that is shown only once."""
+    content = answer.get("content", {}).get("application/json", {})
+    envelope = _properties(content.get("schema", {}), components)
+    return SHOWN_ONCE in _properties(envelope.get("data", {}), components)
+
+
+def _properties(schema: Document, components: Document) -> Document:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found: Document = components["schemas"].get(name, schema).get("properties", {})
+    return found
 
 
 def _references(names: Iterable[str]) -> Document:

@@ -145,17 +145,38 @@ class TestCreate:
 
         assert (response.status_code, code_of(response)) == (403, "insufficient_scope")
 
-    def test_a_repeat_with_its_key_shows_the_same_secret(self, acme_api):
+    def test_a_repeat_with_its_key_does_not_show_the_secret_again(self, acme_api):
         body = {"url": URL, "events": ["*"]}
 
         first = acme_api.post_json(PATH, body, **{"Idempotency-Key": "k1"})
         again = acme_api.post_json(PATH, body, **{"Idempotency-Key": "k1"})
 
-        assert again.content == first.content
-        assert again["Idempotent-Replayed"] == "true"
-        assert WebhookEndpoint.objects.count() == 1
         secret = first.json()["data"]["secret"]
-        assert secret not in IdempotencyRecord.objects.get().body_token
+        assert (again.status_code, again["Location"]) == (201, first["Location"])
+        assert again.content == first.content.replace(f'"{secret}"'.encode(), b"null")
+        assert again["Idempotent-Replayed"] == "true"
+        assert again["Idempotent-Withheld"] == "secret"
+        assert "Idempotent-Withheld" not in first
+        assert WebhookEndpoint.objects.count() == 1
+        assert secret not in kept_body()
+
+    def test_a_repeat_of_what_the_last_release_stored_does_not_either(self, acme_api):
+        body = {"url": URL, "events": ["*"]}
+        first = acme_api.post_json(PATH, body, **{"Idempotency-Key": "k1"})
+        record = IdempotencyRecord.objects.get()
+        text = first.content.decode()
+        record.body_token = crypto.encrypt(text, context=record.encryption_context)
+        record.save()
+
+        again = acme_api.post_json(PATH, body, **{"Idempotency-Key": "k1"})
+
+        assert again.json()["data"] == {**first.json()["data"], "secret": None}
+        assert again["Idempotent-Withheld"] == "secret"
+
+
+def kept_body() -> str:
+    record = IdempotencyRecord.objects.get()
+    return crypto.decrypt(record.body_token, context=record.encryption_context)
 
 
 class TestPlainHttp:

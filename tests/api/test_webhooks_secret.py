@@ -34,6 +34,11 @@ def signing_secrets(endpoint, *, now):
     )
 
 
+def endpoint_again(endpoint):
+    endpoint.refresh_from_db()
+    return endpoint
+
+
 def secret_of(endpoint):
     return crypto.decrypt(endpoint.secret_token, context=endpoint.encryption_context)
 
@@ -110,11 +115,13 @@ class TestRotation:
         event = AuditEvent.objects.get(action="webhook.secret_rotated")
         assert event.details == {"url": "https://hooks.example.com/in", "overlapSeconds": 86_400}
 
-    def test_a_repeat_with_its_key_rotates_once(self, acme_api, endpoint):
+    def test_a_repeat_with_its_key_rotates_once_and_shows_no_secret(self, acme_api, endpoint):
         first = acme_api.post_json(path(endpoint), **{"Idempotency-Key": "r"})
         again = acme_api.post_json(path(endpoint), **{"Idempotency-Key": "r"})
 
-        assert again.content == first.content
+        assert again.json()["data"] == {**first.json()["data"], "secret": None}
+        assert again["Idempotent-Withheld"] == "secret"
+        assert secret_of(endpoint_again(endpoint)) == first.json()["data"]["secret"]
         assert AuditEvent.objects.filter(action="webhook.secret_rotated").count() == 1
 
     def test_of_another_tenants_endpoint_is_not_found(self, rival_api, endpoint):

@@ -128,7 +128,11 @@ class WebhookOut(serializers.Serializer[Any]):
 
 
 class WebhookWithSecretOut(WebhookOut):
-    secret = serializers.CharField(help_text="Shown here and never again.")
+    secret = serializers.CharField(
+        allow_null=True,
+        help_text="Shown here and never again: null when the request is repeated with its"
+        " Idempotency-Key.",
+    )
 
 
 class RemovedWebhookOut(serializers.Serializer[Any]):

@@ -224,7 +224,8 @@ def auto_funding_decisions() -> ListCall[Json]:
 
 
 def register_webhook(url: str, events: Sequence[str], *, description: str = "") -> Call[Webhook]:
-    """The answer is the only place that shows the `secret`."""
+    """The answer is the only place that shows the `secret`. It is None in an answer that was lost
+    and is given again: then call `rotate_webhook_secret`."""
     body = {"url": url, "events": list(events), "description": description}
     return _write("POST", "/webhooks", body)
 

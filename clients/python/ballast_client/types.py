@@ -190,7 +190,7 @@ class Webhook(TypedDict, total=False):
     events: list[str]
     status: str
     description: str | None
-    secret: str
+    secret: str | None
     createdAt: str
 
 
