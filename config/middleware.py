@@ -8,9 +8,11 @@ and passes for it in Django's own checks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from csp import middleware as csp
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY, logout
 from django.contrib.auth import middleware as auth
 from django.contrib.messages import middleware as messages
 from django.contrib.sessions import middleware as sessions
@@ -26,8 +28,11 @@ from django_prometheus.utils import Time, TimeSince
 from api import errors, problems
 from api.middleware import is_api
 from common import crypto, drift
+from common.clock import utc_now
 from common.database import outages
 from dashboard.shell import broken
+from tenants import session_life
+from tenants.session_store import SessionStore
 
 _READING = {"GET", "HEAD", "OPTIONS", "TRACE"}
 _CLOCK = "the clock of this server is being set right"
@@ -59,11 +64,37 @@ class ContentSecurityPolicy(_ForPages, csp.CSPMiddleware):
 
 
 class Session(_ForPages, sessions.SessionMiddleware):
-    """Loads and saves the session."""
+    """Loads and saves the session, which the database knows by a digest of the cookie only."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        request.session = SessionStore.of_cookie(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        answer = super().process_response(request, response)
+        cookie = answer.cookies.get(settings.SESSION_COOKIE_NAME)
+        if cookie is not None and cookie.value:
+            session = cast(SessionStore, request.session)
+            answer.cookies[settings.SESSION_COOKIE_NAME] = str(session.secret)
+        return answer
 
 
 class Authentication(_ForPages, auth.AuthenticationMiddleware):
-    """Sets `request.user`."""
+    """Sets `request.user`; ends a session that is too old or was not used for too long."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        if settings.SESSION_COOKIE_NAME in request.COOKIES:
+            self._end_or_note_use(request)
+
+    def _end_or_note_use(self, request: HttpRequest) -> None:
+        now = utc_now()
+        if SESSION_KEY not in request.session or not request.user.is_authenticated:
+            return
+        if session_life.is_over(request.session, is_staff=request.user.is_staff, now=now):
+            logout(request)
+        elif request.method != "GET" or "HX-Request" not in request.headers:
+            # What a page asks for by itself every few seconds is nobody's use of it.
+            session_life.note_use(request.session, now=now)
 
 
 class Messages(_ForPages, messages.MessageMiddleware):

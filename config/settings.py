@@ -252,6 +252,10 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard:overview"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
+SESSION_ENGINE = "tenants.session_store"
+# How long a session may rest before it ends.
+IDLE_MINUTES = count("IDLE_MINUTES", default=30, minimum=1)
+STAFF_IDLE_MINUTES = count("STAFF_IDLE_MINUTES", default=15, minimum=1)
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24

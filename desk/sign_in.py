@@ -6,14 +6,18 @@ from allauth.account.decorators import secure_admin_login
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import AdminSite
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
-from tenants import second_factor
+from tenants import proofs, second_factor
 
 
 def guard(site: AdminSite) -> None:
-    """Put the common sign-in and the second factor in front of `site`."""
+    """Put the common sign-in and the second factor in front of `site`. Staff change their password
+    where everybody does, too."""
     login = secure_admin_login(site.login)
     may_enter = site.has_permission
 
@@ -22,20 +26,27 @@ def guard(site: AdminSite) -> None:
 
     def enter(request: HttpRequest, extra_context: object = None) -> HttpResponse:
         if may_enter(request) and not _has_second_factor(request):
+            if second_factor.is_set_up(user_id=str(request.user.pk)):
+                return _to_prove_it(request)
             messages.warning(request, "Staff sign in with a second factor. Set one up first.")
             return redirect("mfa_index")
         answer: HttpResponse = login(request, extra_context)
         return answer
 
+    def change_password(request: HttpRequest, extra_context: object = None) -> HttpResponse:
+        return redirect("account_change_password")
+
     site.has_permission = has_permission  # type: ignore[method-assign]
     site.login = enter  # type: ignore[method-assign]
+    site.password_change = change_password  # type: ignore[method-assign,assignment]
+
+
+def _to_prove_it(request: HttpRequest) -> HttpResponse:
+    """Ask for the second factor that the person has, then go on to where they wanted to be."""
+    wanted = request.GET.get(REDIRECT_FIELD_NAME, reverse("admin:index"))
+    return redirect_to_login(wanted, reverse("mfa_reauthenticate"))
 
 
 def _has_second_factor(request: HttpRequest) -> bool:
-    """Whether the person has a second factor. One query, or none where nobody asks for it."""
-    if not settings.STAFF_SECOND_FACTOR:
-        return True
-    if not hasattr(request, "has_second_factor"):
-        known = second_factor.is_set_up(user_id=str(request.user.pk))
-        request.has_second_factor = known  # type: ignore[attr-defined]
-    return bool(request.has_second_factor)  # type: ignore[attr-defined]
+    """Whether this session proved a second factor, where the deployment asks staff for one."""
+    return not settings.STAFF_SECOND_FACTOR or proofs.has_factor(request)

@@ -12,12 +12,14 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 
 from common.clock import utc_now
+from tenants import proofs, second_factor, session_life
 from tenants.models import User
-from tenants.services import sign_ins
+from tenants.services import sessions, sign_ins
 
 
 @receiver(account.user_logged_in)
 def _signed_in(request: HttpRequest, user: User, **_rest: Any) -> None:
+    session_life.begin(request.session, now=utc_now())
     records = get_authentication_records(request, user)
     how = [record.get("type", record["method"]) for record in records]
     sign_ins.succeeded(user_id=user.pk, how=" + ".join(how), now=utc_now())
@@ -30,8 +32,9 @@ def _wrong_code(user: User, authenticator: Authenticator, **_rest: Any) -> None:
 
 @receiver([mfa.authenticator_added, mfa.authenticator_removed, mfa.authenticator_reset])
 def _second_factor_changed(
-    signal: Any, user: User, authenticator: Authenticator, **_rest: Any
+    signal: Any, request: HttpRequest, user: User, authenticator: Authenticator, **_rest: Any
 ) -> None:
+    """Also end the person's other sessions: they began without what is asked for now."""
     words = {
         mfa.authenticator_added: "second_factor.added",
         mfa.authenticator_removed: "second_factor.removed",
@@ -40,6 +43,11 @@ def _second_factor_changed(
     sign_ins.account_changed(
         user_id=user.pk, action=words[signal], kind=str(authenticator.type), now=utc_now()
     )
+    if signal is mfa.authenticator_added and authenticator.type in second_factor.STRONG:
+        proofs.enrolled(request, user=user, authenticator=authenticator)
+    if signal is mfa.authenticator_removed:
+        proofs.forget_removed(request, user=user)
+    sessions.end_others(user_id=user.pk, kept=request.session.session_key)
 
 
 @receiver([account.password_changed, account.password_set])

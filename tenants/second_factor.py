@@ -14,7 +14,7 @@ from tenants.models import User
 
 # allauth encrypts before it has a row, so the row cannot be part of the encryption context.
 _CONTEXT = "mfa.authenticator"
-_STRONG = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+STRONG = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 
 class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -37,12 +37,12 @@ class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no type
 
 def is_set_up(*, user_id: str) -> bool:
     """Whether the person signs in with an app's code or a passkey. One query."""
-    return bool(Authenticator.objects.filter(user_id=user_id, type__in=_STRONG).exists())
+    return bool(Authenticator.objects.filter(user_id=user_id, type__in=STRONG).exists())
 
 
 def set_up_by(user_ids: Collection[str]) -> frozenset[str]:
     """Which of these people sign in with a second factor. One query."""
-    rows = Authenticator.objects.filter(user_id__in=user_ids, type__in=_STRONG)
+    rows = Authenticator.objects.filter(user_id__in=user_ids, type__in=STRONG)
     return frozenset(rows.values_list("user_id", flat=True))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client
 
 from balance import services as ledger
@@ -25,9 +25,11 @@ from funding.models import (
 from funding.services import drafts, linking
 from funding.states import FundingStatus
 from tenants import scopes as all_scopes
+from tenants import session_life
 from tenants.actors import SYSTEM, Actor
 from tenants.models import Mode, OutgoingEmail, Role, Tenant, User
 from tenants.services import accounts, keys
+from tenants.session_store import SessionStore
 from tests import document
 from webhooks import signing
 from webhooks.bodies import BalanceLow, PaymentData
@@ -177,15 +179,34 @@ def make_member(tenant: Tenant, *, email: str, role: Role = Role.OWNER) -> User:
     return membership.user
 
 
-def browser_of(user: User) -> Client:
-    """With a session as after signing in, in two statements: `Client.force_login` takes nine."""
-    client, session = Client(), SessionStore()
+def browser_of(user: User, *, factor: str = "", minutes_ago: int = 0) -> Client:
+    """A browser that `user` signed in with, as `enter_as` has it."""
+    client = Client()
+    enter_as(client, user, factor=factor, minutes_ago=minutes_ago)
+    return client
+
+
+def enter_as(client: Client, user: User, *, factor: str = "", minutes_ago: int = 0) -> None:
+    """Give `client` a session as after signing in with a password, and with a second factor of the
+    type `factor` (`totp`), minutes ago. In two statements, which by the form are many more."""
+    session, now = SessionStore(), utc_now()
+    proven_at = (now - timedelta(minutes=minutes_ago)).timestamp()
     session[SESSION_KEY] = user.pk
     session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
     session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session_life.begin(session, now=now)
+    proofs = [{"method": "password", "at": proven_at}]
+    if factor:
+        proofs.append({"method": "mfa", "type": factor, "at": proven_at})
+    session[AUTHENTICATION_METHODS_SESSION_KEY] = proofs
+    session[AUTHENTICATION_METHODS_SESSION_KEY + "_user"] = user.pk
     session.create()
-    client.cookies[settings.SESSION_COOKIE_NAME] = str(session.session_key)
-    return client
+    client.cookies[settings.SESSION_COOKIE_NAME] = str(session.secret)
+
+
+def session_of(client: Client) -> SessionStore:
+    """The session that this browser's cookie opens."""
+    return SessionStore.of_cookie(client.cookies[settings.SESSION_COOKIE_NAME].value)
 
 
 def make_auto_funding(tenant: Tenant, **fields: Any) -> AutoFundingConfig:

@@ -11,6 +11,7 @@ import pytest
 from celery import current_app
 from django.conf import settings
 from django.db import connection
+from django.test import Client
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 from pytest_django import DjangoDbBlocker
@@ -21,9 +22,9 @@ from common import audits, database_clock
 from common.engine import wakeups
 from networks import registry
 from networks.rails.known import knowledge
-from tenants.models import Tenant
+from tenants.models import Tenant, User
 from tests import servers
-from tests.builders import ApiClient, make_key, make_tenant
+from tests.builders import ApiClient, browser_of, make_key, make_tenant
 from tests.database import owner, template
 from tests.database.management.commands.flush import remember_standing_rows
 from tests.logs import RawLog, WrittenLog
@@ -83,6 +84,12 @@ def acme(db: None) -> Tenant:
 @pytest.fixture
 def rival(db: None) -> Tenant:
     return make_tenant(name="Rival")
+
+
+@pytest.fixture
+def admin_client(admin_user: User) -> Client:
+    """pytest-django's superuser, with a session as our sign-in makes it."""
+    return browser_of(admin_user)
 
 
 @pytest.fixture

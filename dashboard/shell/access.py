@@ -20,7 +20,7 @@ from django_htmx.middleware import HtmxDetails
 from common.clock import utc_now
 from common.errors import NotFound
 from dashboard.shell import staff_view, view_only
-from tenants import second_factor, selectors
+from tenants import proofs, second_factor, selectors
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
 
 # The roles that may add money and bank accounts.
@@ -80,8 +80,8 @@ def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
     """A page about the current tenant, for members in `roles` (any role when none is named).
 
     Strangers are sent to sign in; a role that may not is answered 403, and so is staff who would
-    do more than look. Never cached. Where the tenant asks for a second factor, nothing but
-    `is_open` pages is shown to who has none.
+    do more than look. Never cached. Where the tenant asks for a second factor, a session
+    that proved none is shown nothing but `is_open` pages.
     """
 
     def decorate(view: View) -> View:
@@ -97,9 +97,7 @@ def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
                 return HttpResponseClientRefresh()  # another window has switched tenants
             request.access = access
             if not is_open and _lacks_second_factor(request):
-                return _private(
-                    render(request, "dashboard/shell/second_factor_needed.html", status=403)
-                )
+                return _private(_ask_for_second_factor(request))
             return _private(_answer(view, request, *args, **kwargs))
 
         return wrapper
@@ -191,9 +189,13 @@ def _check(access: TenantAccess, request: PageRequest, roles: tuple[Role, ...]) 
 
 
 def _lacks_second_factor(request: PageRequest) -> bool:
-    """Costs a query only where the tenant asks for one."""
-    asked = request.access.tenant.requires_second_factor
-    return asked and not second_factor.is_set_up(user_id=request.user.pk)
+    """Whether the tenant asks for a second factor, and this session proved none."""
+    return request.access.tenant.requires_second_factor and not proofs.has_factor(request)
+
+
+def _ask_for_second_factor(request: PageRequest) -> HttpResponse:
+    values = {"is_set_up": second_factor.is_set_up(user_id=request.user.pk)}
+    return render(request, "dashboard/shell/second_factor_needed.html", values, status=403)
 
 
 def _to_login(request: PageRequest) -> HttpResponse:

@@ -15,6 +15,7 @@ from dashboard.shell import refusals
 from dashboard.shell.access import look_at
 from dashboard.shell.magic_links import magic_link_page
 from dashboard.team.forms import JoinForm
+from tenants import proofs
 from tenants.account_transactions import in_one_transaction
 from tenants.errors import InvitationClosed
 from tenants.models import Invitation
@@ -56,6 +57,7 @@ def _as_stranger(request: HttpRequest, token: str, asked: Invitation) -> HttpRes
     if form.is_valid():
         try:
             user = invitations.join(token=token, now=utc_now(), **form.cleaned_data)
+            proofs.password_chosen(request, user=user)
             response: HttpResponse = perform_login(
                 request, user, redirect_url=reverse("dashboard:overview")
             )

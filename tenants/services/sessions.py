@@ -21,6 +21,14 @@ def end(*, user_id: str, session_id: int, now: datetime) -> bool:
     return True
 
 
+def end_others(*, user_id: str, kept: str | None) -> int:
+    """Sign the person out everywhere but in the session with the key `kept`."""
+    rows = list(UserSession.objects.filter(user_id=user_id).exclude(session_key=kept))
+    for session in rows:
+        session.end()
+    return len(rows)
+
+
 def end_all(*, user_id: str) -> int:
     """Sign the person out everywhere."""
     rows = list(UserSession.objects.filter(user_id=user_id))

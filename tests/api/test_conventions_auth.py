@@ -15,7 +15,7 @@ from tenants.models import ApiKey, Mode
 from tenants.services import accounts, keys
 from tests.api.machinery import NOTES
 from tests.api.test_conventions_errors import problem
-from tests.builders import ApiClient, make_key, make_tenant
+from tests.builders import ApiClient, enter_as, make_key, make_tenant
 from tests.database import owner
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("machinery")]
@@ -67,7 +67,7 @@ class TestNoKey:
     def test_a_session_does_not_count(self, acme):
         api = ApiClient()
         user = get_user_model().objects.create_superuser(email="boss@acme.example")
-        api.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        enter_as(api, user)
 
         problem(api.get(NOTES), 401, "not_authenticated")
 

@@ -15,7 +15,7 @@ from balance.errors import ProposalDecided, ProposalExpired, ProposalRefused
 from balance.models import Adjustment, AdjustmentProposal, BalanceTransaction
 from tenants import actors
 from tenants.models import AuditEvent, User
-from tests.builders import NOW
+from tests.builders import NOW, enter_as
 from tests.database import owner
 from tests.races.together import together
 
@@ -190,7 +190,7 @@ class TestDesk:
     def sign_in(self, client, user, *codenames):
         wanted = ("view_adjustmentproposal", "view_tenant", *codenames)
         user.user_permissions.set(Permission.objects.filter(codename__in=wanted))
-        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        enter_as(client, user)
 
     def body(self, tenant):
         return {

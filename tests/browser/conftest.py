@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Viewp
 
 from devstack import chromium
 from tenants.models import Role, Tenant, User
-from tests.builders import make_member
+from tests.builders import enter_as, make_member
 
 PHONE = ViewportSize(width=390, height=844)
 DESK = ViewportSize(width=1280, height=900)
@@ -121,7 +121,7 @@ def _let_the_server_finish() -> None:
 
 def _session_cookie(user: User, address: str) -> Any:
     client = Client()
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    enter_as(client, user)
     return {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": address}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from allauth.mfa.models import Authenticator
 
+from tests.builders import browser_of
+
 
 @pytest.fixture
 def _strict(settings):
@@ -26,11 +28,20 @@ class TestSecondFactor:
         acme.refresh_from_db()
         assert acme.status == "active"
 
+    @pytest.mark.parametrize("kind", ["totp", "webauthn", "recovery_codes"])
+    def test_of_this_session_opens_the_desk(self, sam, kind):
+        assert browser_of(sam, factor=kind).get("/admin/").status_code == 200
+
     @pytest.mark.parametrize("kind", ["totp", "webauthn"])
-    def test_once_set_up_opens_the_desk(self, desk, sam, kind):
+    def test_that_is_set_up_elsewhere_is_asked_for_here(self, desk, sam, kind):
+        """A session that began with the password alone waits outside for the person to enroll."""
+        assert desk.get("/admin/").status_code == 302
         Authenticator.objects.create(user=sam, type=kind, data={})
 
-        assert desk.get("/admin/").status_code == 200
+        response = desk.get("/admin/login/?next=/admin/")
+
+        assert response["Location"].endswith("/accounts/2fa/reauthenticate/?next=/admin/")
+        assert desk.get("/admin/").status_code == 302
 
     def test_is_more_than_recovery_codes(self, desk, sam):
         Authenticator.objects.create(user=sam, type="recovery_codes", data={})
@@ -41,6 +52,12 @@ class TestSecondFactor:
         Authenticator.objects.create(user=dana, type="totp", data={})
 
         assert dana_browser.get("/admin/").status_code in {302, 403}
+
+
+def test_a_password_is_changed_where_everybody_changes_it(desk, sam):
+    response = desk.post("/admin/password_change/", {"new_password1": "x"})
+
+    assert response["Location"] == "/accounts/password/change/"
 
 
 def test_is_not_asked_for_where_development_says_so(desk, settings):

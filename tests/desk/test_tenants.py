@@ -8,7 +8,7 @@ from funding.models import FundingLimit
 from funding.states import FundingStatus
 from tenants.models import AuditEvent, TenantStatus
 from tests.balance.builders import fund
-from tests.builders import make_endpoint, make_funding, make_key, make_member, make_source
+from tests.builders import enter_as, make_endpoint, make_funding, make_key, make_member, make_source
 from tests.payments.builders import pay, run_due, take
 
 
@@ -116,7 +116,7 @@ class TestDoor:
         member = make_member(acme, email="dana@acme.example")
         assert page_of(client, acme, part).status_code == 302
 
-        client.force_login(member, backend="django.contrib.auth.backends.ModelBackend")
+        enter_as(client, member)
 
         assert page_of(client, acme, part).status_code == 302
 

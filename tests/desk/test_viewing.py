@@ -16,7 +16,7 @@ from payments.services import recipients
 from tenants.actors import SYSTEM
 from tenants.models import ApiKey, AuditEvent, Membership
 from tests.balance.builders import fund
-from tests.builders import NOW, make_auto_funding, make_endpoint, make_key, make_source
+from tests.builders import NOW, make_auto_funding, make_endpoint, make_key, make_source, session_of
 from tests.funding.builders import top_up
 from tests.payments.builders import account, pay
 from webhooks.models import WebhookDelivery, WebhookEndpoint, WebhookEvent
@@ -201,7 +201,7 @@ class TestEnd:
         assert actions()[-1] == ("tenant.view_by_staff_ended", {"how": "ended"})
 
     def test_comes_by_itself_after_half_an_hour(self, viewing, acme):
-        session = viewing.session
+        session = session_of(viewing)
         began = utc_now() - timedelta(minutes=31)
         session["staff_view"] = {
             "tenant_id": acme.pk,
@@ -235,7 +235,7 @@ class TestEnd:
 
 class TestMembers:
     def test_gain_nothing_from_a_forged_session(self, dana_browser, rival):
-        session = dana_browser.session
+        session = session_of(dana_browser)
         session["staff_view"] = {
             "tenant_id": rival.pk,
             "until": text_of(utc_now() + timedelta(hours=1)),

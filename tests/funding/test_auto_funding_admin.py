@@ -15,13 +15,13 @@ from funding.models import (
 from funding.services import auto_funding
 from funding.services.approval_policy import POLICY
 from tenants.models import User
-from tests.builders import NOW, make_auto_funding, make_source
+from tests.builders import NOW, enter_as, make_auto_funding, make_source
 
 
 @pytest.fixture
 def staff(db):
     client = Client()
-    client.force_login(User.objects.create_superuser(email="sam@ballast.example"))
+    enter_as(client, User.objects.create_superuser(email="sam@ballast.example"))
     return client
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from funding.models import LinkConsent, SourceVerification
 from funding.services import consents, deposits
 from tenants.models import User
-from tests.builders import NOW, make_source
+from tests.builders import NOW, enter_as, make_source
 
 CANARY = "77315509988"
 
@@ -16,7 +16,7 @@ CANARY = "77315509988"
 @pytest.fixture
 def staff(db):
     client = Client()
-    client.force_login(User.objects.create_superuser(email="sam@ballast.example"))
+    enter_as(client, User.objects.create_superuser(email="sam@ballast.example"))
     return client
 
 

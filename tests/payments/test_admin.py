@@ -8,7 +8,7 @@ from common.clock import utc_now
 from payments.models import Payment, PaymentSettings, Recipient
 from payments.transfer import PAYMENTS
 from tenants.models import AuditEvent, User
-from tests.builders import NOW
+from tests.builders import NOW, enter_as
 from tests.payments.builders import fund, pay, run_due
 from transfers import submission
 
@@ -145,7 +145,7 @@ def test_staff_are_told_that_it_is_too_late_to_withdraw(payment, admin_client, s
 def test_nobody_holds_without_the_permission(payment, client):
     looker = User.objects.create_user(email="new@ballast.example", is_staff=True)
     looker.user_permissions.add(Permission.objects.get(codename="view_payment"))
-    client.force_login(looker, backend="django.contrib.auth.backends.ModelBackend")
+    enter_as(client, looker)
 
     assert client.post(own_page("hold", payment), {"reason": "Look"}).status_code == 403
     choose(client, "hold_chosen", payment, reason="Look")

@@ -10,7 +10,7 @@ from django.contrib import admin
 from django.test import Client
 
 from tenants.models import ApiKey, AuditEvent, Membership, OutgoingEmail, Role, Tenant, User
-from tests.builders import ApiClient, make_key, make_member
+from tests.builders import ApiClient, enter_as, make_key, make_member
 
 PASSWORD = "correct horse battery"
 
@@ -31,7 +31,7 @@ def staff(db):
 @pytest.fixture
 def desk(staff):
     client = Client()
-    client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    enter_as(client, staff)
     return client
 
 
@@ -73,7 +73,7 @@ class TestDoor:
     def test_is_closed_to_members(self, acme):
         member = make_member(acme, email="dana@acme.example", role=Role.OWNER)
         client = Client()
-        client.force_login(member, backend="django.contrib.auth.backends.ModelBackend")
+        enter_as(client, member)
 
         assert client.get("/admin/").status_code in {302, 403}
         assert client.get("/admin/tenants/tenant/").status_code in {302, 403}

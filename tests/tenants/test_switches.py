@@ -14,7 +14,7 @@ from tenants.errors import InvalidSwitch, ReadOnlyMode, SwitchEngaged, SwitchRel
 from tenants.models import AuditEvent, Switch, User
 from tenants.services import switches
 from tenants.switches import SwitchKind
-from tests.builders import NOW
+from tests.builders import NOW, enter_as
 from tests.database import owner
 from tests.races.together import together
 
@@ -176,7 +176,7 @@ class TestDesk:
 
     def test_lets_nobody_release_without_the_permission(self, client, db):
         switch = engage()
-        client.force_login(User.objects.create_user(email="new@ballast.example", is_staff=True))
+        enter_as(client, User.objects.create_user(email="new@ballast.example", is_staff=True))
 
         address = reverse("admin:tenants_switch_release", args=[switch.pk])
         assert client.post(address, {"reason": "x"}).status_code == 403

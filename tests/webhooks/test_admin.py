@@ -5,7 +5,7 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from tenants.models import AuditEvent, User
-from tests.builders import NOW, make_endpoint, publish
+from tests.builders import NOW, enter_as, make_endpoint, publish
 from webhooks.models import (
     DispatcherHeartbeat,
     WebhookAttempt,
@@ -98,7 +98,7 @@ class TestActions:
     def test_need_the_permission(self, endpoint, client):
         viewer = User.objects.create_user(email="viewer@ballast.example", is_staff=True)
         viewer.user_permissions.set(Permission.objects.filter(codename__startswith="view_webhook"))
-        client.force_login(viewer)
+        enter_as(client, viewer)
 
         act(client, WebhookEndpoint, "switch_off", endpoint)
 

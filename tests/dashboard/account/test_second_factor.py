@@ -18,7 +18,7 @@ from tenants import second_factor
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Role
 from tenants.services import accounts, emails
-from tests.builders import NOW
+from tests.builders import NOW, enter_as, session_of
 
 PASSWORD = "correct horse battery"
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -69,7 +69,7 @@ def with_app(lee):
 
 class TestSettingUpAnApp:
     def test_asks_for_the_password_first(self, client, lee):
-        client.force_login(lee, backend="django.contrib.auth.backends.ModelBackend")
+        enter_as(client, lee)
 
         response = client.get("/accounts/2fa/totp/activate/")
 
@@ -328,7 +328,7 @@ class TestSessions:
     def test_end_after_a_day(self, client, lee):
         enter(client)
 
-        assert client.session.get_expiry_age() == 24 * 60 * 60
+        assert session_of(client).get_expiry_age() == 24 * 60 * 60
 
     @pytest.mark.parametrize(
         "path", ["/accounts/2fa/", "/accounts/sessions/", "/accounts/2fa/webauthn/add/"]

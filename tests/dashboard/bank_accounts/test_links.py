@@ -12,7 +12,7 @@ from common.clock import utc_now
 from funding.models import FundingSource, LinkConsent
 from tenants.models import Mode, Role, Tenant, TenantStatus, User
 from tests import plaid as played
-from tests.builders import browser_of, make_member, make_tenant
+from tests.builders import browser_of, enter_as, make_member, make_tenant, session_of
 from tests.database import owner
 from tests.plaid import ACCESS_TOKEN, ACCOUNT_ID, NUMBER, PUBLIC_TOKEN
 
@@ -277,7 +277,7 @@ class TestSending:
     def test_is_refused_from_another_site(self, plaid, acme, dana, sent):
 
         strict = Client(enforce_csrf_checks=True)
-        strict.force_login(dana, backend="django.contrib.auth.backends.ModelBackend")
+        enter_as(strict, dana)
 
         refused = strict.post(PAGE, sent())
         assert refused.status_code == 403
@@ -362,7 +362,7 @@ class TestStaffWhoLook:
         assert plaid.paths() == []
 
     def test_come_back_to_none(self, plaid, acme, desk):
-        session = desk.session
+        session = session_of(desk)
         session["bank_link"] = {"tenant": acme.pk, "token": "link-sandbox-1"}
         session.save()
 

@@ -17,6 +17,7 @@ from funding.models import Confirmation, FundingSource, FundingTransaction
 from funding.states import FundingStatus, SourceStatus
 from payments.models import Payment, Recipient
 from payments.states import PaymentStatus
+from tests.builders import enter_as
 from webhooks.models import WebhookDelivery, WebhookEvent
 from webhooks.states import DeliveryStatus
 
@@ -101,7 +102,7 @@ class TestFilters:
 def test_passwords_are_asked_for_in_sentence_case(dana, dana_browser):
     dana.set_password("correct horse battery")
     dana.save()
-    dana_browser.force_login(dana, backend="django.contrib.auth.backends.ModelBackend")
+    enter_as(dana_browser, dana)
 
     page = dana_browser.get("/accounts/password/change/", follow=True).content.decode()
 

@@ -11,7 +11,7 @@ from common.clock import utc_now
 from tenants import actors
 from tenants.models import Invitation, Membership, OutgoingEmail, Role
 from tenants.services import invitations
-from tests.builders import make_member, make_tenant
+from tests.builders import browser_of, make_member, make_tenant
 
 
 @pytest.fixture
@@ -224,10 +224,13 @@ class TestSecondFactorRule:
         assert b"/accounts/2fa/" in refused.content
         assert b"asks for a second factor" in refused.content
         assert browser.get("/accounts/2fa/").status_code == 200
-        assert dana_browser.get("/dashboard/transactions").status_code == 200
+        assert dana_browser.get("/dashboard/transactions").status_code == 403
 
         TOTP.activate(lee, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-        assert browser.get("/dashboard/transactions").status_code == 200
+        still = browser.get("/dashboard/transactions")
+        assert still.status_code == 403
+        assert b"/accounts/2fa/reauthenticate/?next=/dashboard/transactions" in still.content
+        assert browser_of(lee, factor="totp").get("/dashboard/transactions").status_code == 200
 
     def test_lets_them_go_to_another_tenant(self, acme, lee, sign_in):
         acme.requires_second_factor = True

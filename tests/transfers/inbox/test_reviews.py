@@ -10,7 +10,7 @@ from funding.transfer import FUNDING
 from networks.base import EventKind
 from tenants import actors
 from tenants.models import AuditEvent, User
-from tests.builders import NOW
+from tests.builders import NOW, enter_as
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
 from transfers import submission
@@ -141,7 +141,7 @@ class TestDesk:
     def test_lets_nobody_settle_without_the_permission(self, in_review, client):
         looker = User.objects.create_user(email="new@ballast.example", is_staff=True)
         looker.user_permissions.add(Permission.objects.get(codename="view_inboundevent"))
-        client.force_login(looker, backend="django.contrib.auth.backends.ModelBackend")
+        enter_as(client, looker)
 
         assert client.post(self.page("resolve", in_review), {"reason": "x"}).status_code == 403
 

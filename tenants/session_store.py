@@ -1,0 +1,40 @@
+"""Sessions in the database, under a digest of what the browser holds.
+
+The cookie holds a secret, and `session_key` is its digest everywhere: in the rows of sessions and
+in django-allauth's list of them. Who reads the database or a backup of it cannot sign in with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Self
+
+from django.contrib.sessions.backends import db
+from django.utils.crypto import get_random_string
+
+SECRET_LENGTH = 43  # of letters and digits: 256 bits
+_KEY_LENGTH = 40  # what the columns hold: 160 bits
+
+
+class SessionStore(db.SessionStore):
+    """`secret` is what the cookie holds; None for a session that was found by its key."""
+
+    secret: str | None = None
+
+    @classmethod
+    def of_cookie(cls, secret: str | None) -> Self:
+        """The session of a browser that sent this cookie, if it sent one."""
+        if not secret:
+            return cls()
+        store = cls(key_of(secret))
+        store.secret = secret
+        return store
+
+    def _get_new_session_key(self) -> str:
+        self.secret = get_random_string(SECRET_LENGTH)
+        return key_of(self.secret)
+
+
+def key_of(secret: str) -> str:
+    """The key under which the session of this cookie is stored."""
+    return hashlib.sha256(secret.encode()).hexdigest()[:_KEY_LENGTH]

@@ -1,0 +1,176 @@
+"""How long sessions last, what they prove, and what of them is stored."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.mfa.totp.internal.auth import TOTP
+from allauth.usersessions.models import UserSession
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from tenants.models import User
+from tests.builders import browser_of, enter_as, session_of
+from tests.dashboard.account.test_second_factor import SECRET, code_of, confirm
+from tests.dashboard.account.test_second_factor import _patient_clock as _patient_clock
+from tests.dashboard.account.test_second_factor import enter as enter_as_lee
+from tests.dashboard.account.test_second_factor import lee as lee
+
+MINUTE = 60
+
+
+def rewind(client, *, used=0.0, began=0.0):
+    """Let the session of this browser look older, by minutes."""
+    session = session_of(client)
+    session["used_at"] -= used * MINUTE
+    session["began_at"] -= began * MINUTE
+    session.save()
+
+
+class TestIdleSessions:
+    def test_of_members_end_after_half_an_hour(self, dana_browser):
+        rewind(dana_browser, used=29)
+        assert dana_browser.get("/dashboard/").status_code == 200
+        rewind(dana_browser, used=30)
+
+        response = dana_browser.get("/dashboard/")
+
+        assert response["Location"] == "/accounts/login/?next=/dashboard/"
+        assert not Session.objects.exists()
+
+    def test_of_staff_end_after_a_quarter_of_an_hour(self, db):
+        browser = browser_of(User.objects.create_superuser(email="sam@ballast.example"))
+        rewind(browser, used=14)
+        assert browser.get("/admin/").status_code == 200
+        rewind(browser, used=15)
+
+        assert browser.get("/admin/").status_code == 302
+
+    def test_end_when_the_deployment_says_so(self, dana_browser, settings):
+        settings.IDLE_MINUTES = 5
+        rewind(dana_browser, used=5)
+
+        assert dana_browser.get("/dashboard/").status_code == 302
+
+    def test_are_not_kept_alive_by_a_page_that_asks_by_itself(self, acme, dana_browser):
+        rewind(dana_browser, used=20)
+        asking = {"HX-Request": "true", "X-Tenant": acme.pk}
+        assert dana_browser.get("/dashboard/", headers=asking).status_code == 200
+        rewind(dana_browser, used=10)
+
+        response = dana_browser.get("/dashboard/", headers=asking)
+
+        assert response["HX-Refresh"] == "true"
+
+    def test_are_written_once_a_minute(self, dana_browser):
+        before = session_of(dana_browser)["used_at"]
+
+        dana_browser.get("/dashboard/")
+        assert session_of(dana_browser)["used_at"] == before
+        rewind(dana_browser, used=2)
+        dana_browser.get("/dashboard/")
+
+        assert session_of(dana_browser)["used_at"] > before
+
+    def test_that_are_used_end_after_a_day(self, dana_browser):
+        rewind(dana_browser, began=24 * 60)
+
+        assert dana_browser.get("/dashboard/").status_code == 302
+
+    def test_change_nothing_with_their_last_form(self, dana, dana_browser):
+        rewind(dana_browser, used=30)
+
+        dana_browser.post("/accounts/profile/", {"name": "Somebody Else"})
+
+        dana.refresh_from_db()
+        assert dana.name == ""
+
+
+class TestWhatIsStored:
+    def test_opens_nothing(self, client, lee):
+        enter_as_lee(client)
+        (stored,) = Session.objects.values_list("session_key", flat=True)
+        (listed,) = UserSession.objects.values_list("session_key", flat=True)
+        cookie = client.cookies["sessionid"].value
+        thief = Client()
+        thief.cookies["sessionid"] = stored
+
+        assert stored == listed != cookie
+        assert thief.get("/dashboard/").status_code == 302
+        assert client.get("/dashboard/").status_code == 200
+
+    def test_is_removed_when_the_person_signs_out(self, client, lee):
+        enter_as_lee(client)
+
+        client.post("/accounts/logout/")
+
+        assert not Session.objects.exists()
+
+
+class TestAnOlderSession:
+    @pytest.fixture
+    def older(self, lee):
+        """Signed in with the password alone, before there was anything else."""
+        browser = Client()
+        enter_as_lee(browser)
+        return browser
+
+    def test_ends_when_the_person_sets_up_an_app(self, client, lee, older):
+        enter_as_lee(client)
+        page = confirm(client, "/accounts/2fa/totp/activate/")
+
+        client.post("/accounts/2fa/totp/activate/", {"code": code_of(page.context["form"].secret)})
+
+        assert older.get("/dashboard/").status_code == 302
+        assert client.get("/dashboard/").status_code == 200
+
+    def test_ends_when_the_person_removes_it(self, client, lee):
+        TOTP.activate(lee, SECRET)
+        older = Client()
+        enter_as_lee(older)
+        older.post("/accounts/2fa/authenticate/", {"code": code_of(steps=-1)})
+        enter_as_lee(client)
+        client.post("/accounts/2fa/authenticate/", {"code": code_of()})
+        assert older.get("/dashboard/").status_code == 200
+        confirm(client, "/accounts/2fa/totp/deactivate/")
+
+        client.post("/accounts/2fa/totp/deactivate/")
+
+        assert older.get("/dashboard/").status_code == 302
+        assert client.get("/dashboard/").status_code == 200
+
+    def test_does_not_get_in_where_a_factor_is_required(self, acme, lee, older):
+        acme.requires_second_factor = True
+        acme.save(update_fields=["requires_second_factor"])
+        assert older.get("/dashboard/").status_code == 403
+
+        TOTP.activate(lee, SECRET)  # without the signal that ends the older session
+
+        assert older.get("/dashboard/").status_code == 403
+
+
+class TestTheSessionThatSetsUpAFactor:
+    @pytest.fixture
+    def enrolled(self, acme, client, lee):
+        acme.requires_second_factor = True
+        acme.save(update_fields=["requires_second_factor"])
+        enter_as_lee(client)
+        page = confirm(client, "/accounts/2fa/totp/activate/")
+        client.post("/accounts/2fa/totp/activate/", {"code": code_of(page.context["form"].secret)})
+        return client
+
+    def test_has_proven_it(self, enrolled):
+        assert enrolled.get("/dashboard/").status_code == 200
+
+    def test_has_not_once_it_is_removed(self, enrolled):
+        enrolled.post("/accounts/2fa/totp/deactivate/")
+
+        assert enrolled.get("/dashboard/").status_code == 403
+
+
+def test_a_recovery_code_is_a_second_factor(acme, client, lee):
+    acme.requires_second_factor = True
+    acme.save(update_fields=["requires_second_factor"])
+
+    enter_as(client, lee, factor="recovery_codes")
+
+    assert client.get("/dashboard/").status_code == 200
