@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from config import safety
 from config.env import count, env, flag, text
 
 # `manage.py` sets it for the commands that change tables, or the rights of roles.
@@ -25,6 +26,8 @@ def settings() -> dict[str, Any]:
     found.setdefault("OPTIONS", {}).update(_options())
     if is_pooled:
         found["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 8, "timeout": 5}
+    if not flag("ALLOW_PLAINTEXT_POSTGRESQL", default=False):
+        safety.require_tls_to_postgresql(found)
     return found
 
 

@@ -80,14 +80,17 @@ def all_or_none(**values: str) -> None:
         raise ImproperlyConfigured(f"Set {' and '.join(missing)}, too, or none of them")
 
 
+def is_this_machine(host: str) -> bool:
+    """Whether it is `localhost` or a loopback address."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def only_on_this_machine(base_url: str, **switches: bool) -> None:
     """Refuse switches that are on where others can reach us."""
-    host = urlsplit(base_url).hostname or ""
-    try:
-        is_here = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        is_here = False
-    if is_here:
+    if is_this_machine(urlsplit(base_url).hostname or ""):
         return
     for name, is_on in switches.items():
         if is_on:

@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from prometheus_client import multiprocess
 
-from config.env import count, text
+from config import safety
+from config.env import count, flag, text
 
 bind = text("WEB_BIND", default="127.0.0.1:8000")
 workers = count("WEB_WORKERS", default=2, minimum=1)
@@ -26,6 +28,17 @@ worker_tmp_dir = str(_memory) if _memory.is_dir() else None
 # A request is over in seconds, answered or refused.
 os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT_MS", "5000")
 os.environ.setdefault("DATABASE_IDLE_TRANSACTION_TIMEOUT_MS", "10000")
+
+
+def on_starting(server: Any) -> None:
+    """Refuse DEBUG on an address that others reach, also one of `--bind`."""
+    if not flag("DEBUG", default=False):
+        return
+    for address in server.cfg.settings["bind"].get():
+        try:
+            safety.require_private_bind(address)
+        except ImproperlyConfigured as refusal:
+            raise RuntimeError(str(refusal)) from None  # which gunicorn shows without a traceback
 
 
 def child_exit(_server: Any, worker: Any) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import structlog
 from csp.constants import NONE, SELF
 
-from config import database
+from config import database, desk_theme, openapi_settings, safety
 from config.beat import SCHEDULE, hurried
 from config.env import (
     all_or_none,
@@ -36,13 +36,23 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 # --- Deployment -------------------------------------------------------------------------------
 
 DEBUG = flag("DEBUG", default=False)
-SECRET_KEY = secret("SECRET_KEY", development="development-only-" + "x" * 50, debug=DEBUG)
+_DEVELOPMENT_SECRET = "development-only-" + "x" * 50
+SECRET_KEY = secret("SECRET_KEY", development=_DEVELOPMENT_SECRET, debug=DEBUG)
 SECRET_KEY_FALLBACKS = items("SECRET_KEY_FALLBACKS")
 BASE_URL = text("BASE_URL", default="http://localhost:8000").rstrip("/")
 ALLOWED_HOSTS = items("ALLOWED_HOSTS", default="localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = items("CSRF_TRUSTED_ORIGINS", default=BASE_URL)
 # How many proxies of ours stand in front and append to X-Forwarded-For; 0 trusts none.
 TRUSTED_PROXY_COUNT = count("TRUSTED_PROXY_COUNT", default=0)
+if DEBUG:
+    safety.require_private_address(BASE_URL)
+    safety.require_private_bind(text("WEB_BIND", default="127.0.0.1:8000"))
+else:
+    safety.require_https(
+        BASE_URL,
+        proxies=TRUSTED_PROXY_COUNT,
+        is_without_proxy=flag("SERVED_WITHOUT_PROXY", default=False),
+    )
 # Prometheus sends this as a Bearer token to /metrics. Without it /metrics exists only in DEBUG.
 METRICS_TOKEN = text("METRICS_TOKEN", default="")
 RUN_DIR = Path(text("BALLAST_RUN_DIR", default=str(BASE_DIR / ".run")))
@@ -152,6 +162,8 @@ CLOCK_DRIFT_SECONDS_MAX: int | None = count("CLOCK_DRIFT_SECONDS_MAX", default=5
 # --- Valkey or Redis: wake-ups, rate limits, cache. Never the record of anything. ---------------
 
 REDIS_URL = text("REDIS_URL", default="redis://localhost:6379/0")
+if not flag("ALLOW_PLAINTEXT_VALKEY", default=False):
+    safety.require_tls_to_valkey(REDIS_URL)
 CACHES = {
     "default": {
         "BACKEND": "common.engine.cache.ResilientCache",
@@ -308,41 +320,7 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
     "UNAUTHENTICATED_USER": None,
 }
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Ballast API",
-    "VERSION": "1.0.0",
-    "DESCRIPTION": "Per-tenant balances that keep themselves funded.",
-    "EXTERNAL_DOCS": {"description": "Guide", "url": "/docs/guide"},
-    "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_AUTHENTICATION": [],
-    "SERVE_PERMISSIONS": [],
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "COMPONENT_SPLIT_REQUEST": True,
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "api.openapi.describe_conventions",
-        "webhooks.api.openapi.describe_webhooks",
-        "config.openapi.describe_examples",
-        "config.openapi.describe_links",
-    ],
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_NAME_OVERRIDES": {
-        "AccountHolderType": "networks.base.HolderType",
-        "AccountType": "networks.base.AccountType",
-        "ApprovalStatus": "approvals.models.ApprovalStatus.values",
-        "PaymentMethod": "payments.models.PaymentMethod.values",
-        "PaymentStatus": "payments.states.PaymentStatus.values",
-        "FundingMethod": "funding.models.FundingMethod.values",
-        "FundingSourceStatus": "funding.states.SourceStatus.values",
-        "FundingSourceType": "funding.models.SourceType.values",
-        "VerificationMethod": "funding.models.VerificationMethod.values",
-        "WebhookDeliveryStatus": "webhooks.states.DeliveryStatus",
-        "WebhookStatus": "webhooks.states.EndpointStatus",
-    },
-}
+SPECTACULAR_SETTINGS = openapi_settings.SPECTACULAR_SETTINGS
 
 # How often each web process writes down the requests it answered; 0 switches the log off.
 REQUEST_LOG_SECONDS = count("REQUEST_LOG_SECONDS", default=1)
@@ -350,18 +328,35 @@ REQUEST_LOG_DAYS = count("REQUEST_LOG_DAYS", default=14, minimum=1)
 
 # --- Secrets at rest ----------------------------------------------------------------------------
 
-_DEVELOPMENT_KEY = base64.b64encode(hashlib.sha256(b"ballast development").digest()).decode()
-# `id:base64 of 32 bytes`, newest first; the first one writes, all of them read.
-ENCRYPTION_KEYS = encryption_keys(
-    "ENCRYPTION_KEYS", development=f"dev:{_DEVELOPMENT_KEY}", debug=DEBUG
+_DEVELOPMENT_KEY = (
+    "dev:" + base64.b64encode(hashlib.sha256(b"ballast development").digest()).decode()
 )
-FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development="development-only", debug=DEBUG)
+# `id:base64 of 32 bytes`, newest first; the first one writes, all of them read.
+ENCRYPTION_KEYS = encryption_keys("ENCRYPTION_KEYS", development=_DEVELOPMENT_KEY, debug=DEBUG)
+_DEVELOPMENT_FINGERPRINT = "development-only"
+FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development=_DEVELOPMENT_FINGERPRINT, debug=DEBUG)
 
 # --- The seal of the books ------------------------------------------------------------------------
 
 # In the form of ENCRYPTION_KEYS. Old keys stay, so that old seals can be proven. Never kept beside
 # the database or its backups.
-SEAL_KEYS = encryption_keys("SEAL_KEYS", development=f"dev:{_DEVELOPMENT_KEY}", debug=DEBUG)
+SEAL_KEYS = encryption_keys("SEAL_KEYS", development=_DEVELOPMENT_KEY, debug=DEBUG)
+if not DEBUG:
+    for _value in (SECRET_KEY, *SECRET_KEY_FALLBACKS):
+        safety.require_random_text(
+            "SECRET_KEY" if _value == SECRET_KEY else "SECRET_KEY_FALLBACKS",
+            _value,
+            development=_DEVELOPMENT_SECRET,
+            characters_min=safety.SECRET_KEY_CHARACTERS_MIN,
+        )
+    safety.require_random_text(
+        "FINGERPRINT_KEY",
+        FINGERPRINT_KEY,
+        development=_DEVELOPMENT_FINGERPRINT,
+        characters_min=safety.FINGERPRINT_KEY_CHARACTERS_MIN,
+    )
+    safety.require_random_keys("ENCRYPTION_KEYS", ENCRYPTION_KEYS, development=_DEVELOPMENT_KEY)
+    safety.require_random_keys("SEAL_KEYS", SEAL_KEYS, development=_DEVELOPMENT_KEY)
 # Where seals are published once an hour: the end of a file, an address, a mailbox.
 SEAL_FILE = text("SEAL_FILE", default="")
 SEAL_WEBHOOK_URL = text("SEAL_WEBHOOK_URL", default="")
@@ -436,33 +431,7 @@ DEFAULT_FROM_EMAIL = text("DEFAULT_FROM_EMAIL", default="Ballast <no-reply@balla
 # Only development may let staff in with a password alone.
 STAFF_SECOND_FACTOR = flag("STAFF_SECOND_FACTOR", default=not DEBUG) or not DEBUG
 
-UNFOLD = {
-    "SITE_TITLE": "Ballast staff desk",
-    "SITE_HEADER": "Ballast",
-    "SITE_SUBHEADER": "Staff desk",
-    "SITE_SYMBOL": "account_balance",
-    "SITE_URL": "/dashboard/",
-    "BORDER_RADIUS": "6px",
-    "SHOW_VIEW_ON_SITE": False,
-    "DASHBOARD_CALLBACK": "desk.home.page.callback",
-    "STYLES": ["desk.navigation.stylesheet"],
-    "COLORS": {
-        "primary": {
-            "50": "oklch(97.5% .012 185)",
-            "100": "oklch(94% .03 185)",
-            "200": "oklch(88.5% .055 185)",
-            "300": "oklch(82% .085 185)",
-            "400": "oklch(74% .095 185)",
-            "500": "oklch(60% .09 187)",
-            "600": "oklch(46% .078 188)",
-            "700": "oklch(41% .07 188)",
-            "800": "oklch(35% .06 189)",
-            "900": "oklch(29% .05 190)",
-            "950": "oklch(22% .038 190)",
-        }
-    },
-    "SIDEBAR": {"show_search": True, "navigation": "desk.navigation.groups"},
-}
+UNFOLD = desk_theme.UNFOLD
 
 # --- Time, language, static files -----------------------------------------------------------------
 

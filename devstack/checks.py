@@ -19,6 +19,7 @@ DEPLOYMENT = {
     "DEBUG": "False",
     "BASE_URL": "https://ballast.example",
     "ALLOWED_HOSTS": "ballast.example",
+    "TRUSTED_PROXY_COUNT": "1",
     "WEBHOOK_ALLOWED_NETWORKS": "",
     "WEBHOOK_ALLOW_HTTP": "False",
     "DEVELOPMENT_ROUTES": "False",

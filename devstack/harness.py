@@ -133,5 +133,7 @@ def _bench_environment(pair: Pair) -> Mapping[str, str]:
         "POSTGRES_TOOLS": str(postgres.binaries(pair.profile)),
         "BALLAST_BENCH_SUPERUSER_URL": pair.profile.superuser_database_url,
         "DEBUG": "False",
+        "BASE_URL": "https://localhost",
+        "SERVED_WITHOUT_PROXY": "True",
     }
     return environment.development(pair.profile) | tools

@@ -52,7 +52,7 @@ def test_a_warning_about_a_choice_says_which_components_have_it_and_where_to_nam
         warning,
         "WebhookStatus is used by RemovedWebhook.status, Webhook.status, WebhookWithSecret.status",
     ]
-    assert "ENUM_NAME_OVERRIDES (config/settings.py)" in explain(warning, load())
+    assert "ENUM_NAME_OVERRIDES (config/openapi_settings.py)" in explain(warning, load())
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)

@@ -25,15 +25,17 @@ READERS = {
     "text", "flag", "secret", "encryption_keys", "count", "limit", "items", "choice", "web_address",
     "webhook_secret",
 }  # fmt: skip
-KEY = "k1:" + base64.b64encode(bytes(32)).decode()
+KEY = "k1:" + base64.b64encode(bytes(range(32))).decode()
 PRODUCTION = {
     "SECRET_KEY": "s3cret-" + "qwertyuiop" * 6,
     "ENCRYPTION_KEYS": KEY,
-    "FINGERPRINT_KEY": "f",
+    "FINGERPRINT_KEY": "f1ngerprint-" + "qwertyuiop" * 3,
     "SEAL_KEYS": KEY,
     "BASE_URL": "https://ballast.example",
     "ALLOWED_HOSTS": "ballast.example",
+    "TRUSTED_PROXY_COUNT": "1",
 }
+DEVELOPMENT = {"DEBUG": "True", "BASE_URL": "http://localhost:8000"}
 
 
 def names_read() -> set[str]:
@@ -154,7 +156,7 @@ class TestStart:
 
     @pytest.mark.parametrize(
         "address",
-        ["https://ballast.example", "https://127.0.0.1.example", "http://10.0.0.1:8000"],
+        ["https://ballast.example", "https://127.0.0.1.example", "https://10.0.0.1:8000"],
     )
     @pytest.mark.parametrize(
         ("name", "value"), [("DEVELOPMENT_ROUTES", "True"), ("ACH_BANK_CLOCK", "bank/clock.json")]
@@ -166,7 +168,7 @@ class TestStart:
             runpy.run_path(SETTINGS)
 
     @pytest.mark.parametrize(
-        "address", ["http://localhost:8000", "http://127.0.0.9:8000", "http://[::1]:8000"]
+        "address", ["https://localhost:8000", "https://127.0.0.9:8000", "https://[::1]:8000"]
     )
     def test_may_on_this_machine(self, environment, address):
         environment(**PRODUCTION | {"BASE_URL": address, "DEVELOPMENT_ROUTES": "True"})
@@ -186,8 +188,8 @@ class TestStart:
         assert "no issues" in result.stdout
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(("debug", "there"), [("False", False), ("True", True)])
-    def test_knows_the_demo_in_development_only(self, debug, there):
+    @pytest.mark.parametrize(("given", "there"), [({}, False), (DEVELOPMENT, True)])
+    def test_knows_the_demo_in_development_only(self, given, there):
         """Its logins are public. Pages, tasks and every command are loaded before it looks."""
         code = (
             "import json, sys, django\n"
@@ -205,7 +207,7 @@ class TestStart:
             "print(json.dumps(found))"
         )
 
-        result = run_python(code, **(PRODUCTION | {"DEBUG": debug}))
+        result = run_python(code, **(PRODUCTION | given))
 
         assert json.loads(result.stdout) == [there] * 3, result.stderr
 

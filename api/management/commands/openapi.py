@@ -15,8 +15,8 @@ from drf_spectacular.validation import validate_schema
 
 _SHOWN_LINES_MAX = 40
 _ADVICE = (
-    "A choice gets its name in ENUM_NAME_OVERRIDES (config/settings.py): by its class, or by the"
-    " class's `.values`, as the serializers take it."
+    "A choice gets its name in ENUM_NAME_OVERRIDES (config/openapi_settings.py): by its class, or"
+    " by the class's `.values`, as the serializers take it."
 )
 
 

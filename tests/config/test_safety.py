@@ -1,0 +1,242 @@
+"""A process does not start with settings that would give secrets or money away."""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+import sys
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import safety
+from devstack import programs
+from devstack.paths import ROOT, profile
+from tests.config.test_environment import DEVELOPMENT, KEY, PRODUCTION
+from tests.servers import free_port
+
+ZEROS = "k1:" + base64.b64encode(bytes(32)).decode()
+PUBLIC = "x:8QBagZdFxRR7C2tTGtXbOlhOnaHhMdz2ixFQMnUGAzk="
+SOUND = "-random-characters-" * 3
+NOBODY_THERE = {
+    "DATABASE_URL": "postgresql://app@127.0.0.1:1/app",
+    "REDIS_URL": "redis://127.0.0.1:1",
+}
+
+
+def start(arguments, **given):
+    """What a process says that has only these variables, and how it ended."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "config.settings", **given},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def check(**given):
+    return start(["manage.py", "check"], **(PRODUCTION | given))
+
+
+@pytest.mark.slow
+class TestProcess:
+    @pytest.mark.parametrize(
+        ("given", "sentence"),
+        [
+            (
+                DEVELOPMENT | {"BASE_URL": "https://ballast.example"},
+                "DEBUG is for a copy on this machine: set DEBUG=False, or a BASE_URL such as"
+                " http://localhost:8000",
+            ),
+            (
+                DEVELOPMENT | {"BASE_URL": "http://127.0.0.1.example"},
+                "DEBUG is for a copy on this machine: set DEBUG=False, or a BASE_URL such as"
+                " http://localhost:8000",
+            ),
+            (
+                DEVELOPMENT | {"WEB_BIND": "0.0.0.0:8000"},
+                "DEBUG is for a copy on this machine: set DEBUG=False, or listen on 127.0.0.1"
+                " instead of 0.0.0.0:8000",
+            ),
+            (
+                {"BASE_URL": "http://ballast.example"},
+                "BASE_URL must begin with https:// outside development: set it to the address that"
+                " people type, or DEBUG=True on your own machine",
+            ),
+            (
+                {"BASE_URL": ""},
+                "BASE_URL must begin with https:// outside development: set it to the address that"
+                " people type, or DEBUG=True on your own machine",
+            ),
+            (
+                {"TRUSTED_PROXY_COUNT": "0"},
+                "TRUSTED_PROXY_COUNT=0 with an https BASE_URL never sends HSTS and limits all"
+                " clients as one: set it to the number of your proxies, or"
+                " SERVED_WITHOUT_PROXY=True if there are none",
+            ),
+            ({"SECRET_KEY": SOUND[:49]}, "SECRET_KEY has fewer than 50 characters: make one with"),
+            ({"SECRET_KEY": "x" * 50}, "SECRET_KEY has fewer than 8 different characters: make"),
+            (
+                {"SECRET_KEY": "development-only-" + "x" * 50},
+                "SECRET_KEY is the one of development: make one with",
+            ),
+            (
+                {"SECRET_KEY_FALLBACKS": f"{SOUND},short"},
+                "SECRET_KEY_FALLBACKS has fewer than 50 characters: make one with",
+            ),
+            (
+                {"FINGERPRINT_KEY": SOUND[:31]},
+                "FINGERPRINT_KEY has fewer than 32 characters: make one with",
+            ),
+            (
+                {"FINGERPRINT_KEY": "0" * 64},
+                "FINGERPRINT_KEY has fewer than 8 different characters: make one with",
+            ),
+            (
+                {"FINGERPRINT_KEY": "development-only"},
+                "FINGERPRINT_KEY is the one of development: make one with",
+            ),
+            (
+                {"ENCRYPTION_KEYS": f"{KEY},{ZEROS.replace('k1', 'k0')}"},
+                "ENCRYPTION_KEYS: key k0 has fewer than 8 different bytes: make one with",
+            ),
+            (
+                {"ENCRYPTION_KEYS": PUBLIC},
+                "ENCRYPTION_KEYS: key x is the one of development: make one with",
+            ),
+            ({"SEAL_KEYS": ZEROS}, "SEAL_KEYS: key k1 has fewer than 8 different bytes: make one"),
+            ({"SEAL_KEYS": PUBLIC}, "SEAL_KEYS: key x is the one of development: make one with"),
+            (
+                {"DATABASE_URL": "postgresql://app@db.example/app"},
+                "PostgreSQL at db.example would be reached without TLS: add ?sslmode=verify-full to"
+                " DATABASE_URL and DATABASE_OWNER_URL, or set ALLOW_PLAINTEXT_POSTGRESQL=True if"
+                " that network is yours alone",
+            ),
+            (
+                {"REDIS_URL": "redis://:password@10.0.0.5:6379/0"},
+                "Valkey at 10.0.0.5 would be reached without TLS: write REDIS_URL as rediss://, or"
+                " set ALLOW_PLAINTEXT_VALKEY=True if that network is yours alone",
+            ),
+        ],
+    )
+    def test_stops_with_one_sentence_that_says_what_to_do(self, given, sentence):
+        ended = check(**given)
+
+        assert ended.returncode == 1
+        last_line = ended.stderr.strip().splitlines()[-1]
+        assert last_line.startswith(f"django.core.exceptions.ImproperlyConfigured: {sentence}")
+        assert "password" not in last_line
+        assert last_line.count(SOUND[:20]) == 0
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            {},
+            DEVELOPMENT | dict.fromkeys(["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY"], ""),
+            DEVELOPMENT | {"BASE_URL": "http://[::1]:8000", "WEB_BIND": "unix:/run/web.sock"},
+            {"TRUSTED_PROXY_COUNT": "0", "SERVED_WITHOUT_PROXY": "True"},
+            {
+                "DATABASE_URL": "postgresql://app@db/app",
+                "ALLOW_PLAINTEXT_POSTGRESQL": "True",
+                "REDIS_URL": "redis://valkey:6379/0",
+                "ALLOW_PLAINTEXT_VALKEY": "True",
+            },
+            {
+                "DATABASE_URL": "postgresql://app@db.example/app?sslmode=verify-full",
+                "REDIS_URL": "rediss://valkey.example:6379/0",
+            },
+        ],
+    )
+    def test_starts_with_what_is_safe_or_said_on_purpose(self, given):
+        ended = check(**given)
+
+        assert (ended.returncode, "ImproperlyConfigured" in ended.stderr) == (0, False)
+
+    @pytest.mark.parametrize("name", ["web", "worker", "beat", "dispatcher"])
+    def test_is_any_process_of_the_product(self, name):
+        given = PRODUCTION | NOBODY_THERE | {"SEAL_KEYS": ZEROS}
+        (program,) = (
+            each for each in programs.of_product(profile(), free_port(), given) if each.name == name
+        )
+
+        ended = start(program.command[1:], **given)
+
+        assert ended.returncode != 0
+        assert "SEAL_KEYS: key k1 has fewer than 8 different bytes" in ended.stderr
+
+    def test_listens_to_no_other_machine_in_development(self):
+        """Whatever WEB_BIND says, `--bind` decides."""
+        command = ["-m", "gunicorn", "--config=config/gunicorn.py", "config.wsgi:application"]
+
+        ended = start([*command, f"--bind=0.0.0.0:{free_port()}"], **DEVELOPMENT)
+
+        assert ended.returncode == 1
+        assert "Error: DEBUG is for a copy on this machine: set DEBUG=False, or" in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+
+class TestPostgresql:
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"HOST": "10.0.0.5"},
+            {"HOST": "127.0.0.1,10.0.0.5"},
+            {"HOST": "localhost", "OPTIONS": {"hostaddr": "10.0.0.5"}},
+            {"HOST": "", "OPTIONS": {"host": "db.example"}},
+            {"HOST": "", "OPTIONS": {"service": "books"}},
+            {"HOST": "10.0.0.5", "OPTIONS": {"sslmode": "prefer"}},
+        ],
+    )
+    def test_elsewhere_needs_tls(self, settings):
+        with pytest.raises(ImproperlyConfigured, match="would be reached without TLS"):
+            safety.require_tls_to_postgresql(settings)
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {},
+            {"HOST": "/run/postgresql"},
+            {"HOST": "localhost"},
+            {"HOST": "::1,127.0.0.1"},
+            {"HOST": "10.0.0.5", "OPTIONS": {"sslmode": "require"}},
+        ],
+    )
+    def test_here_needs_none(self, settings):
+        safety.require_tls_to_postgresql(settings)
+
+    def test_is_also_found_where_libpq_s_own_variables_lead(self, monkeypatch):
+        monkeypatch.setenv("PGHOST", "db.example")
+
+        with pytest.raises(ImproperlyConfigured, match=r"PostgreSQL at db\.example"):
+            safety.require_tls_to_postgresql({"HOST": ""})
+
+        monkeypatch.setenv("PGSSLMODE", "verify-full")
+        safety.require_tls_to_postgresql({"HOST": ""})
+
+
+class TestValkey:
+    @pytest.mark.parametrize("url", ["redis://valkey/0", "redis://127.0.0.1.example:6379"])
+    def test_elsewhere_needs_tls(self, url):
+        with pytest.raises(ImproperlyConfigured, match="would be reached without TLS"):
+            safety.require_tls_to_valkey(url)
+
+    @pytest.mark.parametrize(
+        "url", ["redis://localhost:6379/0", "redis://[::1]", "unix:///run/valkey.sock?db=0"]
+    )
+    def test_here_needs_none(self, url):
+        safety.require_tls_to_valkey(url)
+
+
+class TestBind:
+    @pytest.mark.parametrize("bind", ["0.0.0.0:80", ":80", "[::]:80", "10.0.0.1:80", "fd://3"])
+    def test_of_others(self, bind):
+        with pytest.raises(ImproperlyConfigured, match=r"listen on 127\.0\.0\.1 instead of"):
+            safety.require_private_bind(bind)
+
+    @pytest.mark.parametrize("bind", ["127.0.0.1:80", "localhost:80", "[::1]:80", "unix:/run/a"])
+    def test_of_this_machine(self, bind):
+        safety.require_private_bind(bind)
