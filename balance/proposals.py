@@ -14,7 +14,9 @@ from balance.posting import Posting
 from common import ids
 from common.money import AMOUNT_MAX
 from tenants.actors import Actor
-from tenants.services import audit
+from tenants.services import audit, second_person
+
+_APPROVES = "balance.approve_adjustment"
 
 
 @transaction.atomic
@@ -53,9 +55,16 @@ def propose(
 def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Posting:
     """Post the correction, once.
 
-    Raises ProposalDecided, ProposalExpired, ProposalRefused (one's own), BalanceOutOfRange.
+    Raises ProposalDecided, ProposalExpired, ProposalRefused (one's own), NotASecondPerson,
+    BalanceOutOfRange.
     """
     proposal = _lock_for(proposal_id, actor)
+    second_person.require(
+        actor=actor,
+        power=_APPROVES,
+        proposed_by=proposal.proposed_by_id,
+        proposed_at=proposal.proposed_at,
+    )
     if proposal.expires_at is not None and proposal.expires_at <= now:
         raise ProposalExpired("Its time is over. Propose it again.")
     adjustment_id = ids.new("adj")

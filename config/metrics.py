@@ -20,7 +20,7 @@ from common.clock import utc_now
 from networks.ach import figures as ach
 from networks.ach.inbound import waiting
 from seals import figures as seals
-from tenants.services import switches
+from tenants.services import alarms, switches
 from transfers.inbox import reviews
 from webhooks.dispatcher import heartbeats
 
@@ -57,6 +57,11 @@ class Alarms(Collector):
             ("ach_overdue", "Records of banks past their last day", from_banks.overdue),
             ("ach_stuck", "Files to banks that a person has to let go on", at_lines.files),
             ("ach_lines_in_trouble", "Rails whose files are not fetched", at_lines.lines),
+            (
+                "superusers_seen",
+                "Superusers who signed in during the last day",
+                alarms.superusers_seen(now=now),
+            ),
             ("switches_engaged", "What staff have stopped", switches.engaged_now().count()),
             (
                 "dispatcher_alive",

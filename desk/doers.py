@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from common.errors import StaffRefusal
 from tenants import selectors
 from tenants.actors import SYSTEM, Actor
-from tenants.services import audit
+from tenants.services import audit, second_person
 
 OURSELVES = "system"  # what the workers did (networks.ach)
 OPERATOR_LENGTH_MAX = 100
@@ -51,6 +52,23 @@ def operator(name: str) -> Doer:
     if name.lower().startswith(_LIKE_AN_ID) or name.lower() == OURSELVES:
         raise NameRefused(f"{name} is no person's name: say who you are.")
     return Doer(SYSTEM, name)
+
+
+class Proposed(Protocol):
+    """A row that waits, or waited, for a second person."""
+
+    proposed_by: str
+    proposed_at: datetime
+
+
+def require_second(doer: Doer, power: str, proposal: Proposed) -> None:
+    """In the transaction that approves `proposal`. Raises NotASecondPerson."""
+    second_person.require(
+        actor=doer.actor,
+        power=power,
+        proposed_by=proposal.proposed_by,
+        proposed_at=proposal.proposed_at,
+    )
 
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:

@@ -49,7 +49,8 @@ _LISTS = (
     ("Webhooks", ("webhooks.webhookendpoint", "webhooks.webhookdelivery",
                   "webhooks.webhookattempt", "webhooks.webhookevent",
                   "webhooks.dispatcherheartbeat")),
-    ("Access", ("tenants.user", "tenants.membership", "tenants.apikey", "auth.group")),
+    ("Access", ("tenants.user", "tenants.membership", "tenants.apikey", "auth.group",
+                "tenants.staffpower")),
     ("Records", ("tenants.auditevent", "tenants.outgoingemail", "api.idempotencyrecord")),
 )  # fmt: skip
 _PLACED = {name for _title, names in _LISTS for name in names} | {

@@ -80,6 +80,18 @@ class ReadOnlyMode(Unavailable):
     advice = "Reads go on. Send the request again later, with the same Idempotency-Key."
 
 
+class NotASecondPerson(StaffRefusal):
+    code = "not_a_second_person"
+    title = "Somebody else decides"
+    advice = "Ask a colleague who had the role before it was proposed, from somebody else."
+
+
+class InvalidRole(StaffRefusal):
+    code = "invalid_staff_role"
+    title = "No such role"
+    advice = "Give a role of the table in docs/operations.md; `manage.py staff_roles` makes them."
+
+
 class InvalidSwitch(StaffRefusal):
     code = "invalid_switch"
     title = "Invalid operator switch"

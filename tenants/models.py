@@ -15,7 +15,8 @@ from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.database.rights import Rights
 from common.fields import PrefixedIdField
 from common.leases import Leased
-from tenants.switches import Switch as Switch  # a model of this app, in a module of its own
+from tenants.powers import StaffPower as StaffPower  # models of this app, each in its own module
+from tenants.switches import Switch as Switch
 
 
 class UserManager(BaseUserManager["User"]):
@@ -54,6 +55,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     class Meta:
         verbose_name = "person"
         verbose_name_plural = "people"
+        indexes = (
+            models.Index(
+                fields=("last_login",), name="superuser_seen", condition=Q(is_superuser=True)
+            ),
+        )
 
     def __str__(self) -> str:
         return self.email

@@ -14,15 +14,17 @@ from django.http import HttpRequest
 from common.clock import utc_now
 from tenants import proofs, second_factor, session_life
 from tenants.models import User
-from tenants.services import sessions, sign_ins
+from tenants.services import alarms, sessions, sign_ins
 
 
 @receiver(account.user_logged_in)
 def _signed_in(request: HttpRequest, user: User, **_rest: Any) -> None:
-    session_life.begin(request.session, now=utc_now())
-    records = get_authentication_records(request, user)
+    records, now = get_authentication_records(request, user), utc_now()
+    session_life.begin(request.session, now=now)
     how = [record.get("type", record["method"]) for record in records]
-    sign_ins.succeeded(user_id=user.pk, how=" + ".join(how), now=utc_now())
+    sign_ins.succeeded(user_id=user.pk, how=" + ".join(how), now=now)
+    if user.is_superuser:
+        alarms.superuser_signed_in(user, now=now)
 
 
 @receiver(mfa.authentication_failed)

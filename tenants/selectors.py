@@ -115,6 +115,18 @@ def member_emails(
     return list(members.order_by("user__email").values_list("user__email", flat=True))
 
 
+def staff_emails(*, power: str) -> list[str]:
+    """The addresses of those who work for us and have this power (`app.codename`), sorted."""
+    app, _, code = power.partition(".")
+    people = User.objects.filter(
+        is_active=True,
+        is_staff=True,
+        groups__permissions__codename=code,
+        groups__permissions__content_type__app_label=app,
+    )
+    return sorted(set(people.values_list("email", flat=True)))
+
+
 def has_others(*, tenant_id: str, roles: Sequence[Role], user_id: str) -> bool:
     """Whether anybody besides this person has one of these roles."""
     members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)

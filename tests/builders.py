@@ -10,6 +10,7 @@ from typing import Any
 from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import Group, Permission
 from django.test import Client
 
 from balance import services as ledger
@@ -28,7 +29,7 @@ from tenants import scopes as all_scopes
 from tenants import session_life
 from tenants.actors import SYSTEM, Actor
 from tenants.models import Mode, OutgoingEmail, Role, Tenant, User
-from tenants.services import accounts, keys
+from tenants.services import accounts, keys, staff
 from tenants.session_store import SessionStore
 from tests import document
 from webhooks import signing
@@ -37,6 +38,7 @@ from webhooks.models import WebhookEndpoint, WebhookEvent
 from webhooks.services import events as webhook_events
 
 NOW = datetime(2026, 11, 20, 15, 0, tzinfo=UTC)
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def make_tenant(*, name: str = "Acme", mode: Mode = Mode.SANDBOX) -> Tenant:
@@ -177,6 +179,30 @@ def make_member(tenant: Tenant, *, email: str, role: Role = Role.OWNER) -> User:
         tenant_id=tenant.pk, email=email, role=role, password=None, actor=SYSTEM, now=NOW
     )
     return membership.user
+
+
+def make_staff(
+    email: str, powers: Sequence[str] | None = None, *, since: datetime = LONG_AGO, **fields: Any
+) -> User:
+    """Somebody who works for us `since` then, by the word of a command line, with these powers
+    (`app.codename`); None: with all there are. Asked again, the same person."""
+    if known := User.objects.filter(email=email).first():
+        return known
+    name = "Everything" if powers is None else f"May {' '.join(sorted(powers))}"
+    group, is_new = Group.objects.get_or_create(name=name[:150])
+    if is_new:
+        every = Permission.objects.all()
+        group.permissions.set(every if powers is None else _permissions(powers))
+    if fields:
+        User.objects.create_user(email=email, **fields)
+    person = staff.grant(email=email, roles=[group.name], actor=SYSTEM, now=since)
+    User.objects.filter(pk=person.pk).update(created_at=since)
+    return User.objects.get(pk=person.pk)
+
+
+def _permissions(powers: Sequence[str]) -> list[Permission]:
+    rows = Permission.objects.select_related("content_type")
+    return [row for row in rows if f"{row.content_type.app_label}.{row.codename}" in powers]
 
 
 def browser_of(user: User, *, factor: str = "", minutes_ago: int = 0) -> Client:

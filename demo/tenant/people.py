@@ -5,19 +5,21 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.contrib.auth.models import Group
-
 from desk import roles
 from tenants import selectors
 from tenants.actors import SYSTEM
 from tenants.models import Mode, Role, Tenant, User
-from tenants.services import accounts
+from tenants.services import accounts, staff
 
 PASSWORD = "northwind-demo-only"  # noqa: S105  # public on purpose: it exists in development only
+# Two people let a file go, or decide about money: either may be the first. None is a superuser.
 ADMIN = "staff@ballast.example"
-# Two people let a file go. Either may be the first.
 OPERATOR, RELEASER = "operator@ballast.example", "releaser@ballast.example"
-_ROLES = {OPERATOR: ("Viewer", "Operator", "Releaser"), RELEASER: ("Viewer", "Releaser")}
+_ROLES = {
+    ADMIN: tuple(roles.ROLES),
+    OPERATOR: ("Viewer", "Operator", "Releaser", "Accountant", "Administrator"),
+    RELEASER: ("Viewer", "Releaser"),
+}
 
 
 def tenant_of(*, email: str, name: str, mode: Mode, now: datetime) -> Tenant:
@@ -34,25 +36,12 @@ def tenant_of(*, email: str, name: str, mode: Mode, now: datetime) -> Tenant:
     return tenant
 
 
-def ensure_admin() -> None:
-    """Somebody who may do everything at the desk."""
-    person = User.objects.filter(email=ADMIN).first()
-    if person is None:
-        User.objects.create_superuser(email=ADMIN, password=PASSWORD)
-    else:
-        _reset_password(person)
-
-
-def ensure_releasers() -> None:
-    """The two who let files go, in their roles."""
+def ensure_staff(now: datetime) -> None:
+    """Those who work for us, in their roles. A superuser of an older copy is one no more."""
     roles.ensure()
     for email, names in _ROLES.items():
-        person = User.objects.filter(email=email).first()
-        if person is None:
-            person = User.objects.create_user(email=email, password=PASSWORD, is_staff=True)
-        else:
-            _reset_password(person)
-        person.groups.add(*Group.objects.filter(name__in=names))
+        User.objects.filter(email=email, is_superuser=True).update(is_superuser=False)
+        _reset_password(staff.grant(email=email, roles=names, actor=SYSTEM, now=now))
 
 
 def _reset_password(person: User) -> None:

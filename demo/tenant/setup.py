@@ -45,12 +45,12 @@ def ensure_live(*, now: datetime) -> Live:
     """Connect the bank, and make its tenant and the two who release its files. Raises
     `devstack.odfi.client.Unavailable`."""
     bank.connect(now=now)
-    people.ensure_releasers()
+    people.ensure_staff(now)
     return live.ensure(now=now)
 
 
 @transaction.atomic
 def _ensure_people(now: datetime) -> Tenant:
     tenant = people.tenant_of(email=EMAIL, name=TENANT_NAME, mode=Mode.SANDBOX, now=now)
-    people.ensure_admin()
+    people.ensure_staff(now)
     return tenant

@@ -19,7 +19,7 @@ from desk.forms import ReasonForm
 SEE = "ach.view_achentry"
 HOLD = "ach.hold_outfile"
 PROPOSE = "ach.propose_achreversal"
-APPROVE = "ach.approve_achreversal"
+APPROVE = reversals.APPROVES
 
 
 @require_safe

@@ -14,6 +14,9 @@ from desk.proposals import asking
 from networks.ach import redacting, releasing, sealing, sending
 from networks.ach.models import OutFile
 from networks.ach.models.proposals import ProposalKind
+from tenants.services import second_person
+
+RELEASES = "ach.release_outfile"
 
 
 def found_file(file_id: str) -> OutFile:
@@ -29,13 +32,20 @@ def found_file(file_id: str) -> OutFile:
 def release_first(*, file: OutFile, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     releasing.release_first(file.pk, by=doer.name, now=now)
+    second_person.require_role(actor=doer.actor, power=RELEASES)
     record("released_first", file, doer, now)
 
 
 @transaction.atomic
 def release(*, file: OutFile, total: int, doer: Doer, now: datetime) -> None:
     """`total` in cents, as the second person typed it. Raises StaffRefusal."""
-    releasing.release(file.pk, by=doer.name, total=total, now=now)
+    released = releasing.release(file.pk, by=doer.name, total=total, now=now)
+    second_person.require(
+        actor=doer.actor,
+        power=RELEASES,
+        proposed_by=released.first_released_by,
+        proposed_at=released.first_released_at or now,
+    )
     record("released", file, doer, now)
 
 

@@ -83,6 +83,7 @@ def confirm(*, answer: SpokenAnswer, doer: Doer, now: datetime) -> None:
     """
     with transaction.atomic():
         confirmed = spoken.confirm(answer.pk, by=doer.name, now=now)
+        doers.require_second(doer, acts.RELEASES, confirmed)
         _record("answer_confirmed", confirmed, doer, now)
     spoken.finish(confirmed.file_id, now=now)
 

@@ -31,7 +31,7 @@ from networks.ach.states import FileStatus
 
 SEE = "ach.view_outfile"
 HOLD = "ach.hold_outfile"
-RELEASE = "ach.release_outfile"
+RELEASE = acts.RELEASES
 SHOWN = 50
 _OPEN = (FileStatus.BUILDING, FileStatus.BUILT, FileStatus.HELD, FileStatus.RELEASED)
 _STEP_WORDS = {

@@ -17,6 +17,7 @@ from networks.ach import proposing
 from networks.ach.models import AchProposal, Originator
 from networks.ach.models.proposals import ProposalKind
 
+APPROVES = "ach.release_outfile"
 _Record = Callable[[AchProposal, Doer, datetime], None]
 
 
@@ -33,6 +34,7 @@ def found(proposal_id: str) -> AchProposal:
 def approve(*, proposal: AchProposal, doer: Doer, now: datetime) -> None:
     """Raises StaffRefusal."""
     approved = proposing.approve(proposal.pk, by=doer.name, now=now)
+    doers.require_second(doer, APPROVES, approved)
     asking.record("approved", approved, doer, now)
     _RECORDS[approved.kind](approved, doer, now)
 

@@ -15,7 +15,7 @@ from desk.doers import person
 from desk.proposals import deciding, lines
 from networks.ach.models import AchProposal
 
-DECIDE = "ach.release_outfile"
+DECIDE = deciding.APPROVES
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

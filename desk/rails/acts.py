@@ -24,6 +24,8 @@ from networks.ach.probing import Finding
 from networks.ach.terms import RailTerms
 from networks.rails.models import RailKind
 
+APPROVES = "ach.change_railversion"
+
 
 @transaction.atomic
 def propose(
@@ -45,8 +47,9 @@ def propose(
 
 @transaction.atomic
 def approve(*, version: RailVersion, doer: Doer, now: datetime) -> None:
-    """Raises ChangeRefused."""
+    """Raises ChangeRefused, NotASecondPerson."""
     approved = changing.approve(version_id=version.pk, by=doer.name, now=now)
+    doers.require_second(doer, APPROVES, approved)
     _record("approved", approved, doer, now)
 
 

@@ -23,7 +23,7 @@ from networks.ach.states import VersionStatus
 
 SEE = "ach.view_achrail"
 PROPOSE = "ach.add_railversion"
-DECIDE = "ach.change_railversion"
+DECIDE = acts.APPROVES
 STOP = "ach.add_railswitch"
 GO_ON = "ach.change_railswitch"
 ORIGINATORS = "ach.change_originator"

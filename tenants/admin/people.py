@@ -9,18 +9,16 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
-from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from django.db import transaction
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from common.admin import FastAdmin, ServiceAdmin
+from common.admin import FastAdmin, ReadOnlyAdmin, ServiceAdmin, whether
 from common.clock import utc_now
 from tenants import actors
-from tenants.models import Membership, Role, User
+from tenants.models import Membership, Role, StaffPower, User
 from tenants.services import accounts, audit
 
 if TYPE_CHECKING:
@@ -62,7 +60,8 @@ class EditUserForm(UserChangeForm):
 
 @admin.register(User)
 class UserAdmin(AccountAdmin, FastAdmin):
-    """Changes are audited; what a person may do in a tenant is a membership."""
+    """Changes are audited. What a person may do in a tenant is a membership; who works for us, in
+    which role, says `manage.py staff_member` (decision 0168)."""
 
     form = EditUserForm
     add_form = NewUserForm
@@ -72,8 +71,7 @@ class UserAdmin(AccountAdmin, FastAdmin):
     search_fields = ("id__exact", "email__startswith")
     search_help_text = "The id of the person, or how the address begins"
     ordering = ("email",)
-    readonly_fields = ("last_login", "created_at")
-    filter_horizontal = ("groups",)
+    readonly_fields = ("last_login", "created_at", *_POWER)
     fieldsets = (
         (None, {"fields": ("email", "name", "password", "is_active")}),
         ("Staff", {"fields": _POWER}),
@@ -97,11 +95,6 @@ class UserAdmin(AccountAdmin, FastAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
-
-    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Only superusers decide who works for us, and what they may do."""
-        given_by_superusers = () if request.user.is_superuser else _POWER
-        return (*super().get_readonly_fields(request, obj), *given_by_superusers)
 
     @transaction.atomic
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
@@ -133,10 +126,23 @@ class UserAdmin(AccountAdmin, FastAdmin):
 
 
 @admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
-    """Sets of permissions for staff."""
+class GroupAdmin(ReadOnlyAdmin):
+    """What each role of staff may do: `manage.py staff_roles` makes them."""
 
+    search_fields = ("name",)
     search_help_text = "Name"
+    ordering = ("name",)
+
+
+@admin.register(StaffPower)
+class StaffPowerAdmin(ReadOnlyAdmin):
+    """Who works for us in which role, since when, by whose word."""
+
+    list_display = ("user", "group", "asked_by", "granted_by", "granted_at", "ended_at")
+    list_filter = (whether("ended_at", "ended"),)
+    list_select_related = ("user", "group", "asked_by", "granted_by")
+    search_fields = ("id__exact", "user__id__exact")
+    search_help_text = "The id of the row or of the person"
 
 
 @admin.register(Membership)

@@ -15,19 +15,19 @@ from balance.errors import ProposalDecided, ProposalExpired, ProposalRefused
 from balance.models import Adjustment, AdjustmentProposal, BalanceTransaction
 from tenants import actors
 from tenants.models import AuditEvent, User
-from tests.builders import NOW, enter_as
+from tests.builders import NOW, enter_as, make_staff
 from tests.database import owner
 from tests.races.together import together
 
 
 @pytest.fixture
 def ann(db):
-    return User.objects.create_user(email="ann@ballast.example", is_staff=True)
+    return make_staff("ann@ballast.example")
 
 
 @pytest.fixture
 def ben(db):
-    return User.objects.create_user(email="ben@ballast.example", is_staff=True)
+    return make_staff("ben@ballast.example")
 
 
 def available_of(tenant):
@@ -110,9 +110,7 @@ class TestApproving:
 
     @pytest.mark.django_db(transaction=True)
     def test_at_once_by_many_posts_once(self, acme, ann):
-        staff = [
-            User.objects.create_user(email=f"s{number}@ballast.example") for number in range(4)
-        ]
+        staff = [make_staff(f"s{number}@ballast.example") for number in range(4)]
         proposal = propose(acme, ann)
 
         outcomes = together(lambda worker: attempt(approve, proposal, staff[worker]), workers=4)
@@ -220,7 +218,11 @@ class TestDesk:
 
         assert available_of(acme) == -123_456
 
-    def test_permissions_are_apart(self, client, acme, ann, ben):
+    def test_permissions_are_apart(self, client, acme):
+        ann, ben = (
+            User.objects.create_user(email=f"{name}@ballast.example", is_staff=True)
+            for name in ("amy", "bob")
+        )
         self.sign_in(client, ann, "approve_adjustment")
         assert client.post(reverse(self.ADD), self.body(acme)).status_code == 403
 

@@ -8,9 +8,8 @@ from playwright.sync_api import expect
 from balance import services as ledger
 from common.clock import utc_now
 from funding.states import FundingStatus
-from tenants.models import User
 from tests.browser.conftest import DESK, PHONE
-from tests.builders import make_endpoint, make_funding, make_key, make_source
+from tests.builders import make_endpoint, make_funding, make_key, make_source, make_staff
 from tests.payments.builders import fund, pay
 
 pytestmark = [
@@ -29,7 +28,7 @@ NOT_OURS = ("landmark-unique", "aria-input-field-name")
 
 @pytest.fixture
 def sam(transactional_db):
-    return User.objects.create_superuser(email="sam@ballast.example")
+    return make_staff("sam@ballast.example")
 
 
 @pytest.fixture

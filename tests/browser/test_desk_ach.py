@@ -19,9 +19,9 @@ from networks.ach.spoken import Said
 from networks.ach.terms import RailTerms
 from networks.base import Method
 from tenants import actors
-from tenants.models import User
 from tests.browser.conftest import DESK, PHONE
 from tests.browser.test_desk import CUT_OFF, NOT_OURS
+from tests.builders import make_staff
 from tests.networks.ach import builders as ours
 from tests.networks.ach import life
 from tests.networks.ach.folder import Folder
@@ -36,12 +36,12 @@ pytestmark = [
 
 @pytest.fixture
 def sam(transactional_db):
-    return User.objects.create_superuser(email="sam@ballast.example")
+    return make_staff("sam@ballast.example")
 
 
 @pytest.fixture
 def kim(transactional_db):
-    return User.objects.create_superuser(email="kim@ballast.example")
+    return make_staff("kim@ballast.example")
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from balance import selectors
 from balance.models import AdjustmentProposal
 from common.clock import utc_now
 from funding.transfer import FUNDING
-from tenants.models import Switch, User
-from tests.builders import ApiClient, make_key
+from tenants.models import Switch
+from tests.builders import ApiClient, make_key, make_staff
 from tests.funding.builders import run_due, top_up
 from transfers import submission
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def ann(transactional_db):
-    return User.objects.create_superuser(email="ann@ballast.example")
+    return make_staff("ann@ballast.example")
 
 
 @pytest.fixture
 def ben(transactional_db):
-    return User.objects.create_superuser(email="ben@ballast.example")
+    return make_staff("ben@ballast.example")
 
 
 def act(visitor, link, reason, button, *, said):

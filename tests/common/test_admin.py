@@ -7,8 +7,8 @@ import pytest
 from common import admin as lists
 from funding.models import FundingTransaction
 from funding.states import FundingStatus
-from tenants.models import AuditEvent, User
-from tests.builders import NOW, enter_as, make_funding, make_source
+from tenants.models import AuditEvent
+from tests.builders import NOW, enter_as, make_funding, make_source, make_staff
 
 LIST = "/admin/funding/fundingtransaction/?status__exact=reserved"
 TOO_MANY = b"Nothing was done: more than 200 rows are selected."
@@ -16,7 +16,7 @@ TOO_MANY = b"Nothing was done: more than 200 rows are selected."
 
 @pytest.fixture
 def desk(client, db):
-    enter_as(client, User.objects.create_superuser(email="sam@ballast.example"))
+    enter_as(client, make_staff("sam@ballast.example"))
     return client
 
 

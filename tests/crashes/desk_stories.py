@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth.models import Group
 from django.test import RequestFactory
 from django.urls import reverse
 
@@ -26,7 +25,7 @@ from tenants.actors import SYSTEM
 from tenants.models import ApiKey, Membership, Role, User
 from tenants.services import accounts, switches
 from tenants.switches import SwitchKind
-from tests.builders import make_key
+from tests.builders import make_key, make_staff
 from tests.crashes.addresses import taking_posts
 from tests.crashes.api_stories import failed_delivery
 from tests.crashes.every_call import Story
@@ -132,7 +131,7 @@ def in_review(world: World) -> InboundEvent:
 
 
 def proposal(world: World) -> Any:
-    other = User.objects.create_superuser(email=f"ann-{world.tenant.pk}@ballast.example")
+    other = make_staff(f"ann-{world.tenant.pk}@ballast.example")
     return proposals.propose(
         tenant_id=world.tenant.pk,
         type="credit",
@@ -152,7 +151,7 @@ def pending(world: World) -> Any:
 def by_hand(world: World) -> Any:
     """What somebody else proposed."""
     funding = pending(world)
-    other = User.objects.create_superuser(email=f"ann-{world.tenant.pk}@ballast.example")
+    other = make_staff(f"ann-{world.tenant.pk}@ballast.example")
     return settlements.propose(
         subject_id=funding.pk,
         kind=BankOutcome.SETTLED,
@@ -193,10 +192,6 @@ def settings_of(world: World) -> Any:
         tenant_id=world.tenant.pk, threshold=100_000, actor=SYSTEM, now=utc_now()
     )
     return PaymentSettings.objects.get(tenant=world.tenant)
-
-
-def group(world: World) -> Any:
-    return Group.objects.create(name=f"Group {world.tenant.pk}")
 
 
 NEW_KEY = {"name": "Booking", "scopes": ["balance:read"], "expires_at_0": "", "expires_at_1": ""}
@@ -299,11 +294,6 @@ BEGINNINGS: dict[str, Begin] = {
     "payments.paymentsettings change": lambda w: alone(
         "payments_paymentsettings", "change", settings_of(w), w, threshold="6.00"
     ),
-    "auth.group add": add("auth_group", name=lambda w: f"Group {w.tenant.pk}"),
-    "auth.group change": lambda w: alone(
-        "auth_group", "change", group(w), w, name=f"Other {w.tenant.pk}"
-    ),
-    "auth.group delete": lambda w: alone("auth_group", "delete", group(w), w, post="yes"),
 }
 # Pages of each model: what they may do depends on who may do it.
 MADE_BY_THE_ADMIN = {"changelist", "add", "change", "delete", "history"}

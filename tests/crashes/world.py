@@ -22,6 +22,7 @@ from tests.builders import (
     make_key,
     make_member,
     make_source,
+    make_staff,
     make_tenant,
 )
 from tests.crashes.stored import Stored
@@ -93,7 +94,7 @@ class World:
     @cached_property
     def desk(self) -> Client:
         """The browser of somebody who works for us and may do everything."""
-        staff = User.objects.create_superuser(email=f"sam{next(_number)}@ballast.example")
+        staff = make_staff(f"sam{next(_number)}@ballast.example")
         return self.browser_of(staff)
 
     def member(self, role: Role) -> User:

@@ -44,6 +44,12 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "at": "2026-11-20T15:04:00Z",
         "email": "dana@acme.example",
     },
+    "staff_alarm": {
+        "what": "A superuser signed in",
+        "facts": [("Who", "root@ballast.example")],
+        "at": "2026-11-20T15:04:00Z",
+        "email": "lee@ballast.example",
+    },
     "team_changed_by_support": {
         "tenant_name": TENANT,
         "person": "lee@ballast.example",

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.test import Client
 
 from tenants.models import User
-from tests.builders import browser_of
+from tests.builders import browser_of, make_staff
 from tests.dashboard.conftest import (  # the people of tenants, whom staff look at
     _fresh_rate_limits,
     dana,
@@ -26,7 +25,7 @@ Staff = Callable[..., Client]
 
 @pytest.fixture
 def sam(db: None) -> User:
-    return User.objects.create_superuser(email="sam@ballast.example")
+    return make_staff("sam@ballast.example")
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def desk(sam: User) -> Client:
 @pytest.fixture
 def kim(db: None) -> Client:
     """The browser of a second person."""
-    return browser_of(User.objects.create_superuser(email="kim@ballast.example"))
+    return browser_of(make_staff("kim@ballast.example"))
 
 
 @pytest.fixture
@@ -45,12 +44,6 @@ def staff_with(db: None) -> Staff:
     """The browser of somebody who works for us with these permissions and no others."""
 
     def hired(*permissions: str) -> Client:
-        person = User.objects.create_user(email="lee@ballast.example", is_staff=True)
-        for name in permissions:
-            app, code = name.split(".")
-            person.user_permissions.add(
-                Permission.objects.get(content_type__app_label=app, codename=code)
-            )
-        return browser_of(person)
+        return browser_of(make_staff("lee@ballast.example", permissions))
 
     return hired

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from payments.models import Recipient
-from tenants.models import AuditEvent, User
-from tests.builders import browser_of, make_source
+from tenants.models import AuditEvent
+from tests.builders import browser_of, make_source, make_staff
 from tests.payments.builders import fund, pay
 
 NUMBER = "000123456789"
@@ -90,7 +90,7 @@ class TestPermission:
         assert NUMBER in browser.post(address(recipient), {"reason": REASON}).content.decode()
 
     def test_asks_again_who_it_is(self, db, source):
-        sam = User.objects.create_superuser(email="sam@ballast.example", password="long ago")
+        sam = make_staff("sam@ballast.example", password="long ago")
         browser = browser_of(sam)  # signed in, but not a moment ago
 
         response = browser.post(address(source), {"reason": REASON})

@@ -14,7 +14,7 @@ from networks.ach.acknowledgments import Verdict
 from networks.ach.models import AchEntry, OutFile, SpokenAnswer
 from networks.ach.sending import send_next
 from tenants.models import AuditEvent, User
-from tests.builders import browser_of
+from tests.builders import browser_of, make_staff
 from tests.networks.ach import life
 from tests.networks.ach.builders import FREEZE, RAIL, make_files, make_originator, make_rail
 from tests.networks.ach.folder import Folder
@@ -217,7 +217,7 @@ def test_each_step_needs_its_permission(desk, staff_with, file, permissions, cod
 
 def test_whoever_signed_in_a_while_ago_says_again_who_they_are(desk, file):
     write_down(desk, file)
-    lee = User.objects.create_superuser(email="lee@ballast.example", password="long ago")
+    lee = make_staff("lee@ballast.example", password="long ago")
     session = browser_of(lee)
 
     for path in (address(file, "answer/"), decision()):

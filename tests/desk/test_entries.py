@@ -9,8 +9,8 @@ import pytest
 from common import crypto
 from networks.ach import building, freezing
 from networks.ach.models import AchEntry, InFile, InRecord, OutFile
-from tenants.models import AuditEvent, User
-from tests.builders import browser_of
+from tenants.models import AuditEvent
+from tests.builders import browser_of, make_staff
 from tests.networks.ach.builders import (
     FREEZE,
     RAIL,
@@ -158,7 +158,7 @@ class TestTakeOut:
         assert not AuditEvent.objects.filter(action="ach_entry.taken_out").exists()
 
     def test_asks_again_who_it_is(self, entry, file):
-        sam = User.objects.create_superuser(email="sam@ballast.example", password="long ago")
+        sam = make_staff("sam@ballast.example", password="long ago")
         answer = browser_of(sam).post(address(entry, "take-out/"), {"reason": REASON})
 
         assert answer["Location"].startswith("/accounts/reauthenticate/")

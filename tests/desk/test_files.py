@@ -14,7 +14,7 @@ from networks.ach import building, freezing, sealing
 from networks.ach.models import AchEntry, OutFile
 from networks.ach.sending import send_next
 from tenants.models import AuditEvent, User
-from tests.builders import browser_of
+from tests.builders import browser_of, make_staff
 from tests.desk.ach import approve
 from tests.networks.ach import life
 from tests.networks.ach.builders import (
@@ -56,7 +56,7 @@ def built(*, by="system"):
 
 @pytest.fixture
 def kim(db):
-    return browser_of(User.objects.create_superuser(email="kim@ballast.example"))
+    return browser_of(make_staff("kim@ballast.example"))
 
 
 def address(file, part=""):
@@ -466,9 +466,7 @@ class TestWhoWasHereAWhileAgo:
 
     @pytest.fixture
     def session(self, db):
-        return browser_of(
-            User.objects.create_superuser(email="sam@ballast.example", password="long ago")
-        )
+        return browser_of(make_staff("sam@ballast.example", password="long ago"))
 
     @pytest.mark.parametrize("what", ["take-apart", "at-bank", "not-at-bank"])
     def test_says_again_who_it_is_before_entries_go_elsewhere(self, session, file, what):

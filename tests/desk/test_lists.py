@@ -41,6 +41,7 @@ SHORT = {
     "balance.ledgercheckpoint",
     "sandbox_bank.sandboxevent",
     "sandbox_bank.sandboxinstruction",
+    "tenants.staffpower",
     "tenants.switch",
     "tenants.tenant",
     "tenants.user",
@@ -49,7 +50,6 @@ SHORT = {
 LONG = [model for model in EVERY if model._meta.label_lower not in SHORT]
 # What staff write by hand, through services and permissions.
 WRITTEN_BY_STAFF = {
-    "auth.group",
     "balance.adjustmentproposal",
     "network_inbox.handsettlement",
     "payments.paymentsettings",
@@ -103,6 +103,7 @@ UNTOUCHED = {
     "seals.seal",
     "seals.sealround",
     "tenants.outgoingemail",
+    "tenants.staffpower",
     "tenants.switch",
     "tenants.tenant",
     "webhooks.dispatcherheartbeat",

@@ -20,7 +20,7 @@ from networks.ach.terms import RailTerms
 from networks.rails.models import Route
 from tenants.actors import SYSTEM, staff
 from tenants.models import AuditEvent, User
-from tests.builders import NOW, browser_of
+from tests.builders import NOW, browser_of, make_staff
 from tests.desk.ach import RAIL, approve, make_rail, terms
 from tests.networks.ach.inbound.builders import NOW as BANK_NOW
 from tests.networks.ach.inbound.builders import make_batch, make_entry
@@ -47,7 +47,7 @@ def rail(db):
 @pytest.fixture
 def kim(db):
     """Another one who works for us, with every permission."""
-    return browser_of(User.objects.create_superuser(email="kim@ballast.example"))
+    return browser_of(make_staff("kim@ballast.example"))
 
 
 def shown(browser, path=PAGE):
@@ -501,7 +501,7 @@ class TestRoutes:
 
     def test_name_the_person(self, desk, db):
         route = Route.objects.get(mode="sandbox", method="ach_debit")
-        person = User.objects.create_superuser(email="kim@ballast.example")
+        person = make_staff("kim@ballast.example")
         route_changes.close_route(
             mode="sandbox", method=route.method, reason="x", actor=staff(person.pk), now=NOW
         )
@@ -510,9 +510,7 @@ class TestRoutes:
 
 
 def test_limits_are_not_changed_by_who_signed_in_long_ago(rail):
-    session = browser_of(
-        User.objects.create_superuser(email="sue@ballast.example", password="long ago")
-    )
+    session = browser_of(make_staff("sue@ballast.example", password="long ago"))
 
     response = session.get(f"{PAGE}originators/new/")
 

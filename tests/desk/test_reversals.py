@@ -7,7 +7,7 @@ import time_machine
 
 from networks.ach.models import AchEntry, AchReversal
 from tenants.models import AuditEvent, User
-from tests.builders import browser_of
+from tests.builders import browser_of, make_staff
 from tests.networks.ach.inbound.builders import NOW, make_batch, make_entry, make_rail
 
 REASON = "The tenant was charged twice"
@@ -26,7 +26,7 @@ def entry(db):
 
 @pytest.fixture
 def kim(db):
-    return browser_of(User.objects.create_superuser(email="kim@ballast.example"))
+    return browser_of(make_staff("kim@ballast.example"))
 
 
 def page(entry):

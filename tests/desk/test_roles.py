@@ -4,8 +4,11 @@ import pytest
 from django.contrib.auth.models import Group, Permission
 from django.core.management import call_command
 
+from common.clock import utc_now
 from desk.roles import ROLES
-from tenants.models import AuditEvent, OutgoingEmail, User
+from tenants.actors import SYSTEM
+from tenants.models import AuditEvent, OutgoingEmail
+from tenants.services import staff
 from tests.builders import browser_of, make_member
 
 
@@ -15,8 +18,7 @@ def hired(db):
 
     def with_role(role):
         call_command("staff_roles", verbosity=0)
-        person = User.objects.create_user(email="lee@ballast.example", is_staff=True)
-        person.groups.add(Group.objects.get(name=role))
+        person = staff.grant(email="lee@ballast.example", roles=[role], actor=SYSTEM, now=utc_now())
         return browser_of(person)
 
     return with_role

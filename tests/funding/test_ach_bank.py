@@ -25,8 +25,7 @@ from networks.ach.schedule import final_at
 from networks.calendar import EASTERN, opening_of_business, return_due_date
 from tenants import actors
 from tenants.actors import staff, user
-from tenants.models import User
-from tests.builders import NOW, make_source
+from tests.builders import NOW, make_source, make_staff
 from tests.funding.builders import run_due, top_up
 from tests.networks.ach.builders import RAIL, make_originator, make_rail
 from tests.networks.ach.folder import Folder
@@ -112,9 +111,7 @@ def came(entry, *pairs, now, batch=answer_batch):
 
 def settle_as_rejected(row):
     """By two people; refusals come out."""
-    ada, ben = (
-        User.objects.create_superuser(email=f"{name}@ballast.example") for name in ("ada", "ben")
-    )
+    ada, ben = (make_staff(f"{name}@ballast.example") for name in ("ada", "ben"))
     proposal = settlements.propose(
         subject_id=row.pk,
         kind=BankOutcome.REJECTED,
@@ -210,7 +207,10 @@ class TestATopUp:
 
     def test_is_taken_back_by_two_people(self, acme, funding, tmp_path):
         entry, now = sent_and_accepted(tmp_path)
-        anna, bo = (doers.person(actors.staff(name)) for name in ("anna", "bo"))
+        anna, bo = (
+            doers.person(actors.staff(make_staff(f"{name}@ballast.example").pk))
+            for name in ("anna", "bo")
+        )
         reversal = reversals.propose(
             entry=entry,
             why=ReversalReason.DUPLICATE,

@@ -14,14 +14,13 @@ from funding.models import (
 )
 from funding.services import auto_funding
 from funding.services.approval_policy import POLICY
-from tenants.models import User
-from tests.builders import NOW, enter_as, make_auto_funding, make_source
+from tests.builders import NOW, enter_as, make_auto_funding, make_source, make_staff
 
 
 @pytest.fixture
 def staff(db):
     client = Client()
-    enter_as(client, User.objects.create_superuser(email="sam@ballast.example"))
+    enter_as(client, make_staff("sam@ballast.example"))
     return client
 
 

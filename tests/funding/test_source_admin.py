@@ -7,8 +7,7 @@ from django.test import Client
 
 from funding.models import LinkConsent, SourceVerification
 from funding.services import consents, deposits
-from tenants.models import User
-from tests.builders import NOW, enter_as, make_source
+from tests.builders import NOW, enter_as, make_source, make_staff
 
 CANARY = "77315509988"
 
@@ -16,7 +15,7 @@ CANARY = "77315509988"
 @pytest.fixture
 def staff(db):
     client = Client()
-    enter_as(client, User.objects.create_superuser(email="sam@ballast.example"))
+    enter_as(client, make_staff("sam@ballast.example"))
     return client
 
 

@@ -20,7 +20,7 @@ from funding.transfer import FUNDING
 from payments.services import approval_settings
 from tenants import actors
 from tenants.actors import SYSTEM
-from tenants.models import Mode, User
+from tenants.models import Mode
 from tenants.services import accounts, switches
 from tenants.switches import SwitchKind
 from tests.builders import (
@@ -29,6 +29,7 @@ from tests.builders import (
     make_endpoint,
     make_key,
     make_source,
+    make_staff,
     make_tenant,
 )
 from tests.funding import agreeing
@@ -141,10 +142,7 @@ def _money_out(tenant: Any) -> Names:
 
 def _corrections(tenant: Any) -> Names:
     """One by one person, one by two."""
-    ann, ben = (
-        User.objects.create_user(email=f"{name}@ballast.example", is_staff=True)
-        for name in ("ann", "ben")
-    )
+    ann, ben = (make_staff(f"{name}@ballast.example") for name in ("ann", "ben"))
     now = utc_now()
     single = ledger.adjust(
         tenant_id=tenant.pk, type="credit", amount=55, reason="Fee", actor=SYSTEM, now=now

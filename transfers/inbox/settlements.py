@@ -20,7 +20,7 @@ from common.errors import StaffRefusal
 from networks import registry
 from networks.base import Custody, EventKind, NetworkUnavailable
 from tenants.actors import Actor
-from tenants.services import audit
+from tenants.services import audit, second_person
 from transfers import handlers
 from transfers.contract import MessageHandler
 from transfers.inbox import messages
@@ -34,6 +34,7 @@ from transfers.inbox.models import (
     SettlementDecision,
 )
 
+_APPROVES = "network_inbox.approve_settlement"
 # What a proposal is in conflict with, as long as nobody has resolved it.
 _ENDS = frozenset(outcome.event_kind for outcome in BankOutcome)
 _Standing: TypeAlias = tuple[str, int]  # its status, and how often it was claimed
@@ -109,7 +110,7 @@ def _propose(
 
 def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> InboundEvent:
     """Apply the proposal, once. Raises SettlementRefused if it is one's own, already decided,
-    contradicted by a message that came since, or if the row may leave yet.
+    contradicted by a message that came since, or if the row may leave yet, and NotASecondPerson.
 
     Not inside a transaction: it asks the network.
     """
@@ -123,6 +124,12 @@ def _approve(
     proposal_id: str, *, asked: _Standing, note: str, actor: Actor, now: datetime
 ) -> InboundEvent:
     proposal = _lock_for(proposal_id, actor)
+    second_person.require(
+        actor=actor,
+        power=_APPROVES,
+        proposed_by=proposal.proposed_by_id,
+        proposed_at=proposal.proposed_at,
+    )
     handler, row = _locked(proposal.subject_id)
     if _standing(row) != asked:
         raise SettlementRefused("It is being sent right now. Look again in a minute.")

@@ -127,6 +127,7 @@ TABLES = {
     "tenants_invitation": "IU",
     "tenants_membership": "IUD",
     "tenants_outgoingemail": "IU",
+    "tenants_staffpower": "IU(ended_at id)",
     "tenants_switch": "IU(id release_reason released_at released_by_id)",
     "tenants_tenant": "IU(id name requires_second_factor status)",
     "tenants_user": "IU",

@@ -10,9 +10,9 @@ from django.test import Client
 
 from common.clock import utc_now
 from funding.models import FundingSource, LinkConsent
-from tenants.models import Mode, Role, Tenant, TenantStatus, User
+from tenants.models import Mode, Role, Tenant, TenantStatus
 from tests import plaid as played
-from tests.builders import browser_of, enter_as, make_member, make_tenant, session_of
+from tests.builders import browser_of, enter_as, make_member, make_staff, make_tenant, session_of
 from tests.database import owner
 from tests.plaid import ACCESS_TOKEN, ACCOUNT_ID, NUMBER, PUBLIC_TOKEN
 
@@ -349,7 +349,7 @@ class TestStaffWhoLook:
 
     @pytest.fixture
     def desk(self, acme):
-        browser = browser_of(User.objects.create_superuser(email="sam@ballast.example"))
+        browser = browser_of(make_staff("sam@ballast.example"))
         address = f"/admin/desk/tenants/{acme.pk}/view-as/"
         assert browser.post(address, {"reason": "Ticket 4711"}).status_code == 302
         return browser

@@ -12,7 +12,7 @@ from django_htmx.middleware import HtmxMiddleware
 from dashboard.shell.access import tenant_page
 from tenants.models import Role, User
 from tests.balance.builders import fund
-from tests.builders import make_member, make_tenant
+from tests.builders import make_member, make_staff, make_tenant
 
 PAGES = (
     "/dashboard/",
@@ -75,7 +75,7 @@ class TestMembers:
         assert b"loner@acme.example" in response.content
 
     def test_of_staff_without_a_tenant_go_to_the_staff_desk(self, db, sign_in):
-        staff = User.objects.create_superuser(email="staff@ballast.example")
+        staff = make_staff("staff@ballast.example")
 
         response = sign_in(staff).get("/dashboard/")
 

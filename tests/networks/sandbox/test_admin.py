@@ -8,8 +8,7 @@ from django.urls import reverse
 
 from networks.sandbox.bank import SandboxBank
 from networks.sandbox.models import SandboxEvent, SandboxInstruction
-from tenants.models import User
-from tests.builders import enter_as
+from tests.builders import enter_as, make_staff
 from tests.networks.asking import submit
 from tests.networks.sandbox.builders import instruction
 
@@ -19,9 +18,7 @@ NOW = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
 @pytest.fixture
 def staff(db: None) -> Client:
     client = Client()
-    enter_as(
-        client, User.objects.create_superuser(email="staff@example.com", password="not used here")
-    )
+    enter_as(client, make_staff("staff@example.com", password="not used here"))
     submit(SandboxBank(), instruction(), now=NOW)
     return client
 

@@ -17,8 +17,8 @@ from networks.base import EventKind, NetworkUnavailable
 from payments.models import PaymentEvent
 from payments.transfer import PAYMENTS
 from tenants import actors
-from tenants.models import AuditEvent, User
-from tests.builders import NOW, browser_of
+from tenants.models import AuditEvent
+from tests.builders import NOW, browser_of, make_staff
 from tests.funding.builders import top_up
 from tests.networks.scripted import ScriptedNetwork, message
 from tests.payments.builders import fund, funds_of, pay, status_of
@@ -32,12 +32,12 @@ pytestmark = pytest.mark.usefixtures("set_size")
 
 @pytest.fixture
 def ada(db):
-    return User.objects.create_superuser(email="ada@ballast.example")
+    return make_staff("ada@ballast.example")
 
 
 @pytest.fixture
 def ben(db):
-    return User.objects.create_superuser(email="ben@ballast.example")
+    return make_staff("ben@ballast.example")
 
 
 @pytest.fixture

@@ -1,0 +1,65 @@
+"""Whether somebody is the second person that a proposal of staff needs, and not the first one under
+another name (decision 0168)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tenants.actors import SYSTEM, Actor
+from tenants.errors import NotASecondPerson
+from tenants.models import StaffPower, User
+
+
+def require(*, actor: Actor, power: str, proposed_by: str, proposed_at: datetime) -> None:
+    """Refuse an approval by `actor` unless account and power (`app.codename`) are older than the
+    proposal, and somebody else granted the power. In the transaction that approves: until it ends,
+    nobody takes the power away.
+
+    A command line is exempt: it says who was there (0072). Raises NotASecondPerson.
+    """
+    if actor == SYSTEM:
+        return
+    _require_member(actor, proposed_at)
+    held = [each for each in _powers(actor.id, power) if each.granted_at < proposed_at]
+    if not held:
+        raise NotASecondPerson("Your role is younger than the proposal.")
+    if all(_is_from(each, {actor.id, proposed_by}) for each in held):
+        raise NotASecondPerson("Your role came from the one who proposed it.")
+
+
+def require_role(*, actor: Actor, power: str) -> None:
+    """Refuse the first of two approvals by somebody without the power, or by a superuser. Raises
+    NotASecondPerson."""
+    _require_member(actor, None)
+    if not _powers(actor.id, power):
+        raise NotASecondPerson("You have no role that may do this.")
+
+
+def _require_member(actor: Actor, proposed_at: datetime | None) -> None:
+    rows = User.objects.select_for_update(no_key=True)
+    person = rows.filter(pk=actor.id, is_active=True, is_staff=True).first()
+    if person is None:
+        raise NotASecondPerson("You do not work here.")
+    if person.is_superuser:
+        raise NotASecondPerson("A superuser is for emergencies and approves nothing.")
+    if proposed_at is not None and person.created_at >= proposed_at:
+        raise NotASecondPerson("Your account is younger than the proposal.")
+
+
+def _powers(user_id: str, power: str) -> list[StaffPower]:
+    """The roles by which the person has this power now."""
+    app, _, code = power.partition(".")
+    rows = StaffPower.objects.filter(
+        user_id=user_id,
+        ended_at=None,
+        group__user=user_id,
+        group__permissions__codename=code,
+        group__permissions__content_type__app_label=app,
+    )
+    return list(rows.order_by("granted_at"))
+
+
+def _is_from(power: StaffPower, people: set[str]) -> bool:
+    """Whether nobody but these people granted it."""
+    givers = {power.asked_by_id, power.granted_by_id} - {None}
+    return bool(givers) and givers <= people
