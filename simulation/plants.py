@@ -122,7 +122,8 @@ PLANTS: dict[str, Plant] = {
                 "ON row.id = given.id",
             )
         },
-        seed=27,
+        seed=1,
+        theme="hot balance",
     ),
     "answer-apart": Plant(
         "the answer of a request is kept in a transaction of its own (api/idempotency.py)",
