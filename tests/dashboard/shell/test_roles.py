@@ -20,7 +20,7 @@ from funding.models import Confirmation
 from funding.services import auto_funding
 from payments.services import recipients
 from tenants import actors
-from tenants.models import Membership, Role, User
+from tenants.models import Membership, Role, Tenant, User
 from tenants.services import invitations, keys
 from tests.balance.builders import fund
 from tests.builders import (
@@ -31,6 +31,7 @@ from tests.builders import (
     make_source,
     publish,
 )
+from tests.database import digest
 from tests.funding.agreeing import agree
 from tests.payments.builders import account, pay
 from webhooks.models import WebhookDelivery
@@ -43,6 +44,10 @@ APPROVERS = frozenset({Role.OWNER, Role.APPROVER})
 DECIDING = MONEY | {Role.APPROVER}
 EVERYBODY = frozenset(Role)
 NOBODY: frozenset[Role] = frozenset()
+# What a tenant that requires a second factor shows a session that proved none.
+OPEN_WITHOUT_A_FACTOR: set[str] = set()
+# When a session was used last is noted whatever it asks for.
+SESSIONS = {"sessions_session", "usersessions_usersession"}
 TODAY = days.day_of(utc_now())
 MONTH = {"year": TODAY.year, "month": TODAY.month}
 
@@ -156,18 +161,22 @@ def people(acme):
 
 @pytest.fixture
 def things(acme, people):
-    """One of everything of acme, by the name it has in addresses."""
-    fund(acme, 1_000)
-    source = make_source(acme)
-    make_auto_funding(acme, confirmation_threshold=10_000)
-    auto_funding.evaluate(tenant_id=acme.pk, now=utc_now())
-    make_endpoint(acme)
-    event = publish(acme)
+    return things_of(acme)
+
+
+def things_of(tenant):
+    """One of everything of a tenant with an owner, by the name it has in addresses."""
+    fund(tenant, 1_000)
+    source = make_source(tenant)
+    make_auto_funding(tenant, confirmation_threshold=10_000)
+    auto_funding.evaluate(tenant_id=tenant.pk, now=utc_now())
+    make_endpoint(tenant)
+    event = publish(tenant)
     delivery = WebhookDelivery.objects.get(event_id=event)
-    lee = make_member(acme, email="lee@acme.example", role=Role.VIEWER)
-    key = keys.issue(tenant=acme, name="Server", actor=actors.SYSTEM, now=utc_now()).key
+    lee = make_member(tenant, email=f"lee@{tenant.name.lower()}.example", role=Role.VIEWER)
+    key = keys.issue(tenant=tenant, name="Server", actor=actors.SYSTEM, now=utc_now()).key
     logged = ApiRequest.objects.create(
-        tenant=acme,
+        tenant=tenant,
         key=key,
         request_id="r",
         method="GET",
@@ -176,24 +185,26 @@ def things(acme, people):
         duration_us=1,
         created_at=utc_now(),
     )
-    kept = recipients.save(tenant_id=acme.pk, details=account(), actor=actors.SYSTEM, now=utc_now())
+    kept = recipients.save(
+        tenant_id=tenant.pk, details=account(), actor=actors.SYSTEM, now=utc_now()
+    )
     question = invitations.invite(
-        tenant_id=acme.pk,
-        email="new@acme.example",
+        tenant_id=tenant.pk,
+        email=f"new@{tenant.name.lower()}.example",
         role=Role.VIEWER,
         actor=actors.SYSTEM,
         now=utc_now(),
     )
     return {
         "source_id": source.pk,
-        "funding_id": make_funding(acme, source).pk,
+        "funding_id": make_funding(tenant, source).pk,
         "authorization_id": agree(source).pk,
-        "approval_id": Confirmation.objects.get().pk,
+        "approval_id": Confirmation.objects.get(tenant=tenant).pk,
         "key_id": key.pk,
         "endpoint_id": delivery.endpoint_id,
         "delivery_id": delivery.pk,
         "event_id": event,
-        "payment_id": pay(acme, wait=True).pk,
+        "payment_id": pay(tenant, wait=True).pk,
         "recipient_id": kept.pk,
         "request_pk": logged.pk,
         "membership_id": Membership.objects.get(user=lee).pk,
@@ -232,12 +243,13 @@ class Answer:
     text: bytes
 
 
-def asked(browser, address, method, tenant):
+def asked(browser, address, method, tenant, typed=None):
+    """The answer to opening a page, or to a form with what was typed; what it did is undone."""
     with transaction.atomic():
         if method == "read":
             response = browser.get(address)
         else:
-            response = browser.post(address, {"acting_for": tenant.pk})
+            response = browser.post(address, {**(typed or {}), "acting_for": tenant.pk})
         text = b"".join(response.streaming_content) if response.streaming else response.content
         transaction.set_rollback(True)
     return Answer(response.status_code, response.get("Location", ""), text)
@@ -293,6 +305,29 @@ class TestEveryPage:
             403
         }
 
+    def test_shows_nothing_to_who_left(self, acme, people, address, sign_in, method):
+        """The session goes on, as theirs."""
+        browser = sign_in(people[Role.OWNER])
+        assert asked(browser, address("overview"), "read", acme).status == 200
+        people[Role.OWNER].memberships.all().delete()
+
+        assert {asked(browser, address(name), method, acme).status for name in each(method)} == {
+            403
+        }
+
+    def test_waits_for_a_second_factor_of_the_session_where_one_is_required(
+        self, acme, people, address, sign_in, method
+    ):
+        Tenant.objects.filter(pk=acme.pk).update(requires_second_factor=True)
+        browser = sign_in(people[Role.OWNER])
+
+        with digest.unchanged(apart_from=SESSIONS):
+            assert {
+                name
+                for name in each(method)
+                if asked(browser, address(name), method, acme).status != 403
+            } == OPEN_WITHOUT_A_FACTOR
+
     def test_of_a_thing_of_acme_is_not_found_by_the_owner_of_another_tenant(
         self, acme, rival, ravi, address, sign_in, method
     ):
@@ -304,6 +339,16 @@ class TestEveryPage:
             for name in needs_a_thing
             if (status := asked(browser, address(name), method, rival).status) != 404
         } == {}
+
+
+def test_opening_a_page_writes_nothing(acme, people, address, sign_in):
+    browser = sign_in(people[Role.OWNER])
+
+    with digest.unchanged(apart_from=SESSIONS):
+        for name in each("read"):
+            for method in ("get", "head", "options"):
+                answer = getattr(browser, method)(address(name))
+                assert b"".join(answer) is not None
 
 
 def test_no_list_shows_another_tenants_things(acme, rival, ravi, things, address, sign_in):
