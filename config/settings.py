@@ -268,6 +268,9 @@ SESSION_ENGINE = "tenants.session_store"
 # How long a session may rest before it ends.
 IDLE_MINUTES = count("IDLE_MINUTES", default=30, minimum=1)
 STAFF_IDLE_MINUTES = count("STAFF_IDLE_MINUTES", default=15, minimum=1)
+# How long a proof of who acts lasts: then keys, recipients, teams and the desk ask for another.
+STEP_UP_MINUTES = count("STEP_UP_MINUTES", default=10, minimum=1)
+ACCOUNT_REAUTHENTICATION_TIMEOUT = STEP_UP_MINUTES * 60
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from allauth.account.decorators import secure_admin_login
 from django.conf import settings
 from django.contrib import messages
@@ -9,17 +11,21 @@ from django.contrib.admin import AdminSite
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from dashboard.shell import step_up
 from tenants import proofs, second_factor
+
+View = Callable[..., HttpResponseBase]
 
 
 def guard(site: AdminSite) -> None:
     """Put the common sign-in and the second factor in front of `site`. Staff change their password
     where everybody does, too."""
     login = secure_admin_login(site.login)
-    may_enter = site.has_permission
+    may_enter, admin_view = site.has_permission, site.admin_view
 
     def has_permission(request: HttpRequest) -> bool:
         return may_enter(request) and _has_second_factor(request)
@@ -36,7 +42,13 @@ def guard(site: AdminSite) -> None:
     def change_password(request: HttpRequest, extra_context: object = None) -> HttpResponse:
         return redirect("account_change_password")
 
+    def page(view: View, cacheable: bool = False) -> View:
+        """Whoever changes something has proven a moment ago who they are; not to sign out."""
+        is_way_out = view == site.logout
+        return admin_view(view if is_way_out else step_up.needs_proof(view), cacheable)
+
     site.has_permission = has_permission  # type: ignore[method-assign]
+    site.admin_view = page  # type: ignore[method-assign,assignment]
     site.login = enter  # type: ignore[method-assign]
     site.password_change = change_password  # type: ignore[method-assign,assignment]
 

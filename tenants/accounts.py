@@ -8,7 +8,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from django.http import HttpRequest
 
 from common.clock import utc_now
-from tenants import selectors
+from tenants import proofs, selectors
 from tenants.emails import queue_account_notice, queue_password_reset
 from tenants.models import User
 from tenants.services import sign_ins
@@ -30,6 +30,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             address=self.get_client_ip(self.request),
             now=utc_now(),
         )
+
+    def is_reauthentication_required(self, *, app: str, **_rest: Any) -> bool:
+        """Ask before a change of factors as before everything else: not again within minutes."""
+        return not proofs.is_recent(self.request, now=utc_now())
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Who has a second factor proves that, and not the password."""
+        ways: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        return [way for way in ways if way["id"] != "reauthenticate"] or ways
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         super().authentication_failed(request, **credentials)

@@ -5,6 +5,7 @@ django-allauth notes each proof in the session with its method and the second it
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from allauth.account.authentication import (
@@ -13,8 +14,10 @@ from allauth.account.authentication import (
 )
 from allauth.account.internal.flows.login import record_authentication
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.http import HttpRequest
 
+from tenants import second_factor
 from tenants.models import User
 
 _FACTOR, _PASSWORD = "mfa", "password"  # allauth's names of methods
@@ -23,6 +26,17 @@ _FACTOR, _PASSWORD = "mfa", "password"  # allauth's names of methods
 def has_factor(request: HttpRequest) -> bool:
     """Whether a second factor was proven in this session, at sign-in or since. No query."""
     return any(proof["method"] == _FACTOR for proof in _of(request))
+
+
+def is_recent(request: HttpRequest, *, now: datetime) -> bool:
+    """Whether the person proved within the last STEP_UP_MINUTES who they are: with a second factor,
+    or with the password if they have no factor. Takes a query only in a session without a factor.
+    """
+    earliest = (now - timedelta(minutes=settings.STEP_UP_MINUTES)).timestamp()
+    recent = {proof["method"] for proof in _of(request) if proof["at"] > earliest}
+    if _FACTOR in recent:
+        return True
+    return _PASSWORD in recent and not second_factor.is_set_up(user_id=str(request.user.pk))
 
 
 def enrolled(request: HttpRequest, *, user: User, authenticator: Authenticator) -> None:

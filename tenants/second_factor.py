@@ -40,6 +40,11 @@ def is_set_up(*, user_id: str) -> bool:
     return bool(Authenticator.objects.filter(user_id=user_id, type__in=STRONG).exists())
 
 
+def types_of(*, user_id: str) -> frozenset[str]:
+    """What the person has: `totp`, `webauthn`, `recovery_codes`. One query."""
+    return frozenset(Authenticator.objects.filter(user_id=user_id).values_list("type", flat=True))
+
+
 def set_up_by(user_ids: Collection[str]) -> frozenset[str]:
     """Which of these people sign in with a second factor. One query."""
     rows = Authenticator.objects.filter(user_id__in=user_ids, type__in=STRONG)

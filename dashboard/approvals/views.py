@@ -43,7 +43,7 @@ def approvals(request: PageRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form()
+@tenant_form(needs_proof=True)
 def approval(request: PageRequest, approval_id: str) -> HttpResponse:
     """One approval. Who was asked answers here as by the link in the e-mail."""
     if request.method != "POST":

@@ -69,7 +69,7 @@ def rule(request: PageRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(*MONEY)
+@tenant_form(*MONEY, needs_proof=True)
 def settings(request: PageRequest) -> HttpResponse:
     """The form. `step=preview` shows what it would do, `step=save` does it."""
     now = utc_now()
@@ -129,7 +129,7 @@ def pause(request: PageRequest) -> HttpResponse:
 
 
 @require_POST
-@tenant_form(*MONEY)
+@tenant_form(*MONEY, needs_proof=True)
 def resume(request: PageRequest) -> HttpResponse:
     """End the pause that the page showed."""
     try:

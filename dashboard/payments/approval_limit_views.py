@@ -22,7 +22,7 @@ from tenants.models import Role
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 def limit(request: PageRequest) -> HttpResponse:
     """The limit. One that protects less waits for a second person, or a day."""
     tenant_id, now = request.access.tenant.pk, utc_now()
@@ -55,7 +55,7 @@ def limit(request: PageRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(*ROLES)
+@tenant_form(*ROLES, needs_proof=True)
 def change(request: PageRequest) -> HttpResponse:
     """What waits, and who approves says whether it may count."""
     tenant_id, now = request.access.tenant.pk, utc_now()

@@ -37,7 +37,7 @@ def recipients(request: PageRequest) -> HttpResponse:
 
 @sensitive_post_parameters("account_number")
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(*MONEY)
+@tenant_form(*MONEY, needs_proof=True)
 @sensitive_variables()
 def add(request: PageRequest) -> HttpResponse:
     """Save an account to pay; with `then=pay` the payment form follows."""
@@ -60,7 +60,7 @@ def add(request: PageRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(*MONEY)
+@tenant_form(*MONEY, needs_proof=True)
 def rename(request: PageRequest, recipient_id: str) -> HttpResponse:
     row = _recipient(request, recipient_id)
     form = NicknameForm(
@@ -83,7 +83,7 @@ def rename(request: PageRequest, recipient_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(*MONEY)
+@tenant_form(*MONEY, needs_proof=True)
 def remove(request: PageRequest, recipient_id: str) -> HttpResponse:
     """GET spells out what removing means; POST does it."""
     row = _recipient(request, recipient_id)

@@ -19,7 +19,7 @@ from django_htmx.middleware import HtmxDetails
 
 from common.clock import utc_now
 from common.errors import NotFound
-from dashboard.shell import staff_view, view_only
+from dashboard.shell import staff_view, step_up, view_only
 from tenants import proofs, second_factor, selectors
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
 
@@ -105,12 +105,13 @@ def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
     return decorate
 
 
-def tenant_form(*roles: Role) -> Callable[[View], View]:
+def tenant_form(*roles: Role, needs_proof: bool = False) -> Callable[[View], View]:
     """A `tenant_page` that also acts, on POST.
 
     Its form says for which tenant it was shown (components/guard.html): a window left open while
     another one switched acts on nothing and is answered 409. Nobody acts for a suspended tenant,
-    nor while operators let nothing be changed (503).
+    nor while operators let nothing be changed (503). With `needs_proof` whoever acts has proven
+    within the last minutes who they are (`step_up`).
     """
 
     def decorate(view: View) -> View:
@@ -124,6 +125,8 @@ def tenant_form(*roles: Role) -> Callable[[View], View]:
                     raise PermissionDenied("This tenant is suspended; nothing can be changed.")
                 if request.access.is_read_only:
                     return _read_only(request)
+                if needs_proof and (question := step_up.asks(request)):
+                    return question
             return view(request, *args, **kwargs)
 
         return view_only.acts(wrapper)

@@ -34,7 +34,7 @@ def team(request: PageRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 def invite(request: PageRequest) -> HttpResponse:
     form = InviteForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
@@ -55,7 +55,7 @@ def invite(request: PageRequest) -> HttpResponse:
 
 
 @require_POST
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 def resend(request: PageRequest, invitation_id: str) -> HttpResponse:
     try:
         asked, is_new = invitations.resend(
@@ -76,7 +76,7 @@ def resend(request: PageRequest, invitation_id: str) -> HttpResponse:
 
 
 @require_POST
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 def revoke(request: PageRequest, invitation_id: str) -> HttpResponse:
     ended = invitations.revoke(
         tenant_id=request.access.tenant.pk,
@@ -89,7 +89,7 @@ def revoke(request: PageRequest, invitation_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 def role(request: PageRequest, membership_id: str) -> HttpResponse:
     member = selectors.member(tenant_id=request.access.tenant.pk, membership_id=membership_id)
     posted = request.POST if request.method == "POST" else None
@@ -113,7 +113,7 @@ def role(request: PageRequest, membership_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 def remove(request: PageRequest, membership_id: str) -> HttpResponse:
     """GET asks, POST ends the membership at once."""
     tenant_id = request.access.tenant.pk
@@ -134,7 +134,7 @@ def remove(request: PageRequest, membership_id: str) -> HttpResponse:
 
 
 @require_POST
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 def sign_in_rule(request: PageRequest) -> HttpResponse:
     """Ask every member for a second factor, or no longer."""
     required = request.POST.get("required") == "yes"

@@ -510,7 +510,7 @@ class TestRoutes:
 
 
 def test_limits_are_not_changed_by_who_signed_in_long_ago(rail):
-    session = browser_of(make_staff("sue@ballast.example", password="long ago"))
+    session = browser_of(make_staff("sue@ballast.example", password="long ago"), minutes_ago=11)
 
     response = session.get(f"{PAGE}originators/new/")
 

@@ -36,7 +36,7 @@ def api_keys(request: PageRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 @sensitive_variables()
 def issue(request: PageRequest) -> HttpResponse:
     """A form; then the key, on this answer alone. It is not redirected to."""
@@ -60,7 +60,7 @@ def issue(request: PageRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 @sensitive_variables()
 def rotate(request: PageRequest, key_id: str) -> HttpResponse:
     """Asks how long the old key keeps working; then shows the new one, like `issue`."""
@@ -82,7 +82,7 @@ def rotate(request: PageRequest, key_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@tenant_form(Role.OWNER)
+@tenant_form(Role.OWNER, needs_proof=True)
 def revoke(request: PageRequest, key_id: str) -> HttpResponse:
     """GET asks, POST ends the key at once."""
     key = selectors.api_key(tenant_id=request.access.tenant.pk, key_id=key_id)

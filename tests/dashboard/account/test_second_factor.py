@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from urllib.parse import unquote
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -51,9 +52,10 @@ def enter(client, *, password=PASSWORD):
 
 
 def confirm(client, path):
-    """Open a page that asks for the password first."""
-    asked = client.get(path)["Location"]
-    return client.post(asked, {"password": PASSWORD, "next": path}, follow=True)
+    """Open a page that needs a proof of a moment ago, which signing in was."""
+    page = client.get(path)
+    assert page.status_code == 200
+    return page
 
 
 def actions(**filters):
@@ -68,12 +70,26 @@ def with_app(lee):
 
 
 class TestSettingUpAnApp:
-    def test_asks_for_the_password_first(self, client, lee):
-        enter_as(client, lee)
+    def test_asks_for_the_password_again_after_ten_minutes(self, client, lee):
+        path = "/accounts/2fa/totp/activate/"
+        enter_as(client, lee, minutes_ago=11)
 
-        response = client.get("/accounts/2fa/totp/activate/")
+        asked = client.get(path)["Location"]
+        assert unquote(asked) == f"/accounts/reauthenticate/?next={path}"
+        page = client.post(asked, {"password": PASSWORD, "next": path}, follow=True)
 
-        assert response["Location"].startswith("/accounts/reauthenticate/")
+        assert page.context["form"].secret
+
+    def test_asks_who_has_a_passkey_for_that(self, client, lee):
+        Authenticator.objects.create(user=lee, type="webauthn", data={})
+        enter_as(client, lee, factor="webauthn", minutes_ago=11)
+        path = "/accounts/2fa/totp/activate/"
+
+        asked = client.get(path)["Location"]
+        passed_on = client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+
+        assert unquote(asked) == f"/accounts/2fa/webauthn/reauthenticate/?next={path}"
+        assert passed_on["Location"] == "/accounts/2fa/webauthn/reauthenticate/"
 
     def test_turns_it_on_and_shows_recovery_codes(self, client, lee):
         enter(client)

@@ -1,0 +1,110 @@
+"""Asks who acts to prove once more who they are, where the last proof is too old.
+
+The page that asks carries the fields of the form that was sent, and sends them again together with
+the proof: what was typed is never lost, and no server keeps it. Pages of tenants say
+`tenant_form(..., needs_proof=True)`; at the desk everything that changes something is asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from allauth.account.forms import ReauthenticateForm as PasswordForm
+from allauth.account.internal.flows.reauthentication import reauthenticate_by_password
+from allauth.mfa.webauthn.forms import ReauthenticateWebAuthnForm as PasskeyForm
+from allauth.mfa.webauthn.internal import auth as passkeys
+from django import forms
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.debug import sensitive_post_parameters
+
+from common.clock import utc_now
+from tenants import proofs, second_factor
+from tenants.second_factor_forms import ReauthenticateForm as CodeForm
+
+_READING = ("GET", "HEAD", "OPTIONS")
+_PREFIX = "proof"
+_FIELDS = {f"{_PREFIX}-{name}": name for name in ("password", "code", "credential")}
+_NOT_CARRIED = {*_FIELDS, "csrfmiddlewaretoken"}
+
+
+def asks(request: HttpRequest) -> HttpResponse | None:
+    """The page that asks for a proof, or None: nothing is changed, the last proof is recent enough,
+    or this request brings one."""
+    if request.method in _READING or proofs.is_recent(request, now=utc_now()):
+        return None
+    forms_of_proof = _forms(request)
+    sent = next((name for name in _FIELDS if name in request.POST), None)
+    if sent is None:
+        return _page(request, forms_of_proof)
+    form = forms_of_proof.get(_FIELDS[sent])
+    if form is None or not form.is_valid():
+        return _page(request, forms_of_proof)
+    _note(request, form)
+    request.POST = _carried(request)  # type: ignore[assignment]  # Django's request has a setter
+    return None
+
+
+def needs_proof(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A view whose changes are made by somebody who proved recently who they are."""
+
+    @sensitive_post_parameters(*_FIELDS)
+    @functools.wraps(view)
+    def proven(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return asks(request) or view(request, *args, **kwargs)
+
+    return proven
+
+
+def _forms(request: HttpRequest) -> dict[str, forms.Form]:
+    """By their field, the ways in which this person can prove it: the password for who has no
+    second factor."""
+    user, types = request.user, second_factor.types_of(user_id=str(request.user.pk))
+    values: dict[str, Any] = {"user": user, "prefix": _PREFIX}
+    ways: dict[str, type[forms.Form]] = {}
+    if "totp" in types or "recovery_codes" in types:
+        ways["code"] = CodeForm
+    if "webauthn" in types:
+        ways["credential"] = PasskeyForm
+    if not ways:
+        ways["password"] = PasswordForm
+    return {
+        field: way(data=request.POST if f"{_PREFIX}-{field}" in request.POST else None, **values)
+        for field, way in ways.items()
+    }
+
+
+def _note(request: HttpRequest, form: forms.Form) -> None:
+    if isinstance(form, PasswordForm):
+        reauthenticate_by_password(request)
+    else:
+        form.save()  # type: ignore[attr-defined]  # allauth's forms note what they proved
+
+
+def _carried(request: HttpRequest) -> QueryDict:
+    """What was sent, without the proof."""
+    fields = request.POST.copy()
+    for name in _FIELDS:
+        fields.pop(name, None)
+    return fields
+
+
+def _page(request: HttpRequest, ways: dict[str, forms.Form]) -> HttpResponse:
+    values = {
+        "ways": ways,
+        "fields": [
+            (name, value)
+            for name, values in request.POST.lists()
+            if name not in _NOT_CARRIED
+            for value in values
+        ],
+        "address": request.get_full_path(),
+    }
+    if "credential" in ways:
+        values["js_data"] = {"request_options": passkeys.begin_authentication(request.user)}
+    answer = render(request, "dashboard/shell/step_up.html", values, status=403)
+    answer["Cache-Control"] = "private, no-store"
+    return answer
