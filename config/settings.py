@@ -216,13 +216,12 @@ AUTHENTICATION_BACKENDS = [
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("UserAttributeSimilarityValidator", "CommonPasswordValidator")
-] + [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "tenants.passwords.GuessableValidator"},
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
         "OPTIONS": {"min_length": 12},
-    }
+    },
 ]
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
@@ -234,7 +233,10 @@ ACCOUNT_SESSION_REMEMBER = True
 ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXY_COUNT
 ACCOUNT_RATE_LIMITS = {
     "login": "30/m/ip",
-    "login_failed": "10/m/ip,5/300s/key",  # also of codes
+    # Also of codes. The key is the account with the address, or with a browser it knows.
+    "login_failed": "10/m/ip,5/300s/key",
+    # The key is the account, for all browsers that it does not know.
+    "login_failed_anywhere": "100/d/key",
     "second_factor": "50/d/key",  # our own: guesses of somebody who knows the password
     "reset_password": "20/m/ip,5/m/key",
     "reset_password_from_key": "20/m/ip",
@@ -277,6 +279,7 @@ SESSION_COOKIE_AGE = 60 * 60 * 24
 _HTTPS = BASE_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
 SESSION_COOKIE_NAME = "__Host-sessionid" if _HTTPS else "sessionid"
+DEVICE_COOKIE_NAME = "__Host-device" if _HTTPS else "device"
 CSRF_COOKIE_NAME = "__Host-csrftoken" if _HTTPS else "csrftoken"
 CSRF_COOKIE_HTTPONLY = True
 SECURE_SSL_REDIRECT = False  # the proxy redirects browsers; the API never follows plain http

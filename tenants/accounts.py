@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.internal import ratelimit
 from django.http import HttpRequest
 
 from common.clock import utc_now
-from tenants import proofs, selectors
+from tenants import devices, proofs, selectors
 from tenants.emails import queue_account_notice, queue_password_reset
 from tenants.models import User
 from tenants.services import sign_ins
@@ -31,6 +32,31 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
             now=utc_now(),
         )
 
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Refuse who typed too many wrong passwords: for an account from one address, or in one
+        browser that the account knows, which strangers cannot use up; and, slowly, from anywhere
+        else. Raises ValidationError."""
+        super().pre_authenticate(request, **credentials)
+        email = _email_of(credentials)
+        if devices.id_of(request, email=email) is not None:
+            return
+        self._anywhere = ratelimit.consume(
+            request, app="allauth.account", action="login_failed_anywhere", key=email
+        )
+        if not self._anywhere:
+            self._rollback_login_failed_rl_usage()
+            raise self.validation_error("too_many_login_attempts")
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        email = _email_of(credentials)
+        device = devices.id_of(request, email=email)
+        return f"{email}:{device or self.get_client_ip(request)}"
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        super()._rollback_login_failed_rl_usage()
+        if anywhere := getattr(self, "_anywhere", None):
+            anywhere.rollback()
+
     def is_reauthentication_required(self, *, app: str, **_rest: Any) -> bool:
         """Ask before a change of factors as before everything else: not again within minutes."""
         return not proofs.is_recent(self.request, now=utc_now())
@@ -44,3 +70,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         super().authentication_failed(request, **credentials)
         if user := selectors.person(email=credentials.get("email", "")):
             sign_ins.failed(user_id=user.pk, how="password", now=utc_now())
+
+
+def _email_of(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("email", "")).lower()

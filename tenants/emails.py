@@ -10,7 +10,7 @@ from allauth.account.forms import default_token_generator
 from django.conf import settings
 from django.urls import reverse
 
-from tenants import selectors
+from tenants import browsers, selectors
 from tenants.models import OutgoingEmail, Role, User
 from tenants.services import emails
 
@@ -53,6 +53,17 @@ def queue_account_notice(*, user: User, change: str, address: str, now: datetime
         "what": _CHANGES[change],
         "at": now.isoformat(),
         "address": address,
+        "email": user.email,
+    }
+    emails.queue(tenant_id=None, to=user.email, template=ACCOUNT_CHANGED, context=context, now=now)
+
+
+def queue_new_device_notice(*, user: User, user_agent: str, address: str, now: datetime) -> None:
+    """Tell this person that somebody signed in with a browser that was never used before."""
+    context = {
+        "what": "Somebody signed in with a new browser",
+        "at": now.isoformat(),
+        "address": f"{address}, {browsers.named(user_agent)}",
         "email": user.email,
     }
     emails.queue(tenant_id=None, to=user.email, template=ACCOUNT_CHANGED, context=context, now=now)

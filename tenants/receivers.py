@@ -5,26 +5,40 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account import signals as account
+from allauth.account.adapter import get_adapter
 from allauth.account.authentication import get_authentication_records
 from allauth.mfa import signals as mfa
 from allauth.mfa.models import Authenticator
 from django.dispatch import receiver
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from common.clock import utc_now
-from tenants import proofs, second_factor, session_life
+from tenants import devices, proofs, second_factor, session_life
+from tenants.emails import queue_new_device_notice
 from tenants.models import User
 from tenants.services import alarms, sessions, sign_ins
 
 
 @receiver(account.user_logged_in)
-def _signed_in(request: HttpRequest, user: User, **_rest: Any) -> None:
+def _signed_in(request: HttpRequest, response: HttpResponse, user: User, **_rest: Any) -> None:
     records, now = get_authentication_records(request, user), utc_now()
     session_life.begin(request.session, now=now)
     how = [record.get("type", record["method"]) for record in records]
     sign_ins.succeeded(user_id=user.pk, how=" + ".join(how), now=now)
+    if devices.id_of(request, email=user.email) is None:
+        _tell_of_new_device(request, user)
+    devices.remember(request, response, email=user.email)
     if user.is_superuser:
         alarms.superuser_signed_in(user, now=now)
+
+
+def _tell_of_new_device(request: HttpRequest, user: User) -> None:
+    queue_new_device_notice(
+        user=user,
+        user_agent=request.headers.get("User-Agent", ""),
+        address=get_adapter().get_client_ip(request),
+        now=utc_now(),
+    )
 
 
 @receiver(mfa.authentication_failed)

@@ -216,6 +216,12 @@ def ids_after(tenant_id: str, *, limit: int) -> list[str]:
     return list(rows.values_list("pk", flat=True)[:limit])
 
 
+def names_of_tenants(*, user_id: str) -> list[str]:
+    """The names of the tenants that the person belongs to. One query."""
+    rows = Membership.objects.filter(user_id=user_id)
+    return list(rows.values_list("tenant__name", flat=True))
+
+
 def memberships(*, user_id: str) -> QuerySet[Membership]:
     """The person's memberships with their tenants, by tenant name. One query."""
     return (

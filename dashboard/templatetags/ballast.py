@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from common import days
 from common.money import format_cents
-from dashboard.account import devices
 from dashboard.shell import navigation
+from tenants import browsers
 
 register = template.Library()
 
@@ -86,7 +86,7 @@ def current(line: str, page: str) -> str:
 @register.filter
 def device(user_agent: str) -> str:
     """`Firefox on Windows`, as far as a browser tells."""
-    return devices.named(user_agent)
+    return browsers.named(user_agent)
 
 
 @register.filter

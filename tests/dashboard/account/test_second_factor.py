@@ -244,6 +244,7 @@ class TestTheTrail:
         ]
         assert sorted(message.subject for message in mail.outbox) == [
             "An authenticator app was added",
+            "Somebody signed in with a new browser",
             "The authenticator app was removed",
         ]
 
