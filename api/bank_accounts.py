@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Protocol
 
 from rest_framework import serializers
 
-from api.fields import INVISIBLE, StrictChoiceField, TextField
+from api.fields import StrictChoiceField, TextField
 from api.serializers import StrictSerializer
+from common.text import INVISIBLE
 
 HOLDER_TYPES = ("business", "individual")
 ACCOUNT_TYPES = ("checking", "savings")

@@ -6,27 +6,15 @@ import ipaddress
 import re
 from collections.abc import Callable, Container, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Any, ClassVar
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from common import clock
+from common import clock, text
 from common.money import AMOUNT_MAX
 
-# A regular expression's class of control (Cc), format (Cf: zero width, direction), surrogate (Cs)
-# and separator (Zl, Zp) characters. Spelled out because the reference shows it, in a form that
-# Python, JavaScript and Rust read alike.
-INVISIBLE = (
-    r"\u0000-\u001f\u007f-\u009f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e"
-    r"\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb"
-    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0001\U000e0020-\U000e007f"
-)
-# The same without line breaks, for texts of several lines.
-INVISIBLE_IN_LINES = INVISIBLE.replace(r"\u0000-\u001f", r"\u0000-\u0009\u000b\u000c\u000e-\u001f")
 METADATA_PAIRS_MAX = 20
 _METADATA_KEY_MAX = 40
 _METADATA_VALUE_MAX = 500
@@ -71,12 +59,13 @@ class StrictBooleanField(serializers.BooleanField):
 
 
 class TextField(serializers.CharField):
-    """One line of visible text: no control, bidirectional or zero-width characters."""
+    """One line of visible text, in NFC: no control, bidirectional or zero-width characters."""
 
     default_error_messages: ClassVar = {
         "invisible": "This holds characters that cannot be seen, such as a line break."
     }
-    unseen: ClassVar = INVISIBLE
+    unseen: ClassVar = text.INVISIBLE
+    lines: ClassVar = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -88,9 +77,10 @@ class TextField(serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
-        if _invisible(self.unseen).search(data):
+        try:
+            return str(super().to_internal_value(text.composed(data, lines=self.lines)))
+        except text.Unseen:
             self.fail("invisible")
-        return str(super().to_internal_value(data))
 
 
 class LinesField(TextField):
@@ -99,7 +89,8 @@ class LinesField(TextField):
     default_error_messages: ClassVar = {
         "invisible": "This holds characters that cannot be seen, other than line breaks."
     }
-    unseen: ClassVar = INVISIBLE_IN_LINES
+    unseen: ClassVar = text.INVISIBLE_IN_LINES
+    lines: ClassVar = True
 
 
 @extend_schema_field({"type": "string", "anyOf": [{"format": "ipv4"}, {"format": "ipv6"}]})
@@ -230,11 +221,6 @@ class MetadataField(serializers.Field[dict[str, str], Any, dict[str, str], Any])
 
     def to_representation(self, value: dict[str, str]) -> dict[str, str]:
         return value
-
-
-@cache
-def _invisible(characters: str) -> re.Pattern[str]:
-    return re.compile(rf"[{characters}\ud800-\udfff]")
 
 
 def _is_pair(key: str, value: Any) -> bool:

@@ -19,7 +19,7 @@ from approvals import policies, tokens
 from approvals.errors import UnknownApproval
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy
-from common import clock
+from common import clock, lookalikes
 from tenants.models import OutgoingEmail
 from tenants.services import emails
 
@@ -111,6 +111,11 @@ def facts(policy: AnyPolicy, approval: Approval) -> dict[str, Any]:
         "holder_name": approval.account.account_holder_name,
         "bank_name": approval.account.bank_name,
         "last4": approval.account.last4,
+        "warning": lookalikes.warning(
+            approval.tenant.name,
+            approval.account.account_holder_name,
+            approval.account.bank_name,
+        ),
     }
 
 

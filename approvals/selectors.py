@@ -11,6 +11,7 @@ from approvals import policies, tokens
 from approvals.errors import UnknownApproval
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy
+from common import lookalikes
 
 OPEN_MAX = 100
 
@@ -37,6 +38,11 @@ class ApprovalView:
     decline_reason: str
     subject_id: str
     approver_email: str = ""
+
+    @property
+    def warning(self) -> str:
+        """What to look at twice in the names, which the approver did not choose; may be empty."""
+        return lookalikes.warning(self.tenant_name, self.holder_name, self.bank_name)
 
 
 def by_link(*, token: str, now: datetime) -> ApprovalView | None:

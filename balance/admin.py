@@ -23,6 +23,7 @@ from balance.models import (
 )
 from common.admin import ReadOnlyAdmin, dollars
 from common.audits import Finding
+from common.forms import TextField
 from common.money import format_cents
 from tenants.proposal_admin import DollarsField, ProposalAdmin
 
@@ -96,6 +97,7 @@ class ProposeForm(ProposalForm):
     class Meta:
         model = AdjustmentProposal
         fields = ("tenant", "type", "amount", "reason", "expires_at")
+        field_classes: ClassVar = {"reason": TextField}
 
 
 @admin.register(AdjustmentProposal)

@@ -18,6 +18,7 @@ from unfold.decorators import action
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from common.errors import DomainError
+from common.forms import LinesField
 
 LENGTH_MAX = 200
 
@@ -26,9 +27,7 @@ PageAction = Callable[..., HttpResponse]
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(
-        max_length=LENGTH_MAX, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3})
-    )
+    reason = LinesField(max_length=LENGTH_MAX, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from common.errors import NotFound
+from common.forms import LinesField
 from common.money import AMOUNT_MAX, format_cents, parse_dollars
 from funding.services.limits import OwnLimits
 from tenants import selectors
@@ -24,7 +25,7 @@ def _day() -> forms.DateInput:
     return widget
 
 
-class ReasonField(forms.CharField):
+class ReasonField(LinesField):
     """The reason for a step: a sentence that stays in the audit log."""
 
     def __init__(self, **options: Any) -> None:

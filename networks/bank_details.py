@@ -9,6 +9,7 @@ import re
 import unicodedata
 from typing import TypedDict
 
+from common.text import Unseen, composed
 from networks import routing
 from networks.base import AccountType, BankAccount, HolderType
 from networks.errors import InvalidBankDetails
@@ -76,11 +77,12 @@ def checked_routing_number(text: str) -> str:
 
 
 def checked_holder_name(text: str) -> str:
-    """The name, unchanged, accents included. Raises InvalidBankDetails.
+    """The name in NFC, accents included. Raises InvalidBankDetails.
 
     An ACH file holds plain Latin characters only, so something must be left once accents are taken
     off: a blank name, or one of zeros, is refused by the network (R26).
     """
+    text = _visible(text)
     if _NOT_IN_NAMES.search(text):
         raise InvalidBankDetails(
             "A name holds none of < > { } [ ] = | \\ ^ ~ `.", field="accountHolderName"
@@ -92,6 +94,15 @@ def checked_holder_name(text: str) -> str:
             field="accountHolderName",
         )
     return text
+
+
+def _visible(text: str) -> str:
+    try:
+        return composed(text)
+    except Unseen as error:
+        raise InvalidBankDetails(
+            "This name holds characters that cannot be seen.", field="accountHolderName"
+        ) from error
 
 
 def can_be_debited(routing_number: str, account_number: str) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django import forms
 
+from common.forms import TextField
 from tenants.services.names import NAME_LENGTH_MAX
 
 
 class PersonForm(forms.Form):
-    name = forms.CharField(
+    name = TextField(
         label="Your name",
         max_length=NAME_LENGTH_MAX,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),

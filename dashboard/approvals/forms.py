@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django import forms
 
+from common.forms import LinesField
+
 
 class ApproveForm(forms.Form):
     """The approver repeats the amount: nobody approves by a slip of the finger."""
@@ -17,7 +19,7 @@ class ApproveForm(forms.Form):
 
 
 class DeclineForm(forms.Form):
-    reason = forms.CharField(
+    reason = LinesField(
         label="Why do you decline?",
         max_length=200,
         widget=forms.Textarea(attrs={"rows": 3}),

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from common.errors import DomainError
+from common.forms import TextField
 from dashboard.shell import refusals
 from dashboard.shell.form_tokens import OnceForm
 from funding import errors
@@ -55,7 +56,7 @@ class _UsedUp(forms.HiddenInput):
 class BankAccountForm(forms.Form):
     """An account by its numbers, judged all at once: one of them is typed again after an error."""
 
-    holder_name = forms.CharField(
+    holder_name = TextField(
         label="Account holder",
         max_length=HOLDER_NAME_MAX,
         help_text="The name on the account.",
@@ -111,7 +112,7 @@ class PickerForm(forms.Form):
             ("invalid", "The provider refuses its own token"),
         ],
     )
-    holder_name = forms.CharField(
+    holder_name = TextField(
         label="Account holder",
         max_length=HOLDER_NAME_MAX,
         error_messages={"required": "Type the name on the account."},
@@ -130,7 +131,7 @@ class LinkForm(OnceForm):
 
     public_token = forms.CharField(widget=_UsedUp, max_length=200, required=False)
     account_id = forms.CharField(widget=_UsedUp, max_length=128, required=False)
-    holder_name = forms.CharField(
+    holder_name = TextField(
         label="Account holder",
         max_length=HOLDER_NAME_MAX,
         help_text="The name on the account.",

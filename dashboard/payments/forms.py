@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
+from common.forms import TextField
 from common.money import format_cents
 from dashboard.payments.lines import BADGES, NEEDS_APPROVAL
 from dashboard.recipients.choices import RecipientChoices
@@ -37,7 +38,7 @@ class PayForm(OnceForm):
     method = forms.ChoiceField(
         label="How", widget=forms.RadioSelect, initial=PaymentMethod.ACH_CREDIT
     )
-    description = forms.CharField(
+    description = TextField(
         label="What for (optional)",
         max_length=DESCRIPTION_LENGTH_MAX,
         required=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
+from common.forms import TextField
 from dashboard.bank_accounts.forms import BankAccountForm
 from payments.models import NICKNAME_LENGTH_MAX
 
@@ -11,7 +12,7 @@ from payments.models import NICKNAME_LENGTH_MAX
 class RecipientForm(BankAccountForm):
     """An account to pay, by its numbers."""
 
-    nickname = forms.CharField(
+    nickname = TextField(
         label="Your name for it (optional)",
         max_length=NICKNAME_LENGTH_MAX,
         required=False,
@@ -20,7 +21,7 @@ class RecipientForm(BankAccountForm):
 
 
 class NicknameForm(forms.Form):
-    nickname = forms.CharField(
+    nickname = TextField(
         label="Your name for it",
         max_length=NICKNAME_LENGTH_MAX,
         required=False,

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from common.forms import TextField
 from funding.models import AFTER_DAYS_MAX
 from tenants import notices
 from tenants.models import Membership
@@ -13,7 +14,7 @@ from tenants.services.names import NAME_LENGTH_MAX
 
 
 class NameForm(forms.Form):
-    name = forms.CharField(
+    name = TextField(
         label="Name",
         max_length=NAME_LENGTH_MAX,
         help_text="As people and approvers see it, in every message.",

@@ -8,6 +8,7 @@ from django.contrib.auth.password_validation import (
     validate_password,
 )
 
+from common.forms import TextField
 from tenants.models import Role, User
 from tenants.services.names import NAME_LENGTH_MAX
 
@@ -41,7 +42,7 @@ class RoleForm(forms.Form):
 class JoinForm(forms.Form):
     """The account of an invited person; the address is the invited one."""
 
-    name = forms.CharField(
+    name = TextField(
         label="Your name",
         max_length=NAME_LENGTH_MAX,
         widget=forms.TextInput(attrs={"autocomplete": "name"}),

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from common.forms import TextField
 from common.money import parse_dollars
 from desk.forms import ReasonField
 from networks.ach.acknowledgments import Verdict
@@ -57,7 +58,7 @@ class SpokenForm(forms.Form):
         help_text="Their numbers, as 2, 5. Empty if it took all, or nothing.",
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
     )
-    said_by = forms.CharField(
+    said_by = TextField(
         max_length=SAID_BY_LENGTH_MAX,
         label="Who says so at the bank",
         help_text="Name and telephone number. Call a number that you know, not one of an e-mail.",

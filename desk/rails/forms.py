@@ -9,6 +9,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from common.errors import NotFound
+from common.forms import TextField
 from desk.forms import DollarsField, ReasonField
 from desk.rails import terms as words
 from networks.ach.models.rails import RailPart
@@ -79,7 +80,7 @@ class OriginatorForm(forms.Form):
         help_text="An id. Empty: all tenants that have no company of their own.",
         widget=UnfoldAdminTextInputWidget,
     )
-    company_name = forms.CharField(
+    company_name = TextField(
         max_length=16,
         label="Company name",
         help_text="What account holders read: upper-case letters and digits.",

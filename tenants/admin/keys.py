@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -13,6 +13,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from common.admin import ServiceAdmin, whether
 from common.clock import utc_now
+from common.forms import TextField
 from tenants import actors, scopes
 from tenants.models import ApiKey
 from tenants.services import keys
@@ -38,6 +39,7 @@ class IssueForm(KeyForm):
     class Meta:
         model = ApiKey
         fields = _ISSUED_WITH
+        field_classes: ClassVar = {"name": TextField}
 
 
 @admin.register(ApiKey)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -17,6 +17,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from common.admin import FastAdmin, ReadOnlyAdmin, ServiceAdmin, whether
 from common.clock import utc_now
+from common.forms import TextField
 from tenants import actors
 from tenants.models import Membership, Role, StaffPower, User
 from tenants.services import accounts, audit
@@ -52,6 +53,7 @@ class EditUserForm(UserChangeForm):
     class Meta:
         model = User
         fields = "__all__"
+        field_classes: ClassVar = {"name": TextField}
 
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -13,6 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 from common import staff_actions
 from common.admin import ServiceAdmin, whether
 from common.clock import utc_now
+from common.forms import LinesField
 from tenants import actors
 from tenants.models import Switch
 from tenants.services import switches
@@ -39,6 +40,7 @@ class EngageForm(SwitchForm):
     class Meta:
         model = Switch
         fields = _CHOSEN
+        field_classes: ClassVar = {"reason": LinesField}
         help_texts = {"tenant": "Empty: all tenants."}  # noqa: RUF012  # Django's own interface
 
 

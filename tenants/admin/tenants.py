@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -12,9 +12,22 @@ from django.urls import reverse
 
 from common.admin import ServiceAdmin
 from common.clock import utc_now
+from common.forms import TextField
 from tenants import actors
 from tenants.models import Mode, Tenant
 from tenants.services import accounts
+
+if TYPE_CHECKING:
+    NewTenantForm = forms.ModelForm[Tenant]
+else:
+    NewTenantForm = forms.ModelForm
+
+
+class TenantForm(NewTenantForm):
+    class Meta:
+        model = Tenant
+        fields = ("name", "mode")
+        field_classes: ClassVar = {"name": TextField}
 
 
 @admin.register(Tenant)
@@ -24,6 +37,7 @@ class TenantAdmin(ServiceAdmin):
     search_fields = ("id__exact", "name")
     search_help_text = "Id or name"
     fields = ("name", "mode")
+    form = TenantForm
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

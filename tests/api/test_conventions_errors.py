@@ -185,7 +185,9 @@ class TestInput:
         body = problem(response, 400, "invalid_request")
         assert [error["field"] for error in body["errors"]] == ["metadata"]
 
-    @pytest.mark.parametrize("text", ["a\u202eb", "a\u200bb", "a\u2028b", "a\tb", "\x1b[0m"])
+    @pytest.mark.parametrize(
+        "text", ["a\u202eb", "a\u200bb", "a\u3164", "a\ufe0f", "a\u2028b", "a\tb", "\x1b[0m"]
+    )
     def test_text_that_cannot_be_seen_is_refused(self, acme_api, text):
         response = acme_api.post_json(NOTES, {"amount": 1, "text": text})
 

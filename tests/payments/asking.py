@@ -20,11 +20,11 @@ CHECKER = "checker@acme.example"
 PROGRAM = api_key("key_1")
 
 
-def order(tenant, amount=5_000, *, actor=PROGRAM, wait=False, now=NOW):
+def order(tenant, amount=5_000, *, to="Supplier LLC", actor=PROGRAM, wait=False, now=NOW):
     return orders.place(
         tenant_id=tenant.pk,
         mode=tenant.mode,
-        order=orders.Order(amount=amount, recipient=account(), wait_for_funds=wait),
+        order=orders.Order(amount=amount, recipient=account(holder_name=to), wait_for_funds=wait),
         actor=actor,
         now=now,
     )

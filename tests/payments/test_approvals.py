@@ -35,6 +35,12 @@ from tests.payments.builders import events_of, fund, funds_of, postings_of, run_
 pytestmark = pytest.mark.usefixtures("books_balance")
 
 
+def mail_page(message):
+    """The HTML of a mail."""
+    ((content, _type),) = message.alternatives
+    return str(content)
+
+
 class TestOrder:
     @pytest.mark.parametrize(("amount", "asks"), [(1_000, False), (1_001, True)])
     def test_only_above_the_limit_people_are_asked(self, rule, amount, asks):
@@ -65,6 +71,21 @@ class TestOrder:
                 "expiresAt": "2026-11-23T15:00:00.000000Z",
             }
         ]
+
+    def test_the_mail_warns_of_letters_that_look_like_others(self, rule):
+        order(rule, to="\u0410cme Supplies")
+
+        emails.send_due(now=NOW)
+
+        sentence = "Letters of another alphabet that look like Latin ones are in “\u0410cme”."
+        assert [sentence in str(message.body) for message in mail.outbox] == [True, True]
+        pages = [mail_page(message) for message in mail.outbox]
+        assert [sentence in page for page in pages] == [True, True]
+
+    def test_the_mail_warns_of_nothing_else(self, payment):
+        emails.send_due(now=NOW)
+
+        assert ["Look at the names" in str(message.body) for message in mail.outbox] == [False] * 2
 
     def test_is_not_sent_while_it_waits(self, rule, payment):
         run_due(now=NOW + 71 * HOUR)

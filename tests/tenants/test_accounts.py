@@ -35,7 +35,9 @@ class TestTenant:
         assert (event.actor_type, event.actor_id, event.created_at) == ("staff", "usr_1", NOW)
         assert event.details == {"name": "Acme", "mode": "live"}
 
-    @pytest.mark.parametrize("name", ["", "  ", "x" * 121, "a\tb", "a\u202eb"])
+    @pytest.mark.parametrize(
+        "name", ["", "  ", "x" * 121, "a\tb", "a\u202eb", "a\u200bb", "a\u3164"]
+    )
     def test_needs_a_name_that_can_be_read(self, name):
         with pytest.raises(InvalidName):
             accounts.create_tenant(name=name, mode=Mode.SANDBOX, actor=SYSTEM, now=NOW)

@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 
+from common.forms import TextField
 from dashboard.shell import refusals
 from dashboard.shell.form_tokens import SecretForm
 from tenants import key_text, scopes
@@ -54,7 +55,7 @@ class ApiKeyForm(KeySecretForm):
 
     purpose = "api_key.issue"
 
-    name = forms.CharField(
+    name = TextField(
         label="Name",
         max_length=NAME_LENGTH_MAX,
         help_text="Where it will be used, such as billing server.",

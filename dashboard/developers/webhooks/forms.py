@@ -10,6 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
+from common.forms import TextField
 from dashboard.developers.webhooks.lines import DELIVERY_LABELS, event_choices
 from dashboard.shell.filter_forms import FilterForm, either
 from dashboard.shell.form_tokens import OnceForm, SecretForm
@@ -63,7 +64,7 @@ class EndpointForm(OnceForm):
         ),
         error_messages={"required": "Type the address that receives events."},
     )
-    description = forms.CharField(
+    description = TextField(
         label="Description (optional)",
         max_length=DESCRIPTION_LENGTH_MAX,
         required=False,
@@ -98,12 +99,6 @@ class EndpointForm(OnceForm):
     def pickers(self) -> list[forms.BoundField]:
         """The two lists of events."""
         return [self["payments"], self["notices"]]
-
-    def clean_description(self) -> str:
-        text = str(self.cleaned_data["description"])
-        if not text.isprintable():
-            raise ValidationError("Type visible characters on one line.")
-        return text
 
     @property
     def chosen(self) -> list[str]:

@@ -12,6 +12,7 @@ from funding.services import approval_sweeps, auto_funding, topups
 from funding.states import FundingStatus
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, OutgoingEmail, Role
+from tenants.services import accounts
 from tests.builders import make_auto_funding, make_member, make_source, make_tenant
 from tests.funding.builders import top_up
 
@@ -39,6 +40,13 @@ def ask(tenant, **settings):
     make_auto_funding(tenant, confirmation_threshold=10_000, **settings)
     auto_funding.evaluate(tenant_id=tenant.pk, now=utc_now())
     return Confirmation.objects.get(tenant=tenant)
+
+
+class TestNames:
+    def test_those_that_imitate_letters_are_warned_of(self, acme, approval, ann_browser):
+        accounts.rename(tenant_id=acme.pk, name="\u0410cme", actor=SYSTEM, now=utc_now())
+
+        assert "are in “\u0410cme”." in ann_browser.get(path(approval)).content.decode()
 
 
 def path(approval):

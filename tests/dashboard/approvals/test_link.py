@@ -62,6 +62,15 @@ class TestLooking:
         for fact in ("Acme", "$500.00", "ending in 6789", "$100.00", "ann@acme.example", "EST"):
             assert fact in content
 
+    def test_warns_of_letters_that_look_like_others(self, acme, client, link):
+        before = client.get(link).content.decode()
+        accounts.rename(tenant_id=acme.pk, name="\u0410cme", actor=SYSTEM, now=utc_now())
+
+        after = client.get(link).content.decode()
+
+        assert ("Look at the names" in before, "Look at the names" in after) == (False, True)
+        assert "are in “\u0410cme”." in after
+
     @pytest.mark.parametrize("method", ["get", "head", "options"])
     def test_changes_nothing_however_often(self, client, link, method):
         for _ in range(3):

@@ -128,7 +128,7 @@ class TestCreating:
             ({"expires_on": "9999-12-31"}, "up to the year 2100"),
             ({"networks": "10.0.0.1/8"}, "10.0.0.1/8 is not a network"),
             ({"networks": "\0"}, "Null characters"),
-            ({"name": "\0"}, "Null characters"),
+            ({"name": "\0"}, "visible characters"),
             ({"name": "a\u202eb"}, "visible characters"),
         ],
     )

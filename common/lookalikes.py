@@ -1,0 +1,43 @@
+"""Words that are spelled with letters of one script to look like another one's.
+
+The data are Unicode's (UTS #39), from the package confusable_homoglyphs. Approvers read names that
+somebody else chose: a recipient whose first letter is a Cyrillic A is not the one they know. It is
+no proof of bad intent, so it is said and not refused.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from confusable_homoglyphs import categories, confusables
+
+_LATIN = "LATIN"
+_ANY_SCRIPT = {_LATIN, "INHERITED"}
+
+
+def warning(*texts: str) -> str:
+    """A sentence that names the words that mislead, for whoever approves; empty without any."""
+    words = dict.fromkeys(word for each in texts for word in each.split() if misleads(word))
+    if not words:
+        return ""
+    named = ", ".join(f"“{word}”" for word in words)
+    return (
+        f"Letters of another alphabet that look like Latin ones are in {named}."
+        " Compare it with the name that you know, letter by letter."
+    )
+
+
+@lru_cache(maxsize=1000)
+def misleads(word: str) -> bool:
+    """Whether letters of other scripts imitate Latin ones in this word: some of them beside Latin
+    letters, or every one of them where there are none."""
+    letters = [letter for letter in word if letter.isalpha()]
+    foreign = [letter for letter in letters if categories.alias(letter) not in _ANY_SCRIPT]
+    imitating = [letter for letter in foreign if _looks_latin(letter)]
+    if len(foreign) < len(letters):
+        return bool(imitating)
+    return bool(letters) and len(imitating) == len(letters)
+
+
+def _looks_latin(letter: str) -> bool:
+    return bool(confusables.is_confusable(letter, preferred_aliases=[_LATIN]))
