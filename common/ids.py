@@ -10,11 +10,13 @@ import os
 import re
 import secrets
 import time
+from datetime import UTC, datetime, timedelta
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _LETTERS = "abcdefghjkmnpqrstvwxyz"
 _REQUEST_ID_LENGTH = 24
 _RANDOM_LETTERS = 14  # 70 bits
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Two letters are made at a time, because an id is made for every row that is written.
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _LETTER_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
@@ -37,9 +39,20 @@ def several(prefix: str, count: int) -> list[str]:
     return [head + chance[at : at + _RANDOM_LETTERS] for at in range(0, length, _RANDOM_LETTERS)]
 
 
+def lowest(prefix: str, moment: datetime) -> str:
+    """No id is lower that is made at `moment` or later."""
+    microseconds = (moment - _EPOCH) // timedelta(microseconds=1)
+    return f"{prefix}_{_letters(microseconds)}{_ALPHABET[0] * _RANDOM_LETTERS}"
+
+
 def _moment() -> str:
     """The present moment in twelve letters."""
-    milliseconds, microseconds = divmod(time.time_ns() // 1_000, 1_000)
+    return _letters(time.time_ns() // 1_000)
+
+
+def _letters(since_epoch: int) -> str:
+    """A moment, in microseconds since 1970, in twelve letters."""
+    milliseconds, microseconds = divmod(since_epoch, 1_000)
     bits = milliseconds << 10 | microseconds
     return (
         f"{_PAIRS[bits >> 50]}{_PAIRS[bits >> 40 & 1023]}{_PAIRS[bits >> 30 & 1023]}"

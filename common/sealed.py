@@ -70,6 +70,7 @@ class DatedRows(_Rows):
     the operator's), `join` is what that needs. Rows older than `kept_for` may have been deleted.
     `left_out` names columns that may change, or whose encryption changes. `as_first` is SQL for a
     row of `join` that keeps what the columns of `changed_since` were at first, once they changed.
+    `named`: seals keep the digest of each row as well, so that a proof can say which one is broken.
     """
 
     at: str = "created_at"
@@ -79,6 +80,7 @@ class DatedRows(_Rows):
     left_out: str = ""
     as_first: str = ""
     changed_since: str = ""
+    named: bool = False
 
     def _value(self, column: str) -> str:
         if column in self.changed_since.split():

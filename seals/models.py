@@ -48,7 +48,8 @@ class Seal(models.Model):
 
     `chain` is the tenant's id, and empty for rows of no tenant. It is no foreign key, because a
     seal outlives its tenant. `sequence` is the last sealed line of the ledger. `mac` is keyed, over
-    all of it and the `previous` seal's of the chain.
+    all of it and the `previous` seal's of the chain; over `rows` too, because the digest of a kind
+    is one over the digests of its rows.
     """
 
     chain = models.CharField(max_length=ids.ID_LENGTH_MAX, blank=True, db_collation="C")
@@ -56,6 +57,9 @@ class Seal(models.Model):
     round = models.ForeignKey(SealRound, on_delete=models.PROTECT, related_name="+")
     sequence = models.BigIntegerField()
     covers = models.JSONField(help_text="by kind: how many rows, and their digest")
+    rows = models.JSONField(
+        null=True, help_text="of kinds whose rows are named: each row's id and digest"
+    )
     previous = models.CharField(max_length=_MAC_LENGTH, blank=True)
     key_id = models.CharField(max_length=_KEY_ID_LENGTH)
     mac = models.CharField(max_length=_MAC_LENGTH)

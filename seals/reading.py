@@ -6,7 +6,7 @@ Making a seal and proving it run the same query.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -78,6 +78,29 @@ def dated(
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return [Found(*row) for row in cursor.fetchall()]
+
+
+def named(
+    kind: DatedRows, window: Window, *, chain: str | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """Chain, id and digest of each row in a window, by id; of one tenant, or of all (None)."""
+    statement = f"""
+        SELECT coalesce({kind.tenant}, ''), line.{kind.key}::text,
+            encode(sha256(convert_to({kind.text(window.layout)}, 'UTF8')), 'hex')
+        FROM {kind.table} AS line {kind.join}
+        WHERE line.{kind.at} >= %(since)s::text::timestamptz
+            AND line.{kind.at} < %(until)s::text::timestamptz
+            AND (%(chain)s::text IS NULL OR coalesce({kind.tenant}, '') = %(chain)s)
+        ORDER BY line.{kind.key}::text COLLATE "C"
+    """  # noqa: S608  # our own text
+    values = {
+        "since": text_of(window.since) if window.since else _BEGINNING,
+        "until": text_of(window.until),
+        "chain": chain,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        yield from cursor.fetchall()
 
 
 def lines(kind: NumberedRows, ranges: Sequence[Range], *, layout: int) -> list[Lines]:

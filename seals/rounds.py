@@ -58,10 +58,12 @@ class NotGenuine(Exception):
 
 
 class _News:
-    """What a round found: rows by chain and kind, and how far each ledger was read."""
+    """What a round found: rows by chain and kind, the names of some of them, and how far
+    each ledger was read."""
 
     def __init__(self) -> None:
         self.covers: dict[str, dict[str, list[Any]]] = defaultdict(dict)
+        self.rows: dict[str, dict[str, list[list[str]]]] = defaultdict(dict)
         self.sequences: dict[str, int] = {}
         self.is_behind = False
 
@@ -119,6 +121,9 @@ def _read_dated(last: SealRound | None, upto: datetime, news: _News) -> dict[str
         window = windows.following(kind, before, upto)
         for found in reading.dated(kind, [window]):
             news.covers[found.chain][name] = [found.rows, found.digest]
+        if kind.named:
+            for chain, id, digest in reading.named(kind, window):
+                news.rows[chain].setdefault(name, []).append([id, digest])
         looked_at[name] = window.stored()
         news.is_behind |= window.until < upto
     return looked_at
@@ -182,6 +187,7 @@ def _seals(round_number: int, news: _News) -> list[Seal]:
             round_id=round_number,
             sequence=news.sequences.get(chain, end.sequence if end else 0),
             covers=covers,
+            rows=news.rows.get(chain),
             previous=end.mac if end else "",
         )
         macs.sign(seal)

@@ -19,7 +19,7 @@ from common import sealed
 from common.audits import Finding
 from common.clock import text_of
 from common.sealed import DatedRows
-from seals import macs, reading
+from seals import macs, naming, reading
 from seals.models import Seal, SealRound
 from seals.reading import Range
 from seals.windows import Window
@@ -35,11 +35,13 @@ OPERATOR = "operator"
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """What to prove: the numbers of rounds, in order; of some tenants or of all; at `now`."""
+    """What to prove: the numbers of rounds, in order; of some tenants or of all; of some kinds of
+    row or of all; at `now`."""
 
     numbers: Sequence[int]
     now: datetime
     tenant_ids: tuple[str, ...] | None = None
+    kinds: frozenset[str] | None = None
 
     def findings(self) -> Iterator[Finding]:
         """Prove it and return what is wrong, round by round."""
@@ -92,6 +94,8 @@ class Proof:
         self, rounds: Sequence[SealRound], by_round: dict[int, list[Seal]]
     ) -> Iterator[Finding]:
         for name, kind in sealed.dated().items():
+            if self.kinds is not None and name not in self.kinds:
+                continue
             kept = [
                 each
                 for each in rounds
@@ -123,12 +127,16 @@ class Proof:
             if now != then:
                 chain, number = key
                 message = f"{kind.label} {_span(where[number])}: {_difference(then[0], now[0])}"
-                yield _finding("rows", chain, number, message)
+                seal = next((each for each in by_round[number] if each.chain == chain), None)
+                first = naming.first_broken(kind, where[number], chain=chain, seal=seal)
+                yield _finding("rows", chain, number, f"{message}{first and '; '}{first}")
 
     def _lines(
         self, rounds: Sequence[SealRound], by_round: dict[int, list[Seal]]
     ) -> Iterator[Finding]:
         kind = sealed.lines()
+        if self.kinds is not None and kind.name not in self.kinds:
+            return
         asked = {
             Range(seal.chain, *seal.covers[kind.name][2:]): (each.number, seal.covers[kind.name])
             for each in rounds

@@ -15,6 +15,7 @@ KINDS = (
             "id tenant_id actor_type actor_id action subject_id details request_id address"
             " staff_note created_at",
         ),
+        named=True,
     ),
     DatedRows(
         name="keys",
