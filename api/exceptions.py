@@ -15,6 +15,7 @@ from api.problems import FieldError
 from common import crypto
 from common.database import outages
 from common.errors import DomainError, NotFound
+from common.key_ring import KeyServiceAway
 
 log = structlog.get_logger(__name__)
 
@@ -57,7 +58,7 @@ def _translate(exception: Exception) -> DomainError | None:
             return NotFound("There is no such thing here.")
         case PermissionDenied() | exceptions.PermissionDenied():
             return errors.InsufficientScope("This key may not do this.")
-        case crypto.UnknownKey():
+        case crypto.UnknownKey() | KeyServiceAway():
             log.error("encryption_key_unknown", error=str(exception))
             return errors.TemporarilyUnavailable("A key that this needs is not here yet.")
     return None

@@ -2,7 +2,9 @@
 
 AES-256-GCM with a random 96-bit nonce. The token names its key, so that keys can be rotated: the
 first key of `ENCRYPTION_KEYS` encrypts, each of them decrypts. `context` (table, column, row) is
-authenticated but not stored, so a token that was moved to another row cannot be decrypted.
+authenticated but not stored, so a token that was moved to another row cannot be decrypted. Its
+first part, up to the colon, is the purpose, and each purpose has a key of its own
+(`common.key_ring`).
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.conf import settings
 
+from common.key_ring import RING, KeyRefused
+
 _NONCE_BYTES = 12
 _KEY_BYTES = 32
 _KEY_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -29,26 +33,29 @@ class Undecryptable(Exception):
 
 
 class UnknownKey(Undecryptable):
-    """Another process encrypted the token with a key that this one was not given."""
+    """Another process encrypted the token with a key that this one was not given, or the key
+    service does not take that key."""
 
 
 def encrypt(text: str, *, context: str) -> str:
-    """Return `<key id>:<base64 of nonce and ciphertext>`."""
+    """Return `<key id>:<base64 of nonce and ciphertext>`. Raises KeyServiceAway."""
     name = current_key_id()
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    encrypted = nonce + AESGCM(_keys()[name]).encrypt(nonce, text.encode(), context.encode())
+    key = _key(name, context)
+    encrypted = nonce + AESGCM(key).encrypt(nonce, text.encode(), context.encode())
     return f"{name}:{base64.b64encode(encrypted).decode()}"
 
 
 def decrypt(token: str, *, context: str) -> str:
-    """The text of `token`. Raises Undecryptable, UnknownKey."""
+    """The text of `token`. Raises Undecryptable, UnknownKey, KeyServiceAway."""
     name, _, body = token.partition(":")
-    if name not in _keys() and _KEY_NAME.fullmatch(name):
+    if name not in RING.entries() and _KEY_NAME.fullmatch(name):
         raise UnknownKey(f"a value of {context} is encrypted with key {name!r}, which is not here")
     try:
         encrypted = base64.b64decode(body, validate=True)
         nonce, ciphertext = encrypted[:_NONCE_BYTES], encrypted[_NONCE_BYTES:]
-        return AESGCM(_keys()[name]).decrypt(nonce, ciphertext, context.encode()).decode()
+        key = _key(name, context)
+        return AESGCM(key).decrypt(nonce, ciphertext, context.encode()).decode()
     except (KeyError, ValueError, InvalidTag) as error:
         raise Undecryptable(f"cannot decrypt a value of {context}") from error
 
@@ -60,7 +67,15 @@ def key_id(token: str) -> str:
 
 def current_key_id() -> str:
     """The id of the key that encrypts new values."""
-    return next(iter(_keys()))
+    return next(iter(RING.entries()))
+
+
+def _key(name: str, context: str) -> bytes:
+    """The key of the context's purpose. Raises KeyError, UnknownKey, KeyServiceAway."""
+    try:
+        return RING.key(name, purpose=context.partition(":")[0])
+    except KeyRefused as error:
+        raise UnknownKey(f"a value of {context} cannot be reached: {error}") from error
 
 
 def fingerprint(text: str, *, purpose: str) -> str:
@@ -96,10 +111,6 @@ def _key_bytes(name: str, body: str) -> bytes:
 def parsed_keys(entries: Iterable[str]) -> dict[str, bytes]:
     """`parse_keys` for a setting that is read often: the same entries are parsed only once."""
     return _parse(tuple(entries))
-
-
-def _keys() -> dict[str, bytes]:
-    return parsed_keys(settings.ENCRYPTION_KEYS)
 
 
 @lru_cache(maxsize=8)

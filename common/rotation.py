@@ -51,6 +51,10 @@ class EncryptedColumn:
     def context(self, row: Any) -> str:
         return str(row.encryption_context)
 
+    def read(self, row: Any) -> str:
+        """The text of the row's value. Raises Undecryptable, UnknownKey, KeyServiceAway."""
+        return crypto.decrypt(self.token(row), context=self.context(row))
+
     def token(self, row: Any) -> str:
         return str(getattr(row, self.column))
 
@@ -63,12 +67,14 @@ class EncryptedColumn:
 
 @dataclass(frozen=True)
 class EncryptedEntry:
-    """A token under one key of a JSON column, encrypted with the same context in all rows."""
+    """A token under one key of a JSON column. Its context is `kind`, and whose it is by the column
+    `owner`; earlier releases had `kind` alone."""
 
     model: type[models.Model]
     column: str
     key: str
-    fixed_context: str
+    kind: str
+    owner: str
 
     @property
     def name(self) -> str:
@@ -85,7 +91,16 @@ class EncryptedEntry:
         return self.model._default_manager.filter(**mine).exists()
 
     def context(self, row: Any) -> str:
-        return self.fixed_context
+        return f"{self.kind}:{getattr(row, self.owner)}"
+
+    def read(self, row: Any) -> str:
+        """The text of the row's value. Raises Undecryptable, UnknownKey, KeyServiceAway."""
+        try:
+            return crypto.decrypt(self.token(row), context=self.context(row))
+        except crypto.UnknownKey:
+            raise
+        except crypto.Undecryptable:
+            return crypto.decrypt(self.token(row), context=self.kind)
 
     def token(self, row: Any) -> str:
         return str(getattr(row, self.column)[self.key])
@@ -141,10 +156,9 @@ def rotate(place: Place, *, progress: Callable[[int], None] = lambda _count: Non
 def _rotate_row(place: Place, row: Any, outcome: Outcome) -> None:
     """Rotate one value by compare-and-swap, so that a value that somebody changes meanwhile stays
     theirs."""
-    context = place.context(row)
     try:
-        text = crypto.decrypt(place.token(row), context=context)
+        text = place.read(row)
     except crypto.Undecryptable:
         outcome.unreadable.append(str(row.pk))
         return
-    outcome.rotated += place.swap(row, crypto.encrypt(text, context=context))
+    outcome.rotated += place.swap(row, crypto.encrypt(text, context=place.context(row)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from urllib.parse import parse_qs, urlsplit
 
@@ -42,11 +42,17 @@ def secret(name: str, *, development: str, debug: bool) -> str:
     raise ImproperlyConfigured(f"Set {name}: outside development it has no default")
 
 
-def encryption_keys(name: str, *, development: str, debug: bool) -> list[str]:
-    """`id:base64 of 32 bytes` entries, newest first."""
+def encryption_keys(
+    name: str,
+    *,
+    development: str,
+    debug: bool,
+    parse: Callable[[Sequence[str]], object] = parse_keys,
+) -> list[str]:
+    """`id:base64 of 32 bytes` entries, newest first, as `parse` takes them."""
     entries = secret(name, development=development, debug=debug).split(",")
     try:
-        parse_keys(entries)
+        parse(entries)
     except ValueError as error:
         raise ImproperlyConfigured(f"{name}: {error}") from None
     return entries

@@ -30,6 +30,7 @@ from api.middleware import is_api
 from common import crypto, drift
 from common.clock import utc_now
 from common.database import outages
+from common.key_ring import KeyServiceAway
 from dashboard.shell import broken
 from tenants import session_life
 from tenants.session_store import SessionStore
@@ -135,7 +136,7 @@ class Outages:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if isinstance(error, crypto.UnknownKey):
+        if isinstance(error, crypto.UnknownKey | KeyServiceAway):
             return broken.key_missing(request, error)
         # Django calls a session that it cannot save deleted.
         cause = outages.behind(error) if isinstance(error, UpdateError) else error

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from psycopg import pq
 
-from common.crypto import parse_keys
+from common import key_ring
 from config.env import is_this_machine
 
 SECRET_KEY_CHARACTERS_MIN = 50
@@ -80,13 +80,13 @@ def require_random_text(name: str, value: str, *, development: str, characters_m
 def require_random_keys(name: str, entries: Iterable[str], *, development: str) -> None:
     """Of entries such as `id:base64 of 32 bytes`. Raises ImproperlyConfigured, which does not show
     a key."""
-    (public,) = parse_keys([development]).values()
-    for key_id, key in parse_keys(entries).items():
-        if key == public:
+    (public,) = key_ring.parse([development]).values()
+    for key_id, entry in key_ring.parse(entries).items():
+        if entry.body == public.body:
             raise ImproperlyConfigured(
                 f"{name}: key {key_id} is the one of development: {_MAKE_A_KEY}"
             )
-        if len(set(key)) < DIFFERENT_MIN:
+        if len(set(entry.body)) < DIFFERENT_MIN:
             raise ImproperlyConfigured(
                 f"{name}: key {key_id} has fewer than {DIFFERENT_MIN} different bytes:"
                 f" {_MAKE_A_KEY}"

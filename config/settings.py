@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 from csp.constants import NONE, SELF
 
+from common import key_ring
 from config import database, desk_theme, openapi_settings, safety
 from config.beat import SCHEDULE, hurried
 from config.env import (
@@ -334,11 +335,19 @@ REQUEST_LOG_DAYS = count("REQUEST_LOG_DAYS", default=14, minimum=1)
 
 # --- Secrets at rest ----------------------------------------------------------------------------
 
-_DEVELOPMENT_KEY = (
-    "dev:" + base64.b64encode(hashlib.sha256(b"ballast development").digest()).decode()
+_DEVELOPMENT_KEY = base64.b64encode(hashlib.sha256(b"ballast development").digest()).decode()
+_DEVELOPMENT_ENTRY = f"dev:{_DEVELOPMENT_KEY}"
+# `id:hkdf:base64 of 32 bytes`, newest first; the first one writes, all of them read. Without
+# `hkdf` it is a key of earlier releases, with `wrapped` one that KEY_SERVICE unwraps.
+ENCRYPTION_KEYS = encryption_keys(
+    "ENCRYPTION_KEYS",
+    development=f"dev2:hkdf:{_DEVELOPMENT_KEY},{_DEVELOPMENT_ENTRY}",
+    debug=DEBUG,
+    parse=key_ring.parse,
 )
-# `id:base64 of 32 bytes`, newest first; the first one writes, all of them read.
-ENCRYPTION_KEYS = encryption_keys("ENCRYPTION_KEYS", development=_DEVELOPMENT_KEY, debug=DEBUG)
+# The dotted path of a class (`common.key_ring.KeyService`); by default there is no such service.
+KEY_SERVICE = text("KEY_SERVICE", default="common.key_ring.Local")
+KEY_CACHE_SECONDS = count("KEY_CACHE_SECONDS", default=300, minimum=1)
 _DEVELOPMENT_FINGERPRINT = "development-only"
 FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development=_DEVELOPMENT_FINGERPRINT, debug=DEBUG)
 
@@ -346,7 +355,7 @@ FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development=_DEVELOPMENT_FINGERPRINT
 
 # In the form of ENCRYPTION_KEYS. Old keys stay, so that old seals can be proven. Never kept beside
 # the database or its backups.
-SEAL_KEYS = encryption_keys("SEAL_KEYS", development=_DEVELOPMENT_KEY, debug=DEBUG)
+SEAL_KEYS = encryption_keys("SEAL_KEYS", development=_DEVELOPMENT_ENTRY, debug=DEBUG)
 if not DEBUG:
     for _value in (SECRET_KEY, *SECRET_KEY_FALLBACKS):
         safety.require_random_text(
@@ -361,8 +370,8 @@ if not DEBUG:
         development=_DEVELOPMENT_FINGERPRINT,
         characters_min=safety.FINGERPRINT_KEY_CHARACTERS_MIN,
     )
-    safety.require_random_keys("ENCRYPTION_KEYS", ENCRYPTION_KEYS, development=_DEVELOPMENT_KEY)
-    safety.require_random_keys("SEAL_KEYS", SEAL_KEYS, development=_DEVELOPMENT_KEY)
+    safety.require_random_keys("ENCRYPTION_KEYS", ENCRYPTION_KEYS, development=_DEVELOPMENT_ENTRY)
+    safety.require_random_keys("SEAL_KEYS", SEAL_KEYS, development=_DEVELOPMENT_ENTRY)
 # Where seals are published once an hour: the end of a file, an address, a mailbox.
 SEAL_FILE = text("SEAL_FILE", default="")
 SEAL_WEBHOOK_URL = text("SEAL_WEBHOOK_URL", default="")

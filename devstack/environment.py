@@ -100,7 +100,7 @@ def _secrets_of(profile: Profile) -> dict[str, str]:
 def _new_secrets() -> dict[str, str]:
     return {
         "SECRET_KEY": secrets.token_urlsafe(50),
-        "ENCRYPTION_KEYS": f"k1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
+        "ENCRYPTION_KEYS": f"k1:hkdf:{base64.b64encode(secrets.token_bytes(32)).decode()}",
         "FINGERPRINT_KEY": secrets.token_urlsafe(32),
         "SEAL_KEYS": f"s1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
     }

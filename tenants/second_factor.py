@@ -8,13 +8,23 @@ from urllib.parse import urlsplit
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.conf import settings
+from django.db.models.signals import post_init, pre_save
+from django.dispatch import receiver
 
 from common import crypto, rotation
 from tenants.models import User
 
-# allauth encrypts before it has a row, so the row cannot be part of the encryption context.
 _CONTEXT = "mfa.authenticator"
+_SECRETS = ("secret", "seed")  # of an app's codes, of the recovery codes
 STRONG = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+
+
+class _Stored(str):
+    """An encrypted secret of a row, which knows whose row it is: allauth asks the adapter to
+    decrypt it without saying so."""
+
+    __slots__ = ("user_id",)
+    user_id: str
 
 
 class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -22,9 +32,12 @@ class Adapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth ships no type
     Host."""
 
     def encrypt(self, text: str) -> str:
+        """For nobody yet: allauth encrypts before it has a row, and `_bind` does so again."""
         return crypto.encrypt(text, context=_CONTEXT)
 
     def decrypt(self, encrypted_text: str) -> str:
+        if isinstance(encrypted_text, _Stored):
+            return _opened(encrypted_text)
         return crypto.decrypt(encrypted_text, context=_CONTEXT)
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
@@ -51,5 +64,44 @@ def set_up_by(user_ids: Collection[str]) -> frozenset[str]:
     return frozenset(rows.values_list("user_id", flat=True))
 
 
-for _key in ("secret", "seed"):  # of an app's codes, of the recovery codes
-    rotation.also(rotation.EncryptedEntry(Authenticator, "data", _key, _CONTEXT))
+@receiver(post_init, sender=Authenticator, dispatch_uid="whose_secrets")
+def _name_owner(instance: Authenticator, **_signal: object) -> None:
+    """Tell the secrets of a row whose they are."""
+    data = instance.__dict__.get("data")  # not there if the column was not read
+    for key in _SECRETS:
+        if data and isinstance(data.get(key), str):
+            data[key] = _stored(data[key], instance.user_id)
+
+
+@receiver(pre_save, sender=Authenticator, dispatch_uid="bind_secrets")
+def _bind(instance: Authenticator, **_signal: object) -> None:
+    """Bind new secrets to their person, so that nobody's work in another one's row."""
+    for key in _SECRETS:
+        if key in instance.data:
+            text = _opened(_stored(instance.data[key], instance.user_id))
+            token = crypto.encrypt(text, context=_context(instance.user_id))
+            instance.data[key] = _stored(token, instance.user_id)
+
+
+def _stored(token: str, user_id: str) -> _Stored:
+    stored = _Stored(token)
+    stored.user_id = user_id
+    return stored
+
+
+def _opened(token: _Stored) -> str:
+    """The secret; one that an earlier release stored was bound to nobody. Raises Undecryptable."""
+    try:
+        return crypto.decrypt(token, context=_context(token.user_id))
+    except crypto.UnknownKey:
+        raise
+    except crypto.Undecryptable:
+        return crypto.decrypt(token, context=_CONTEXT)
+
+
+def _context(user_id: str) -> str:
+    return f"{_CONTEXT}:{user_id}"
+
+
+for _key in _SECRETS:
+    rotation.also(rotation.EncryptedEntry(Authenticator, "data", _key, _CONTEXT, owner="user_id"))

@@ -12,6 +12,7 @@ from django.views import defaults
 
 from common import crypto
 from common.database import outages
+from common.key_ring import KeyServiceAway
 
 log = structlog.get_logger(__name__)
 
@@ -22,9 +23,9 @@ def unavailable(_request: HttpRequest, error: BaseException) -> HttpResponse:
     return _for_a_moment("503.html")
 
 
-def key_missing(_request: HttpRequest, error: crypto.UnknownKey) -> HttpResponse:
-    """503 for a value that another process encrypted with a key that this one does not know. What
-    was sent may have been carried out before it was read."""
+def key_missing(_request: HttpRequest, error: crypto.UnknownKey | KeyServiceAway) -> HttpResponse:
+    """503 for a value that another process encrypted with a key that this one does not know, or
+    whose key service is down. What was sent may have been carried out before it was read."""
     log.error("encryption_key_unknown", error=str(error))
     return _for_a_moment("503_key_missing.html")
 

@@ -80,6 +80,8 @@ class TestSecrets:
             assert ours[name] != theirs[name]
 
     def test_hold_a_whole_encryption_key(self, dev: Profile):
-        _, _, key = environment.development(dev)["ENCRYPTION_KEYS"].partition(":")
+        _, kind, key = environment.development(dev)["ENCRYPTION_KEYS"].split(":")
+
+        assert kind == "hkdf"
 
         assert len(base64.b64decode(key, validate=True)) == 32

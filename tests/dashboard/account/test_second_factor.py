@@ -13,13 +13,13 @@ from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from django.core import mail
 from django.test import Client
 
-from common import rotation
+from common import crypto, rotation
 from common.clock import utc_now
 from tenants import second_factor
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Role
 from tenants.services import accounts, emails
-from tests.builders import NOW, enter_as, session_of
+from tests.builders import NOW, enter_as, make_member, session_of
 
 PASSWORD = "correct horse battery"
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -254,8 +254,36 @@ class TestSecretsAtRest:
         app, codes = Authenticator.objects.order_by("-type")
 
         assert SECRET not in str(app.data)
-        assert app.data["secret"].startswith("dev:")
-        assert codes.data["seed"].startswith("dev:")
+        assert app.data["secret"].startswith("dev2:")
+        assert codes.data["seed"].startswith("dev2:")
+
+    def test_do_not_work_for_somebody_else(self, acme, lee, with_app):
+        """Whoever can write the table puts their own secret into another person's row."""
+        eve = make_member(acme, email="eve@acme.example")
+        mine = {row.type: row.data for row in Authenticator.objects.filter(user=lee)}
+        for kind, data in mine.items():
+            Authenticator.objects.bulk_create([Authenticator(user=eve, type=kind, data=data)])
+        app = Authenticator.objects.get(user=eve, type="totp")
+        codes = Authenticator.objects.get(user=eve, type="recovery_codes")
+
+        with pytest.raises(crypto.Undecryptable):
+            app.wrap().validate_code(code_of())
+        with pytest.raises(crypto.Undecryptable):
+            codes.wrap().generate_codes()
+        assert Authenticator.objects.get(user=lee, type="totp").wrap().validate_code(code_of())
+
+    def test_of_an_earlier_release_work_and_are_bound_by_a_rotation(self, lee, with_app, settings):
+        unbound = crypto.encrypt(SECRET, context="mfa.authenticator")
+        Authenticator.objects.filter(type="totp").update(data={"secret": unbound})
+        app = Authenticator.objects.get(type="totp")
+        assert app.wrap().validate_code(code_of())
+        settings.ENCRYPTION_KEYS = [f"new:hkdf:{'A' * 43}=", *settings.ENCRYPTION_KEYS]
+
+        for column in rotation.columns():
+            rotation.rotate(column)
+
+        token = str(Authenticator.objects.get(type="totp").data["secret"])
+        assert crypto.decrypt(token, context=f"mfa.authenticator:{lee.pk}") == SECRET
 
     def test_move_to_a_new_key(self, lee, with_app, settings):
         old = settings.ENCRYPTION_KEYS
