@@ -63,4 +63,5 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "watch the files of banks": every(30, "networks.watch_ach_files"),
     "seal what is new": every(900, "seals.seal_due"),
     "publish what is sealed": every(3600, "seals.publish"),
+    "send the audit log on": every(15, "seals.stream_audit"),
 }

@@ -115,6 +115,19 @@ def web_address(name: str, *, default: str) -> str:
     return value
 
 
+def stream_address(name: str) -> str:
+    """An https URL, or `syslog+tls://host:port`; empty for none."""
+    value = text(name, default="")
+    if not value:
+        return ""
+    parts = urlsplit(value)
+    if parts.scheme != "syslog+tls":
+        return web_address(name, default="")
+    if not parts.hostname or parts.path.strip("/") or parts.query:
+        raise ImproperlyConfigured(f"{name} must be https:// or syslog+tls://host:port")
+    return value
+
+
 def webhook_secret(name: str) -> str:
     """`whsec_` and base64, as Standard Webhooks write a secret; empty for none."""
     value = text(name, default="")

@@ -25,6 +25,7 @@ from config.env import (
     limit,
     only_on_this_machine,
     secret,
+    stream_address,
     text,
     web_address,
     webhook_secret,
@@ -381,6 +382,11 @@ if SEAL_WEBHOOK_URL:
 SEAL_WEBHOOK_SECRET = webhook_secret("SEAL_WEBHOOK_SECRET")
 all_or_none(SEAL_WEBHOOK_URL=SEAL_WEBHOOK_URL, SEAL_WEBHOOK_SECRET=SEAL_WEBHOOK_SECRET)
 SEAL_MAIL_TO = text("SEAL_MAIL_TO", default="")
+
+# Where the audit log is sent on to, as JSON: https://…, or syslog+tls://host:port (RFC 5425).
+AUDIT_STREAM_URL = stream_address("AUDIT_STREAM_URL")
+# The whole Authorization header of an https receiver.
+AUDIT_STREAM_AUTHORIZATION = text("AUDIT_STREAM_AUTHORIZATION", default="")
 
 # --- Networks, funding, webhooks -----------------------------------------------------------------
 

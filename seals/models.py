@@ -10,6 +10,7 @@ from django.db import models
 from common import ids
 from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.database.rights import Rights
+from common.leases import Leased
 
 _MAC_LENGTH = 64  # hex digits of HMAC-SHA256
 _KEY_ID_LENGTH = 32
@@ -94,3 +95,19 @@ class SealPublication(models.Model):
 
     def __str__(self) -> str:
         return f"round {self.round_number} by {self.way}"
+
+
+class AuditStream(Leased):
+    """How far the audit log was sent to AUDIT_STREAM_URL. There is one row, which is always due."""
+
+    name = models.CharField(max_length=16, primary_key=True)
+    after = models.CharField(
+        max_length=ids.ID_LENGTH_MAX, blank=True, help_text="the last line that was taken"
+    )
+    last_error = models.CharField(max_length=200, blank=True, help_text="empty: all were taken")
+
+    class Meta:
+        verbose_name = "audit stream"
+
+    def __str__(self) -> str:
+        return f"{self.name}, up to {self.after or 'the beginning'}"

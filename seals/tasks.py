@@ -6,7 +6,7 @@ from celery import shared_task
 
 from common.clock import utc_now
 from common.database_clock import capped
-from seals import publication, rounds
+from seals import publication, rounds, streaming
 
 
 @shared_task(name="seals.seal_due")
@@ -17,3 +17,8 @@ def seal_due(**_future: object) -> None:
 @shared_task(name="seals.publish")
 def publish(**_future: object) -> None:
     publication.publish(now=capped(utc_now()))
+
+
+@shared_task(name="seals.stream_audit")
+def stream_audit(**_future: object) -> None:
+    streaming.send_due(now=capped(utc_now()))

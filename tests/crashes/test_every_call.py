@@ -74,6 +74,7 @@ def others(settings, monkeypatch, plaid, connect, tmp_path):
     connect(set_stories.Bank())
     with Receiver() as receiver:
         monkeypatch.setattr(World, "receiver", receiver, raising=False)
+        settings.AUDIT_STREAM_URL = receiver.url()
         yield
 
 

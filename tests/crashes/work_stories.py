@@ -255,6 +255,7 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "balance.check_ledger": posted,
     "seals.seal_due": sealed_before,
     "seals.publish": sealed,
+    "seals.stream_audit": posted,
 }
 
 

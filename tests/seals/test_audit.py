@@ -10,14 +10,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import ProgrammingError, transaction
 
-from common import ids
 from common.clock import utc_now
 from seals import leaving
 from seals.models import Seal
 from tenants import actors
-from tenants.models import AuditEvent, User
-from tenants.services import audit
+from tenants.models import User
 from tests.corruption import tamper
+from tests.seals.audit_lines import make_old, note
 from tests.seals.conftest import seal
 
 LATER = timedelta(minutes=10)
@@ -32,12 +31,6 @@ def lines(acme):
     seal(ahead=timedelta(days=1))
     assert run() == {"rounds": 2, "ok": True, "firstBroken": None, "findings": []}
     return made
-
-
-def note(tenant, action, *, actor=actors.SYSTEM, at=None):
-    return audit.record(
-        tenant_id=tenant and tenant.pk, actor=actor, action=action, now=at or utc_now()
-    )
 
 
 def run(*arguments):
@@ -168,11 +161,3 @@ def old(acme):
     for number in range(2):
         note(acme, f"noted.{number}")
     make_old()
-
-
-def make_old():
-    """Give every line an id of an hour ago, in the order that they have."""
-    for place, row in enumerate(AuditEvent.objects.order_by("pk")):
-        moment = utc_now() - timedelta(hours=1) + timedelta(seconds=place)
-        older = ids.lowest("aud", moment)
-        tamper(f"UPDATE tenants_auditevent SET id = '{older}' WHERE id = '{row.pk}'")
