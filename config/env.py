@@ -6,6 +6,7 @@ An empty variable counts as not given. Whatever is malformed stops the process a
 from __future__ import annotations
 
 import os
+import re
 from base64 import b64decode
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
@@ -69,6 +70,20 @@ def count(name: str, *, default: int, minimum: int = 0) -> int:
 def limit(name: str) -> int | None:
     """A whole number, or None for no limit."""
     return count(name, default=0, minimum=1) if os.environ.get(name) else None
+
+
+def caps(name: str, *, default: str) -> dict[str, list[int | None]]:
+    """Limits by name, each an amount and a number: `tenant.day=500000/20,key.day=100000/`. An empty
+    one is no limit."""
+    found: dict[str, list[int | None]] = {}
+    for item in filter(None, text(name, default=default).split(",")):
+        match = re.fullmatch(
+            r"([a-z]+\.[a-z]+)=([1-9][0-9]{0,17})?/([1-9][0-9]{0,8})?", item.strip()
+        )
+        if match is None:
+            raise ImproperlyConfigured(f"{name} has {item!r}, which is no limit")
+        found[match[1]] = [int(part) if part else None for part in match.group(2, 3)]
+    return found
 
 
 def choice(name: str, *, of: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from config.beat import SCHEDULE, hurried
 from config.env import (
     all_or_none,
     broker_url,
+    caps,
     choice,
     count,
     encryption_keys,
@@ -417,6 +418,17 @@ PAYMENT_AMOUNT_MAX = {
     "ach_credit": count("PAYMENT_ACH_AMOUNT_MAX", default=100_000_000, minimum=1),
     "rtp": count("PAYMENT_RTP_AMOUNT_MAX", default=1_000_000_000, minimum=1),
 }
+# What a live tenant may pay out in any 24 hours (day) and any 30 days (month), unless it has limits
+# of its own: cents, and how many payments.
+PAYMENT_LIMITS = caps(
+    "PAYMENT_LIMITS",
+    default=(
+        "tenant.day=100000000/1000,tenant.month=1000000000/20000,"
+        "recipient.day=25000000/50,recipient.month=100000000/500,"
+        "key.day=100000000/1000,key.month=1000000000/20000,"
+        "person.day=50000000/500,person.month=500000000/10000"
+    ),
+)
 # How long a payment may wait for money before it gives up.
 PAYMENT_WAIT_DAYS = count("PAYMENT_WAIT_DAYS", default=7, minimum=1)
 # Networks that webhooks may reach although they are not public, e.g. `127.0.0.0/8,::1/128`.

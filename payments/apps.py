@@ -24,6 +24,7 @@ class PaymentsConfig(AppConfig):
         causes.register(invariants.CHECKS.cause)
         audits.register(invariants.CHECKS.check)
         audits.register(invariants.check_confirmations)
+        audits.register(invariants.check_totals)
         audits.register(invariants.check_answers)
         audits.register(invariants.check_messages)
         audits.register_slices(invariants.CHECKS.slices(invariants.ask_banks))

@@ -11,6 +11,18 @@ class PaymentMethodNotSupported(RuleViolation):
     advice = "Use a method that the tenant's payment network offers."
 
 
+class PaymentLimitReached(RuleViolation):
+    """The problem document also has `scope`, `window`, `measure` (`amount`, in cents, or
+    `payments`), `limit`, `remaining`, and `frees_at`: when there is room, or null if never."""
+
+    code = "payment_limit_reached"
+    title = "Limit on money out reached"
+    advice = (
+        "Pay at most `remaining`, or wait until `freesAt`. An owner can change the limits in the"
+        " dashboard."
+    )
+
+
 class RecipientRemoved(RuleViolation):
     code = "recipient_removed"
     title = "Recipient removed"

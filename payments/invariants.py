@@ -11,6 +11,7 @@ from approvals.models import ApprovalStatus
 from common import audits
 from common.audits import Finding, Scope
 from payments.models import SOURCE_TYPE, Payment, PaymentConfirmation, PaymentEvent, Recipient
+from payments.services import totals
 from payments.services.approval_policy import POLICY
 from payments.services.corrections import RECIPIENTS
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
@@ -60,6 +61,33 @@ CHECKS = TransferChecks(
         WHEN step.to_status IN ('failed', 'canceled') THEN 'payment.failed' END""",
 )
 
+_TOTALS = """
+SELECT coalesce(total.tenant_id, made.tenant_id), coalesce(total.scope, made.scope),
+    'from ' || coalesce(total.hour, made.hour) || ' on the totals say '
+    || coalesce(total.payments, 0) || ' payments of ' || coalesce(total.amount, 0) || ' ('
+    || coalesce(total.unasked, 0) || ' unasked), the payments ' || coalesce(made.payments, 0)
+    || ' of ' || coalesce(made.amount, 0) || ' (' || coalesce(made.unasked, 0) || ')'
+FROM (
+    SELECT * FROM payments_paymenttotal
+    WHERE (%(full)s OR hour >= date_trunc('hour', %(since)s::timestamptz, 'UTC'))
+        AND (%(tenant_ids)s::text[] IS NULL OR tenant_id = ANY(%(tenant_ids)s))
+) AS total
+FULL JOIN (
+    SELECT tenant_id, scope, date_trunc('hour', created_at, 'UTC') AS hour, count(*) AS payments,
+        sum(amount)::bigint AS amount,
+        sum(CASE WHEN requires_confirmation THEN 0 ELSE amount END)::bigint AS unasked
+    FROM payments_payment, unnest(counted_for) AS scope
+    WHERE status <> ALL(%(gone)s)
+        AND (%(full)s OR id IN (
+            SELECT payment_id FROM payments_paymentevent
+            WHERE sequence = 1 AND created_at >= date_trunc('hour', %(since)s::timestamptz, 'UTC')))
+        AND (%(tenant_ids)s::text[] IS NULL OR tenant_id = ANY(%(tenant_ids)s))
+    GROUP BY 1, 2, 3
+) AS made USING (tenant_id, scope, hour)
+WHERE (coalesce(total.payments, 0), coalesce(total.amount, 0), coalesce(total.unasked, 0))
+    <> (coalesce(made.payments, 0), coalesce(made.amount, 0), coalesce(made.unasked, 0))
+"""
+
 
 def check_confirmations(scope: Scope) -> Iterator[Finding]:
     """Check that a payment waits for approval exactly while its approval is open, on the same
@@ -83,6 +111,13 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
         found = found.filter(is_open | Q(decided_at__gt=scope.since))
         unasked = unasked.filter(status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN))
     yield from networks.with_approvals("payment", found, unasked, scope)
+
+
+def check_totals(scope: Scope) -> Iterator[Finding]:
+    """Find hours in which the totals are not what the payments add up to, so that a limit on money
+    out lets through more or less than it says."""
+    values = {**scope.values, "gone": [str(status) for status in totals.GONE]}
+    yield from audits.found("payment_total", _TOTALS, values)
 
 
 def check_answers(scope: Scope) -> Iterator[Finding]:

@@ -31,6 +31,24 @@ _LOCK = {
     "createdAt": "2026-11-24T15:02:11.480131Z",
 }
 
+
+def _rolling(scope: str, window: str, most: int, used: int | None) -> dict[str, Any]:
+    left = None if used is None else most - used
+    count = None if used is None else 1
+    return {
+        "scope": scope,
+        "window": window,
+        "amount": {"limit": most, "used": used, "remaining": left},
+        "payments": {"limit": None, "used": count, "remaining": None},
+        "freesAt": None if used is None else "2026-11-25T16:00:00.000000Z",
+    }
+
+
+_ROLLING = [
+    _rolling("tenant", "day", 100_000_000, 12_000),
+    _rolling("recipient", "day", 25_000_000, None),
+]
+
 EXAMPLES: dict[str, dict[str, Any]] = {
     "Limits": {
         "default": {
@@ -51,6 +69,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
             "payments": {
                 "perTransaction": {"ach_credit": 100_000_000, "rtp": 1_000_000_000},
                 "approvalThreshold": 1_000_000,
+                "rolling": _ROLLING,
             },
         }
     },

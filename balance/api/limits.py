@@ -37,6 +37,27 @@ class AllowanceOut(serializers.Serializer[Any]):
     resetsAt = serializers.DateTimeField()
 
 
+class RollingAllowanceOut(serializers.Serializer[Any]):
+    """Null where there is no limit; `used` is null where it counts for each one."""
+
+    limit = serializers.IntegerField(allow_null=True)
+    used = serializers.IntegerField(allow_null=True)
+    remaining = serializers.IntegerField(allow_null=True)
+
+
+class RollingLimitOut(serializers.Serializer[Any]):
+    """A limit on what is paid out in any 24 hours (`day`) or any 30 days (`month`): in all, to one
+    recipient, by this API key, or by the person behind it."""
+
+    scope = serializers.ChoiceField(choices=("tenant", "recipient", "key", "person"))
+    window = serializers.ChoiceField(choices=("day", "month"))
+    amount = RollingAllowanceOut(help_text="Cents.")
+    payments = RollingAllowanceOut(help_text="How many.")
+    freesAt = serializers.DateTimeField(
+        allow_null=True, help_text="When the first of what is used counts no longer."
+    )
+
+
 class PaymentLimitsOut(serializers.Serializer[Any]):
     """What limits money out, besides the balance itself."""
 
@@ -44,6 +65,7 @@ class PaymentLimitsOut(serializers.Serializer[Any]):
     approvalThreshold = serializers.IntegerField(
         allow_null=True, help_text="Cents; above it a second person approves."
     )
+    rolling = RollingLimitOut(many=True)
 
 
 class LimitsOut(serializers.Serializer[Any]):
@@ -61,5 +83,10 @@ class LimitsViewSet(ApiViewSet):
     def retrieve(self, request: TenantRequest) -> HttpResponse:
         """How much may be brought in per transaction, day and month, what is used, and how much
         may be paid out at once."""
-        found = limits.of(tenant_id=request.auth.tenant_id, mode=request.auth.mode, now=utc_now())
+        found = limits.of(
+            tenant_id=request.auth.tenant_id,
+            mode=request.auth.mode,
+            actor=request.auth.actor,
+            now=utc_now(),
+        )
         return responses.data(found)

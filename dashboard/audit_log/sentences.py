@@ -125,6 +125,9 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "payments.approval_threshold_changed": "Changed the approval limit of payments {from_to}",
     "payments.approval_threshold_asked": "Asked to change the approval limit of payments {from_to}",
     "payments.approval_threshold_kept": "Kept the approval limit of payments, not {from_to}",
+    "payments.limits_changed": "Changed the limits on money out",
+    "payments.limits_asked": "Asked to change the limits on money out",
+    "payments.limits_kept": "Kept the limits on money out",
     "recipient.saved": ("Saved the recipient {name}, {account}", "Saved the recipient {account}"),
     "recipient.removed": (
         "Removed the recipient {name}, {account}",

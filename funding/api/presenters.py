@@ -13,6 +13,7 @@ from funding.methods import METHODS
 from funding.models import Confirmation, FundingTransaction
 from funding.services import limits
 from funding.states import FundingStatus
+from tenants.actors import Actor
 
 _TIMESTAMPS = {
     "reservedAt": "reserved_at",
@@ -95,7 +96,7 @@ def csv_row(funding: FundingTransaction) -> list[str | int | None]:
     return [shown[name] for name in CSV_HEADER]
 
 
-def funding_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
+def funding_limits(tenant_id: str, mode: str, _actor: Actor, now: datetime) -> dict[str, Any]:
     """Funding's part of `/balance/limits`: the limits in force and how much of them is
     used. Cents."""
     in_force, usage = limits.of(tenant_id), limits.usage(tenant_id=tenant_id, now=now)

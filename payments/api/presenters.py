@@ -10,8 +10,10 @@ from approvals.api import approval_body
 from common import clock
 from payments.methods import METHODS
 from payments.models import Payment, PaymentConfirmation, Recipient
-from payments.services import approvals
+from payments.services import approvals, limits
+from payments.services.limits import Standing
 from payments.states import PaymentStatus
+from tenants.actors import Actor
 
 _TIMESTAMPS = {
     "waitingForFundsAt": "waiting_for_funds_at",
@@ -119,7 +121,7 @@ def removal(row: Recipient) -> dict[str, Any]:
     return {"id": row.pk, "removedAt": _optional(row.removed_at)}
 
 
-def payment_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
+def payment_limits(tenant_id: str, mode: str, actor: Actor, now: datetime) -> dict[str, Any]:
     """Payments' part of `/balance/limits`. Cents."""
     return {
         "payments": {
@@ -127,8 +129,30 @@ def payment_limits(tenant_id: str, mode: str, now: datetime) -> dict[str, Any]:
                 str(method.name): method.amount_max(mode) for method in METHODS.of_mode(mode)
             },
             "approvalThreshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
+            "rolling": [
+                _standing(each)
+                for each in limits.standings(tenant_id=tenant_id, mode=mode, actor=actor, now=now)
+            ],
         }
     }
+
+
+def _standing(limit: Standing) -> dict[str, Any]:
+    """One limit in any 24 hours or 30 days. What is used of it is null where it counts for each
+    recipient, or where no person or no key asks."""
+    used = limit.used
+    return {
+        "scope": str(limit.scope),
+        "window": str(limit.window),
+        "amount": _allowance(limit.cap.amount, used and used.amount),
+        "payments": _allowance(limit.cap.payments, used and used.payments),
+        "freesAt": _optional(limit.frees_at),
+    }
+
+
+def _allowance(most: int | None, used: int | None) -> dict[str, int | None]:
+    left = None if most is None or used is None else max(0, most - used)
+    return {"limit": most, "used": used, "remaining": left}
 
 
 def _optional(moment: datetime | None) -> str | None:

@@ -15,6 +15,7 @@ from payments.models.payments import (
     PaymentMethod,
 )
 from payments.models.recipients import NICKNAME_LENGTH_MAX, Recipient, RecipientVersion
+from payments.models.totals import PaymentTotal
 
 __all__ = [
     "DESCRIPTION_LENGTH_MAX",
@@ -26,6 +27,7 @@ __all__ = [
     "PaymentEvent",
     "PaymentMethod",
     "PaymentSettings",
+    "PaymentTotal",
     "Recipient",
     "RecipientVersion",
 ]

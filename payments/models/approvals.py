@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -18,6 +19,7 @@ class PaymentSettings(models.Model):
 
     A change that protects less is stored as `next_threshold` and applies from `next_at` (UTC) on,
     unless somebody agrees or refuses before; `next_by` is the id of the person who asked for it.
+    `next_limits` likewise.
     """
 
     id = PrefixedIdField("pst")
@@ -28,6 +30,22 @@ class PaymentSettings(models.Model):
     next_threshold = models.BigIntegerField(null=True, blank=True)
     next_at = models.DateTimeField(null=True, blank=True)
     next_by = models.CharField(max_length=254, blank=True, db_default="")
+    limits = models.JSONField(
+        null=True, blank=True, help_text="the tenant's own limits on money out (payments/caps.py)"
+    )
+    next_limits = models.JSONField(null=True, blank=True)
+    next_limits_at = models.DateTimeField(null=True, blank=True)
+    next_limits_by = models.CharField(max_length=254, blank=True, db_default="")
+    approval_is_default = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="nobody set `approval_threshold` yet: the deployment's applies",
+    )
+    cool_down_hours = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="how long a recipient is new; empty: as the deployment says for this mode",
+    )
     updated_at = models.DateTimeField()
 
     class Meta:
@@ -41,6 +59,10 @@ class PaymentSettings(models.Model):
                 condition=Q(next_threshold=None) | Q(next_at__isnull=False, next_threshold__gte=0),
                 name="next_approval_threshold_dated",
             ),
+            models.CheckConstraint(
+                condition=Q(next_limits=None) | Q(next_limits_at__isnull=False),
+                name="next_payment_limits_dated",
+            ),
         )
 
     def __str__(self) -> str:
@@ -50,6 +72,15 @@ class PaymentSettings(models.Model):
         """The limit that applies at `now`, cents."""
         is_due = self.next_at is not None and self.next_at <= now
         return self.next_threshold if is_due else self.approval_threshold
+
+    def limits_at(self, now: datetime) -> Any:
+        """The tenant's own limits at `now`, as they are stored; None: it has none of its own."""
+        is_due = self.next_limits_at is not None and self.next_limits_at <= now
+        return self.next_limits if is_due else self.limits
+
+    def forget_next_limits(self) -> None:
+        """Let no change of the limits wait. Not saved."""
+        self.next_limits, self.next_limits_at, self.next_limits_by = None, None, ""
 
 
 class PaymentConfirmation(Approval):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 import pgtrigger
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Q
@@ -20,6 +21,8 @@ from tenants.models import ActorType
 from transfers.rows import TransferRow, has_a_reason, held_first, known_speed, speed_field, to_send
 
 DESCRIPTION_LENGTH_MAX = 140
+# `recipient:` and a fingerprint, or another word and an id.
+SCOPE_LENGTH_MAX = 120
 # The ledger's name for a payment as the source of a posting.
 SOURCE_TYPE = "payment"
 
@@ -92,6 +95,13 @@ class Payment(TransferRow):
     network = models.CharField(max_length=16)
     network_reference = models.CharField(max_length=64, blank=True)
     trace_number = models.CharField(max_length=64, blank=True)
+    counted_for = ArrayField(
+        models.CharField(max_length=SCOPE_LENGTH_MAX),
+        default=list,
+        db_default=[],
+        editable=False,
+        help_text="the scopes of the totals in which it is counted from `created_at` on",
+    )
     history_length = models.PositiveIntegerField(default=0)
     event_sequence = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
@@ -204,6 +214,7 @@ class Payment(TransferRow):
                     "speed",
                     "network",
                     "requires_confirmation",
+                    "counted_for",
                 ),
             ),
         )

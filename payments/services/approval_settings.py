@@ -36,12 +36,12 @@ def set_threshold(
     """
     if threshold is not None and not 0 <= threshold <= AMOUNT_MAX:
         raise InvalidInput("Not an amount.", field="approvalThreshold")
-    tenant, row = _locked(tenant_id, now)
+    tenant, row = locked(tenant_id, now)
     before = row.approval_threshold
     if threshold == before:
         _end_waiting(row, actor, now)
         return row
-    if is_looser(before, threshold) and _must_wait(tenant_id, actor, now):
+    if is_looser(before, threshold) and must_wait(tenant_id, actor, now):
         _let_wait(tenant, row, threshold, actor, now)
         return row
     _apply(row, threshold, actor, now)
@@ -78,26 +78,29 @@ def is_looser(before: int | None, after: int | None) -> bool:
     return before is not None and (after is None or after > before)
 
 
-def _locked(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
-    """The tenant, locked, and its settings. Applies a change whose time has come."""
+def locked(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
+    """The tenant, locked, and its settings. Applies changes whose time has come."""
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     row = PaymentSettings.objects.filter(tenant=tenant).first() or PaymentSettings(tenant=tenant)
     if row.next_at and row.next_at <= now:
         row.approval_threshold = row.next_threshold
         _forget_waiting(row)
+    if row.next_limits_at and row.next_limits_at <= now:
+        row.limits = row.next_limits
+        row.forget_next_limits()
     return tenant, row
 
 
 def _waiting(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
-    tenant, row = _locked(tenant_id, now)
+    tenant, row = locked(tenant_id, now)
     if row.next_at is None:
         raise ApprovalClosed("No change of the limit waits any more.")
     return tenant, row
 
 
-def _must_wait(tenant_id: str, actor: Actor, now: datetime) -> bool:
-    """Whether a looser limit has to wait: somebody else can agree, or was removed from the team a
-    short time ago."""
+def must_wait(tenant_id: str, actor: Actor, now: datetime) -> bool:
+    """Whether what protects less has to wait: somebody else can agree, or was removed from the team
+    a short time ago."""
     if actor.type == ActorType.SYSTEM:
         return False
     others = tenants.has_others(tenant_id=tenant_id, roles=ROLES, user_id=actor.id)
@@ -109,7 +112,7 @@ def _let_wait(
 ) -> None:
     before = row.approval_threshold
     row.next_threshold, row.next_at, row.next_by = after, now + LOOSENED_AFTER, actor.id
-    _save(row, now)
+    save(row, now)
     _audit(row, "approval_threshold_asked", actor, now, {"from": before, "to": after})
     _mail(tenant, WAITING_MAIL, before, after, actor, now)
 
@@ -117,7 +120,7 @@ def _let_wait(
 def _apply(row: PaymentSettings, threshold: int | None, actor: Actor, now: datetime) -> None:
     before, row.approval_threshold = row.approval_threshold, threshold
     _forget_waiting(row)
-    _save(row, now)
+    save(row, now)
     _audit(row, "approval_threshold_changed", actor, now, {"from": before, "to": threshold})
 
 
@@ -126,14 +129,15 @@ def _end_waiting(row: PaymentSettings, actor: Actor, now: datetime) -> None:
     if row.next_at:
         _audit(row, "approval_threshold_kept", actor, now, asked)
     _forget_waiting(row)
-    _save(row, now)
+    save(row, now)
 
 
 def _forget_waiting(row: PaymentSettings) -> None:
     row.next_threshold, row.next_at, row.next_by = None, None, ""
 
 
-def _save(row: PaymentSettings, now: datetime) -> None:
+def save(row: PaymentSettings, now: datetime) -> None:
+    """Store the settings of a tenant that the caller has locked."""
     row.updated_at = now
     row.save()
 
@@ -164,11 +168,18 @@ def _mail(
         "before": _words(before),
         "after": _words(after),
     }
+    mail(tenant, template, [change], actor, now)
+
+
+def mail(
+    tenant: Tenant, template: str, changes: list[dict[str, str]], actor: Actor, now: datetime
+) -> None:
+    """Tell owners and approvers of changes that protect less: `what`, `before` and `after`."""
     context = {
         "tenant_name": tenant.name,
         "changed_by": tenants.name_of(actor),
         "changed_at": clock.text_of(now),
-        "changes": [change],
+        "changes": changes,
         "counts_at": clock.text_of(now + LOOSENED_AFTER),
     }
     for address in tenants.member_emails(tenant_id=tenant.pk, roles=ROLES):

@@ -24,6 +24,7 @@ from common.state import Step
 from networks.base import Speed
 from payments.methods import METHODS
 from payments.models import SOURCE_TYPE, Payment, PaymentEvent, Recipient
+from payments.services import totals
 from payments.states import COLUMN_OF, OPEN, PAYMENT_STATES, PaymentStatus
 from tenants.actors import Actor
 from transfers.inbox import messages
@@ -99,6 +100,7 @@ class NewPayment:
     metadata: dict[str, str] = field(default_factory=dict)
     waits_until: datetime | None = None
     confirm_until: datetime | None = None
+    counted_for: Sequence[str] = ()
     id: str = field(default_factory=partial(ids.new, "pay"))
 
 
@@ -126,6 +128,7 @@ def start(*, terms: NewPayment, status: PaymentStatus, actor: Actor, now: dateti
         waits_until=terms.waits_until,
         requires_confirmation=needs_people,
         confirmation_expires_at=terms.confirm_until,
+        counted_for=list(terms.counted_for),
         history_length=1,
         event_sequence=1,
         created_at=now,
@@ -260,9 +263,14 @@ def _follow_up(moved: Sequence[tuple[Payment, PaymentStatus | None]], now: datet
     payments = [payment for payment, _ in moved]
     made = [(payment, entry) for payment, source in moved for entry in _entries(payment, source)]
     waiting = {p.tenant_id for p in payments if p.status == PaymentStatus.WAITING_FOR_FUNDS}
-    concerned = waiting | {entry.tenant_id for _, entry in made}
-    if waiting and len(concerned) > 1:
+    posted = {entry.tenant_id for _, entry in made}
+    gone = [payment for payment in payments if totals.is_given_back(payment)]
+    unposted = {payment.tenant_id for payment in gone} - posted
+    concerned = waiting | posted | unposted
+    if (waiting or unposted) and len(concerned) > 1:
         ledger.lock_rows(tenant_ids=concerned)
+    elif unposted:
+        ledger.lock_row(tenant_id=unposted.pop())
     for tenant_id in waiting:
         ledger.set_notify_rise(tenant_id=tenant_id, wanted=True)
     if any(payment.status == PaymentStatus.CREATED for payment in payments):
@@ -270,6 +278,7 @@ def _follow_up(moved: Sequence[tuple[Payment, PaymentStatus | None]], now: datet
     postings = ledger.post_all([entry for _, entry in made], now=now)
     for (payment, _), posting in zip(made, postings, strict=True):
         payment.new_posting_ids = [*payment.new_posting_ids, posting.id]
+    totals.give_back(gone)
 
 
 def _entries(payment: Payment, source: PaymentStatus | None) -> list[Entry]:

@@ -10,15 +10,17 @@ from django.conf import settings
 from django.db import transaction
 
 from balance import services as ledger
+from balance.selectors import Funds
 from common import ids
 from common.money import format_cents
 from networks.bank_details import BankDetails
 from networks.base import PaymentNetwork, Speed
 from payments import selectors
+from payments.caps import CapScope
 from payments.errors import PaymentMethodNotSupported
 from payments.methods import METHODS
-from payments.models import Payment, PaymentMethod
-from payments.services import approvals, lifecycle, recipients, waiting
+from payments.models import Payment, PaymentMethod, PaymentSettings
+from payments.services import approvals, lifecycle, limits, recipients, totals, waiting
 from payments.services.lifecycle import NewPayment
 from payments.states import PaymentStatus
 from tenants.actors import Actor
@@ -52,11 +54,23 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     Above the tenant's own limit the payment is sent once a second person has approved it.
 
     Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
-    AmountAboveLimit, InsufficientBalance.
+    AmountAboveLimit, PaymentLimitReached, InsufficientBalance.
     """
     network = _network_for(mode, order)
     recipient = recipients.for_payment(tenant_id=tenant_id, given=order.recipient, now=now)
-    must_wait = order.wait_for_funds and _must_wait(tenant_id, order.amount, now)
+    scopes = limits.scopes_of(actor)
+    scopes[CapScope.RECIPIENT] = limits.scope_of_recipient(recipient)
+    rules = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
+    funds = ledger.lock_row(tenant_id=tenant_id)
+    limits.require_room(
+        limits.of_settings(rules, mode=mode, now=now),
+        tenant_id=tenant_id,
+        scopes=scopes,
+        used=totals.used(tenant_id=tenant_id, scopes=scopes.values(), now=now),
+        amount=order.amount,
+        now=now,
+    )
+    must_wait = order.wait_for_funds and _must_wait(tenant_id, funds, order.amount, now)
     end_of_wait = now + timedelta(days=settings.PAYMENT_WAIT_DAYS)
     terms = NewPayment(
         recipient=recipient,
@@ -68,10 +82,12 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
         metadata=order.metadata,
         waits_until=end_of_wait if order.wait_for_funds else None,
         confirm_until=approvals.deadline(tenant_id=tenant_id, amount=order.amount, now=now),
+        counted_for=sorted(scopes.values()),
         id=order.id,
     )
     status = PaymentStatus.WAITING_FOR_FUNDS if must_wait else PaymentStatus.CREATED
     payment = lifecycle.start(terms=terms, status=status, actor=actor, now=now)
+    totals.count(payment)
     if payment.requires_confirmation:
         approvals.request(payment=payment, now=now)
     return payment
@@ -148,8 +164,7 @@ def _network_for(mode: str, order: Order) -> PaymentNetwork:
     return network
 
 
-def _must_wait(tenant_id: str, amount: int, now: datetime) -> bool:
+def _must_wait(tenant_id: str, funds: Funds, amount: int, now: datetime) -> bool:
     """Whether the order has to wait: there is not enough money, or older orders wait. Decided under
     the balance row's lock."""
-    funds = ledger.lock_row(tenant_id=tenant_id)
     return funds.available < amount or waiting.runnable(tenant_id, now=now).exists()

@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 
 from common.clock import utc_now
+from payments import caps
+from payments.caps import Cap, CapScope, Window
 from payments.models import Payment, PaymentMethod
-from payments.services import approval_settings
+from payments.services import approval_settings, limit_settings
 from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM
 from tests.builders import NOW
@@ -16,6 +18,13 @@ from tests.payments.builders import account, fund, funds_of, pay, run_due
 from transfers import submission
 
 PATH = "/api/v1/payments"
+RECIPIENT = {
+    "accountNumber": "000123456789",
+    "routingNumber": "021000021",
+    "accountHolderName": "Supplier LLC",
+    "accountHolderType": "business",
+    "accountType": "checking",
+}
 
 
 @pytest.fixture
@@ -195,8 +204,32 @@ class TestLimits:
         approval_settings.set_threshold(tenant_id=acme.pk, threshold=5, actor=SYSTEM, now=utc_now())
         limited = acme_api.get(self.PATH).json()["data"]["payments"]
 
-        assert shown == {
-            "perTransaction": {"ach_credit": 100_000_000, "rtp": 1_000_000_000},
-            "approvalThreshold": None,
-        }
+        assert shown.keys() == {"perTransaction", "approvalThreshold", "rolling"}
+        assert shown["perTransaction"] == {"ach_credit": 100_000_000, "rtp": 1_000_000_000}
+        assert shown["approvalThreshold"] is None
         assert limited["approvalThreshold"] == 5
+
+    def test_say_what_is_used_of_the_limits_on_money_out(self, funded, acme_api):
+        wanted = {
+            **caps.NONE,
+            (CapScope.TENANT, Window.DAY): Cap(amount=50_000, payments=9),
+            (CapScope.RECIPIENT, Window.DAY): Cap(amount=20_000),
+        }
+        limit_settings.change(tenant_id=funded.pk, wanted=wanted, actor=SYSTEM, now=utc_now())
+        acme_api.post_json(PATH, {"amount": 8_000, "recipient": RECIPIENT})
+
+        shown = acme_api.get(self.PATH).json()["data"]["payments"]["rolling"]
+        refused = acme_api.post_json(PATH, {"amount": 12_001, "recipient": RECIPIENT})
+
+        lines = {(line["scope"], line["window"]): line for line in shown}
+        assert len(lines) == 8
+        day, one = lines["tenant", "day"], lines["recipient", "day"]
+        assert day["amount"] == {"limit": 50_000, "used": 8_000, "remaining": 42_000}
+        assert day["payments"] == {"limit": 9, "used": 1, "remaining": 8}
+        assert day["freesAt"] is not None
+        assert one["amount"] == {"limit": 20_000, "used": None, "remaining": None}
+        assert lines["key", "day"]["amount"] == {"limit": None, "used": 8_000, "remaining": None}
+        problem = refused.json()
+        assert (refused.status_code, problem["code"]) == (422, "payment_limit_reached")
+        assert (problem["scope"], problem["remaining"]) == ("recipient", 12_000)
+        assert problem["freesAt"] == day["freesAt"]

@@ -10,6 +10,7 @@ from common.days import EASTERN, start_of_day, start_of_month
 from funding.api import presenters
 from funding.models import FundingLimit
 from funding.services import limits, pauses
+from tenants.actors import SYSTEM
 from tests.builders import make_auto_funding, make_funding, make_source
 from tests.funding.test_pauses import failed, pause_of
 
@@ -56,7 +57,7 @@ class TestLimits:
         next_month = (day.replace(day=1) + timedelta(days=32)).replace(day=1)
 
         for now in (midnight(day), midnight(day) + timedelta(hours=hours) - MICROSECOND):
-            shown = presenters.funding_limits(acme.pk, acme.mode, now)
+            shown = presenters.funding_limits(acme.pk, acme.mode, SYSTEM, now)
             assert datetime.fromisoformat(shown["daily"]["resetsAt"]) == midnight(
                 day + timedelta(days=1)
             )

@@ -219,7 +219,8 @@ OPERATIONS = {
         add=lambda side, tenant, number: side.add_late(tenant, number),
         run=lambda side, tenant: side.expire(now=LATER),
         does=1,
-        each={"in": 9, "out": 9},
+        # Out: the balance is locked and the totals of what is paid give the payment back.
+        each={"in": 9, "out": 10},
     ),
     "expire too early": Operation(
         add=lambda side, tenant, number: side.add_late(tenant, number),
