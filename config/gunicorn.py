@@ -31,7 +31,10 @@ os.environ.setdefault("DATABASE_IDLE_TRANSACTION_TIMEOUT_MS", "10000")
 
 
 def on_starting(server: Any) -> None:
-    """Refuse DEBUG on an address that others reach, also one of `--bind`."""
+    """Refuse DEBUG on an address that others reach, also one of `--bind`, and TLS, which the worker
+    does not speak."""
+    if server.cfg.is_ssl:
+        raise RuntimeError("This server speaks no TLS: end it in a proxy, or a balancer, in front")
     if not flag("DEBUG", default=False):
         return
     for address in server.cfg.settings["bind"].get():

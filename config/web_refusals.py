@@ -18,6 +18,7 @@ from gunicorn.util import write_nonblock
 
 from api import errors, problems
 from common import ids
+from common.engine.gunicorn.received import TooMuchAtOnce
 from common.errors import DomainError
 
 log = structlog.get_logger(__name__)
@@ -76,6 +77,8 @@ def _refusal(exc: Exception) -> DomainError:
         return errors.InvalidIdempotencyKey(
             "There is more than one Idempotency-Key header. If you sent one, a proxy added another."
         )
+    if isinstance(exc, TooMuchAtOnce):
+        return errors.TemporarilyUnavailable("Too many long requests arrive at once.")
     if isinstance(exc, LimitRequestLine):
         return errors.MalformedRequest("The address is too long.")
     if isinstance(exc, LimitRequestHeaders):

@@ -16,6 +16,8 @@ class ApiWorker(PatientWorker):
     """Answers problem documents where gunicorn would answer pages of HTML."""
 
     client_seconds = count("WEB_READ_TIMEOUT_SECONDS", default=10, minimum=1)
+    # A byte more than pages take (DATA_UPLOAD_MAX_MEMORY_SIZE). The API takes less.
+    body_bytes_max = 2_621_440 + 1
 
     def handle_request(self, req: Any, conn: Any) -> bool:
         """Whether the connection stays open. What Django could not see any more is refused here."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import socket
 import sys
 from collections.abc import Iterator
@@ -36,7 +37,8 @@ class Answer:
 class WireServer:
     """gunicorn with the product's own configuration, on the test database."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.settings = settings
         self.log = folder / "web.log"
         self.port = free_port()
         self._child = Child(
@@ -55,9 +57,16 @@ class WireServer:
     def stop(self) -> None:
         self._child.kill_group()
 
-    def end(self) -> None:
-        """Stop it the orderly way."""
-        self._child.stop()
+    def end(self) -> bool:
+        """Stop it the orderly way. False when it had to be killed."""
+        return self._child.stop()
+
+    def resident_mib(self) -> float:
+        """Memory of its only worker."""
+        parent = self._child.process.pid
+        (worker,) = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        pages = int(Path(f"/proc/{worker}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1024**2
 
     def open(self, raw: bytes, *, receive_buffer: int = 0) -> socket.socket:
         """A connection on which these bytes were sent; the caller closes it."""
@@ -72,7 +81,7 @@ class WireServer:
         with self.open(raw) as client:
             if finish:
                 client.shutdown(socket.SHUT_WR)
-            return _read(client)
+            return read_answer(client)
 
     def request(
         self, head: str, *, body: bytes = b"", key: str = "", host: str = "testserver"
@@ -93,6 +102,7 @@ class WireServer:
             "DATABASE_URL": owner.address(),
             "ALLOWED_HOSTS": "testserver,127.0.0.1",
             "WEB_READ_TIMEOUT_SECONDS": str(READ_TIMEOUT_SECONDS),
+            **self.settings,
         }
 
 
@@ -101,29 +111,35 @@ def read_to_the_end(client: socket.socket) -> bytes:
     return b"".join(iter(lambda: client.recv(1 << 20), b""))
 
 
-def _read(client: socket.socket) -> Answer:
+def read_answer(client: socket.socket) -> Answer:
     """One answer: its head, and as much body as its Content-Length says."""
-    received = b""
-    while b"\r\n\r\n" not in received:
-        received += _some(client)
-    head, _, body = received.partition(b"\r\n\r\n")
+    head, body = b"", b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += _some(client, 1)
+    head = head[:-4]
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
     while len(body) < int(headers.get("content-length", 0)):
-        body += _some(client)
+        body += _some(client, int(headers["content-length"]) - len(body))
     return Answer(int(first.split()[1]), headers, body)
 
 
-def _some(client: socket.socket) -> bytes:
-    data = client.recv(65536)
+def has_said_something(client: socket.socket) -> bool:
+    """Whether there is an answer to read."""
+    return bool(select.select([client], [], [], 0)[0])
+
+
+def _some(client: socket.socket, count: int) -> bytes:
+    data = client.recv(count)
     if not data:
         raise OSError("the server closed the connection")
     return data
 
 
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[WireServer]:
-    server = WireServer(folder)
+def serving(folder: Path, **settings: str) -> Iterator[WireServer]:
+    """`settings` are environment names."""
+    server = WireServer(folder, **settings)
     try:
         yield server
     finally:

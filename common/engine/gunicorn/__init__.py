@@ -1,3 +1,3 @@
-"""gunicorn's threaded worker with bounds on every wait for a client (decision 0080)."""
+"""gunicorn's threaded worker which waits for no client in a thread (decisions 0080, 0165)."""
 
 from __future__ import annotations

@@ -44,16 +44,26 @@ NAMES = [
     *(
         ("gunicorn.workers.gthread:ThreadWorker", name, "gunicorn/worker.py")
         for name in (
-            "accept", "finish_request", "handle_error", "handle_request", "init_process",
-            "murder_pending", "nr_conns", "on_pending_socket_readable", "pending_conns", "poller",
+            "accept", "enqueue_req", "finish_request", "handle_error", "handle_request",
+            "init_process", "keepalived_conns", "murder_pending", "nr_conns",
+            "on_client_socket_readable", "poller",
         )
     ),
     *(
         ("gunicorn.workers.gthread:TConn", name, "gunicorn/connections.py")
-        for name in ("close", "init", "initialized", "parser", "sock", "timeout")
+        for name in (
+            "cfg", "client", "close", "data_ready", "initialized", "parser", "sock", "timeout",
+        )
     ),
-    ("gunicorn.http.parser:Parser", "unreader", "gunicorn/connections.py"),
-    ("gunicorn.http.unreader:SocketUnreader", "chunk", "gunicorn/connections.py"),
+    ("gunicorn.http.parser:Parser", "unreader", "gunicorn/received.py"),
+    ("gunicorn.http.parser:RequestParser", "__next__", "gunicorn/received.py"),
+    ("gunicorn.http.message:Request", "_expected_100_continue", "gunicorn/received.py"),
+    ("gunicorn.http.message:Request", "body", "gunicorn/received.py"),
+    ("gunicorn.http.body:Body", "reader", "gunicorn/received.py"),
+    ("gunicorn.http.body:LengthReader", "length", "gunicorn/received.py"),
+    ("gunicorn.http.body", "ChunkedReader", "gunicorn/received.py"),
+    ("gunicorn.http.unreader:Unreader", "chunk", "gunicorn/received.py"),
+    ("gunicorn.http.unreader:Unreader", "take_buffered", "gunicorn/received.py"),
     ("gunicorn.http.wsgi:Response", "sent", "gunicorn/answers.py"),
     ("gunicorn.http.wsgi:Response", "write", "gunicorn/answers.py"),
     ("gunicorn.http.wsgi:Response", "write_file", "gunicorn/answers.py"),
