@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 
 from approvals import outcomes, policies, selectors, tokens
-from approvals.errors import AmountMismatch, ApprovalClosed, NotAnApprover, UnknownApproval
+from approvals.errors import AmountMismatch, ApprovalClosed, NotAnApprover
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy, Approver
 from approvals.requests import REASON_LENGTH_MAX
@@ -15,14 +15,14 @@ from common.money import format_cents, parse_dollars
 from tenants import actors
 from tenants.errors import TenantSuspended
 from tenants.models import TenantStatus
-from tenants.services import switches
+from tenants.services import members, switches
 
 
 def approve(*, token: str, typed_amount: str, now: datetime) -> None:
     """Let the money move, in the name of the link's approver, who typed its amount.
 
-    Raises UnknownApproval, ApprovalClosed, AmountMismatch, TenantSuspended, and what the policy's
-    `require_approvable` raises. An approval whose terms no longer apply is withdrawn; then
+    Raises UnknownApproval, LinkEnded, ApprovalClosed, AmountMismatch, TenantSuspended, and what the
+    policy's `require_approvable` raises. An approval whose terms no longer apply is withdrawn; then
     ApprovalClosed.
     """
     policy, approval_id, approver = _by_link(token)
@@ -32,7 +32,7 @@ def approve(*, token: str, typed_amount: str, now: datetime) -> None:
 def decline(*, token: str, reason: str, now: datetime) -> None:
     """Stop it for good, in the name of the link's approver.
 
-    Raises UnknownApproval, ApprovalClosed.
+    Raises UnknownApproval, LinkEnded, ApprovalClosed.
     """
     policy, approval_id, approver = _by_link(token)
     _decline(policy, approval_id, approver, reason, now)
@@ -61,13 +61,10 @@ def decline_signed_in(
 
 
 def _by_link(token: str) -> tuple[AnyPolicy, str, Approver]:
-    """What the link is about, and its holder. Raises UnknownApproval."""
-    found = tokens.find(token)
-    if found is None:
-        raise UnknownApproval("This link is not valid.")
-    policy, link = found
-    email = link.approver_email
-    return policy, link.confirmation_id, Approver(email=email, actor=actors.approver(email))
+    """What the link is about, and its holder. Raises UnknownApproval, LinkEnded."""
+    link = tokens.opened(token)
+    by = Approver(email=link.email, actor=actors.approver(link.email))
+    return link.policy, link.approval.pk, by
 
 
 def _policy_for(tenant_id: str, approval_id: str, by: Approver) -> AnyPolicy:
@@ -108,10 +105,12 @@ def _require_approvable(
 
 
 def _require_still_approver(policy: AnyPolicy, approval: Approval, by: Approver) -> None:
-    """Who left the team cannot approve by an old e-mail. Raises NotAnApprover."""
-    email = by.email.casefold()
-    was_asked = email in {address.casefold() for address in approval.approvers}
-    if was_asked and email not in {a.casefold() for a in policy.approvers(approval)}:
+    """Who left the team decides nothing. A member keeps the role until the answer is stored.
+
+    Raises NotAnApprover.
+    """
+    members.keep(tenant_id=approval.tenant_id, email=by.email)
+    if not tokens.is_approver_still(policy, approval, by.email):
         raise NotAnApprover("You are no longer an approver here.")
 
 
@@ -120,6 +119,7 @@ def _decline(policy: AnyPolicy, approval_id: str, by: Approver, reason: str, now
     reason = " ".join(reason.split())[:REASON_LENGTH_MAX]
     approval = outcomes.lock_open(policy, approval_id, now=now)
     switches.require_writable(tenant_id=approval.tenant_id)
+    _require_still_approver(policy, approval, by)
     outcomes.close(
         policy,
         approval,

@@ -25,6 +25,24 @@ class UnknownApproval(NotFound):
     advice = "Use the newest link from the e-mail, or ask for a new one."
 
 
+class LinkEnded(Forbidden):
+    """A link that was good once: it shows nothing and decides nothing."""
+
+    code = "confirmation_link_ended"
+    is_public = False
+    title = "This link no longer opens anything"
+    advice = ""
+
+
+class AnsweredSignedIn(LinkEnded):
+    title = "Payments are approved in the dashboard"
+    advice = "Sign in, open Approvals, and decide there. This link has changed nothing."
+
+
+class FormerApprover(LinkEnded):
+    advice = "Those who approve now decide the request. This link has changed nothing."
+
+
 class ApprovalResentRecently(RuleViolation):
     code = "confirmation_resent_recently"
     is_public = False

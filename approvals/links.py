@@ -1,7 +1,8 @@
 """Magic links: one per mail and approver, made when the mail is sent, kept only as a digest.
 
-A link shows one approval to whoever holds it, and answers in its approver's name. All links of an
-approval work until it is closed.
+A link shows one approval to whoever holds it, and answers in its approver's name, as long as that
+one is an approver. All links of an approval work until it is closed. Those of payments answer in
+the sandbox only (decision 0169).
 """
 
 from __future__ import annotations
@@ -122,7 +123,8 @@ def facts(policy: AnyPolicy, approval: Approval) -> dict[str, Any]:
 @emails.builds_context(REQUEST_MAIL)
 @emails.builds_context(REMINDER_MAIL)
 def _context(email: OutgoingEmail, now: datetime) -> dict[str, Any] | None:
-    """What the e-mail says; None once the approval is closed. Each attempt makes a new link."""
+    """What the e-mail says; None once the approval is closed. Each attempt makes a new link, if
+    e-mails of this kind bring one."""
     policy = policies.get(email.context["kind"])
     open_ones = policy.approvals().filter(decision=ApprovalStatus.OPEN, expires_at__gt=now)
     approval = open_ones.filter(pk=email.context["confirmation_id"]).first()
@@ -134,5 +136,8 @@ def _context(email: OutgoingEmail, now: datetime) -> dict[str, Any] | None:
         "requested_at": clock.text_of(approval.created_at),
         "expires_at": clock.text_of(approval.expires_at),
         "approver_email": email.to,
-        "link": mint(policy, approval, approver_email=email.to, now=now),
+        "approval_id": approval.pk,
+        "link": mint(policy, approval, approver_email=email.to, now=now)
+        if policy.mails_links
+        else None,
     }

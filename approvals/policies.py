@@ -34,12 +34,14 @@ class ApprovalPolicy(ABC, Generic[A]):
 
     `kind` is `funding` or `payment`: the name of the approval's foreign key to its subject, and
     what e-mails and pages call it. `id_prefix` begins the ids of subjects. `links` is the table of
-    magic links. All methods that change something run in the transaction that closes the approval.
+    magic links; `mails_links` says whether e-mails bring them, or only say where to sign in. All
+    methods that change something run in the transaction that closes the approval.
     """
 
     kind: ClassVar[str]
     id_prefix: ClassVar[str]
     links: ClassVar[type[MagicLink]]
+    mails_links: ClassVar[bool] = True
 
     @abstractmethod
     def approvals(self) -> QuerySet[A]:
@@ -52,6 +54,10 @@ class ApprovalPolicy(ABC, Generic[A]):
     @abstractmethod
     def approvers(self, approval: A) -> list[str]:
         """The addresses of the people who would be asked now."""
+
+    def is_answered_by_link(self, _approval: A) -> bool:
+        """Whether a magic link answers it, or only people who are signed in do."""
+        return True
 
     @abstractmethod
     def require_approvable(self, approval: A, by: Approver, now: datetime) -> None:

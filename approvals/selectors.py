@@ -45,14 +45,10 @@ class ApprovalView:
         return lookalikes.warning(self.tenant_name, self.holder_name, self.bank_name)
 
 
-def by_link(*, token: str, now: datetime) -> ApprovalView | None:
-    """What the holder of this link may see; None for a link we never made. Changes nothing."""
-    found = tokens.find(token)
-    if found is None:
-        return None
-    policy, link = found
-    approval = policy.approvals().get(pk=link.confirmation_id)
-    return _view(policy, approval, now, approver_email=link.approver_email)
+def by_link(*, token: str, now: datetime) -> ApprovalView:
+    """What the holder of this link may see. Changes nothing. Raises UnknownApproval, LinkEnded."""
+    link = tokens.opened(token)
+    return _view(link.policy, link.approval, now, approver_email=link.email)
 
 
 def open_approvals(*, tenant_id: str, now: datetime) -> list[ApprovalView]:
@@ -100,7 +96,12 @@ def find(
     """
     policy, approval = policies.find(tenant_id=tenant_id, approval_id=approval_id)
     view = _view(policy, approval, now)
-    return view, view.state == ApprovalStatus.OPEN and was_asked(policy, approval, email)
+    may_answer = (
+        view.state == ApprovalStatus.OPEN
+        and was_asked(policy, approval, email)
+        and tokens.is_approver_still(policy, approval, email)
+    )
+    return view, may_answer
 
 
 def was_asked(policy: AnyPolicy, approval: Approval, email: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import dataclass
 
 from approvals import policies
-from approvals.models import MagicLink
+from approvals.errors import AnsweredSignedIn, FormerApprover, UnknownApproval
+from approvals.models import Approval, MagicLink
 from approvals.policies import AnyPolicy
 
 _TOKEN = re.compile(r"[0-9A-Za-z_-]{43}")
@@ -16,12 +18,43 @@ def digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def find(token: str) -> tuple[AnyPolicy, MagicLink] | None:
-    """The link of this token. One query for each policy, none for a malformed token."""
-    if not _TOKEN.fullmatch(token):
-        return None
-    for policy in policies.every():
-        link = policy.links._default_manager.filter(digest=digest(token)).first()
-        if link is not None:
-            return policy, link
-    return None
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """What a link is about, and the address of its approver."""
+
+    policy: AnyPolicy
+    approval: Approval
+    email: str
+
+
+def opened(token: str) -> Opened:
+    """What the link of this token opens.
+
+    Raises UnknownApproval for a link we never made, without a query for a malformed one, and
+    LinkEnded for one that answers nothing any more.
+    """
+    policy, link = _found(token)
+    approval: Approval = policy.approvals().get(pk=link.confirmation_id)
+    email = link.approver_email
+    if not policy.is_answered_by_link(approval):
+        raise AnsweredSignedIn("No link from an e-mail lets money out.")
+    if not is_approver_still(policy, approval, email):
+        raise FormerApprover(f"{email} is no longer asked for approvals here.")
+    return Opened(policy=policy, approval=approval, email=email)
+
+
+def is_approver_still(policy: AnyPolicy, approval: Approval, email: str) -> bool:
+    """Whether who was asked under this address would be asked today, too."""
+    folded = email.casefold()
+    if folded not in {address.casefold() for address in approval.approvers}:
+        return True
+    return folded in {address.casefold() for address in policy.approvers(approval)}
+
+
+def _found(token: str) -> tuple[AnyPolicy, MagicLink]:
+    if _TOKEN.fullmatch(token):
+        for policy in policies.every():
+            link = policy.links._default_manager.filter(digest=digest(token)).first()
+            if link is not None:
+                return policy, link
+    raise UnknownApproval("This link is not valid.")

@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods
 
 from approvals import answers, selectors
-from approvals.errors import AmountMismatch, UnknownApproval
+from approvals.errors import AmountMismatch, LinkEnded, UnknownApproval
 from common.clock import utc_now
 from common.errors import DomainError, ErrorKind
 from dashboard.approvals.forms import ApproveForm, DeclineForm
@@ -25,13 +25,21 @@ from dashboard.shell.magic_links import magic_link_page
 @sensitive_variables()
 def confirmation(request: HttpRequest, token: str) -> HttpResponse:
     """The approval that the link is about, for whoever holds the link."""
-    if request.method != "POST":
-        return _show(request, token)
+    try:
+        return _answer(request, token) if request.method == "POST" else _show(request, token)
+    except UnknownApproval:
+        return render(request, "dashboard/approvals/link/unknown.html", status=404)
+    except LinkEnded as refusal:
+        values = {"refusal": refusal}
+        return render(request, "dashboard/approvals/link/ended.html", values, status=410)
+
+
+def _answer(request: HttpRequest, token: str) -> HttpResponse:
     try:
         declines = request.POST.get("decision") == "decline"
         return _decline(request, token) if declines else _approve(request, token)
-    except UnknownApproval:
-        return _unknown(request)
+    except (UnknownApproval, LinkEnded):
+        raise
     except DomainError as refusal:
         status = 503 if refusal.kind is ErrorKind.UNAVAILABLE else 409
         return _show(request, token, refusal=refusal, status=status)
@@ -67,8 +75,6 @@ def _show(
     status: int = 200,
 ) -> HttpResponse:
     approval = selectors.by_link(token=token, now=utc_now())
-    if approval is None:
-        return _unknown(request)
     context = {
         "approval": approval,
         "prospect": prospect(approval),
@@ -82,7 +88,3 @@ def _show(
         else "dashboard/approvals/link/closed.html"
     )
     return render(request, template, context, status=status)
-
-
-def _unknown(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboard/approvals/link/unknown.html", status=404)

@@ -45,7 +45,7 @@ def approvals(request: PageRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form(needs_proof=True)
 def approval(request: PageRequest, approval_id: str) -> HttpResponse:
-    """One approval. Who was asked answers here as by the link in the e-mail."""
+    """One approval. Who was asked answers here; that of money in also by the link in the e-mail."""
     if request.method != "POST":
         return _show(request, approval_id)
     declines = request.POST.get("decision") == "decline"
@@ -81,7 +81,7 @@ def resend(request: PageRequest, approval_id: str) -> HttpResponse:
     except (ApprovalClosed, ApprovalResentRecently) as refusal:
         messages.warning(request, refusals.sentence(refusal))
     else:
-        messages.success(request, f"A new link is on its way to {people(asked)}.")
+        messages.success(request, f"A new e-mail is on its way to {people(asked)}.")
     return redirect("dashboard:approvals")
 
 

@@ -11,7 +11,7 @@ from ballast_client import Ballast, BallastError, calls
 from ballast_client.types import FundingSource, FundingTransaction
 
 from demo.story import bank, payments
-from demo.story.api import BASE_URL, confirmation_link, manage
+from demo.story.api import BASE_URL, mailed_link, manage
 from demo.story.console import StoryError, chapter, check, say, wait_for
 from demo.story.receiver import Receiver
 from demo.story.story import APPROVER, ROUTING_NUMBER, Story, approve, expect_event
@@ -131,7 +131,9 @@ def auto_funding(story: Story) -> None:
     check(story.show_balance()["availableBalance"] == 15_000, "the balance fell to $150.00")
     rows = list(story.ballast.each(calls.funding_transactions(status=["awaiting_confirmation"])))
     check(len(rows) == 1 and rows[0]["trigger"] == "auto_funding", "one funding awaits approval")
-    link = wait_for("the e-mail", lambda: confirmation_link(APPROVER, about="add $500.00"))
+    link = wait_for(
+        "the e-mail", lambda: mailed_link(APPROVER, about="add $500.00", below="/confirm/")
+    )
     scan(story, link, rows[0]["id"])
     approve(link, "500.00")
     story.wait_for_status(rows[0]["id"], "completed")

@@ -28,14 +28,15 @@ def manage(*words: str) -> dict[str, Any]:
     return result
 
 
-def confirmation_link(to: str, *, about: str) -> str | None:
-    """The magic link in the newest message to this address that says this, or None."""
+def mailed_link(to: str, *, about: str, below: str) -> str | None:
+    """The link below this path in the newest message to this address that says `about`, or
+    None."""
     folder = Path(os.environ["BALLAST_RUN_DIR"]) / "mail"
     for path in sorted(folder.glob("*.log"), key=lambda item: item.stat().st_mtime, reverse=True):
         message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
         body = message.get_body(("plain",))
         text = body.get_content() if body else ""
-        link = re.search(r"https?://\S+/confirm/\S+", text)
+        link = re.search(rf"https?://\S+{re.escape(below)}\S+", text)
         if link and about in text and to in str(message["To"]):
             return link[0]
     return None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
+
 from ballast_client import Refused, calls
 from ballast_client.types import BankAccountIn, Payment
 
-from demo.story.api import confirmation_link, manage
+from demo.story.api import mailed_link, manage
+from demo.story.browser import Person
 from demo.story.console import StoryError, chapter, check, wait_for
-from demo.story.story import APPROVER, ROUTING_NUMBER, Story, approve, expect_event
+from demo.story.story import APPROVER, ROUTING_NUMBER, Story, expect_event
 
 
 def supplier(story: Story) -> None:
@@ -76,15 +79,21 @@ def queue(story: Story) -> None:
 
 def second_person(story: Story) -> None:
     chapter("Above $100.00 a second person approves")
-    manage("create_user", "--email", APPROVER, "--tenant", story.tenant, "--role", "approver")
+    password = secrets.token_urlsafe(16)
+    person = ("--email", APPROVER, "--password", password, "--role", "approver")
+    manage("create_user", "--tenant", story.tenant, *person)
     manage("set_payment_approval", "--tenant", story.tenant, "--above", "10000")
     payment = pay(story, 15_000)
     check(
         payment["requiresConfirmation"], "$150.00: set aside, and not sent before somebody agrees"
     )
     check(story.show_balance()["lockedBalance"] == 15_000, "$150.00 are locked meanwhile")
-    link = wait_for("the e-mail", lambda: confirmation_link(APPROVER, about="pay $150.00"))
-    approve(link, "150.00")
+    page = "/dashboard/approvals/"
+    link = wait_for("the e-mail", lambda: mailed_link(APPROVER, about="pay $150.00", below=page))
+    approver = Person(APPROVER, password)
+    path = page + link.rpartition("/")[2]
+    check("$150.00" in approver.read(path), "the e-mail only says where: the approver signs in")
+    approver.send(path, acting_for=story.tenant, decision="approve", typed_amount="150.00")
     paid = story.wait_for_payment(payment["id"], ["completed"])
     check(bool(paid["confirmedAt"]), "confirmed, sent, completed")
     check(story.show_balance()["availableBalance"] == 27_000, "$270.00 left")

@@ -40,6 +40,13 @@ def remove(*, tenant_id: str, membership_id: str, actor: Actor, now: datetime) -
     return membership
 
 
+def keep(*, tenant_id: str, email: str) -> None:
+    """Until the caller's transaction ends, nobody removes the member with this address or changes
+    the role; who is removed before is not kept. One query."""
+    rows = Membership.objects.filter(tenant_id=tenant_id, user__email=email.lower())
+    list(rows.select_for_update(of=("self",), no_key=True).values_list("pk"))
+
+
 @transaction.atomic
 def require_second_factor(*, tenant_id: str, required: bool, actor: Actor, now: datetime) -> None:
     """Ask every member for a second factor, or stop asking. Safe to repeat.

@@ -23,6 +23,7 @@ APPROVAL: dict[str, Any] = {
     "requested_at": "2026-11-20T15:04:00Z",
     "expires_at": "2026-11-23T15:04:00Z",
     "approver_email": "dana@acme.example",
+    "approval_id": "cnf_1",
     "link": "https://ballast.example/confirm/secret/",
 }
 WEBHOOK: dict[str, Any] = {
@@ -231,6 +232,15 @@ class TestQuestion:
         _subject, text, _html = sent(template)
 
         assert "https://ballast.example/confirm/secret/" in text.splitlines()
+
+    def test_without_a_link_says_where_to_sign_in(self, template):
+        _subject, text, html = sent(template, kind="payment", link=None)
+
+        assert f"{settings.BASE_URL}/dashboard/approvals/cnf_1" in text.splitlines()
+        for part in (text, html):
+            assert "/dashboard/approvals/cnf_1" in part
+            assert "/confirm/" not in part
+            assert "this message decides nothing" in " ".join(part.split())
 
 
 class TestOutcome:

@@ -134,7 +134,8 @@ class TestLookUp:
         "token", ["", "a", "a" * 43, "a" * 44, "a" * 10_000, "é" * 43, "\0" * 43, "\ud800" * 43]
     )
     def test_knows_nothing_of_other_tokens(self, approval, token):
-        assert selectors.by_link(token=token, now=NOW) is None
+        with pytest.raises(UnknownApproval):
+            page_of(token)
         with pytest.raises(UnknownApproval):
             answers.approve(token=token, typed_amount="$500.00", now=NOW)
         with pytest.raises(UnknownApproval):
@@ -144,4 +145,5 @@ class TestLookUp:
         token = token_of(approval)
         flipped = token[:-1] + ("A" if token[-1] != "A" else "B")
 
-        assert selectors.by_link(token=flipped, now=NOW) is None
+        with pytest.raises(UnknownApproval):
+            page_of(flipped)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import connection, transaction
 
 from approvals import answers, links
-from approvals.errors import ApprovalClosed
+from approvals.errors import ApprovalClosed, NotAnApprover
+from approvals.policies import Approver
 from balance import invariants
 from common.clock import utc_now
 from networks.sandbox.models import SandboxInstruction
@@ -15,11 +18,12 @@ from payments.models import Payment, PaymentConfirmation, PaymentEvent
 from payments.services import approval_settings, approvals, orders, waiting
 from payments.services.approval_policy import POLICY
 from payments.transfer import PAYMENTS
-from tenants.actors import SYSTEM
-from tenants.models import AuditEvent, OutgoingEmail, Role
+from tenants.actors import SYSTEM, user
+from tenants.models import AuditEvent, Membership, OutgoingEmail, Role
+from tenants.services import members
 from tests.builders import make_member, make_tenant
 from tests.payments.builders import fund, funds_of, pay, postings_of, run_due, status_of
-from tests.races.together import rounds, together
+from tests.races.together import rounds, together, wait_for_a_lock
 from transfers import submission
 from transfers.errors import NotCancelable
 
@@ -149,3 +153,54 @@ def test_approval_races_with_the_money_and_the_payment_goes_once(tenant, round_)
     run_due(now=utc_now())
     assert (status_of(payment), funds_of(tenant)) == ("completed", (0, 0))
     assert SandboxInstruction.objects.count() == 1
+
+
+def test_a_removal_waits_for_the_answer_that_came_first(tenant, payment, token):
+    ann = Membership.objects.get(tenant=tenant, role=Role.APPROVER)
+
+    def remove():
+        members.remove(tenant_id=tenant.pk, membership_id=ann.pk, actor=SYSTEM, now=utc_now())
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            decline_as(ann, payment)
+            removed = pool.submit(remove)
+            wait_for_a_lock()
+        removed.result()
+
+    assert PaymentConfirmation.objects.get().decision == "declined"
+    assert not Membership.objects.filter(pk=ann.pk).exists()
+
+
+@rounds(10)
+def test_who_is_removed_decides_nothing_afterwards(tenant, payment, round_):
+    ann = Membership.objects.get(tenant=tenant, role=Role.APPROVER)
+    acts = (
+        lambda: decline_as(ann, payment),
+        lambda: members.remove(
+            tenant_id=tenant.pk, membership_id=ann.pk, actor=SYSTEM, now=utc_now()
+        ),
+    )
+
+    answer, _removed = together(lambda worker: acts[worker](), workers=2)
+
+    lines = AuditEvent.objects.filter(action__in=("confirmation.declined", "member.removed"))
+    order = list(lines.order_by("pk").values_list("action", flat=True))
+    if answer is None:
+        assert sorted(order) == ["confirmation.declined", "member.removed"]
+        assert PaymentConfirmation.objects.get().decision == "declined"
+    else:
+        assert isinstance(answer, NotAnApprover)
+        assert order == ["member.removed"]
+        assert PaymentConfirmation.objects.get().decision == "open"
+
+
+def decline_as(membership, payment):
+    answers.decline_signed_in(
+        tenant_id=payment.tenant_id,
+        approval_id=PaymentConfirmation.objects.get(payment=payment).pk,
+        by=Approver(email=membership.user.email, actor=user(membership.user_id)),
+        reason="no",
+        now=utc_now(),
+    )

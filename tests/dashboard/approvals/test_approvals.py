@@ -204,7 +204,7 @@ class TestAskingAgain:
             f"{path(approval)}/resend", {"acting_for": approval.tenant_id}, follow=True
         )
 
-        assert b"A new link is on its way to ann@acme.example." in response.content
+        assert b"A new e-mail is on its way to ann@acme.example." in response.content
         assert OutgoingEmail.objects.filter(template="confirmation_request").count() == 2
         assert AuditEvent.objects.get(action="confirmation.resent").actor_id == dana.pk
 
