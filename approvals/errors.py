@@ -57,6 +57,13 @@ class NotAnApprover(Forbidden):
     advice = "Only the people who were asked decide. The page shows who they are."
 
 
+class NewApprover(Forbidden):
+    code = "new_approver"
+    is_public = False
+    title = "Not yet an approver"
+    advice = "Ask somebody who has approved for longer, or wait. You can decline at any time."
+
+
 class OwnPayment(Forbidden):
     code = "own_payment"
     is_public = False

@@ -429,6 +429,8 @@ PAYMENT_LIMITS = caps(
         "person.day=50000000/500,person.month=500000000/10000"
     ),
 )
+# How long somebody who is new among a live tenant's owners and approvers cannot approve payments.
+NEW_APPROVER_HOURS = count("NEW_APPROVER_HOURS", default=24)
 # How long a payment may wait for money before it gives up.
 PAYMENT_WAIT_DAYS = count("PAYMENT_WAIT_DAYS", default=7, minimum=1)
 # Networks that webhooks may reach although they are not public, e.g. `127.0.0.0/8,::1/128`.

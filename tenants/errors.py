@@ -70,6 +70,10 @@ class LastOwner(TeamRefusal):
     """A tenant keeps at least one owner."""
 
 
+class NotAnOwner(TeamRefusal):
+    """Somebody was an owner when the form was shown, and is none any more."""
+
+
 class OwnSecondFactorMissing(TeamRefusal):
     """Somebody without a second factor cannot ask everybody for one."""
 

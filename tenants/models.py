@@ -127,6 +127,8 @@ class Membership(models.Model):
     role = models.CharField(max_length=8, choices=Role)
     # Which messages the person switched on or off; the others follow the role (tenants.notices).
     notices = models.JSONField(default=dict, db_default={}, blank=True)
+    # Until then somebody who is new among those who approve cannot (tenants.new_approvers).
+    approves_from = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     app_rights = Rights(delete=True)

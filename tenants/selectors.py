@@ -127,6 +127,27 @@ def staff_emails(*, power: str) -> list[str]:
     return sorted(set(people.values_list("email", flat=True)))
 
 
+def approves_from(*, tenant_id: str, user_id: str) -> datetime | None:
+    """From when the member may approve what is paid out; None: without such a limit."""
+    rows = Membership.objects.filter(tenant_id=tenant_id, user_id=user_id)
+    return rows.values_list("approves_from", flat=True).first()
+
+
+def is_owner(*, tenant_id: str, user_id: str) -> bool:
+    """Whether this active person owns the tenant."""
+    owners = Membership.objects.filter(tenant_id=tenant_id, role=Role.OWNER, user__is_active=True)
+    return owners.filter(user_id=user_id).exists()
+
+
+def is_lone_owner(*, tenant_id: str, user_id: str, roles: Sequence[Role], since: datetime) -> bool:
+    """Whether this owner is alone: nobody else has one of these roles, and nobody was removed or
+    given another role since then, or the others could be removed first (decision 0072)."""
+    others = has_others(tenant_id=tenant_id, roles=roles, user_id=user_id)
+    if others or not is_owner(tenant_id=tenant_id, user_id=user_id):
+        return False
+    return not has_demoted(tenant_id=tenant_id, since=since)
+
+
 def has_others(*, tenant_id: str, roles: Sequence[Role], user_id: str) -> bool:
     """Whether anybody besides this person has one of these roles."""
     members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)
@@ -166,6 +187,12 @@ def people_and_keys(ids: Collection[str]) -> dict[str, str]:
     people = User.objects.filter(pk__in=ids).values_list("pk", "email")
     keys = ApiKey.objects.filter(pk__in=ids).values_list("pk", "name")
     return dict(people) | {pk: f"API key {name}" for pk, name in keys}
+
+
+def names_for_tenants(people: Collection[str]) -> dict[str, str]:
+    """The addresses of the people with these ids; our own staff appear as support. One query."""
+    rows = User.objects.filter(pk__in=people).values_list("pk", "email", "is_staff")
+    return {pk: _OUR_OWN[ActorType.STAFF] if is_staff else email for pk, email, is_staff in rows}
 
 
 def name_of(actor: Actor) -> str:

@@ -109,12 +109,9 @@ def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> None:
 def _show(
     request: PageRequest, approval_id: str, *, form: forms.Form | None = None
 ) -> HttpResponse:
-    email = request.user.email
+    email, now = request.user.email, utc_now()
     view, may_decide = selectors.find(
-        tenant_id=request.access.tenant.pk,
-        approval_id=approval_id,
-        email=email,
-        now=utc_now(),
+        tenant_id=request.access.tenant.pk, approval_id=approval_id, email=email, now=now
     )
     values = {
         "approval": view,
@@ -122,6 +119,7 @@ def _show(
         "prospect": prospect(view),
         "approvers": view.approvers,
         "may_decide": may_decide,
+        "waits_until": request.access.waits_until(now) if view.kind == "payment" else None,
         "approve": form if isinstance(form, ApproveForm) else ApproveForm(),
         "decline": form if isinstance(form, DeclineForm) else DeclineForm(),
         "failed": form,

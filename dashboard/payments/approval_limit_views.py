@@ -66,6 +66,7 @@ def change(request: PageRequest) -> HttpResponse:
         "change": waiting,
         "asked_by": _asked_by(waiting),
         "is_own": waiting is not None and waiting.next_by == request.user.pk,
+        "waits_until": request.access.waits_until(now),
     }
     return render(request, "dashboard/payments/approval_limit_change.html", values)
 

@@ -59,6 +59,13 @@ class TenantAccess:
     def may_approve(self) -> bool:
         return self.role in (Role.OWNER, Role.APPROVER)
 
+    def waits_until(self, now: datetime) -> datetime | None:
+        """Until when a new owner or approver approves no payment; None: no longer, or never."""
+        if self.viewed_until is not None:
+            return None
+        from_when = self.membership.approves_from
+        return from_when if from_when is not None and now < from_when else None
+
 
 class PersonRequest(HttpRequest):
     """A request of somebody who is signed in."""

@@ -9,6 +9,7 @@ from datetime import datetime
 from dashboard.shell.badges import Badge
 from tenants import second_factor
 from tenants.models import Invitation, Membership, Role
+from tenants.services.keys import LeftKeys
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class MemberLine:
     is_you: bool
     is_last_owner: bool
     since: datetime
+    approves_from: datetime | None
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class InvitationLine:
     expires_at: datetime
 
 
-def member_lines(rows: Iterable[Membership], *, reader_id: str) -> list[MemberLine]:
+def member_lines(rows: Iterable[Membership], *, reader_id: str, now: datetime) -> list[MemberLine]:
     """One query more, for the second factors of all of them."""
     found = list(rows)
     owners = [row.pk for row in found if row.role == Role.OWNER]
@@ -47,9 +49,14 @@ def member_lines(rows: Iterable[Membership], *, reader_id: str) -> list[MemberLi
             is_you=row.user_id == reader_id,
             is_last_owner=owners == [row.pk],
             since=row.created_at,
+            approves_from=_in_future(row.approves_from, now),
         )
         for row in found
     ]
+
+
+def _in_future(moment: datetime | None, now: datetime) -> datetime | None:
+    return moment if moment is not None and now < moment else None
 
 
 def _protection(row: Membership, *, is_protected: bool) -> Badge:
@@ -66,3 +73,17 @@ def invitation_line(row: Invitation, *, now: datetime) -> InvitationLine:
         badge=Badge("Invited", "info") if row.expires_at > now else Badge("Expired", "warn"),
         expires_at=row.expires_at,
     )
+
+
+def removed_words(name: str, keys: LeftKeys) -> str:
+    """What the page says of a removal."""
+    said = f"{name} is no longer in the team."
+    if keys.revoked:
+        said += f" {_keys(keys.revoked)} revoked."
+    if keys.taken_over:
+        said += f" {_keys(keys.taken_over)} taken over by you."
+    return said
+
+
+def _keys(count: int) -> str:
+    return "1 API key is" if count == 1 else f"{count} API keys are"

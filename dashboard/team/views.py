@@ -9,14 +9,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from common.clock import utc_now
 from common.errors import DomainError
+from dashboard.developers.api_keys.lines import key_line
 from dashboard.shell import refusals
 from dashboard.shell.access import PageRequest, tenant_form, tenant_page
 from dashboard.team.forms import ROLE_MEANINGS, InviteForm, RoleForm
-from dashboard.team.lines import invitation_line, member_lines
+from dashboard.team.lines import invitation_line, member_lines, removed_words
 from tenants import actors, selectors
 from tenants.errors import TeamRefusal, TooManyInvitations
 from tenants.models import Role
-from tenants.services import invitations, members
+from tenants.services import invitations, keys, members
 
 
 @require_safe
@@ -27,7 +28,9 @@ def team(request: PageRequest) -> HttpResponse:
     asked = selectors.open_invitations(tenant_id=tenant_id) if is_owner else ()
     values = {
         "is_owner": is_owner,
-        "members": member_lines(selectors.members(tenant_id=tenant_id), reader_id=request.user.pk),
+        "members": member_lines(
+            selectors.members(tenant_id=tenant_id), reader_id=request.user.pk, now=now
+        ),
         "invitations": [invitation_line(row, now=now) for row in asked],
     }
     return render(request, "dashboard/team/list.html", values)
@@ -115,19 +118,28 @@ def role(request: PageRequest, membership_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form(Role.OWNER, needs_proof=True)
 def remove(request: PageRequest, membership_id: str) -> HttpResponse:
-    """GET asks, POST ends the membership at once."""
+    """GET asks, POST ends the membership at once, and the keys that nobody takes over."""
     tenant_id = request.access.tenant.pk
     member = selectors.member(tenant_id=tenant_id, membership_id=membership_id)
+    now = utc_now()
     if request.method != "POST":
-        return render(request, "dashboard/team/member_remove.html", {"member": member})
+        left = keys.made_by(tenant_id=tenant_id, person_id=member.user_id, now=now)
+        values = {
+            "member": member,
+            "keys": [key_line(key, now=now) for key in left],
+            "is_you": member.user_id == request.user.pk,
+        }
+        return render(request, "dashboard/team/member_remove.html", values)
     try:
-        members.remove(
+        left_keys = members.remove(
             tenant_id=tenant_id,
             membership_id=member.pk,
+            take_over=request.POST.getlist("take_over"),
             actor=actors.user(request.user.pk),
-            now=utc_now(),
+            now=now,
         )
-        messages.success(request, f"{member.user.get_full_name()} is no longer in the team.")
+        said = removed_words(member.user.get_full_name(), left_keys)
+        messages.success(request, said)
     except TeamRefusal as refusal:
         messages.error(request, refusal.detail)
     return redirect("dashboard:team")

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from approvals.errors import OwnPayment
+from approvals.new_approvers import refuse_new
 from approvals.policies import ApprovalPolicy, Approver
 from payments.models import Payment, PaymentConfirmation, PaymentConfirmationLink
 from payments.services import lifecycle
@@ -42,11 +43,12 @@ class PaymentApprovalPolicy(ApprovalPolicy[PaymentConfirmation]):
         return approval.tenant.mode == Mode.SANDBOX
 
     def require_approvable(
-        self, approval: PaymentConfirmation, by: Approver, _now: datetime
+        self, approval: PaymentConfirmation, by: Approver, now: datetime
     ) -> None:
         makers = _makers(approval.payment)
         if persons.behind(by.actor) in makers or _is_address_of(makers, by.email):
             raise OwnPayment("You, or an API key of yours, made this payment.")
+        refuse_new(tenant_id=approval.tenant_id, by=by.actor, now=now)
 
     def go_ahead(self, approval: PaymentConfirmation, _by: Actor, now: datetime) -> None:
         lifecycle.confirm(payment=approval.payment, now=now)

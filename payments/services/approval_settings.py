@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from approvals.errors import ApprovalClosed, NotAnApprover
+from approvals.new_approvers import refuse_new
 from common import clock
 from common.errors import InvalidInput
 from common.money import AMOUNT_MAX, format_cents
@@ -54,11 +55,13 @@ def set_threshold(
 def agree(*, tenant_id: str, actor: Actor, now: datetime) -> PaymentSettings:
     """Apply the waiting change at once, because a second person agrees.
 
-    Raises ApprovalClosed if no change waits, NotAnApprover to the person who asked for it.
+    Raises ApprovalClosed if no change waits, NotAnApprover to the person who asked for it,
+    NewApprover.
     """
     tenant, row = _waiting(tenant_id, now)
     if actor.id == row.next_by:
         raise NotAnApprover("Whoever asked for the change cannot agree to it.")
+    refuse_new(tenant_id=tenant_id, by=actor, now=now)
     before, after = row.approval_threshold, row.next_threshold
     _apply(row, after, actor, now)
     _mail(tenant, MAIL, before, after, actor, now)

@@ -10,14 +10,25 @@ from common.money import format_cents
 from payments import selectors
 from payments.models import Payment, PaymentConfirmation, PaymentSettings
 from payments.services.approval_policy import POLICY, approvers
+from payments.services.approval_settings import LOOSENED_AFTER, ROLES
+from tenants import persons
 from tenants import selectors as tenants
 from tenants.actors import Actor
 
 
-def deadline(*, tenant_id: str, amount: int, now: datetime) -> datetime | None:
-    """When the approval of a payment of `amount` cents would expire; None if it needs none."""
+def deadline(*, tenant_id: str, amount: int, actor: Actor, now: datetime) -> datetime | None:
+    """When the approval of a payment of `amount` cents by this actor would expire; None if it
+    needs none, or an owner who is alone pays: there is nobody to ask."""
     threshold = approval_threshold(tenant_id=tenant_id, now=now)
-    return requests.deadline(threshold, amount=amount, now=now)
+    until = requests.deadline(threshold, amount=amount, now=now)
+    return None if until and _is_alone(tenant_id, actor, now) else until
+
+
+def _is_alone(tenant_id: str, actor: Actor, now: datetime) -> bool:
+    person = persons.behind(actor)
+    return person is not None and tenants.is_lone_owner(
+        tenant_id=tenant_id, user_id=person, roles=ROLES, since=now - LOOSENED_AFTER
+    )
 
 
 def approval_threshold(*, tenant_id: str, now: datetime) -> int | None:

@@ -81,7 +81,9 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
         description=order.description,
         metadata=order.metadata,
         waits_until=end_of_wait if order.wait_for_funds else None,
-        confirm_until=approvals.deadline(tenant_id=tenant_id, amount=order.amount, now=now),
+        confirm_until=approvals.deadline(
+            tenant_id=tenant_id, amount=order.amount, actor=actor, now=now
+        ),
         counted_for=sorted(scopes.values()),
         id=order.id,
     )

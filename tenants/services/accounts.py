@@ -7,6 +7,7 @@ from datetime import datetime
 from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 
+from tenants import new_approvers
 from tenants.actors import Actor
 from tenants.emails import queue_account_notice, queue_address_notices, queue_team_notices
 from tenants.models import ActorType, Membership, Mode, Role, Tenant, TenantStatus, User
@@ -130,13 +131,15 @@ def create_member(
         return unchanged
     if actor.type == ActorType.STAFF:
         queue_team_notices(tenant_id=tenant_id, user=user, role=role, now=now)
-    membership, is_new = Membership.objects.update_or_create(
-        tenant_id=tenant_id, user=user, defaults={"role": role}
-    )
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    known = Membership.objects.filter(tenant=tenant, user=user).first()
+    membership = known or Membership(tenant=tenant, user=user)
+    new_approvers.give_role(membership, role, actor=actor, now=now)
+    membership.save()
     audit.record(
         tenant_id=tenant_id,
         actor=actor,
-        action="member.added" if is_new else "member.role_changed",
+        action="member.role_changed" if known else "member.added",
         subject_id=user.pk,
         details={"email": user.email, "role": str(role)},
         now=now,

@@ -19,6 +19,7 @@ from django.db.models import QuerySet
 from common import clock
 from common.errors import NotFound
 from common.ids import is_id
+from tenants import access_mails, actors, new_approvers
 from tenants.actors import Actor
 from tenants.errors import (
     AccountExists,
@@ -163,18 +164,37 @@ def _accept(invitation: Invitation, user: User, now: datetime) -> Membership:
     ).update(accepted_at=now, digest="")
     if not won:
         raise InvitationClosed("This invitation is no longer open.")
-    membership, _ = Membership.objects.get_or_create(
-        tenant_id=invitation.tenant_id, user=user, defaults={"role": invitation.role}
+    membership, is_new = Membership.objects.get_or_create(
+        tenant_id=invitation.tenant_id,
+        user=user,
+        defaults={
+            "role": invitation.role,
+            "approves_from": new_approvers.approves_from(
+                tenant=invitation.tenant,
+                user_id=user.pk,
+                role=invitation.role,
+                actor=actors.user(user.pk),
+                now=now,
+            ),
+        },
     )
     audit.record(
         tenant_id=invitation.tenant_id,
-        actor=Actor(ActorType.USER, user.pk),
+        actor=actors.user(user.pk),
         action="invitation.accepted",
         subject_id=user.pk,
         details={"email": user.email, "role": membership.role},
         now=now,
     )
+    if is_new:
+        access_mails.tell_of_member(membership, by=_inviter(invitation), now=now)
     return membership
+
+
+def _inviter(invitation: Invitation) -> Actor:
+    """Who let the person in."""
+    by = invitation.invited_by_id
+    return actors.user(by) if by else Actor(ActorType.STAFF)
 
 
 def _send(invitation: Invitation, action: str, actor: Actor, now: datetime) -> Invitation:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from tenants import key_text, persons
+from tenants import access_mails, key_text, persons, selectors
 from tenants import scopes as known_scopes
 from tenants.actors import Actor
-from tenants.errors import InvalidKeySettings, TooManyKeys, UnknownScope
-from tenants.models import ApiKey, Mode, Tenant
+from tenants.errors import InvalidKeySettings, NotAnOwner, TooManyKeys, UnknownScope
+from tenants.models import ActorType, ApiKey, Mode, Tenant
 from tenants.services import audit, names
 
 KEYS_PER_TENANT_MAX = 20
@@ -47,13 +47,14 @@ def issue(
     """Create a key. `text` is the key itself, from `key_text.new`; asked again with the same text,
     it returns the same key.
 
-    Raises InvalidName, UnknownScope, InvalidKeySettings, TooManyKeys.
+    Raises InvalidName, UnknownScope, InvalidKeySettings, TooManyKeys, NotAnOwner.
     """
     _check_scopes(scopes)
     check_networks(allowed_networks)
     if expires_at is not None and expires_at <= now:
         raise InvalidKeySettings("The expiry must be in the future.", field="expiresAt")
     _lock_tenant(tenant.pk)
+    _require_still_owner(tenant.pk, actor)
     if made := _made_before(tenant.pk, text):
         return made
     if _usable(tenant.pk, now).count() >= KEYS_PER_TENANT_MAX:
@@ -75,12 +76,13 @@ def rotate(
     """Replace `key` by one with the same rights; the old one works for `overlap` longer.
 
     `text` is the new key itself, from `key_text.new`; with the same text it rotates only once.
-    Raises InvalidKeySettings if the overlap is not within 0–7 days or the key is not usable, and
-    TooManyKeys if too many old keys still work.
+    Raises InvalidKeySettings if the overlap is not within 0–7 days or the key is not usable,
+    TooManyKeys if too many old keys still work, NotAnOwner.
     """
     if not timedelta(0) <= overlap <= OVERLAP_MAX:
         raise InvalidKeySettings("The overlap must be between 0 and 7 days.")
     _lock_tenant(key.tenant_id)
+    _require_still_owner(key.tenant_id, actor)
     if made := _made_before(key.tenant_id, text):
         return made
     old = _usable(key.tenant_id, now).select_related("tenant").filter(pk=key.pk).first()
@@ -98,7 +100,8 @@ def rotate(
         details={"oldKeyEndsAt": ends.isoformat()},
         now=now,
     )
-    return _write(_successor_of(old), text=text, actor=actor, now=now)
+    successor = _successor_of(old)
+    return _write(successor, text=text, actor=actor, now=now, is_rotation=True)
 
 
 @transaction.atomic
@@ -111,6 +114,46 @@ def revoke(*, key_id: str, actor: Actor, now: datetime) -> bool:
         tenant_id=tenant_id, actor=actor, action="api_key.revoked", subject_id=key_id, now=now
     )
     return True
+
+
+@dataclass(frozen=True)
+class LeftKeys:
+    """What became of the keys of somebody who left: how many were taken over, and revoked."""
+
+    taken_over: int
+    revoked: int
+
+
+def settle_left(
+    *, tenant_id: str, person_id: str, taken_over: Collection[str], actor: Actor, now: datetime
+) -> LeftKeys:
+    """Revoke the usable keys of a person who leaves. Those of these ids go on instead: the actor,
+    another owner, is behind them from now on. In the caller's transaction, which has locked the
+    tenant. Raises NotAnOwner."""
+    left = made_by(tenant_id=tenant_id, person_id=person_id, now=now)
+    taken = [key for key in left if key.pk in taken_over]
+    if taken:
+        _require_other_owner(tenant_id, person_id, actor)
+    for key in taken:
+        audit.record(
+            tenant_id=tenant_id,
+            actor=actor,
+            action=persons.TAKEN_OVER,
+            subject_id=key.pk,
+            details={"name": key.name, "from": person_id},
+            now=now,
+        )
+    revoked = [key for key in left if key not in taken]
+    for key in revoked:
+        revoke(key_id=key.pk, actor=actor, now=now)
+    return LeftKeys(taken_over=len(taken), revoked=len(revoked))
+
+
+def made_by(*, tenant_id: str, person_id: str, now: datetime) -> list[ApiKey]:
+    """The usable keys that the person is behind, oldest first. Two queries."""
+    usable = list(_usable(tenant_id, now).order_by("created_at", "pk"))
+    makers = persons.makers([key.pk for key in usable])
+    return [key for key in usable if makers.get(key.pk) == person_id]
 
 
 @transaction.atomic
@@ -173,7 +216,9 @@ def _made_before(tenant_id: str, text: str | None) -> IssuedKey | None:
     return IssuedKey(key=key, text=text) if key else None
 
 
-def _write(key: ApiKey, *, text: str | None, actor: Actor, now: datetime) -> IssuedKey:
+def _write(
+    key: ApiKey, *, text: str | None, actor: Actor, now: datetime, is_rotation: bool = False
+) -> IssuedKey:
     text = text or key_text.new(Mode(key.tenant.mode))
     key.prefix = key_text.prefix_of(text)
     key.digest = key_text.digest_of(text)
@@ -186,7 +231,22 @@ def _write(key: ApiKey, *, text: str | None, actor: Actor, now: datetime) -> Iss
         details={"name": key.name, "scopes": list(key.scopes)},
         now=now,
     )
+    access_mails.tell_of_key(key, is_rotation=is_rotation, by=actor, now=now)
     return IssuedKey(key=key, text=text)
+
+
+def _require_still_owner(tenant_id: str, actor: Actor) -> None:
+    """A member who makes a key is an owner under the tenant's lock, and not removed meanwhile."""
+    if actor.type == ActorType.USER and not selectors.is_owner(
+        tenant_id=tenant_id, user_id=actor.id
+    ):
+        raise NotAnOwner("You are no owner any more.")
+
+
+def _require_other_owner(tenant_id: str, leaving_id: str, actor: Actor) -> None:
+    is_owner = selectors.is_owner(tenant_id=tenant_id, user_id=actor.id)
+    if actor.type != ActorType.USER or actor.id == leaving_id or not is_owner:
+        raise NotAnOwner("Another owner takes keys over.")
 
 
 def _lock_tenant(tenant_id: str) -> None:

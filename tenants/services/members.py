@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
 
 from common.errors import NotFound
 from common.ids import is_id
-from tenants import second_factor
+from tenants import access_mails, new_approvers, second_factor
 from tenants.actors import Actor
 from tenants.errors import LastOwner, OwnSecondFactorMissing
 from tenants.models import Membership, Role, Tenant
-from tenants.services import audit
+from tenants.services import audit, keys
+from tenants.services.keys import LeftKeys
 
 
 @transaction.atomic
@@ -24,20 +26,43 @@ def change_role(
     if membership.role == role:
         return membership
     _keep_an_owner(membership)
-    before, membership.role = membership.role, role
-    membership.save(update_fields=["role"])
+    before = membership.role
+    new_approvers.give_role(membership, role, actor=actor, now=now)
+    access_mails.tell_of_member(membership, before=before, by=actor, now=now)
+    membership.save(update_fields=["role", "approves_from"])
     _audit(membership, "member.role_changed", actor, now, {"role": str(role), "before": before})
     return membership
 
 
 @transaction.atomic
-def remove(*, tenant_id: str, membership_id: str, actor: Actor, now: datetime) -> Membership:
-    """End a membership; the person keeps the account. Raises NotFound, LastOwner."""
+def remove(
+    *,
+    tenant_id: str,
+    membership_id: str,
+    actor: Actor,
+    now: datetime,
+    take_over: Collection[str] = (),
+) -> LeftKeys:
+    """End a membership; the person keeps the account. The API keys that the person is behind are
+    revoked, but for those of the ids in `take_over`: the actor is behind them from now on.
+
+    Raises NotFound, LastOwner, NotAnOwner.
+    """
     membership = _locked(tenant_id, membership_id)
     _keep_an_owner(membership)
+    left = keys.settle_left(
+        tenant_id=tenant_id,
+        person_id=membership.user_id,
+        taken_over=take_over,
+        actor=actor,
+        now=now,
+    )
     _audit(membership, "member.removed", actor, now, {"role": membership.role})
+    access_mails.tell_of_removal(
+        membership, taken_over=left.taken_over, revoked=left.revoked, by=actor, now=now
+    )
     Membership.objects.filter(pk=membership.pk).delete()
-    return membership
+    return left
 
 
 def keep(*, tenant_id: str, email: str) -> None:
@@ -74,7 +99,7 @@ def _locked(tenant_id: str, membership_id: str) -> Membership:
     """One membership, with the tenant locked, so that owners are counted one change after the
     other."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user")
+    rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user", "tenant")
     row = is_id(membership_id, "mem") and rows.filter(pk=membership_id).first()
     if not row:
         raise NotFound("There is no such member.")

@@ -51,6 +51,16 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "at": "2026-11-20T15:04:00Z",
         "email": "lee@ballast.example",
     },
+    "access_changed": {
+        "tenant_name": TENANT,
+        "what": "lee@acme.example joined as Owner",
+        "facts": [{"label": "Before", "value": "Viewer"}],
+        "by": "dana@acme.example",
+        "at": "2026-11-20T15:04:00Z",
+        "approves_from": "2026-11-21T15:04:00Z",
+        "page": "dashboard:team",
+        "email": "dana@acme.example",
+    },
     "team_changed_by_support": {
         "tenant_name": TENANT,
         "person": "lee@ballast.example",

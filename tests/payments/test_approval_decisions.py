@@ -17,7 +17,7 @@ from approvals.errors import (
 )
 from approvals.policies import Approver
 from payments.models import PaymentConfirmation
-from payments.services import approval_settings, approvals
+from payments.services import approvals
 from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM, user
 from tenants.errors import TenantSuspended
@@ -39,7 +39,6 @@ from tests.payments.asking import (
 )
 from tests.payments.builders import (
     events_of,
-    fund,
     funds_of,
     history_of,
     postings_of,
@@ -84,15 +83,6 @@ class TestApproval:
             approve_signed_in(payment, owner)
 
         assert outcome(payment) == ("open", "", "created", "")
-
-    def test_by_the_only_owner_of_his_own_payment_is_refused(self, acme, owner):
-        approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=NOW)
-        fund(acme, 10_000)
-        payment = order(acme, actor=user(owner.pk))
-
-        assert approval_of(payment).approvers == []
-        with pytest.raises(NotAnApprover):
-            approve_signed_in(payment, owner)
 
     def test_by_somebody_who_changed_the_address_since_is_refused(self, rule, owner):
         payment = order(rule, actor=user(owner.pk))

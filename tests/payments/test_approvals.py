@@ -170,15 +170,13 @@ class TestResend:
 
         assert asked == [CHECKER, OWNER]
 
-    def test_asks_who_has_joined_since(self, acme, owner):
+    def test_asks_who_has_joined_since(self, acme):
         approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=NOW)
         fund(acme, 10_000)
-        payment = order(acme, actor=user(owner.pk))
+        payment = order(acme)
         make_member(acme, email=CHECKER, role=Role.APPROVER)
 
-        asked = approvals.resend(
-            tenant_id=acme.pk, payment_id=payment.pk, actor=user(owner.pk), now=NOW
-        )
+        asked = approvals.resend(tenant_id=acme.pk, payment_id=payment.pk, actor=PROGRAM, now=NOW)
 
         assert asked == [CHECKER]
 

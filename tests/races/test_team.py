@@ -11,9 +11,9 @@ from django.core import mail
 from django.db import transaction
 
 from tenants import actors
-from tenants.errors import InvitationClosed
-from tenants.models import AuditEvent, Membership, OutgoingEmail, Role, User
-from tenants.services import emails, invitations, members
+from tenants.errors import InvitationClosed, NotAnOwner
+from tenants.models import ApiKey, AuditEvent, Membership, OutgoingEmail, Role, User
+from tenants.services import emails, invitations, keys, members
 from tests.builders import NOW, make_member
 from tests.races.together import together, wait_for_a_lock
 
@@ -110,8 +110,32 @@ def test_of_two_owners_who_remove_each_other_one_stays(acme):
         workers=2,
     )
 
-    assert kinds(outcomes) == {"Membership": 1, "LastOwner": 1}
+    assert kinds(outcomes) == {"LeftKeys": 1, "LastOwner": 1}
     assert Membership.objects.filter(tenant=acme, role=Role.OWNER).count() == 1
+
+
+def test_who_is_removed_makes_no_key_afterwards(acme):
+    dana, lee = (
+        make_member(acme, email=f"{name}@acme.example", role=Role.OWNER) for name in ("dana", "lee")
+    )
+    acts = (
+        lambda: keys.issue(tenant=acme, name="server", actor=actors.user(lee.pk), now=NOW),
+        lambda: members.remove(
+            tenant_id=acme.pk,
+            membership_id=Membership.objects.get(user=lee).pk,
+            actor=actors.user(dana.pk),
+            now=NOW,
+        ),
+    )
+
+    issued, left = together(lambda worker: acts[worker](), workers=2)
+
+    usable = ApiKey.objects.filter(tenant=acme, revoked_at=None)
+    assert not usable.exists()
+    if isinstance(issued, NotAnOwner):
+        assert (left.revoked, ApiKey.objects.count()) == (0, 0)
+    else:
+        assert (left.revoked, ApiKey.objects.count()) == (1, 1)
 
 
 def test_an_acceptance_gets_no_role_that_a_newer_invitation_takes_back(acme, rival):

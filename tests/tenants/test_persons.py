@@ -91,6 +91,7 @@ class TestKey:
 
 
 def test_the_ids_of_a_person_are_their_own_and_their_keys(acme, rival, dana, lee):
+    make_member(rival, email=dana.email, role=Role.OWNER)
     own, taken = issue(acme, user(dana.pk)), issue(acme, user(lee.pk))
     keys.revoke(key_id=own.pk, actor=SYSTEM, now=NOW)
     take_over(taken, dana)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.developers.api_keys.forms import FIELDS, ApiKeyForm, KeySecretForm, RotateForm
-from dashboard.developers.api_keys.lines import key_line
+from dashboard.developers.api_keys.lines import key_line, key_lines
 from dashboard.shell import refusals
 from dashboard.shell.access import PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
@@ -26,9 +26,8 @@ from tenants.services.keys import IssuedKey
 def api_keys(request: PageRequest) -> HttpResponse:
     rows = selectors.api_keys(tenant_id=request.access.tenant.pk)
     found = page(rows, before=request.GET.get("before", ""))
-    now = utc_now()
     values = {
-        "lines": [key_line(row, now=now) for row in found.rows],
+        "lines": key_lines(found.rows, now=utc_now()),
         "page": found,
         "may_manage": request.access.role == Role.OWNER,
     }

@@ -9,7 +9,9 @@ import time_machine
 from common.clock import utc_now
 from dashboard.developers.api_keys.forms import ApiKeyForm, RotateForm
 from tenants import scopes
-from tenants.models import ApiKey, AuditEvent, Role
+from tenants.actors import SYSTEM, staff, user
+from tenants.models import ApiKey, AuditEvent, Role, User
+from tenants.services import keys
 from tests.builders import ApiClient, make_key, make_member
 
 ROOT = "/dashboard/api-keys"
@@ -251,3 +253,17 @@ class TestWho:
         assert revoked.status_code == 403
         assert browser.get(ROOT).status_code == (200 if role == Role.MEMBER else 403)
         assert ApiKey.objects.get().revoked_at is None
+
+
+class TestMaker:
+    def test_is_shown_by_address_and_our_staff_by_no_name(self, acme, dana, dana_browser):
+        sam = User.objects.create_user(email="sam@ballast.example", is_staff=True)
+        for actor in (user(dana.pk), staff(sam.pk), SYSTEM):
+            keys.issue(tenant=acme, name="server", actor=actor, now=utc_now())
+
+        content = dana_browser.get(ROOT).content.decode()
+
+        assert content.count("Acts for dana@acme.example") == 1
+        assert content.count("Acts for Support") == 1
+        assert content.count("Acts for") == 2
+        assert "sam@ballast.example" not in content

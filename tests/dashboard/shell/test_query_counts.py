@@ -95,7 +95,7 @@ PAGES = {
     "notifications": 5,
     "audit_log": 7,
     "developers": 7,
-    "api_keys": 6,
+    "api_keys": 8,
     "api_key_issue": 4,
     "api_key_rotate": 5,
     "api_key_revoke": 5,

@@ -9,8 +9,8 @@ from allauth.mfa.totp.internal.auth import TOTP
 
 from common.clock import utc_now
 from tenants import actors
-from tenants.models import Invitation, Membership, OutgoingEmail, Role
-from tenants.services import invitations
+from tenants.models import ApiKey, Invitation, Membership, OutgoingEmail, Role
+from tenants.services import invitations, keys
 from tests.builders import browser_of, make_member, make_tenant
 
 
@@ -244,3 +244,46 @@ class TestSecondFactorRule:
         browser.post("/dashboard/tenant", {"tenant": other.pk})
 
         assert browser.get("/dashboard/").status_code == 200
+
+
+class TestKeysOfWhoLeaves:
+    @pytest.fixture
+    def lee(self, acme, dana):
+        return make_member(acme, email="lee@acme.example", role=Role.OWNER)
+
+    @pytest.fixture
+    def made(self, acme, lee):
+        return [
+            keys.issue(tenant=acme, name=name, actor=actors.user(lee.pk), now=utc_now()).key
+            for name in ("server", "reports")
+        ]
+
+    def test_are_listed_before_the_removal(self, dana_browser, made, lee):
+        page = dana_browser.get(f"/dashboard/team/{of(lee).pk}/remove").content.decode()
+
+        for key in made:
+            assert key.name in page
+            assert f'name="take_over" value="{key.pk}"' in page
+
+    def test_are_revoked_or_taken_over_as_was_ticked(self, acme, dana, dana_browser, made, lee):
+        kept, left = made
+
+        page = post(dana_browser, acme, f"/{of(lee).pk}/remove", take_over=[kept.pk])
+
+        said = "1 API key is revoked. 1 API key is taken over by you."
+        assert f"lee@acme.example is no longer in the team. {said}" in page.content.decode()
+        left.refresh_from_db()
+        kept.refresh_from_db()
+        assert (kept.revoked_at is None, left.revoked_at is None) == (True, False)
+        listed = dana_browser.get("/dashboard/api-keys").content.decode()
+        assert "Acts for dana@acme.example" in listed
+
+    def test_cannot_be_taken_over_by_who_leaves(self, acme, dana, lee, made, sign_in):
+        browser = sign_in(lee)
+
+        page = browser.get(f"/dashboard/team/{of(lee).pk}/remove").content.decode()
+        post(browser, acme, f"/{of(lee).pk}/remove")
+
+        assert "server" in page
+        assert "take_over" not in page
+        assert not ApiKey.objects.filter(revoked_at=None).exists()

@@ -1,0 +1,37 @@
+"""Whoever comes to approve waits a day, so that the owners read of it first (decision 0169)."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from tenants import selectors
+from tenants.actors import Actor
+from tenants.models import ActorType, Membership, Mode, Role, Tenant
+
+APPROVING = (Role.OWNER, Role.APPROVER)
+
+
+def give_role(membership: Membership, role: Role, *, actor: Actor, now: datetime) -> None:
+    """Set the role, and from when it approves. Who approved before goes on; the caller saves."""
+    if membership.role not in APPROVING:
+        membership.approves_from = approves_from(
+            tenant=membership.tenant, user_id=membership.user_id, role=role, actor=actor, now=now
+        )
+    membership.role = role
+
+
+def approves_from(
+    *, tenant: Tenant, user_id: str, role: str, actor: Actor, now: datetime
+) -> datetime | None:
+    """When this person, who is new to `role`, may approve what is paid out; None: at once.
+
+    At once in the sandbox, for whom operators name at the command line, and where nobody else
+    approves, who could object.
+    """
+    if role not in APPROVING or tenant.mode == Mode.SANDBOX or actor.type == ActorType.SYSTEM:
+        return None
+    if not selectors.has_others(tenant_id=tenant.pk, roles=APPROVING, user_id=user_id):
+        return None
+    return now + timedelta(hours=settings.NEW_APPROVER_HOURS)
