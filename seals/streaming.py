@@ -79,7 +79,8 @@ def _send(stream: AuditStream, now: datetime) -> int:
 
 def _pause(attempts: int) -> timedelta:
     """15 s after the first failure, twice as long after each one more, an hour at most."""
-    return min(EVERY * 2 ** min(attempts - 1, 10), PAUSE_MAX)
+    doublings = max(0, min(attempts - 1, 10))
+    return min(EVERY * (1 << doublings), PAUSE_MAX)
 
 
 def _hand_over(page: Sequence[AuditEvent]) -> None:

@@ -115,7 +115,7 @@ class SyslogServer:
     """A receiver of RFC 5425: it reads to the end, then closes."""
 
     def __init__(self, pem):
-        self.received = b""
+        self.received, self.pem = b"", pem
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(pem)
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -152,7 +152,6 @@ class TestSyslog:
         pem = certificate(tmp_path / "syslog.pem")
         server = SyslogServer(pem)
         settings.AUDIT_STREAM_URL = f"syslog+tls://127.0.0.1:{server.port}"
-        server.pem = pem
         yield server
         server.close()
 

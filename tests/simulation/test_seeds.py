@@ -16,7 +16,7 @@ SMALL = ("--days", 1, "--acts", 40)
 SEEDS, SEEDS_NIGHTLY = 3, 14
 # Half of the acts that there were: how few are enough is a matter of luck (7 when it was written).
 FEW = 90
-# Which seed finds a planted bug changes with the product: so many from the plant's own on are tried.
+# Which seed finds a planted bug changes with the product: so many are tried, the plant's own first.
 TRIED = 20
 SHRUNK = re.compile(
     r"(\d+) of \d+ acts and \d+ of \d+ breaks are enough, found in \d+ tries: (\w{16})\n"

@@ -99,7 +99,7 @@ class EarlyParser(RequestParser):  # type: ignore[misc]
             return True
         ahead, reader = self.unreader.ahead, self._found.body.reader
         if isinstance(reader, LengthReader):
-            return len(ahead) >= min(reader.length, self._body_bytes_max)
+            return bool(len(ahead) >= min(reader.length, self._body_bytes_max))
         if isinstance(reader, ChunkedReader):
             return len(ahead) >= self._body_bytes_max or self._chunks.have_ended(ahead)
         return True

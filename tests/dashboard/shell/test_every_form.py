@@ -39,7 +39,8 @@ class Forms(HTMLParser):
     def __init__(self, address: str, page: str) -> None:
         super().__init__()
         self.found: list[Form] = []
-        self._address, self._form, self._select = address, None, ""
+        self._address, self._select = address, ""
+        self._form: Form | None = None
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
@@ -66,7 +67,7 @@ class Forms(HTMLParser):
 
 def forms_of(browser, things) -> dict[tuple[str, frozenset[str]], Form]:
     """Of every page that the owner may open, by address and fields: the same one counts once."""
-    found = {}
+    found: dict[tuple[str, frozenset[str]], Form] = {}
     for name in each("read"):
         named = {key: things[key] for key in pages()[name]}
         address = reverse(

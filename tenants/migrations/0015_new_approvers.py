@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('tenants', '0011_no_second_index'),
+        ('tenants', '0014_superusers_seen'),
     ]
 
     operations = [
