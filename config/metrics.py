@@ -20,7 +20,7 @@ from common.clock import utc_now
 from networks.ach import figures as ach
 from networks.ach.inbound import waiting
 from seals import figures as seals
-from tenants.services import alarms, switches
+from tenants.services import access, alarms, switches
 from transfers.inbox import reviews
 from webhooks.dispatcher import heartbeats
 
@@ -61,6 +61,11 @@ class Alarms(Collector):
                 "superusers_seen",
                 "Superusers who signed in during the last day",
                 alarms.superusers_seen(now=now),
+            ),
+            (
+                "access_emergencies",
+                "Access that two people gave without its delay during the last day",
+                access.emergencies(now=now),
             ),
             ("switches_engaged", "What staff have stopped", switches.engaged_now().count()),
             (

@@ -464,6 +464,8 @@ DEFAULT_FROM_EMAIL = text("DEFAULT_FROM_EMAIL", default="Ballast <no-reply@balla
 # --- Staff desk -----------------------------------------------------------------------------------
 
 # Only development may let staff in with a password alone.
+# How long access that staff propose waits for its approval (decision 0168).
+STAFF_ACCESS_DELAY_HOURS = count("STAFF_ACCESS_DELAY_HOURS", default=24, minimum=1)
 STAFF_SECOND_FACTOR = flag("STAFF_SECOND_FACTOR", default=not DEBUG) or not DEBUG
 
 UNFOLD = desk_theme.UNFOLD

@@ -50,7 +50,7 @@ _LISTS = (
                   "webhooks.webhookattempt", "webhooks.webhookevent",
                   "webhooks.dispatcherheartbeat")),
     ("Access", ("tenants.user", "tenants.membership", "tenants.apikey", "auth.group",
-                "tenants.staffpower")),
+                "tenants.accessproposal", "tenants.staffpower")),
     ("Records", ("tenants.auditevent", "tenants.outgoingemail", "api.idempotencyrecord")),
 )  # fmt: skip
 _PLACED = {name for _title, names in _LISTS for name in names} | {

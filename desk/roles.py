@@ -1,7 +1,7 @@
 """What staff may do, as groups of permissions: one table, made by `manage.py staff_roles`.
 
-A person may have several roles. Who works for us, and in which of them, superusers say: whoever
-could change groups could give themselves everything.
+A person may have several roles. Who works for us, and in which of them, two administrators say, or
+a command (decision 0168).
 """
 
 from __future__ import annotations
@@ -73,13 +73,11 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "network_inbox.propose_settlement",
     ),
     "Administrator": (
-        "tenants.add_apikey",
-        "tenants.add_membership",
         "tenants.add_tenant",
-        "tenants.add_user",
+        "tenants.approve_access",
         "tenants.change_apikey",
-        "tenants.change_membership",
         "tenants.change_user",
+        "tenants.propose_access",
     ),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,14 +10,14 @@ from allauth.account.forms import default_token_generator
 from django.conf import settings
 from django.urls import reverse
 
-from tenants import browsers, selectors
-from tenants.models import OutgoingEmail, Role, User
+from tenants import browsers
+from tenants.models import OutgoingEmail, User
 from tenants.services import emails
 
 PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
 ACCOUNT_CHANGED = "account_changed"
 ADDRESS_CHANGED = "address_changed"
-TEAM_CHANGED = "team_changed_by_support"
+ACCESS_BY_SUPPORT = "access_by_support"
 # django-allauth's names of changes, in our words.
 _CHANGES = {
     "totp_activated": "An authenticator app was added",
@@ -28,7 +28,6 @@ _CHANGES = {
     "password_changed": "Your password was changed",
     "password_reset": "Your password was reset",
     "password_set": "A password was set",
-    "password_set_by_support": "Our support changed your password",
     "second_factor_reset": "Our support removed your passkeys, authenticator app and codes",
 }
 _USELESS_AFTER = timedelta(hours=1)
@@ -76,25 +75,25 @@ def queue_address_notices(*, before: str, after: str, now: datetime) -> None:
         emails.queue(tenant_id=None, to=address, template=ADDRESS_CHANGED, context=context, now=now)
 
 
-def queue_team_notices(*, tenant_id: str, user: User, role: str, now: datetime) -> None:
-    """Tell each owner of the tenant that our staff are about to give `user` the role `role`."""
-    team = selectors.members(tenant_id=tenant_id).select_related("tenant")
-    before = next((member.get_role_display() for member in team if member.user_id == user.pk), "")
-    for owner in team.filter(role=Role.OWNER, user__is_active=True):
+def queue_access_notices(
+    *,
+    to: Sequence[str],
+    tenant_id: str | None,
+    facts: Sequence[tuple[str, str]],
+    waits_until: datetime | None,
+    now: datetime,
+) -> None:
+    """Tell these addresses that our staff propose access until `waits_until`; None: that they gave
+    it."""
+    for address in to:
         context = {
-            "tenant_name": owner.tenant.name,
-            "person": user.email,
-            "role": Role(role).label,
-            "before": before,
+            "facts": list(facts),
+            "waits_until": waits_until.isoformat() if waits_until else "",
             "at": now.isoformat(),
-            "email": owner.user.email,
+            "email": address,
         }
         emails.queue(
-            tenant_id=tenant_id,
-            to=owner.user.email,
-            template=TEAM_CHANGED,
-            context=context,
-            now=now,
+            tenant_id=tenant_id, to=address, template=ACCESS_BY_SUPPORT, context=context, now=now
         )
 
 

@@ -90,6 +90,18 @@ class NotASecondPerson(StaffRefusal):
     advice = "Ask a colleague who had the role before it was proposed, from somebody else."
 
 
+class AddressTaken(StaffRefusal):
+    code = "address_taken"
+    title = "Address in use"
+    advice = "Look for the person who has it."
+
+
+class AccessRefused(StaffRefusal):
+    code = "access_refused"
+    title = "Not possible"
+    advice = "Two people of staff give access, when its delay is over."
+
+
 class InvalidRole(StaffRefusal):
     code = "invalid_staff_role"
     title = "No such role"

@@ -15,7 +15,8 @@ from common.database.append_only import APPEND_ONLY, NEVER_TRUNCATED
 from common.database.rights import Rights
 from common.fields import PrefixedIdField
 from common.leases import Leased
-from tenants.powers import StaffPower as StaffPower  # models of this app, each in its own module
+from tenants.access import AccessProposal as AccessProposal  # models of this app, in modules
+from tenants.powers import StaffPower as StaffPower
 from tenants.switches import Switch as Switch
 
 

@@ -46,8 +46,8 @@ class DollarsField(forms.CharField):
 
 
 class ProposalAdmin(ServiceAdmin):
-    """The admin of one kind of proposal, whose rows have `amount` (cents), `decision` and
-    `proposed_by`.
+    """The admin of one kind of proposal, whose rows have `decision` and `proposed_by`, and mostly
+    an `amount` (cents).
 
     `what` ends the names of both permissions, `propose_…` and `approve_…`. `terms` are the fields
     of `propose_form`, `outcome` is the column that an approval fills. `approved` is the title of
@@ -67,6 +67,10 @@ class ProposalAdmin(ServiceAdmin):
     def proposed(self, chosen: dict[str, Any]) -> dict[str, Any]:
         """The arguments of `services.propose` in a valid form, besides who proposes and when."""
         return chosen
+
+    def figure(self, proposal: Any) -> str:
+        """What the button says behind its words: the amount, unless there is none."""
+        return f": {format_cents(proposal.amount)}"
 
     def consequences(self, proposal: Any) -> str:
         """What an approval does, in words for the person who decides."""
@@ -98,7 +102,7 @@ class ProposalAdmin(ServiceAdmin):
         return (*terms, *whose, "proposed_by", "proposed_at", *decided)
 
     def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> Any:
-        return ("dollars",) if obj else ()
+        return ("dollars",) if obj and "amount" in self.terms else ()
 
     def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
         """Offer the decision only for open proposals, and to nobody for their own."""
@@ -130,12 +134,12 @@ class ProposalAdmin(ServiceAdmin):
         done: str,
         decide: Callable[..., object],
     ) -> HttpResponse:
-        rows = self.model._default_manager.select_related("tenant")
+        rows = self.model._default_manager.select_related("tenant", "proposed_by")
         proposal: Any = get_object_or_404(rows, pk=object_id)
         decision = staff_actions.StaffAction(
             title=title,
             consequences=self.consequences(proposal),
-            button=f"{title}: {format_cents(proposal.amount)}",
+            button=f"{title}{self.figure(proposal)}",
             done=done,
             act=lambda row, note: decide(
                 proposal_id=row.pk, note=note, actor=_actor(request), now=utc_now()

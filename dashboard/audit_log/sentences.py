@@ -29,7 +29,8 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "second_factor.added": "Added {kind} to sign in",
     "second_factor.removed": "Removed {kind} from signing in",
     "second_factor.renewed": "Made new {kind}",
-    "password.set_by_support": "Changed the password of {subject}",
+    "password.link_sent_by_support": "Sent {subject} a link to choose a password",
+    "password.set_by_support": "Changed the password of {subject}",  # by earlier releases
     "address.set_by_support": "Changed the address of {before} to {email}",
     "second_factor.reset_by_support": "Removed the second factor of {subject}, who had lost it",
     "second_factor.required": "Required a second factor of everybody",

@@ -20,12 +20,14 @@ from networks.ach.models import OutFile, RailSwitch
 from networks.ach.states import FileStatus
 from payments.models import Payment
 from payments.services import shortage
+from tenants.services import access
 from transfers import holds
 from transfers.inbox import reviews, settlements
 
 _MESSAGES = ("admin:network_inbox_inboundevent_changelist", "attention=review")
 _PROPOSALS = ("admin:balance_adjustmentproposal_changelist", "decision__exact=open")
 _SETTLEMENTS = ("admin:network_inbox_handsettlement_changelist", "decision__exact=open")
+_ACCESS = ("admin:tenants_accessproposal_changelist", "decision__exact=open")
 _HELD_FUNDING = ("admin:funding_fundingtransaction_changelist", "held_at__isempty=0")
 _HELD_PAYMENTS = ("admin:payments_payment_changelist", "held_at__isempty=0")
 _HELD_BACK = ("admin:payments_payment_changelist", "held_back_at__isempty=0")
@@ -53,6 +55,7 @@ def of_decisions() -> Iterator[Attention]:
         (reviews.waiting(), "Messages of networks to settle", _MESSAGES),
         (proposals.waiting(), "Adjustments to approve", _PROPOSALS),
         (settlements.waiting(), "Settlements by hand to approve", _SETTLEMENTS),
+        (access.waiting(), "Proposals of access to decide", _ACCESS),
         (holds.count(FundingTransaction), "Funding on hold", _HELD_FUNDING),
         (holds.count(Payment), "Payments on hold", _HELD_PAYMENTS),
         (shortage.count(), "Payments held back, balance below zero", _HELD_BACK),

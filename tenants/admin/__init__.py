@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tenants.admin import keys, people, records, switches, tenants
+from tenants.admin import access, keys, people, records, switches, tenants
 
-__all__ = ["keys", "people", "records", "switches", "tenants"]
+__all__ = ["access", "keys", "people", "records", "switches", "tenants"]

@@ -1,45 +1,32 @@
-"""API keys in the admin: issue one, set its rate, revoke it. Keys and digests are never listed."""
+"""API keys in the admin: set a rate, revoke. Tenants issue them; no key or digest is shown."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
-from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+from django.http import HttpRequest
 
 from common.admin import ServiceAdmin, whether
 from common.clock import utc_now
-from common.forms import TextField
-from tenants import actors, scopes
+from tenants import actors
 from tenants.models import ApiKey
 from tenants.services import keys
 
-_ISSUED_WITH = ("tenant", "name", "scopes", "expires_at", "allowed_networks")
-_KEPT = ("id", "prefix", "created_at", "last_used_at", "revoked_at")
+_KEPT = (
+    "tenant",
+    "name",
+    "scopes",
+    "expires_at",
+    "allowed_networks",
+    "id",
+    "prefix",
+    "created_at",
+    "last_used_at",
+    "revoked_at",
+)
 _SET_BY_STAFF = ("reads_per_second", "writes_per_second")
-
-
-if TYPE_CHECKING:
-    KeyForm = forms.ModelForm[ApiKey]
-else:
-    KeyForm = forms.ModelForm
-
-
-class IssueForm(KeyForm):
-    scopes = forms.MultipleChoiceField(
-        choices=[(scope, scope) for scope in scopes.ALL],
-        initial=scopes.ALL,
-        widget=UnfoldAdminCheckboxSelectMultipleWidget,
-    )
-
-    class Meta:
-        model = ApiKey
-        fields = _ISSUED_WITH
-        field_classes: ClassVar = {"name": TextField}
 
 
 @admin.register(ApiKey)
@@ -59,39 +46,18 @@ class ApiKeyAdmin(ServiceAdmin):
     search_help_text = (
         "The id of the key, its prefix (the key up to its 17th character) or its tenant"
     )
-    autocomplete_fields = ("tenant",)
+    fields = (*_KEPT, *_SET_BY_STAFF)
+    readonly_fields = _KEPT
     actions = ("revoke",)
 
-    def get_form(self, request: HttpRequest, obj: ApiKey | None = None, **kwargs: Any) -> Any:
-        form = {} if obj else {"form": IssueForm}
-        return super().get_form(request, obj, **{**form, **kwargs})
-
-    def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
-        return (*_ISSUED_WITH, *_KEPT, *_SET_BY_STAFF) if obj else _ISSUED_WITH
-
-    def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
-        return (*_ISSUED_WITH, *_KEPT) if obj else ()
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Staff hold no tenant's credentials (decision 0168)."""
+        return False
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
-        actor, chosen = actors.staff(str(request.user.pk)), form.cleaned_data
-        if change:
-            pace = {name: chosen[name] for name in _SET_BY_STAFF}
-            keys.set_pace(key_id=obj.pk, actor=actor, now=utc_now(), **pace)
-            return
-        issued = keys.issue(actor=actor, now=utc_now(), **chosen)
-        obj.pk = issued.key.pk
-        obj.issued_text = issued.text  # type: ignore[attr-defined]  # for `response_add` alone
-
-    def response_add(
-        self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None
-    ) -> HttpResponse:
-        """Show the new key, once. The admin lets no browser cache the page."""
-        values = {
-            **self.admin_site.each_context(request),
-            "title": f"API key of {obj.tenant}",
-            "issued_text": obj.issued_text,  # type: ignore[attr-defined]
-        }
-        return TemplateResponse(request, "admin/api_key_issued.html", values)
+        pace = {name: form.cleaned_data[name] for name in _SET_BY_STAFF}
+        actor = actors.staff(str(request.user.pk))
+        keys.set_pace(key_id=obj.pk, actor=actor, now=utc_now(), **pace)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("tenants.change_apikey")

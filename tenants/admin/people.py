@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from django import forms
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
-from django.db import transaction
-from django.http import HttpRequest
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 
-from common.admin import FastAdmin, ReadOnlyAdmin, ServiceAdmin, whether
+from common import staff_actions
+from common.admin import ReadOnlyAdmin, ServiceAdmin, whether
 from common.clock import utc_now
 from common.forms import TextField
 from tenants import actors
-from tenants.models import Membership, Role, StaffPower, User
-from tenants.services import accounts, audit
-
-if TYPE_CHECKING:
-    AccountAdmin = DjangoUserAdmin[User]
-else:
-    AccountAdmin = DjangoUserAdmin
+from tenants.actors import Actor
+from tenants.models import Membership, StaffPower, User
+from tenants.services import accounts, audit, staff
 
 admin.site.unregister(Group)
 # People sign in with the address of their user; allauth's own list only mirrors it.
@@ -38,93 +34,106 @@ admin.site.unregister(UserSession)
 _POWER = ("is_staff", "is_superuser", "groups")
 
 
-class NewUserForm(UserCreationForm):
+if TYPE_CHECKING:
+    PersonForm = forms.ModelForm[User]
+else:
+    PersonForm = forms.ModelForm
+
+
+class NameForm(PersonForm):
     class Meta:
         model = User
-        fields = ("email",)
-
-    def clean_email(self) -> str:
-        """Addresses are kept in lower case."""
-        email: str = self.cleaned_data["email"]
-        return email.lower()
-
-
-class EditUserForm(UserChangeForm):
-    class Meta:
-        model = User
-        fields = "__all__"
+        fields = ("name", "is_active")
         field_classes: ClassVar = {"name": TextField}
-
-    def clean_email(self) -> str:
-        email: str = self.cleaned_data["email"]
-        return email.lower()
 
 
 @admin.register(User)
-class UserAdmin(AccountAdmin, FastAdmin):
-    """Changes are audited. What a person may do in a tenant is a membership; who works for us, in
-    which role, says `manage.py staff_member` (decision 0168)."""
+class UserAdmin(ServiceAdmin):
+    """Staff set a person's name, close the account and open it again. Its password and address are
+    the person's own; who works for us is proposed (decision 0168)."""
 
-    form = EditUserForm
-    add_form = NewUserForm
-    change_password_form = AdminPasswordChangeForm
+    form = NameForm
     list_display = ("email", "name", "is_active", "is_staff", "last_login", "created_at")
     list_filter = ("is_active", "is_staff", "is_superuser")
     search_fields = ("id__exact", "email__startswith")
     search_help_text = "The id of the person, or how the address begins"
     ordering = ("email",)
-    readonly_fields = ("last_login", "created_at", *_POWER)
-    fieldsets = (
-        (None, {"fields": ("email", "name", "password", "is_active")}),
-        ("Staff", {"fields": _POWER}),
-        ("Dates", {"fields": ("last_login", "created_at")}),
-    )
-    add_fieldsets = (
-        (
-            None,
-            {
-                "classes": ("wide",),
-                "fields": ("email", "usable_password", "password1", "password2"),
-            },
-        ),
-    )
+    fields = ("email", "name", "is_active", *_POWER, "last_login", "created_at")
+    readonly_fields = ("email", *_POWER, "last_login", "created_at")
+    actions_detail = ("send_reset_link", "end_powers")
 
-    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Staff who may change people may not change a colleague who may do more than they."""
-        may_change = super().has_change_permission(request, obj)
-        is_colleague = obj is not None and obj.is_staff
-        return bool(may_change and (request.user.is_superuser or not is_colleague))
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+    def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    @transaction.atomic
-    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
-        """Record that staff changed somebody's password, and tell the person."""
-        answer = super().user_change_password(request, id, form_url)
-        if request.method == "POST" and answer.status_code == HTTPStatus.FOUND:
-            accounts.note_password_set(
-                user_id=id, actor=actors.staff(str(request.user.pk)), now=utc_now()
-            )
-        return answer
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Nobody changes a colleague."""
+        is_colleague = obj is not None and (obj.is_staff or obj.is_superuser)
+        return super().has_change_permission(request, obj) and not is_colleague
+
+    def has_support_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        return request.user.has_perm("tenants.change_user")
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
-        actor, now, before = (
-            actors.staff(str(request.user.pk)),
-            utc_now(),
-            form.initial.get("email"),
-        )
         audit.record(
             tenant_id=None,
-            actor=actor,
-            action="user.changed" if change else "user.created",
+            actor=_actor(request),
+            action="user.changed",
             subject_id=obj.pk,
             details={"email": obj.email, "changed": form.changed_data},
-            now=now,
+            now=utc_now(),
         )
-        if change and before != obj.email:
-            accounts.note_address_set(user_id=obj.pk, before=before, actor=actor, now=now)
+
+    @staff_actions.own_page_action("Send a reset link", permission="support")
+    def send_reset_link(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """To the person's own address. Nobody here sees it."""
+        return _ask(
+            self,
+            request,
+            object_id,
+            title="Send a link to choose a password",
+            consequences="It goes to the person's own address, is good for an hour and works once.",
+            button="Send the link",
+            done="gets a link.",
+            act=accounts.send_reset_link,
+        )
+
+    @staff_actions.own_page_action("Works here no more", permission="support")
+    def end_powers(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return _ask(
+            self,
+            request,
+            object_id,
+            title="End all roles of staff",
+            consequences="The person is signed out and may do nothing here, at once. To give roles"
+            " again takes two people and a day.",
+            button="End all roles",
+            done="works here no more.",
+            act=staff.end,
+        )
+
+
+def _ask(
+    admin_page: UserAdmin,
+    request: HttpRequest,
+    object_id: str,
+    *,
+    act: Callable[..., object],
+    **words: str,
+) -> HttpResponse:
+    """Ask for the reason of something that is done to one person."""
+    step = staff_actions.StaffAction(
+        **words,
+        act=lambda person, reason: act(
+            user_id=person.pk, note=reason, actor=_actor(request), now=utc_now()
+        ),
+    )
+    person = get_object_or_404(User, pk=object_id)
+    return staff_actions.ask_about_one(admin_page, request, person, step)
+
+
+def _actor(request: HttpRequest) -> Actor:
+    return actors.staff(str(request.user.pk))
 
 
 @admin.register(Group)
@@ -148,25 +157,11 @@ class StaffPowerAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Membership)
-class MembershipAdmin(ServiceAdmin):
+class MembershipAdmin(ReadOnlyAdmin):
+    """Owners change their team. Where our support does, two people agree to it (decision 0168)."""
+
     list_display = ("user", "tenant", "role", "created_at")
     list_filter = ("role", "tenant__mode")
     list_select_related = ("user", "tenant")
     search_fields = ("id__exact", "tenant__id__exact", "user__id__exact")
     search_help_text = "The id of the membership, its tenant or its person"
-    autocomplete_fields = ("tenant", "user")
-    fields = ("tenant", "user", "role")
-
-    def get_readonly_fields(self, request: HttpRequest, obj: object = None) -> Any:
-        return ("tenant", "user") if obj else ()
-
-    def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
-        saved = accounts.create_member(
-            tenant_id=obj.tenant_id,
-            email=obj.user.email,
-            role=Role(obj.role),
-            password=None,
-            actor=actors.staff(str(request.user.pk)),
-            now=utc_now(),
-        )
-        obj.pk = saved.pk

@@ -9,8 +9,9 @@ from django.db import IntegrityError, transaction
 
 from tenants import new_approvers
 from tenants.actors import Actor
-from tenants.emails import queue_account_notice, queue_address_notices, queue_team_notices
-from tenants.models import ActorType, Membership, Mode, Role, Tenant, TenantStatus, User
+from tenants.emails import queue_address_notices, queue_password_reset
+from tenants.errors import AddressTaken
+from tenants.models import Membership, Mode, Role, Tenant, TenantStatus, User
 from tenants.services import audit, names, sessions, sign_ins
 from tenants.signals import tenant_released
 
@@ -63,19 +64,23 @@ def rename_person(*, user_id: str, name: str, now: datetime) -> None:
 
 
 @transaction.atomic
-def note_password_set(*, user_id: str, actor: Actor, now: datetime) -> None:
-    """Staff set a person's password: e-mail the person, and write it into the audit log of each of
-    their tenants."""
-    sign_ins.password_set_by_support(user_id=user_id, actor=actor, now=now)
+def send_reset_link(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> None:
+    """Mail a link to choose a password to the person's own address; each of their tenants reads it
+    in its audit log. `note` is for staff."""
     user = User.objects.get(pk=user_id)
-    queue_account_notice(user=user, change="password_set_by_support", address="Ballast", now=now)
+    sign_ins.reset_link_sent_by_support(user_id=user_id, actor=actor, note=note, now=now)
+    queue_password_reset(user=user, now=now)
 
 
 @transaction.atomic
-def note_address_set(*, user_id: str, before: str, actor: Actor, now: datetime) -> None:
-    """Staff gave a person another address: e-mail both addresses, write it into the audit log of
-    each of the person's tenants, end every session. The old address opens nothing any more."""
-    user = User.objects.get(pk=user_id)
+def change_address(*, user_id: str, email: str, actor: Actor, now: datetime) -> None:
+    """Give a person another address: e-mail both, write it into the audit log of each of their
+    tenants, end every session. The old address opens nothing any more. Raises AddressTaken."""
+    user = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    before, user.email = user.email, email.lower()
+    if User.objects.filter(email=user.email).exclude(pk=user_id).exists():
+        raise AddressTaken(f"Somebody else has the address {user.email}.")
+    user.save(update_fields=["email"])
     EmailAddress.objects.filter(user_id=user_id).delete()  # allauth's copies, made on the way
     sessions.end_all(user_id=user_id)
     sign_ins.address_set_by_support(
@@ -122,15 +127,13 @@ def create_member(
 ) -> Membership:
     """Give a person a role in the tenant; create the person if the address is new.
 
-    An existing person keeps their password: only they may change it. If staff do it, those who own
-    the tenant until then get an e-mail. If the person had the role already, nobody is told.
+    An existing person keeps their password: only they may change it. If the person had the role
+    already, nobody is told.
     """
     user = _person(email, password)
     unchanged = Membership.objects.filter(tenant_id=tenant_id, user=user, role=role).first()
     if unchanged is not None:
         return unchanged
-    if actor.type == ActorType.STAFF:
-        queue_team_notices(tenant_id=tenant_id, user=user, role=role, now=now)
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     known = Membership.objects.filter(tenant=tenant, user=user).first()
     membership = known or Membership(tenant=tenant, user=user)

@@ -27,9 +27,11 @@ def account_changed(*, user_id: str, action: str, kind: str, now: datetime) -> N
     _record(user_id, action, actors.user(user_id), {"kind": kind}, now)
 
 
-def password_set_by_support(*, user_id: str, actor: actors.Actor, now: datetime) -> None:
-    """Staff gave the person a new password, or took it away."""
-    _record(user_id, "password.set_by_support", actor, {}, now)
+def reset_link_sent_by_support(
+    *, user_id: str, actor: actors.Actor, note: str, now: datetime
+) -> None:
+    """Staff sent the person a link to choose a password. Only staff read why."""
+    _record(user_id, "password.link_sent_by_support", actor, {}, now, note)
 
 
 def address_set_by_support(
@@ -47,7 +49,12 @@ def reset_by_support(*, user_id: str, now: datetime) -> None:
 
 @transaction.atomic
 def _record(
-    user_id: str, action: str, actor: actors.Actor, details: Mapping[str, object], now: datetime
+    user_id: str,
+    action: str,
+    actor: actors.Actor,
+    details: Mapping[str, object],
+    now: datetime,
+    staff_note: str = "",
 ) -> None:
     """Write one row for each tenant of the person; for staff, one row without a tenant."""
     rows = Membership.objects.filter(user_id=user_id).order_by("tenant_id")
@@ -59,5 +66,6 @@ def _record(
             action=action,
             subject_id=user_id,
             details={**details},
+            staff_note=staff_note,
             now=now,
         )

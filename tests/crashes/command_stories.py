@@ -16,9 +16,12 @@ from django.db import DatabaseError
 
 from common.clock import utc_now
 from common.errors import DomainError
+from desk import roles
 from desk.rails import acts
 from networks.ach import rails
 from networks.rails.models import Rail, RailKind
+from tenants.actors import SYSTEM
+from tenants.services import staff
 from tests.crashes.bank_stories import ANN, a_stuck_file
 from tests.crashes.banks import make_bank
 from tests.crashes.every_call import BUSY, UNKNOWN, Story, Told
@@ -92,6 +95,18 @@ def route(*options: str) -> Begin:
     return begin
 
 
+def colleague(*options: str) -> Begin:
+    """Somebody who is a viewer here already, in a copy whose roles were made."""
+
+    def begin(world: World) -> Act:
+        roles.ensure()
+        email = f"cal-{world.tenant.pk}@ballast.example"
+        staff.grant(email=email, roles=["Viewer"], actor=SYSTEM, now=utc_now())
+        return command("staff_member", email, *options, *WHO)
+
+    return begin
+
+
 BEGINNINGS: dict[str, Begin] = {
     "ach_rail new": new_rail,
     "ach_rail change": change_rail,
@@ -104,6 +119,8 @@ BEGINNINGS: dict[str, Begin] = {
     "ach_originator end": company("--end"),
     "ach_file at-bank": stuck_file("--at-bank"),
     "ach_file not-at-bank": stuck_file("--not-at-bank"),
+    "staff_member role": colleague("--role", "Accountant"),
+    "staff_member end": colleague("--end"),
     "set_route lead": route(),
     "set_route close": route("--close"),
 }

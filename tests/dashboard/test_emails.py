@@ -61,11 +61,9 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "page": "dashboard:team",
         "email": "dana@acme.example",
     },
-    "team_changed_by_support": {
-        "tenant_name": TENANT,
-        "person": "lee@ballast.example",
-        "role": "Owner",
-        "before": "",
+    "access_by_support": {
+        "facts": [("Person", "lee@acme.example"), ("Company", TENANT), ("Role", "Owner")],
+        "waits_until": "2026-11-21T15:04:00Z",
         "at": "2026-11-20T15:04:00Z",
         "email": "dana@acme.example",
     },

@@ -41,6 +41,7 @@ SHORT = {
     "balance.ledgercheckpoint",
     "sandbox_bank.sandboxevent",
     "sandbox_bank.sandboxinstruction",
+    "tenants.accessproposal",
     "tenants.staffpower",
     "tenants.switch",
     "tenants.tenant",
@@ -50,11 +51,11 @@ SHORT = {
 LONG = [model for model in EVERY if model._meta.label_lower not in SHORT]
 # What staff write by hand, through services and permissions.
 WRITTEN_BY_STAFF = {
+    "tenants.accessproposal",
     "balance.adjustmentproposal",
     "network_inbox.handsettlement",
     "payments.paymentsettings",
     "tenants.apikey",
-    "tenants.membership",
     "tenants.switch",
     "tenants.tenant",
     "tenants.user",
@@ -102,6 +103,7 @@ UNTOUCHED = {
     "payments.recipientversion",
     "seals.seal",
     "seals.sealround",
+    "tenants.accessproposal",
     "tenants.outgoingemail",
     "tenants.staffpower",
     "tenants.switch",

@@ -127,6 +127,7 @@ TABLES = {
     "tenants_invitation": "IU",
     "tenants_membership": "IUD",
     "tenants_outgoingemail": "IU",
+    "tenants_accessproposal": "IU(decided_at decided_by_id decision decision_note id)",
     "tenants_staffpower": "IU(ended_at id)",
     "tenants_switch": "IU(id release_reason released_at released_by_id)",
     "tenants_tenant": "IU(id name requires_second_factor status)",

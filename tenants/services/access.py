@@ -1,0 +1,282 @@
+"""Access by two people of staff: a role in a tenant, another address of a person, roles of staff.
+
+One proposes it, whom it concerns is told, and another one approves it when its delay is over; it is
+done in the same transaction. In an emergency two people need no delay, and everybody who looks
+after people is told (decision 0168).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from types import MappingProxyType
+
+import structlog
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from common.database.constraints import violated
+from tenants import selectors
+from tenants.access import REASON_LENGTH_MAX, WRONG_KIND, AccessDecision, AccessKind
+from tenants.actors import Actor
+from tenants.emails import (
+    queue_access_notices,
+    queue_password_reset,
+)
+from tenants.errors import AccessRefused
+from tenants.models import AccessProposal, Membership, Role, Tenant, User
+from tenants.services import accounts, alarms, audit, invitations, members, second_person, staff
+
+_APPROVES = "tenants.approve_access"
+_SHOWN_FOR = timedelta(days=1)
+
+log = structlog.get_logger(__name__)
+
+_Act = Callable[[AccessProposal, Actor, datetime], object]
+
+
+@transaction.atomic
+def propose(
+    *,
+    kind: AccessKind,
+    email: str,
+    tenant: Tenant | None = None,
+    role: str = "",
+    new_email: str = "",
+    groups: Sequence[str] = (),
+    is_emergency: bool = False,
+    reason: str,
+    actor: Actor,
+    now: datetime,
+) -> AccessProposal:
+    """Ask a colleague, and tell whom it concerns. Nothing changes before; the same once more is the
+    same proposal. Raises AccessRefused."""
+    delay = timedelta(0) if is_emergency else timedelta(hours=settings.STAFF_ACCESS_DELAY_HOURS)
+    proposal = AccessProposal(
+        kind=kind,
+        email=email.lower(),
+        tenant=tenant,
+        role=role,
+        new_email=new_email.lower(),
+        groups=sorted(groups),
+        is_emergency=is_emergency,
+        reason=_checked(reason),
+        proposed_by_id=actor.id,
+        proposed_at=now,
+        waits_until=now + delay,
+    )
+    if known := _open_already(proposal):
+        return known
+    _save(proposal)
+    _tell("proposed", proposal, now)
+    _audit("proposed", proposal, actor, proposal.reason, now)
+    return proposal
+
+
+@transaction.atomic
+def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> AccessProposal:
+    """Give the access, once. Raises AccessRefused (one's own, about oneself, decided, too early),
+    NotASecondPerson, and what the act itself refuses."""
+    proposal = _lock_for(proposal_id, actor)
+    second_person.require(
+        actor=actor,
+        power=_APPROVES,
+        proposed_by=proposal.proposed_by_id,
+        proposed_at=proposal.proposed_at,
+    )
+    if now < proposal.waits_until:
+        raise AccessRefused(f"It waits until {proposal.waits_until:%Y-%m-%d %H:%M} UTC.")
+    _ACTS[AccessKind(proposal.kind)](proposal, actor, now)
+    _decide(proposal, AccessDecision.APPROVED, note, actor, now)
+    _tell("approved", proposal, now)
+    if proposal.is_emergency:
+        _alarm(proposal, now)
+    return proposal
+
+
+@transaction.atomic
+def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
+    """Leave everything as it is. Raises AccessRefused."""
+    _decide(_lock_for(proposal_id, actor), AccessDecision.REJECTED, note, actor, now)
+
+
+def waiting() -> int:
+    """How many proposals wait for a second person."""
+    return AccessProposal.objects.filter(decision=AccessDecision.OPEN).count()
+
+
+def emergencies(*, now: datetime) -> int:
+    """How often two people gave access without its delay during the last day."""
+    return AccessProposal.objects.filter(
+        is_emergency=True, decision=AccessDecision.APPROVED, decided_at__gt=now - _SHOWN_FOR
+    ).count()
+
+
+def _admit(proposal: AccessProposal, actor: Actor, now: datetime) -> None:
+    """Give a member another role; invite whoever is no member."""
+    tenant_id, role = str(proposal.tenant_id), Role(proposal.role)
+    rows = Membership.objects.filter(tenant_id=tenant_id, user__email=proposal.email)
+    member = rows.select_related("user").first()
+    if member is None:
+        invitations.invite(
+            tenant_id=tenant_id, email=proposal.email, role=role, actor=actor, now=now
+        )
+        return
+    members.change_role(
+        tenant_id=tenant_id, membership_id=member.pk, role=role, actor=actor, now=now
+    )
+
+
+def _move(proposal: AccessProposal, actor: Actor, now: datetime) -> None:
+    person = _person(proposal.email)
+    if person.is_staff:
+        raise AccessRefused(
+            "A colleague keeps the address. Hire the person anew under another one."
+        )
+    accounts.change_address(user_id=person.pk, email=proposal.new_email, actor=actor, now=now)
+
+
+def _empower(proposal: AccessProposal, actor: Actor, now: datetime) -> None:
+    person = staff.grant(
+        email=proposal.email,
+        roles=proposal.groups,
+        actor=actor,
+        now=now,
+        asked_by=proposal.proposed_by_id,
+        granted_by=actor.id,
+        note=proposal.reason,
+    )
+    if not person.has_usable_password():
+        queue_password_reset(user=person, now=now)
+
+
+_ACTS: Mapping[AccessKind, _Act] = MappingProxyType(
+    {AccessKind.MEMBER: _admit, AccessKind.ADDRESS: _move, AccessKind.POWER: _empower}
+)
+
+
+def _person(email: str) -> User:
+    person = User.objects.filter(email=email).first()
+    if person is None:
+        raise AccessRefused(f"Nobody has the address {email}.")
+    return person
+
+
+def _open_already(proposal: AccessProposal) -> AccessProposal | None:
+    names = ("kind", "email", "tenant", "role", "new_email", "groups", "is_emergency")
+    same = {name: getattr(proposal, name) for name in (*names, "proposed_by_id")}
+    return AccessProposal.objects.filter(decision=AccessDecision.OPEN, **same).first()
+
+
+def _save(proposal: AccessProposal) -> None:
+    _require_of_its_kind(proposal)
+    if proposal.kind == AccessKind.ADDRESS:
+        _person(proposal.email)
+    try:
+        with transaction.atomic():
+            proposal.save(force_insert=True)
+    except IntegrityError as error:
+        if violated(error) != "one_open_access_proposal":
+            raise
+        raise AccessRefused("Something of the kind waits for this person already.") from error
+
+
+def _require_of_its_kind(proposal: AccessProposal) -> None:
+    is_member = proposal.tenant is not None and proposal.role in Role.values
+    given = (is_member, bool(proposal.new_email), bool(proposal.groups))
+    meant = tuple(proposal.kind == kind for kind in AccessKind)
+    if given != meant or (proposal.role and not is_member):
+        raise AccessRefused(WRONG_KIND)
+
+
+def _lock_for(proposal_id: str, actor: Actor) -> AccessProposal:
+    """An open proposal of somebody else about somebody else, locked."""
+    rows = AccessProposal.objects.select_for_update(no_key=True, of=("self",))
+    proposal = rows.select_related("proposed_by", "tenant").get(pk=proposal_id)
+    if proposal.decision != AccessDecision.OPEN:
+        raise AccessRefused(f"It was {proposal.decision}.")
+    if proposal.proposed_by_id == actor.id:
+        raise AccessRefused("You proposed it, so somebody else decides.")
+    own = User.objects.values_list("email", flat=True).get(pk=actor.id)
+    if own in (proposal.email, proposal.new_email):
+        raise AccessRefused("It is about you, so somebody else decides.")
+    return proposal
+
+
+def _decide(
+    proposal: AccessProposal, decision: AccessDecision, note: str, actor: Actor, now: datetime
+) -> None:
+    proposal.decision, proposal.decision_note = decision, _checked(note)
+    proposal.decided_by_id, proposal.decided_at = actor.id, now
+    proposal.save(update_fields=("decision", "decision_note", "decided_by", "decided_at"))
+    _audit(str(decision), proposal, actor, proposal.decision_note, now)
+
+
+def _checked(text: str) -> str:
+    if not 1 <= len(text := text.strip()) <= REASON_LENGTH_MAX:
+        raise AccessRefused(f"A reason of 1 to {REASON_LENGTH_MAX} characters is needed.")
+    return text
+
+
+def _tell(what: str, proposal: AccessProposal, now: datetime) -> None:
+    """Mail it to whom it concerns: the tenant's owners, the person, or who looks after staff."""
+    if proposal.kind == AccessKind.POWER:
+        alarms.tell(f"Roles of staff were {what}", _facts(proposal), now=now)
+        return
+    if proposal.kind == AccessKind.ADDRESS:
+        to, tenant_id = [proposal.email], None
+    else:
+        tenant_id = str(proposal.tenant_id)
+        to = selectors.member_emails(tenant_id=tenant_id, roles=[Role.OWNER])
+    queue_access_notices(
+        to=to,
+        tenant_id=tenant_id,
+        facts=_facts(proposal),
+        waits_until=proposal.waits_until if what == "proposed" else None,
+        now=now,
+    )
+
+
+def _facts(proposal: AccessProposal) -> list[tuple[str, str]]:
+    """What it is about, in words that its tenant may read, too."""
+    facts = [("Person", proposal.email)]
+    if proposal.tenant is not None:
+        facts += [("Company", proposal.tenant.name), ("Role", Role(proposal.role).label)]
+    if proposal.new_email:
+        facts.append(("New address", proposal.new_email))
+    if proposal.groups:
+        facts.append(("Roles of staff", ", ".join(proposal.groups)))
+    if proposal.is_emergency:
+        facts.append(("Emergency", "without the usual delay"))
+    return facts
+
+
+def _alarm(proposal: AccessProposal, now: datetime) -> None:
+    """Name the two people who did without the delay."""
+    one, other = proposal.proposed_by_id, proposal.decided_by_id
+    log.error("access_in_emergency", proposal_id=proposal.pk, proposed_by=one, decided_by=other)
+    names = selectors.people_and_keys([str(one), str(other)])
+    by = [("Proposed by", names[str(one)]), ("Approved by", names[str(other)])]
+    why = [("Reason", proposal.reason)]
+    alarms.tell("Access was given in an emergency", [*_facts(proposal), *by, *why], now=now)
+
+
+def _audit(what: str, proposal: AccessProposal, actor: Actor, note: str, now: datetime) -> None:
+    """Write to the part of the audit log that only staff read. What comes of it tenants read."""
+    audit.record(
+        tenant_id=None,
+        actor=actor,
+        action=f"access.{what}",
+        subject_id=proposal.pk,
+        details={
+            "kind": str(proposal.kind),
+            "email": proposal.email,
+            "tenantId": proposal.tenant_id or "",
+            "role": proposal.role,
+            "newEmail": proposal.new_email,
+            "roles": proposal.groups,
+            "emergency": proposal.is_emergency,
+        },
+        staff_note=note,
+        now=now,
+    )
