@@ -111,10 +111,10 @@ class TestEntries:
 
 class TestKeyService:
     @pytest.fixture(autouse=True)
-    def vault(self, settings, monkeypatch):
+    def vault(self, settings):
         settings.KEY_SERVICE = PATH
         key_ring._service.cache_clear()
-        monkeypatch.setattr(RING, "_open", {})
+        RING._open.clear()
         vault = key_ring.service()
         assert isinstance(vault, Vault)
         settings.ENCRYPTION_KEYS = [make("k3"), f"k1:{BODY}"]

@@ -23,7 +23,7 @@ EXAMPLE = ROOT / ".env.example"
 SETTINGS = str(ROOT / "config/settings.py")
 READERS = {
     "text", "flag", "secret", "encryption_keys", "count", "limit", "items", "choice", "web_address",
-    "webhook_secret", "caps",
+    "stream_address", "webhook_secret", "caps",
 }  # fmt: skip
 KEY = "k1:" + base64.b64encode(bytes(range(32))).decode()
 PRODUCTION = {
