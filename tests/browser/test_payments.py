@@ -84,7 +84,7 @@ def test_a_large_payment_waits_for_the_second_person(visit, dana, money):
 
     other = visit(checker)
     other.page.goto(other.address + page_for("cfo@acme.example"))
-    other.page.get_by_text("Paper Mill Inc").wait_for()
+    other.page.get_by_role("heading", name="Pay $4,500.00 to Paper Mill Inc").wait_for()
     other.page.get_by_text("Invoice 7").wait_for()
     other.page.get_by_label("Type the amount to approve it").fill("4500")
     other.page.get_by_role("button", name="Approve $4,500.00").click()
