@@ -26,7 +26,9 @@ from tenants.models import Role
 def limit(request: PageRequest) -> HttpResponse:
     """The limit. One that protects less waits for a second person, or a day."""
     tenant_id, now = request.access.tenant.pk, utc_now()
-    shown = dollars_text(approvals.approval_threshold(tenant_id=tenant_id, now=now))
+    shown = dollars_text(
+        approvals.approval_threshold(tenant_id=tenant_id, mode=request.access.tenant.mode, now=now)
+    )
     form = ApprovalLimitForm(
         request.POST if request.method == "POST" else None, initial={"threshold": shown}
     )

@@ -79,7 +79,9 @@ def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
     tenant_id, amount = request.access.tenant.pk, form.cleaned_data["amount"]
     available = ledger.summary(tenant_id).available
     shortfall = max(0, amount - available)
-    threshold = approvals.approval_threshold(tenant_id=tenant_id, now=utc_now())
+    threshold = approvals.approval_threshold(
+        tenant_id=tenant_id, mode=request.access.tenant.mode, now=utc_now()
+    )
     method, speed = method_and_speed(form.cleaned_data["method"])
     terms = METHODS[method].terms(request.access.tenant.mode)
     return {

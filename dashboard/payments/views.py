@@ -38,7 +38,9 @@ def payments(request: PageRequest) -> HttpResponse:
         "stop": stop,
         "page": found,
         "form": form,
-        "threshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
+        "threshold": approvals.approval_threshold(
+            tenant_id=tenant_id, mode=request.access.tenant.mode, now=now
+        ),
         "change": approvals.waiting_change(tenant_id=tenant_id, now=now),
     }
     return render(request, "dashboard/payments/list.html", values, status=form.http_status)

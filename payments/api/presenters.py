@@ -128,7 +128,9 @@ def payment_limits(tenant_id: str, mode: str, actor: Actor, now: datetime) -> di
             "perTransaction": {
                 str(method.name): method.amount_max(mode) for method in METHODS.of_mode(mode)
             },
-            "approvalThreshold": approvals.approval_threshold(tenant_id=tenant_id, now=now),
+            "approvalThreshold": approvals.approval_threshold(
+                tenant_id=tenant_id, mode=mode, now=now
+            ),
             "rolling": [
                 _standing(each)
                 for each in limits.standings(tenant_id=tenant_id, mode=mode, actor=actor, now=now)

@@ -73,6 +73,10 @@ class PaymentSettings(models.Model):
         is_due = self.next_at is not None and self.next_at <= now
         return self.next_threshold if is_due else self.approval_threshold
 
+    def has_default_approval(self, now: datetime) -> bool:
+        """Whether the deployment says at `now` above which amount payments need approval."""
+        return self.approval_is_default and (self.next_at is None or self.next_at > now)
+
     def limits_at(self, now: datetime) -> Any:
         """The tenant's own limits at `now`, as they are stored; None: it has none of its own."""
         is_due = self.next_limits_at is not None and self.next_limits_at <= now

@@ -12,6 +12,7 @@ from common import clock
 from common.errors import InvalidInput
 from common.money import AMOUNT_MAX, format_cents
 from payments.models import PaymentSettings
+from payments.services import approval_defaults
 from tenants import selectors as tenants
 from tenants.actors import Actor
 from tenants.models import ActorType, Role, Tenant
@@ -84,10 +85,15 @@ def is_looser(before: int | None, after: int | None) -> bool:
 def locked(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
     """The tenant, locked, and its settings. Applies changes whose time has come."""
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    row = PaymentSettings.objects.filter(tenant=tenant).first() or PaymentSettings(tenant=tenant)
+    row = PaymentSettings.objects.filter(tenant=tenant).first()
+    row = row or PaymentSettings(tenant=tenant, approval_is_default=True)
     if row.next_at and row.next_at <= now:
-        row.approval_threshold = row.next_threshold
+        row.approval_threshold, row.approval_is_default = row.next_threshold, False
         _forget_waiting(row)
+    if row.approval_is_default:
+        row.approval_threshold = approval_defaults.default_threshold(
+            tenant_id=tenant_id, mode=tenant.mode, now=now
+        )
     if row.next_limits_at and row.next_limits_at <= now:
         row.limits = row.next_limits
         row.forget_next_limits()
@@ -122,6 +128,7 @@ def _let_wait(
 
 def _apply(row: PaymentSettings, threshold: int | None, actor: Actor, now: datetime) -> None:
     before, row.approval_threshold = row.approval_threshold, threshold
+    row.approval_is_default = False
     _forget_waiting(row)
     save(row, now)
     _audit(row, "approval_threshold_changed", actor, now, {"from": before, "to": threshold})

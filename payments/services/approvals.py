@@ -6,9 +6,9 @@ from datetime import datetime
 
 from approvals import outcomes, requests, sweeps
 from approvals.links import ApproverLinks, for_sandbox
-from common.money import format_cents
 from payments import selectors
 from payments.models import Payment, PaymentConfirmation, PaymentSettings
+from payments.services import approval_defaults
 from payments.services.approval_policy import POLICY, approvers
 from payments.services.approval_settings import LOOSENED_AFTER, ROLES
 from tenants import persons
@@ -16,10 +16,11 @@ from tenants import selectors as tenants
 from tenants.actors import Actor
 
 
-def deadline(*, tenant_id: str, amount: int, actor: Actor, now: datetime) -> datetime | None:
-    """When the approval of a payment of `amount` cents by this actor would expire; None if it
-    needs none, or an owner who is alone pays: there is nobody to ask."""
-    threshold = approval_threshold(tenant_id=tenant_id, now=now)
+def deadline(
+    threshold: int | None, *, amount: int, tenant_id: str, actor: Actor, now: datetime
+) -> datetime | None:
+    """When the approval of a payment of `amount` cents by this actor would expire; None if that is
+    not above `threshold`, or an owner who is alone pays: there is nobody to ask."""
     until = requests.deadline(threshold, amount=amount, now=now)
     return None if until and _is_alone(tenant_id, actor, now) else until
 
@@ -31,10 +32,11 @@ def _is_alone(tenant_id: str, actor: Actor, now: datetime) -> bool:
     )
 
 
-def approval_threshold(*, tenant_id: str, now: datetime) -> int | None:
-    """The limit above which a payment needs approval, cents; None: no payment needs it."""
+def approval_threshold(*, tenant_id: str, mode: str, now: datetime) -> int | None:
+    """The limit above which payments need approval, cents; None: no payment needs it. One query,
+    and two more for a live tenant whose limit nobody set."""
     row = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
-    return row.threshold_at(now) if row else None
+    return approval_defaults.threshold_of_settings(row, tenant_id=tenant_id, mode=mode, now=now)
 
 
 def waiting_change(*, tenant_id: str, now: datetime) -> PaymentSettings | None:
@@ -42,16 +44,16 @@ def waiting_change(*, tenant_id: str, now: datetime) -> PaymentSettings | None:
     return PaymentSettings.objects.filter(tenant_id=tenant_id, next_at__gt=now).first()
 
 
-def request(*, payment: Payment, now: datetime) -> PaymentConfirmation:
-    """Ask the approvers of a payment that requires approval, in the caller's transaction."""
+def request(*, payment: Payment, rule: str, now: datetime) -> PaymentConfirmation:
+    """Ask the approvers of a payment that requires approval by this rule, a sentence, in the
+    caller's transaction."""
     if payment.confirmation_expires_at is None:
         raise ValueError(f"{payment.pk} needs no approval")
-    threshold = approval_threshold(tenant_id=payment.tenant_id, now=now) or 0
     approval = PaymentConfirmation.objects.create(
         tenant_id=payment.tenant_id,
         payment=payment,
         amount=payment.amount,
-        reason=_reason(payment, threshold)[: requests.REASON_LENGTH_MAX],
+        reason=_reason(payment, rule)[: requests.REASON_LENGTH_MAX],
         approvers=approvers(payment),
         expires_at=payment.confirmation_expires_at,
         created_at=now,
@@ -60,12 +62,11 @@ def request(*, payment: Payment, now: datetime) -> PaymentConfirmation:
     return approval
 
 
-def _reason(payment: Payment, threshold: int) -> str:
+def _reason(payment: Payment, rule: str) -> str:
     """A text for approvers: the rule, who made the payment, and what for."""
     names = tenants.people_and_keys([payment.created_by_id])
     creator = names.get(payment.created_by_id, payment.created_by_id) or "Ballast"
     purpose = f" for \u201c{payment.description}\u201d" if payment.description else ""
-    rule = f"Above {format_cents(threshold)} a second person approves."
     return f"{rule} Ordered by {creator}{purpose}."
 
 

@@ -123,6 +123,14 @@ def standings(*, tenant_id: str, mode: str, actor: Actor, now: datetime) -> Iter
         yield Standing(scope, window, in_force_now[scope, window], usage)
 
 
+def unasked(scopes: Mapping[CapScope, str], used: Mapping[str, Usage]) -> int:
+    """The most cents of a day for which nobody was asked: of those to this recipient, and of those
+    by this maker, who is a person, or else a key."""
+    maker = scopes.get(CapScope.PERSON) or scopes.get(CapScope.KEY)
+    names = [name for name in (scopes.get(CapScope.RECIPIENT), maker) if name]
+    return max((used[name].unasked for name in names if name in used), default=0)
+
+
 def _over(most: int | None, used: int, more: int) -> int:
     """By how much `more` is too much; 0 or less if it is not."""
     return 0 if most is None else used + more - most

@@ -20,7 +20,15 @@ from payments.caps import CapScope
 from payments.errors import PaymentMethodNotSupported
 from payments.methods import METHODS
 from payments.models import Payment, PaymentMethod, PaymentSettings
-from payments.services import approvals, lifecycle, limits, recipients, totals, waiting
+from payments.services import (
+    approval_defaults,
+    approvals,
+    lifecycle,
+    limits,
+    recipients,
+    totals,
+    waiting,
+)
 from payments.services.lifecycle import NewPayment
 from payments.states import PaymentStatus
 from tenants.actors import Actor
@@ -51,7 +59,8 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     """Set the money aside and send it. An order that may wait for money joins the queue if there is
     none.
 
-    Above the tenant's own limit the payment is sent once a second person has approved it.
+    Above the tenant's own limit the payment is sent once a second person has approved it: alone, or
+    with what went to the same recipient, or from the same maker, in a day unasked.
 
     Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
     AmountAboveLimit, PaymentLimitReached, InsufficientBalance.
@@ -61,15 +70,20 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     scopes = limits.scopes_of(actor)
     scopes[CapScope.RECIPIENT] = limits.scope_of_recipient(recipient)
     rules = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
+    threshold = approval_defaults.threshold_of_settings(
+        rules, tenant_id=tenant_id, mode=mode, now=now
+    )
     funds = ledger.lock_row(tenant_id=tenant_id)
+    used = totals.used(tenant_id=tenant_id, scopes=scopes.values(), now=now)
     limits.require_room(
         limits.of_settings(rules, mode=mode, now=now),
         tenant_id=tenant_id,
         scopes=scopes,
-        used=totals.used(tenant_id=tenant_id, scopes=scopes.values(), now=now),
+        used=used,
         amount=order.amount,
         now=now,
     )
+    unasked = limits.unasked(scopes, used)
     must_wait = order.wait_for_funds and _must_wait(tenant_id, funds, order.amount, now)
     end_of_wait = now + timedelta(days=settings.PAYMENT_WAIT_DAYS)
     terms = NewPayment(
@@ -82,7 +96,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
         metadata=order.metadata,
         waits_until=end_of_wait if order.wait_for_funds else None,
         confirm_until=approvals.deadline(
-            tenant_id=tenant_id, amount=order.amount, actor=actor, now=now
+            threshold, amount=unasked + order.amount, tenant_id=tenant_id, actor=actor, now=now
         ),
         counted_for=sorted(scopes.values()),
         id=order.id,
@@ -91,7 +105,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     payment = lifecycle.start(terms=terms, status=status, actor=actor, now=now)
     totals.count(payment)
     if payment.requires_confirmation:
-        approvals.request(payment=payment, now=now)
+        approvals.request(payment=payment, rule=_rule(threshold, payment), now=now)
     return payment
 
 
@@ -164,6 +178,14 @@ def _network_for(mode: str, order: Order) -> PaymentNetwork:
             limit=most,
         )
     return network
+
+
+def _rule(threshold: int | None, payment: Payment) -> str:
+    """Why a second person is asked, for those who are."""
+    above = f"Above {format_cents(threshold or 0)}"
+    if threshold is None or payment.amount > threshold:
+        return f"{above} a second person approves."
+    return f"{above} in a day, to one recipient or by one person, a second one approves."
 
 
 def _must_wait(tenant_id: str, funds: Funds, amount: int, now: datetime) -> bool:

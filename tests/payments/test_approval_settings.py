@@ -40,7 +40,7 @@ def change(tenant, person, threshold, *, now=NOW):
 
 
 def limit(tenant, *, now=NOW):
-    return approvals.approval_threshold(tenant_id=tenant.pk, now=now)
+    return approvals.approval_threshold(tenant_id=tenant.pk, mode=tenant.mode, now=now)
 
 
 def actions(tenant):

@@ -244,7 +244,7 @@ class TestChanging:
 
     def test_a_change_of_the_approval_keeps_the_limits(self, funded):
         limit(funded, TENANT, A_DAY, amount=5_000)
-        assert approvals.approval_threshold(tenant_id=funded.pk, now=NOW) is None
+        assert approvals.approval_threshold(tenant_id=funded.pk, mode=funded.mode, now=NOW) is None
 
         assert refusal_of(funded, 5_001).extra["limit"] == 5_000
 

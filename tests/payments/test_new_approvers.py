@@ -88,7 +88,7 @@ class TestNewApprover:
         with pytest.raises(NewApprover):
             approval_settings.agree(tenant_id=live.pk, actor=user(checker.pk), now=NOW)
 
-        assert approvals.approval_threshold(tenant_id=live.pk, now=NOW) == 1_000
+        assert approvals.approval_threshold(tenant_id=live.pk, mode=live.mode, now=NOW) == 1_000
 
 
 class TestLoneOwner:

@@ -31,7 +31,7 @@ def waiting(acme, dana_browser, checker):
 
 
 def limit(tenant):
-    return approvals.approval_threshold(tenant_id=tenant.pk, now=utc_now())
+    return approvals.approval_threshold(tenant_id=tenant.pk, mode=tenant.mode, now=utc_now())
 
 
 def decide(browser, tenant, decision):
