@@ -434,6 +434,8 @@ NEW_APPROVER_HOURS = count("NEW_APPROVER_HOURS", default=24)
 # Cents above which a second person approves the payments of a live tenant that set no limit itself
 # and has somebody to ask.
 PAYMENT_APPROVAL_ABOVE = count("PAYMENT_APPROVAL_ABOVE", default=1_000_000)
+# For how many hours a recipient of a live tenant is new: a second person approves payments to it.
+RECIPIENT_COOL_DOWN_HOURS = count("RECIPIENT_COOL_DOWN_HOURS", default=24)
 # How long a payment may wait for money before it gives up.
 PAYMENT_WAIT_DAYS = count("PAYMENT_WAIT_DAYS", default=7, minimum=1)
 # Networks that webhooks may reach although they are not public, e.g. `127.0.0.0/8,::1/128`.

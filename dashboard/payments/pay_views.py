@@ -19,9 +19,10 @@ from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
 from dashboard.shell.fields import dollars_text
 from dashboard.shell.method_choice import method_and_speed
+from payments import selectors
 from payments.methods import METHODS
 from payments.models import Payment
-from payments.services import approvals, orders
+from payments.services import approvals, cool_down, orders
 from payments.services.orders import Order
 from tenants import actors
 
@@ -77,6 +78,8 @@ def _review(request: PageRequest, form: PayForm) -> HttpResponse:
 
 def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
     tenant_id, amount = request.access.tenant.pk, form.cleaned_data["amount"]
+    chosen = selectors.recipients(tenant_id=tenant_id).filter(pk=form.cleaned_data["recipient"])
+    new = cool_down.among_of_tenant(request.access.tenant, list(chosen), now=utc_now())
     available = ledger.summary(tenant_id).available
     shortfall = max(0, amount - available)
     threshold = approvals.approval_threshold(
@@ -94,7 +97,8 @@ def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
         "shortfall": shortfall,
         "missing": dollars_text(shortfall),
         "stop": stops.of(request.access.tenant).payments,
-        "needs_approval": threshold is not None and amount > threshold,
+        "needs_approval": bool(new) or (threshold is not None and amount > threshold),
+        "new_until": next(iter(new.values()), None),
     }
 
 

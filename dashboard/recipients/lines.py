@@ -20,9 +20,10 @@ class RecipientLine:
     kind: str
     added_at: datetime
     corrected_at: datetime | None
+    new_until: datetime | None
 
 
-def recipient_line(row: Recipient) -> RecipientLine:
+def recipient_line(row: Recipient, *, new_until: datetime | None = None) -> RecipientLine:
     return RecipientLine(
         id=row.pk,
         name=row.display_name,
@@ -31,4 +32,5 @@ def recipient_line(row: Recipient) -> RecipientLine:
         kind=f"{row.get_account_type_display()}, {row.get_account_holder_type_display().lower()}",
         added_at=row.created_at,
         corrected_at=row.corrected_at,
+        new_until=new_until,
     )

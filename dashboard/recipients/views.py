@@ -21,6 +21,7 @@ from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from payments import selectors
 from payments.models import Recipient
+from payments.services import cool_down
 from payments.services import recipients as service
 from tenants import actors
 
@@ -31,7 +32,9 @@ def recipients(request: PageRequest) -> HttpResponse:
     """The saved ones, newest first; removed ones are left out."""
     rows = selectors.recipients(tenant_id=request.access.tenant.pk).filter(removed_at=None)
     found = page(rows, before=request.GET.get("before", ""))
-    values = {"lines": [recipient_line(row) for row in found.rows], "page": found}
+    new = cool_down.among_of_tenant(request.access.tenant, found.rows, now=utc_now())
+    lines = [recipient_line(row, new_until=new.get(row.pk)) for row in found.rows]
+    values = {"lines": lines, "page": found}
     return render(request, "dashboard/recipients/list.html", values)
 
 

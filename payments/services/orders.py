@@ -9,6 +9,7 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 
+from approvals import requests
 from balance import services as ledger
 from balance.selectors import Funds
 from common import ids
@@ -23,6 +24,7 @@ from payments.models import Payment, PaymentMethod, PaymentSettings
 from payments.services import (
     approval_defaults,
     approvals,
+    cool_down,
     lifecycle,
     limits,
     recipients,
@@ -60,7 +62,8 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     none.
 
     Above the tenant's own limit the payment is sent once a second person has approved it: alone, or
-    with what went to the same recipient, or from the same maker, in a day unasked.
+    with what went to the same recipient, or from the same maker, in a day unasked. So it is
+    while the recipient is new.
 
     Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
     AmountAboveLimit, PaymentLimitReached, InsufficientBalance.
@@ -73,6 +76,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     threshold = approval_defaults.threshold_of_settings(
         rules, tenant_id=tenant_id, mode=mode, now=now
     )
+    new_until = cool_down.until(recipient, rules=rules, mode=mode, now=now)
     funds = ledger.lock_row(tenant_id=tenant_id)
     used = totals.used(tenant_id=tenant_id, scopes=scopes.values(), now=now)
     limits.require_room(
@@ -95,8 +99,12 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
         description=order.description,
         metadata=order.metadata,
         waits_until=end_of_wait if order.wait_for_funds else None,
-        confirm_until=approvals.deadline(
-            threshold, amount=unasked + order.amount, tenant_id=tenant_id, actor=actor, now=now
+        confirm_until=(
+            now + requests.VALID_FOR
+            if new_until
+            else approvals.deadline(
+                threshold, amount=unasked + order.amount, tenant_id=tenant_id, actor=actor, now=now
+            )
         ),
         counted_for=sorted(scopes.values()),
         id=order.id,
@@ -105,7 +113,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     payment = lifecycle.start(terms=terms, status=status, actor=actor, now=now)
     totals.count(payment)
     if payment.requires_confirmation:
-        approvals.request(payment=payment, rule=_rule(threshold, payment), now=now)
+        approvals.request(payment=payment, rule=_rule(threshold, payment, new_until), now=now)
     return payment
 
 
@@ -180,8 +188,12 @@ def _network_for(mode: str, order: Order) -> PaymentNetwork:
     return network
 
 
-def _rule(threshold: int | None, payment: Payment) -> str:
+def _rule(threshold: int | None, payment: Payment, new_until: datetime | None) -> str:
     """Why a second person is asked, for those who are."""
+    if new_until is not None:
+        return (
+            f"The recipient is new until {new_until:%Y-%m-%d %H:%M} UTC: a second person approves."
+        )
     above = f"Above {format_cents(threshold or 0)}"
     if threshold is None or payment.amount > threshold:
         return f"{above} a second person approves."

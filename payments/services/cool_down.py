@@ -1,0 +1,112 @@
+"""New recipients cool down: for a day a second person approves what is paid to them, whatever the
+amount (decision 0161). The approval of one payment ends it.
+
+A stolen session or key that adds its own account then meets a person before money leaves. A tenant
+with nobody else to ask has no cool-down (0072).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Min
+
+from common.errors import InvalidInput
+from payments import caps, selectors
+from payments.models import Payment, PaymentSettings, PaymentTotal, Recipient
+from payments.services import approval_defaults, approval_settings, limits
+from tenants.actors import Actor
+from tenants.models import Mode, Tenant
+from tenants.services import audit
+
+HOURS_MAX = 24 * 30
+
+
+def hours(rules: PaymentSettings | None, *, mode: str) -> int:
+    """For how long a recipient of a tenant of this mode is new; 0: not at all."""
+    if rules is not None and rules.cool_down_hours is not None:
+        return rules.cool_down_hours
+    return settings.RECIPIENT_COOL_DOWN_HOURS if mode == Mode.LIVE else 0
+
+
+def until(
+    recipient: Recipient, *, rules: PaymentSettings | None, mode: str, now: datetime
+) -> datetime | None:
+    """When the recipient is no longer new; None: it is not new, or there is nobody to ask. Six
+    queries at most, none where nothing cools down."""
+    return among([recipient], rules=rules, mode=mode, now=now).get(recipient.pk)
+
+
+def among(
+    recipients: Sequence[Recipient], *, rules: PaymentSettings | None, mode: str, now: datetime
+) -> Mapping[str, datetime]:
+    """Of these recipients of one tenant, by their ids, those that are new, and until when."""
+    length = timedelta(hours=hours(rules, mode=mode))
+    young = [row for row in recipients if row.created_at + length > now]
+    if not young or approval_defaults.is_alone(tenant_id=young[0].tenant_id, now=now):
+        return {}
+    tenant_id = young[0].tenant_id
+    scopes = {row.pk: limits.scope_of_recipient(row) for row in young}
+    since = _known_since(tenant_id, {row.fingerprint: scopes[row.pk] for row in young})
+    approved = _approved(tenant_id, set(scopes.values()), since=now - length)
+    ends = {
+        row.pk: min(row.created_at, since.get(scopes[row.pk], row.created_at)) + length
+        for row in young
+        if scopes[row.pk] not in approved
+    }
+    return {pk: moment for pk, moment in ends.items() if moment > now}
+
+
+def among_of_tenant(
+    tenant: Tenant, recipients: Sequence[Recipient], *, now: datetime
+) -> Mapping[str, datetime]:
+    """`among`, for recipients of this tenant. One query more."""
+    rules = PaymentSettings.objects.filter(tenant_id=tenant.pk).first()
+    return among(recipients, rules=rules, mode=tenant.mode, now=now)
+
+
+@transaction.atomic
+def set_hours(*, tenant_id: str, hours: int | None, actor: Actor, now: datetime) -> None:
+    """Say how long a recipient is new, for payments from now on; None: as the deployment says.
+
+    Only operators do this, at the command line. Raises InvalidInput for more than 30 days.
+    """
+    if hours is not None and not 0 <= hours <= HOURS_MAX:
+        raise InvalidInput("From 0 to 720 hours.", field="coolDownHours")
+    _tenant, row = approval_settings.locked(tenant_id, now)
+    before, row.cool_down_hours = row.cool_down_hours, hours
+    approval_settings.save(row, now)
+    audit.record(
+        tenant_id=tenant_id,
+        actor=actor,
+        action="payments.cool_down_changed",
+        subject_id=tenant_id,
+        details={"from": before, "to": hours},
+        now=now,
+    )
+
+
+def _known_since(tenant_id: str, scopes: Mapping[str, str]) -> dict[str, datetime]:
+    """Since when each of these accounts, scopes by fingerprint, is on the list or was paid."""
+    totals = PaymentTotal.objects.filter(
+        tenant_id=tenant_id, scope__in=scopes.values(), payments__gt=0
+    )
+    paid = totals.values_list("scope").annotate(first=Min("hour"))
+    found = {scope: hour + caps.GRAIN for scope, hour in paid}
+    kept = selectors.saved_as(scopes, tenant_id=tenant_id)
+    for fingerprint, created_at in kept.values_list("fingerprint", "created_at"):
+        if scope := scopes.get(fingerprint):
+            found[scope] = min(created_at, found.get(scope, created_at))
+    return found
+
+
+def _approved(tenant_id: str, scopes: set[str], *, since: datetime) -> set[str]:
+    """Those of the scopes to which a payment was approved."""
+    rows = Payment.objects.filter(
+        tenant_id=tenant_id, created_at__gte=since, confirmed_at__isnull=False
+    )
+    lists = rows.filter(counted_for__overlap=sorted(scopes)).values_list("counted_for", flat=True)
+    return {scope for names in lists for scope in names}

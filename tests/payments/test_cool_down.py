@@ -1,0 +1,125 @@
+"""A new recipient of a live tenant: a second person approves what is paid to it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from common.errors import InvalidInput
+from payments.models import PaymentConfirmation, PaymentSettings
+from payments.services import cool_down, orders, recipients
+from tenants.actors import SYSTEM, user
+from tenants.models import AuditEvent, Mode, Role
+from tests.builders import NOW, make_member, make_tenant
+from tests.payments.asking import approve_signed_in
+from tests.payments.builders import account, fund
+
+pytestmark = pytest.mark.usefixtures("books_balance")
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(hours=24)
+
+
+@pytest.fixture
+def cooling(acme, owner, checker):
+    """A tenant of two whose recipients are new for a day. In the sandbox, so that it can pay."""
+    cool_down.set_hours(tenant_id=acme.pk, hours=24, actor=SYSTEM, now=NOW)
+    fund(acme, 100_000)
+    return acme
+
+
+def order(tenant, to="000111", *, actor=SYSTEM, now=NOW):
+    return orders.place(
+        tenant_id=tenant.pk,
+        mode=tenant.mode,
+        order=orders.Order(amount=5_000, recipient=account(to) if to.isdigit() else to),
+        actor=actor,
+        now=now,
+    )
+
+
+def save(tenant, to="000111", *, now=NOW):
+    return recipients.save(tenant_id=tenant.pk, details=account(to), actor=SYSTEM, now=now)
+
+
+def is_asked(payment):
+    return payment.requires_confirmation
+
+
+def test_a_payment_to_a_new_account_is_asked_about(cooling):
+    assert is_asked(order(cooling))
+    reason = PaymentConfirmation.objects.get().reason
+    assert reason.startswith("The recipient is new until 2026-11-21 15:00 UTC: a second person")
+
+
+def test_a_saved_one_is_new_for_a_day(cooling):
+    saved = save(cooling)
+
+    assert is_asked(order(cooling, saved.pk, now=NOW + DAY - HOUR))
+    assert not is_asked(order(cooling, save(cooling, "000222").pk, now=NOW + DAY))
+
+
+def test_an_account_that_is_saved_is_known_when_it_comes_with_a_payment(cooling):
+    save(cooling)
+
+    assert not is_asked(order(cooling, now=NOW + DAY))
+    assert is_asked(order(cooling, "000222", now=NOW + DAY))
+
+
+def test_an_account_that_was_paid_a_day_ago_is_known(cooling):
+    order(cooling)
+
+    assert is_asked(order(cooling, now=NOW + DAY))
+    assert not is_asked(order(cooling, now=NOW + DAY + HOUR))
+
+
+def test_a_payment_that_was_withdrawn_makes_nobody_known(cooling):
+    first = order(cooling)
+    orders.cancel(tenant_id=cooling.pk, payment_id=first.pk, actor=SYSTEM, now=NOW)
+
+    assert is_asked(order(cooling, now=NOW + 2 * DAY))
+
+
+def test_the_first_approval_ends_it(cooling, owner, checker):
+    first = order(cooling, actor=user(owner.pk))
+    assert is_asked(order(cooling, actor=user(owner.pk)))
+
+    approve_signed_in(first, checker)
+
+    assert not is_asked(order(cooling, actor=user(owner.pk), now=NOW + HOUR))
+    assert is_asked(order(cooling, "000222", now=NOW + HOUR))
+
+
+def test_an_owner_who_is_alone_has_none(acme, owner):
+    cool_down.set_hours(tenant_id=acme.pk, hours=24, actor=SYSTEM, now=NOW)
+    fund(acme, 5_000)
+
+    assert not is_asked(order(acme))
+
+
+def test_live_tenants_have_it_and_the_sandbox_does_not(acme, owner, checker):
+    live = make_tenant(name="Live", mode=Mode.LIVE)
+    assert cool_down.hours(None, mode=live.mode) == 24
+    assert cool_down.hours(None, mode=acme.mode) == 0
+    for email in ("one@live.example", "two@live.example"):
+        make_member(live, email=email, role=Role.OWNER)
+
+    new = cool_down.among_of_tenant(live, [save(live)], now=NOW)
+
+    assert list(new.values()) == [NOW + DAY]
+
+
+def test_operators_set_it_and_it_is_audited(acme):
+    cool_down.set_hours(tenant_id=acme.pk, hours=48, actor=SYSTEM, now=NOW)
+
+    assert PaymentSettings.objects.get().cool_down_hours == 48
+    assert AuditEvent.objects.filter(action="payments.cool_down_changed").count() == 1
+
+
+@pytest.mark.parametrize("hours", [-1, 721])
+def test_refuses_what_is_no_time(acme, hours):
+    with pytest.raises(InvalidInput):
+        cool_down.set_hours(tenant_id=acme.pk, hours=hours, actor=SYSTEM, now=NOW)
+
+    assert not PaymentSettings.objects.exists()
