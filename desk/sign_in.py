@@ -16,7 +16,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from dashboard.shell import step_up
-from tenants import proofs, second_factor
+from tenants import enrolment, proofs, second_factor
 
 View = Callable[..., HttpResponseBase]
 
@@ -34,7 +34,7 @@ def guard(site: AdminSite) -> None:
         if may_enter(request) and not _has_second_factor(request):
             if second_factor.is_set_up(user_id=str(request.user.pk)):
                 return _to_prove_it(request)
-            messages.warning(request, "Staff sign in with a second factor. Set one up first.")
+            messages.warning(request, f"Staff sign in with a second factor. {enrolment.ASK}")
             return redirect("mfa_index")
         answer: HttpResponse = login(request, extra_context)
         return answer

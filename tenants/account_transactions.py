@@ -17,8 +17,11 @@ from django.db import connection, transaction
 from django.http import HttpRequest
 from django.urls import URLPattern, URLResolver
 
+from tenants import enrolment
+
 _READING = {"GET", "HEAD", "OPTIONS"}
 _THEIRS = "allauth."
+_ADDING_FACTORS = {"mfa_activate_totp", "mfa_add_webauthn"}
 
 Rest = ParamSpec("Rest")
 Answer = TypeVar("Answer")
@@ -52,6 +55,8 @@ def account_pages() -> list[URLPattern | URLResolver]:
 
 def _wrap(part: URLPattern | URLResolver) -> None:
     if isinstance(part, URLPattern):
+        if part.name in _ADDING_FACTORS:
+            part.callback = enrolment.needs_link(part.callback)
         part.callback = in_one_transaction(part.callback)
         return
     for inner in part.url_patterns:

@@ -10,11 +10,12 @@ from allauth.account.forms import default_token_generator
 from django.conf import settings
 from django.urls import reverse
 
-from tenants import browsers
-from tenants.models import OutgoingEmail, User
+from tenants import browsers, enrolment, selectors
+from tenants.models import OutgoingEmail, Role, User
 from tenants.services import emails
 
 PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
+STAFF_ENROLMENT = "staff_enrolment"
 ACCOUNT_CHANGED = "account_changed"
 ADDRESS_CHANGED = "address_changed"
 ACCESS_BY_SUPPORT = "access_by_support"
@@ -39,6 +40,17 @@ def queue_password_reset(*, user: User, now: datetime) -> None:
         tenant_id=None,
         to=user.email,
         template=PASSWORD_RESET,
+        context={"user_id": user.pk},
+        now=now,
+    )
+
+
+def queue_enrolment_link(*, user: User, now: datetime) -> None:
+    """Send this member of staff the link to set up a second factor."""
+    emails.queue(
+        tenant_id=None,
+        to=user.email,
+        template=STAFF_ENROLMENT,
         context={"user_id": user.pk},
         now=now,
     )
@@ -109,3 +121,13 @@ def _password_reset(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | 
         kwargs={"uidb36": user.pk, "key": default_token_generator.make_token(user)},
     )
     return {"email": user.email, "link": settings.BASE_URL + path}
+
+
+@emails.builds_context(STAFF_ENROLMENT)
+def _staff_enrolment(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
+    """Make the link, which is never stored. None for somebody who left, or once it is late."""
+    staff = User.objects.filter(is_active=True, is_staff=True)
+    user = staff.filter(pk=email.context["user_id"]).first()
+    if user is None or now - email.created_at > _USELESS_AFTER:
+        return None
+    return {"email": user.email, "link": enrolment.link(user)}

@@ -108,6 +108,12 @@ class InvalidRole(StaffRefusal):
     advice = "Give a role of the table in docs/operations.md; `manage.py staff_roles` makes them."
 
 
+class NoEnrolment(StaffRefusal):
+    code = "no_enrolment"
+    title = "No link for this person"
+    advice = "Links to set up a second factor are for staff who have none, sent by somebody else."
+
+
 class InvalidSwitch(StaffRefusal):
     code = "invalid_switch"
     title = "Invalid operator switch"

@@ -13,7 +13,7 @@ from common.errors import DomainError
 from dashboard.account.forms import PersonForm
 from dashboard.shell import refusals
 from dashboard.shell.access import PersonRequest
-from tenants import selectors
+from tenants import enrolment, selectors
 from tenants.services import accounts, sessions
 
 
@@ -36,6 +36,15 @@ def profile(request: PersonRequest) -> HttpResponse:
     return render(
         request, "dashboard/account/profile.html", values, status=422 if form.errors else 200
     )
+
+
+@require_http_methods(["GET", "HEAD"])
+@login_required
+def enroll(request: PersonRequest, token: str) -> HttpResponse:
+    """The link that a colleague sent: this session may set up a second factor."""
+    if not enrolment.accept(request, token=token):
+        messages.warning(request, f"This link is not yours, or it is over. {enrolment.ASK}")
+    return redirect("mfa_index")
 
 
 @require_POST

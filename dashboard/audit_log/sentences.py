@@ -219,6 +219,7 @@ _AMONG_STAFF = {
     "rail.went_on": "Let {part} files on the rail {subject} go on",
     "route.closed": "Closed the route of {mode} {method} to {rail}",
     "route.opened": "Opened the route of {mode} {method} to {rail}",
+    "second_factor.link_sent": "Sent {email} the link to set up a second factor: {reason}",
     "second_factor.reset": "Removed the second factor of {email}: {reason}",
     "user.changed": "Changed {email}",
     "user.created": "Created {email}",

@@ -21,7 +21,7 @@ from common.forms import TextField
 from tenants import actors
 from tenants.actors import Actor
 from tenants.models import Membership, StaffPower, User
-from tenants.services import accounts, audit, staff
+from tenants.services import accounts, audit, enrolments, staff
 
 admin.site.unregister(Group)
 # People sign in with the address of their user; allauth's own list only mirrors it.
@@ -60,7 +60,28 @@ class UserAdmin(ServiceAdmin):
     ordering = ("email",)
     fields = ("email", "name", "is_active", *_POWER, "last_login", "created_at")
     readonly_fields = ("email", *_POWER, "last_login", "created_at")
-    actions_detail = ("send_reset_link", "end_powers")
+    actions_detail = ("send_reset_link", "send_enrolment_link", "end_powers")
+
+    @staff_actions.own_page_action("Send link for second factor", permission="support")
+    def send_enrolment_link(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return staff_actions.ask_about_one(
+            self,
+            request,
+            get_object_or_404(User, pk=object_id),
+            staff_actions.StaffAction(
+                title="Send the link to set up a second factor",
+                consequences="Make sure who is asking. The link works for an hour, with the"
+                " password, until a second factor is set up.",
+                button="Send the link",
+                done="gets the link by e-mail.",
+                act=lambda user, reason: enrolments.send(
+                    user=user,
+                    reason=reason,
+                    actor=_actor(request),
+                    now=utc_now(),
+                ),
+            ),
+        )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

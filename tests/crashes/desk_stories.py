@@ -186,6 +186,10 @@ def key_of(world: World) -> ApiKey:
     return ApiKey.objects.get(tenant=world.tenant)
 
 
+def newcomer(world: World) -> Any:
+    return User.objects.create_user(email=f"new-{world.tenant.pk}@ballast.example", is_staff=True)
+
+
 def switch(world: World) -> Any:
     return switches.engage(
         kind=SwitchKind.WEBHOOKS,
@@ -273,6 +277,9 @@ BEGINNINGS: dict[str, Begin] = {
     ),
     "tenants.user send_reset_link": lambda w: alone(
         "tenants_user", "send_reset_link", w.owner, w, **WHY
+    ),
+    "tenants.user send_enrolment_link": lambda w: alone(
+        "tenants_user", "send_enrolment_link", newcomer(w), w, **WHY
     ),
     "tenants.user end_powers": lambda w: alone(
         "tenants_user", "end_powers", colleague(w), w, **WHY

@@ -144,6 +144,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "expires_at": "2026-11-27T15:04:00Z",
         "link": "https://ballast.example/join/secret/",
     },
+    "staff_enrolment": {"email": "sam@ballast.example", "link": "https://ballast.example/e/"},
     "password_reset": {"email": "dana@acme.example", "link": "https://ballast.example/reset/"},
     "review": {
         "tenant_name": TENANT,
