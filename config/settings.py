@@ -104,6 +104,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
     "api.middleware.RequestIdMiddleware",
+    "config.headers.SafeHeaders",
     "api.middleware.RequestLineMiddleware",
     "api.middleware.RequestLogMiddleware",
     "api.middleware.ApiErrorMiddleware",
@@ -308,6 +309,12 @@ CONTENT_SECURITY_POLICY = {
         "object-src": [NONE],
     }
 }
+
+# --- Pages ------------------------------------------------------------------------------------
+
+# Requests of a person per minute: pages of the dashboard, and files, which cost more.
+PAGES_PER_MINUTE = count("PAGES_PER_MINUTE", default=600, minimum=1)
+FILES_PER_MINUTE = count("FILES_PER_MINUTE", default=10, minimum=1)
 
 # --- REST API ---------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from api import errors, problems
 from common import ids
 from common.engine.gunicorn.received import TooMuchAtOnce
 from common.errors import DomainError
+from config.headers import NO_CONTENT, PERMISSIONS_POLICY
 
 log = structlog.get_logger(__name__)
 
@@ -56,7 +57,7 @@ def refuse(client: socket, exc: Exception) -> None:
             log.warning("malformed_request", error=type(exc).__name__)
         else:
             log.error("request_not_served", exc_info=exc)
-        answer = _bytes_of(_refusal(exc), request_id)
+        answer = answer_to(exc, request_id)
     try:
         write_nonblock(client, answer)
     except OSError:
@@ -86,11 +87,14 @@ def _refusal(exc: Exception) -> DomainError:
     return errors.MalformedRequest("This is not well-formed HTTP/1.1.")
 
 
-def _bytes_of(refusal: DomainError, request_id: str) -> bytes:
-    response = problems.response(refusal)
+def answer_to(exc: Exception, request_id: str) -> bytes:
+    """A problem document with its head."""
+    response = problems.response(_refusal(exc))
     headers = {
         **response.headers,
         "X-Request-Id": request_id,
+        "Content-Security-Policy": NO_CONTENT,
+        "Permissions-Policy": PERMISSIONS_POLICY,
         "Connection": "close",
     }
     head = [f"HTTP/1.1 {response.status_code} {response.reason_phrase}"]

@@ -10,8 +10,8 @@ from allauth.account.forms import default_token_generator
 from django.conf import settings
 from django.urls import reverse
 
-from tenants import browsers, enrolment, selectors
-from tenants.models import OutgoingEmail, Role, User
+from tenants import browsers, enrolment
+from tenants.models import OutgoingEmail, User
 from tenants.services import emails
 
 PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name

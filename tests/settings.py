@@ -30,6 +30,7 @@ CELERY_BROKER_URL = "memory://"
 CELERY_BROKER_TRANSPORT_OPTIONS = {}
 SANDBOX_PACE = "instant"
 API_READS_PER_SECOND = API_WRITES_PER_SECOND = 10_000
+PAGES_PER_MINUTE = FILES_PER_MINUTE = 10_000
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

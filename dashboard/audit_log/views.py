@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.audit_log.lines import CSV_HEADER, AuditFilter, csv_rows, lines
-from dashboard.shell import downloads
+from dashboard.shell import downloads, pace
 from dashboard.shell.access import PageRequest, tenant_page
 from dashboard.shell.paging import page
 from tenants import selectors
@@ -26,7 +26,7 @@ def audit_log(request: PageRequest) -> HttpResponse:
 
 
 @require_safe
-@tenant_page(Role.OWNER)
+@tenant_page(Role.OWNER, limit=pace.FILES)
 def download(request: PageRequest) -> StreamingHttpResponse:
     """The rows that the page's filters find, as CSV."""
     tenant_id = request.access.tenant.pk

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from common.clock import utc_now
 from dashboard.authorizations.lines import CSV_HEADER, csv_rows, line
-from dashboard.shell import downloads
+from dashboard.shell import downloads, pace
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from funding import selectors
@@ -37,7 +37,7 @@ def authorizations(request: PageRequest) -> HttpResponse:
 
 
 @require_safe
-@tenant_page()
+@tenant_page(limit=pace.FILES)
 def download(request: PageRequest) -> StreamingHttpResponse:
     """What a bank is sent that asks for proof: everything that is kept, but for account numbers."""
     rows = selectors.authorizations(tenant_id=request.access.tenant.pk)

@@ -13,7 +13,7 @@ from dashboard.payments import detail as payment_detail
 from dashboard.payments.forms import PaymentFilter
 from dashboard.payments.lines import payment_line
 from dashboard.recipients.choices import recipient_choices
-from dashboard.shell import downloads, stops
+from dashboard.shell import downloads, pace, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from payments import selectors
@@ -47,7 +47,7 @@ def payments(request: PageRequest) -> HttpResponse:
 
 
 @require_safe
-@tenant_page()
+@tenant_page(limit=pace.FILES)
 def download(request: PageRequest) -> HttpResponseBase:
     """What the list shows, all of it, as CSV."""
     chosen = _filter(request).narrow(selectors.payments(tenant_id=request.access.tenant.pk))

@@ -19,7 +19,7 @@ from django_htmx.middleware import HtmxDetails
 
 from common.clock import utc_now
 from common.errors import NotFound
-from dashboard.shell import staff_view, step_up, view_only
+from dashboard.shell import pace, staff_view, step_up, view_only
 from tenants import proofs, second_factor, selectors
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
 
@@ -83,12 +83,15 @@ class PageRequest(PersonRequest):
 View = Callable[..., HttpResponseBase]
 
 
-def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
+def tenant_page(
+    *roles: Role, is_open: bool = False, limit: pace.Pace = pace.PAGES
+) -> Callable[[View], View]:
     """A page about the current tenant, for members in `roles` (any role when none is named).
 
     Strangers are sent to sign in; a role that may not is answered 403, and so is staff who would
-    do more than look. Never cached. Where the tenant asks for a second factor, a session
-    that proved none is shown nothing but `is_open` pages.
+    do more than look; who asks more often than `limit` allows is answered 429. Never cached. Where
+    the tenant asks for a second factor, a session that proved none is shown nothing but `is_open`
+    pages.
     """
 
     def decorate(view: View) -> View:
@@ -96,6 +99,8 @@ def tenant_page(*roles: Role, is_open: bool = False) -> Callable[[View], View]:
         def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return _to_login(request)
+            if seconds := limit.wait(user_id=request.user.pk):
+                return _private(pace.too_many(request, limit=limit, seconds=seconds))
             access = _access_of(request)
             if access is None:
                 return _without_tenant(request)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from balance import selectors as ledger
 from balance import statements
 from common.clock import utc_now
-from dashboard.shell import downloads
+from dashboard.shell import downloads, pace
 from dashboard.shell.access import PageRequest, tenant_page
 from dashboard.shell.paging import page
 from dashboard.statement import lines as statement_lines
@@ -35,7 +35,7 @@ def transactions(request: PageRequest) -> HttpResponse:
 
 
 @require_safe
-@tenant_page()
+@tenant_page(limit=pace.FILES)
 def download(request: PageRequest) -> StreamingHttpResponse:
     """All lines of the filter as a CSV file: the API's columns, what each is for, its Eastern
     date."""

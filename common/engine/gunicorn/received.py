@@ -97,9 +97,10 @@ class EarlyParser(RequestParser):  # type: ignore[misc]
             return False
         if isinstance(self._found, Exception):
             return True
-        ahead, reader = self.unreader.ahead, self._found.body.reader
+        ahead: bytearray = self.unreader.ahead
+        reader = self._found.body.reader
         if isinstance(reader, LengthReader):
-            return bool(len(ahead) >= min(reader.length, self._body_bytes_max))
+            return len(ahead) >= int(min(reader.length, self._body_bytes_max))
         if isinstance(reader, ChunkedReader):
             return len(ahead) >= self._body_bytes_max or self._chunks.have_ended(ahead)
         return True
