@@ -25,8 +25,6 @@ class Person:
         self.send("/accounts/login/", login=email, password=password)
         if "sessionid" not in self._http.cookies:
             raise StoryError(f"{email} could not sign in")
-        # What moves money asks for the password once more.
-        self.send("/accounts/reauthenticate/", password=password)
 
     def read(self, path: str) -> str:
         """The text of a page."""
