@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from api import errors
 from api.addresses import client_address, is_within
 from common.clock import utc_now
+from common.database import doors
 from tenants import actors, selectors
 from tenants.actors import Actor
 from tenants.selectors import KeyHolder
@@ -69,6 +70,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         holder = selectors.find_key_holder(text=_presented_key(request), now=now)
         if holder is None:
             raise errors.InvalidToken("This API key is not valid.", headers=_BAD_TOKEN)
+        doors.see(holder.tenant_id)
         request.META[KEY_HOLDER] = holder
         structlog.contextvars.bind_contextvars(tenant_id=holder.tenant_id, key_id=holder.key_id)
         allowed = holder.allowed_networks

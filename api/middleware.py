@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO
 from typing import IO, cast
@@ -13,17 +13,24 @@ from urllib.parse import urlsplit
 import structlog
 from django.conf import settings
 from django.db import Error as DatabaseProblem
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBadRequest,
+    StreamingHttpResponse,
+)
 from django_structlog.middlewares import RequestMiddleware
 
 from api import errors, parsers, problems, request_log
 from api.addresses import client_address
 from api.authentication import KEY_HOLDER
 from common import ids
+from common.database import doors
 from common.errors import DomainError, NotFound
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
+_READING = {"GET", "HEAD"}
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
@@ -113,6 +120,32 @@ class RequestLogMiddleware:
             took = (time.perf_counter_ns() - started) // 1000
             request_log.note(request, response, holder=holder, duration_us=took)
         return response
+
+
+class WallMiddleware:
+    """Lets requests of keys see the rows of the key's tenant alone (decision 0167)."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not is_api(request):
+            return self.get_response(request)
+        only_reads = request.method in _READING
+        with doors.of_api(only_reads=only_reads):
+            response = self.get_response(request)
+        holder = request.META.get(KEY_HOLDER)
+        if holder and isinstance(response, StreamingHttpResponse):
+            rows = cast("Iterable[bytes]", response.streaming_content)
+            response.streaming_content = _walled(rows, holder.tenant_id)
+        return response
+
+
+def _walled(rows: Iterable[bytes], tenant_id: str) -> Iterator[bytes]:
+    """Rows that are read after the view has returned."""
+    with doors.of_api(only_reads=True):
+        doors.see(tenant_id)
+        yield from rows
 
 
 class BodyLimitMiddleware:

@@ -46,6 +46,15 @@ def application_role() -> str:
     return str(env.db_url_config(_application_address())["USER"])
 
 
+def api_login() -> dict[str, str]:
+    """The login of the API's requests, who see one tenant; empty if they have none of their own."""
+    address = text("DATABASE_API_URL", default="")
+    if not address:
+        return {}
+    found = env.db_url_config(address)
+    return {name: str(found[name]) for name in ("USER", "PASSWORD")}
+
+
 def _address() -> str:
     """The owner's address in a command of the owner's, if there is one."""
     owner = text("DATABASE_OWNER_URL", default="")

@@ -117,6 +117,7 @@ MIDDLEWARE = [
     "config.csp.AdminPolicyMiddleware",
     "config.private.AccountPagesMiddleware",
     "api.middleware.BodyLimitMiddleware",
+    "api.middleware.WallMiddleware",
     "config.middleware.Session",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -156,6 +157,9 @@ DATABASE_OWNER_URL = text("DATABASE_OWNER_URL", default="")
 ALLOW_DATABASE_OWNER = flag("ALLOW_DATABASE_OWNER", default=False)
 DATABASE_ROLE_MUST_BE_BOUND = not (DEBUG or ALLOW_DATABASE_OWNER or database.is_owner())
 DATABASE_APPLICATION_ROLE = database.application_role()
+# Requests of the API work under a role that sees one tenant (decision 0167).
+DATABASE_API = database.api_login()
+DATABASE_API_DOOR = f"common.database.doors.{'Login' if DATABASE_API else 'NoDoor'}"
 DATABASE_FAST_PATH = database.takes_fast_path()
 DATABASES = {"default": database.settings()}
 # Whether tests and demonstrations may choose the database's time; no variable says so elsewhere.

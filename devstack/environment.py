@@ -68,9 +68,10 @@ def _database(profile: Profile) -> dict[str, str]:
             raise DevstackError("DATABASE_OWNER_URL is given without DATABASE_URL: set both.")
         return {
             "DATABASE_URL": profile.database_url,
+            "DATABASE_API_URL": profile.api_database_url,
             "DATABASE_OWNER_URL": profile.owner_database_url,
         }
-    given = ("DATABASE_URL", "DATABASE_OWNER_URL")
+    given = ("DATABASE_URL", "DATABASE_API_URL", "DATABASE_OWNER_URL")
     return {name: os.environ[name] for name in given if os.environ.get(name)}
 
 

@@ -22,6 +22,7 @@ DEFAULT_PROFILE = "dev"
 SUPERUSER = "ballast"
 OWNER_ROLE = "ballast_owner"
 APPLICATION_ROLE = "ballast_app"
+API_ROLE = "ballast_api"
 
 PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 # A unix socket address holds 107 bytes on Linux and 103 elsewhere.
@@ -90,6 +91,11 @@ class Profile:
     def database_url(self) -> str:
         """For the product: a role that owns nothing."""
         return self._database_url(APPLICATION_ROLE)
+
+    @property
+    def api_database_url(self) -> str:
+        """For requests of the API: a role that sees one tenant at a time."""
+        return self._database_url(API_ROLE)
 
     @property
     def owner_database_url(self) -> str:

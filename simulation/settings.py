@@ -32,3 +32,6 @@ LOGGING = {
     "handlers": {"simulation": {"class": "simulation.errors.Recorder", "level": "ERROR"}},
     "root": {"handlers": ["simulation"], "level": "WARNING"},
 }
+# Its processes share the connections that it can stop and cut: none has another login.
+DATABASE_API = {}
+DATABASE_API_DOOR = "common.database.doors.NoDoor"

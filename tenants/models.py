@@ -47,6 +47,11 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField("works for us", default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    # Of people, the members of the tenant.
+    wall: ClassVar = (
+        "EXISTS (SELECT FROM tenants_membership AS member WHERE member.user_id = tenants_user.id)"
+    )
+
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

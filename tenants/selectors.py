@@ -31,19 +31,8 @@ from tenants.switches import read_only
 _NO_DIGEST = "0" * 64
 _OUR_OWN: dict[str, str] = {ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
 
-_KEY_HOLDER = """
-SELECT
-    key.digest, key.revoked_at, key.expires_at, key.scopes, key.allowed_networks,
-    key.id, key.tenant_id, tenant.mode, tenant.status = 'suspended',
-    EXISTS (
-        SELECT FROM tenants_switch AS switch
-        WHERE switch.kind = 'read_only' AND switch.released_at IS NULL
-            AND (switch.tenant_id IS NULL OR switch.tenant_id = key.tenant_id)
-    ),
-    key.reads_per_second, key.writes_per_second, key.last_used_at
-FROM tenants_apikey AS key JOIN tenants_tenant AS tenant ON tenant.id = key.tenant_id
-WHERE key.prefix = %(prefix)s
-"""
+# A function of the owner's, because no tenant is known yet.
+_KEY_HOLDER = "SELECT * FROM tenants_find_key(%(prefix)s) WHERE digest IS NOT NULL"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ A switch does not stop what has begun. What it stops stays due: workers leave it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import pgtrigger
 from django.db import models
@@ -39,6 +39,8 @@ class Switch(models.Model):
 
     It covers everything, or one network, or one tenant.
     """
+
+    wall_is_shared: ClassVar = True  # one without a tenant stops all
 
     id = PrefixedIdField("swt")
     kind = models.CharField(max_length=9, choices=SwitchKind)

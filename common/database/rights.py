@@ -14,6 +14,8 @@ import pgtrigger
 from django.apps import apps
 from django.db import models
 
+from common.database import walls
+
 
 class Rights(NamedTuple):
     """What the role may do. It may always read.
@@ -30,7 +32,13 @@ class Rights(NamedTuple):
 # Functions that run with the owner's rights, because the role has none: migrations of the ledger
 # make them.
 FUNCTIONS = frozenset(
-    {"balance_change_pending", "balance_open", "balance_post", "balance_post_many"}
+    {
+        "balance_change_pending",
+        "balance_open",
+        "balance_post",
+        "balance_post_many",
+        "tenants_find_key",
+    }
 )
 READ_ONLY = Rights(insert=False, update=False)
 # Tables of packages, whose models cannot declare rights, and tables without a model.
@@ -51,11 +59,30 @@ _ELSEWHERE: Mapping[str, Rights] = {
 }
 
 
+# What requests of the API use besides the tables of tenants.
+_OF_API: Mapping[str, Rights] = {
+    "ach_railversion": READ_ONLY,
+    "network_inbox_inboundevent": Rights(),  # a step of the sandbox is a message of a bank
+    "rails_rail": READ_ONLY,
+    "rails_route": READ_ONLY,
+    "sandbox_bank_sandboxevent": Rights(delete=True),
+    "sandbox_bank_sandboxinstruction": Rights(),
+    "tenants_user": READ_ONLY,
+}
+
+
 def of_tables() -> dict[str, Rights]:
     """The rights on every table of the installed apps, by its name in the database."""
     known = apps.get_models(include_auto_created=True)
     found = {model._meta.db_table: of_model(model) for model in known}
     return {**found, **_ELSEWHERE}
+
+
+def of_api() -> dict[str, Rights]:
+    """The rights of the API's role: the application's on what has a tenant, and few others."""
+    every = of_tables()
+    shared = {name: rights for name, rights in _OF_API.items() if name in every}
+    return {name: every[name] for name in walls.of_tables().keys() | walls.views()} | shared
 
 
 def of_model(model: type[models.Model]) -> Rights:

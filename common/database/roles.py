@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
-from common.database import rights
+from common.database import rights, walls
 from common.database.rights import Rights
 
 _SCHEMA = "public"
@@ -51,6 +51,21 @@ SELECT oid::regprocedure::text FROM pg_proc
 WHERE pronamespace = 'public'::regnamespace AND prosecdef
     AND NOT has_function_privilege(oid, 'EXECUTE')
 ORDER BY 1
+"""
+# Another role's, as _ACTUAL says ours.
+_ACTUAL_OF = _ACTUAL.replace("_privilege(", "_privilege(%(role)s, ")
+# What would let the API's role past its policies.
+_POWERS = (
+    "is a superuser or bypasses row level security",
+    "may take another role",
+    "owns tables",
+)
+_WHO_IS_API = """
+SELECT
+    rolsuper OR rolbypassrls,
+    EXISTS (SELECT FROM pg_auth_members WHERE member = pg_roles.oid),
+    EXISTS (SELECT FROM pg_class WHERE relowner = pg_roles.oid)
+FROM pg_roles WHERE rolname = %(api)s
 """
 # Settings that are stored for the next sessions of our role. A role may store them itself, and
 # those of _NEVER_SET would change what statements do.
@@ -107,8 +122,8 @@ class Problem(NamedTuple):
     is_harmless: bool = False
 
 
-def grant(role: str, *, revoke: bool = True) -> Granted:
-    """Grant `role` what the application needs; with `revoke`, take everything else away.
+def grant(role: str, *, revoke: bool = True, known: Mapping[str, Rights] | None = None) -> Granted:
+    """Grant `role` what the application needs, or `known`; with `revoke`, take all else away.
 
     To be run as the owner of the tables. It is one transaction, so nobody sees a state in between.
     Raises UnknownRole.
@@ -118,12 +133,27 @@ def grant(role: str, *, revoke: bool = True) -> Granted:
         if cursor.fetchone() is None:
             raise UnknownRole(role)
         functions = _column(cursor, _FUNCTIONS)
-        known = rights.of_tables()
+        known = rights.of_tables() if known is None else known
         tables = [name for name in _column(cursor, _TABLES) if name in known]
         allowed = {name: known[name] for name in tables}
         for statement in _statements(role, allowed, functions, revoke=revoke):
             cursor.execute(statement.as_string(cursor.connection))
     return Granted(len(tables), len(functions))
+
+
+def build_walls(application: str, api: str, *, revoke: bool = True) -> tuple[Granted, int]:
+    """Make the policies of all tables, and grant the API's role what it needs behind them; returns
+    what it has now, and how many tables had other policies.
+
+    To be run as the owner of the tables. Policies come first: the role never sees a table without.
+    Raises UnknownRole.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_EXISTS, [api])
+        if cursor.fetchone() is None:
+            raise UnknownRole(api)
+    changed = walls.build(walls.Who(application, api))
+    return grant(api, revoke=revoke, known=rights.of_api()), changed
 
 
 def _statements(
@@ -183,7 +213,30 @@ def problems() -> list[Problem]:
     """
     if words := unbound():
         return [] if settings.DEBUG or settings.ALLOW_DATABASE_OWNER else [Problem(words)]
-    return differences()
+    return differences() + wall_problems()
+
+
+def wall_problems() -> list[Problem]:
+    """What is wrong with the role of the API's requests, and with the policies that bind it."""
+    api = settings.DATABASE_API.get("USER")
+    if not api:
+        words = "DATABASE_API_URL is not set: requests of the API may read every tenant"
+        return [Problem(words, is_harmless=True)]
+    with connection.cursor() as cursor:
+        cursor.execute(_WHO_IS_API, {"api": api})
+        row = cursor.fetchone()
+        if row is None:
+            return [Problem(f"there is no role {api}, which DATABASE_API_URL names")]
+        found = [Problem(f"{api} {power}") for power, has in zip(_POWERS, row, strict=True) if has]
+        cursor.execute(_ACTUAL_OF, {"role": api})
+        actual = {name: given for name, *given in cursor.fetchall()}
+    wanted = rights.of_api()
+    for name in actual.keys() & rights.of_tables().keys():
+        found += _differences(name, wanted.get(name), *actual[name])
+    who = walls.Who(settings.DATABASE_APPLICATION_ROLE, api)
+    found += [_missing(words) for words in walls.missing(who)]
+    named = [problem._replace(words=f"{api}: {problem.words}") for problem in found]
+    return sorted(named, key=lambda problem: problem.is_harmless)
 
 
 def refuse_to_start() -> None:

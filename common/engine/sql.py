@@ -144,6 +144,11 @@ def _database() -> Wrapper:
     return _thread.database
 
 
+def forget_connection() -> None:
+    """Look the connection of this thread up again: it has got another one."""
+    _thread.database = None
+
+
 def _looked_up() -> Wrapper:
     return cast("Wrapper", connections[DEFAULT_DB_ALIAS])
 

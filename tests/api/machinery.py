@@ -29,6 +29,7 @@ from api.throttling import Buckets, KeyRateThrottle
 from api.views import ApiViewSet
 from common.clock import utc_now
 from common.errors import Conflict, DomainError, Forbidden, NotFound, RuleViolation, Unavailable
+from funding.models import FundingTransaction
 from tenants.models import AuditEvent, Tenant
 from tenants.services import audit
 from tests.database import owner
@@ -200,6 +201,25 @@ def _wait_for_the_tenant_row(tenant_id: str) -> None:
     Tenant.objects.select_for_update().get(pk=tenant_id)
 
 
+class EverythingViewSet(ApiViewSet):
+    """A view that forgot whose rows it may show."""
+
+    scopes: ClassVar[dict[str, str]] = {"list": "funding:read"}
+
+    def list(self, request: TenantRequest) -> HttpResponse:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT current_user, session_user")
+            role, login = cursor.fetchone()
+        return responses.data(
+            {
+                "role": role,
+                "login": login,
+                "tenants": list(Tenant.objects.values_list("pk", flat=True)),
+                "fundings": list(FundingTransaction.objects.values_list("pk", flat=True)),
+            }
+        )
+
+
 class OwnThrottle(KeyRateThrottle):
     """Meets Valkey at its first call, wherever the settings say then that it is."""
 
@@ -221,6 +241,7 @@ NOTES = "/api/v1/test/notes"
 WITHOUT_VALKEY = "/api/v1/test/notes-without-valkey"
 urlpatterns = [
     path("api/v1/test/notes", NoteViewSet.as_view({"get": "list", "post": "create"})),
+    path("api/v1/test/everything", EverythingViewSet.as_view({"get": "list"})),
     path("api/v1/test/notes-plain", NoteViewSet.as_view({"get": "plain_list"})),
     path("api/v1/test/notes-without-valkey", ThrottledNotes.as_view({"get": "list"})),
     path("api/v1/test/notes-by-id", NoteViewSet.as_view({"get": "by_id"})),

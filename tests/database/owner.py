@@ -8,10 +8,11 @@ as the role itself (`address`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.db import Error as DatabaseProblem
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.pq import TransactionStatus
@@ -75,7 +76,45 @@ def hand_over() -> None:
     name, owner = connection.settings_dict["NAME"], TEST_OWNER_ROLE
     quote = connection.ops.quote_name
     _run(f"ALTER DATABASE {quote(name)} OWNER TO {quote(owner)}")
-    roles.grant(settings.DATABASE_APPLICATION_ROLE)
+    application = settings.DATABASE_APPLICATION_ROLE
+    roles.grant(application)
+    with as_owner():
+        roles.build_walls(application, settings.DATABASE_API["USER"])
+
+
+class ApiByRole:
+    """The API's role in the connection of the test, whose transaction no other connection sees."""
+
+    @contextmanager
+    def open(self, *, only_reads: bool) -> Iterator[None]:
+        if not _is_reachable():
+            yield
+            return
+        usual = _told("SELECT current_user")
+        _told(f"SET ROLE {settings.DATABASE_API['USER']}; SET ballast.tenant = ''")
+        try:
+            yield
+        finally:
+            _told(f"SET ROLE {usual}; SET ballast.tenant = ''")
+
+    def see(self, tenant_id: str) -> None:
+        _told(f"SET ballast.tenant = '{tenant_id}'")
+
+
+def _is_reachable() -> bool:
+    """Whether there is a server to ask; if not, the request says so."""
+    with suppress(DatabaseProblem):
+        connection.ensure_connection()
+        return True
+    return False
+
+
+def _told(statement: str) -> str:
+    """What the server answers, beside what counts queries; nothing if the transaction is broken."""
+    if connection.connection is None or _is_broken():
+        return str(settings.DATABASE_APPLICATION_ROLE)
+    result = connection.connection.pgconn.exec_(statement.encode())
+    return (result.get_value(0, 0) or b"").decode() if result.ntuples else ""
 
 
 def work_as_application() -> None:

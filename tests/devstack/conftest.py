@@ -39,7 +39,7 @@ class Stack:
         inherited = {
             name: value
             for name, value in os.environ.items()
-            if name not in {"DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL"}
+            if name not in {"DATABASE_URL", "DATABASE_API_URL", "DATABASE_OWNER_URL", "REDIS_URL"}
             and not name.startswith(("BALLAST_", "PYTEST_"))
         }
         return inherited | {"BALLAST_STATE_DIR": str(self.state)}

@@ -13,7 +13,14 @@ from devstack.paths import Profile
 
 @pytest.fixture
 def dev(state: Path, monkeypatch: pytest.MonkeyPatch) -> Profile:
-    names = ("DATABASE_URL", "DATABASE_OWNER_URL", "REDIS_URL", "BASE_URL", "DEBUG")
+    names = (
+        "DATABASE_URL",
+        "DATABASE_API_URL",
+        "DATABASE_OWNER_URL",
+        "REDIS_URL",
+        "BASE_URL",
+        "DEBUG",
+    )
     for name in (*names, "BALLAST_RUN_DIR"):
         monkeypatch.delenv(name, raising=False)
     (state / "dev").mkdir()

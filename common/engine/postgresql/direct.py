@@ -14,10 +14,12 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from psycopg import Connection, errors
+from psycopg import Error as PsycopgError
 from psycopg._preparing import Prepare, PrepareManager
 from psycopg._queries import PostgresQuery
 from psycopg.adapt import AdaptersMap, Transformer
@@ -31,6 +33,7 @@ Values = Mapping[str, Any] | Sequence[Any]
 PREPARED_MAX = 200
 
 _LOOK = b"SELECT FROM pg_prepared_statements WHERE name = $1"
+_ID = re.compile(r"[A-Za-z0-9_]{1,64}")
 _PLACE = re.compile(r"%(?:(%)|(?:\((\w+)\))?s)")
 _OUTDATED = (errors.FeatureNotSupported, errors.InvalidSqlStatementName)
 # psycopg's own dumpers for the smaller two silently cut off numbers that are too large.
@@ -46,6 +49,45 @@ class Direct:
         self._prepared: dict[str, _Prepared] = {}
         self._has_ended_early = False
         self._stale: set[str] = set()  # whose plan the server may still keep, from before a change
+        self._tenant: str | None = None
+        self._keeps = False
+        self._begin_text = b"BEGIN"
+
+    def see(self, tenant: str | None, *, keeps: bool) -> None:
+        """Show the rows of `tenant` alone, whose id PostgreSQL is told with each BEGIN; or, if
+        None, what the role sees without one.
+
+        A statement outside of a transaction gets one of its own, or, with `keeps`, one with those
+        that follow. Raises ValueError for what is no id.
+        """
+        if tenant is not None and not _ID.fullmatch(tenant):
+            raise ValueError("This is no id of a tenant.")
+        self.end_kept()
+        self._tenant, self._keeps = tenant, keeps
+        told = f"; SET LOCAL ballast.tenant = '{tenant}'" if tenant else ""
+        self._begin_text = f"BEGIN{told}".encode()
+
+    @contextmanager
+    def walled(self) -> Iterator[None]:
+        """A block whose one statement sees the rows of the tenant."""
+        if self._tenant is None:
+            yield
+            return
+        self._begin()
+        try:
+            yield
+        except BaseException:
+            if self._connection.autocommit:
+                with suppress(PsycopgError):  # the statement's own error says more
+                    self.end(b"ROLLBACK")
+            raise
+        if not self._keeps:
+            self.end_kept()
+
+    def end_kept(self) -> None:
+        """End what `walled` has begun."""
+        if self._connection.autocommit:
+            self.end(b"COMMIT")
 
     def rows(self, statement: str, values: Values) -> list[Row]:
         """Run `statement`, in a transaction if autocommit is off. Raises psycopg's errors.
@@ -54,7 +96,13 @@ class Direct:
         prepared again unless a transaction is open, because the error has ended that. A transaction
         that this call had just begun is begun again.
         """
-        has_begun = self._begin()
+        if self._tenant is None:
+            return self._rows(statement, values)
+        with self.walled():
+            return self._rows(statement, values)
+
+    def _rows(self, statement: str, values: Values) -> list[Row]:
+        has_begun = self._begin() or self._connection.autocommit
         try:
             return (self._prepared.get(statement) or self._prepare(statement)).rows(values)
         except _OUTDATED as error:
@@ -107,11 +155,11 @@ class Direct:
 
     def _begin(self) -> bool:
         """Begin a transaction if one is needed; returns whether it did."""
-        if self._connection.autocommit:
+        if self._connection.autocommit and self._tenant is None:
             return False
         if self._pgconn.transaction_status != TransactionStatus.IDLE:
             return False
-        _checked(self._pgconn.exec_(b"BEGIN"))
+        _checked(self._pgconn.exec_(self._begin_text))
         return True
 
     def _prepare(self, statement: str) -> _Prepared:

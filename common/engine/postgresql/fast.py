@@ -24,12 +24,17 @@ class Cursor(base.ServerBindingCursor, psycopg.Cursor[Any]):
     among them."""
 
     def execute(self, query: Any, *args: Any, **kwargs: Any) -> Self:
-        super().execute(query, *args, **kwargs)
+        with direct_of(self.connection).walled():
+            super().execute(query, *args, **kwargs)
         is_script = isinstance(query, str) and ";" in query
         if is_script or (self.statusmessage or "").startswith(_CLEARING):
-            _direct_of(self.connection).forget()
-        _direct_of(self.connection).note_end()
+            direct_of(self.connection).forget()
+        direct_of(self.connection).note_end()
         return self
+
+    def executemany(self, *args: Any, **kwargs: Any) -> None:
+        with direct_of(self.connection).walled():
+            super().executemany(*args, **kwargs)
 
 
 class PooledConnection(psycopg.Connection[Any]):
@@ -38,7 +43,7 @@ class PooledConnection(psycopg.Connection[Any]):
 
     def rollback(self) -> None:
         """Roll back by `Direct`, because psycopg's own rollback would forget what is prepared."""
-        _direct_of(self).end(b"ROLLBACK")
+        direct_of(self).end(b"ROLLBACK")
 
 
 class FastWrapper(Wrapper):
@@ -66,8 +71,15 @@ class FastWrapper(Wrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection[Any]:
         connection: psycopg.Connection[Any] = super().get_new_connection(conn_params)
-        self._direct = _direct_of(connection)
+        self._direct = direct_of(connection)
         return connection
+
+    def _set_autocommit(self, autocommit: bool) -> None:
+        """Django's, which begins a transaction after what `Direct.walled` has left open."""
+        if not autocommit:
+            with self.wrap_database_errors:
+                self._direct.end_kept()
+        super()._set_autocommit(autocommit)  # type: ignore[misc]  # the stubs leave it out
 
     def get_connection_params(self) -> dict[str, Any]:
         return {**super().get_connection_params(), "cursor_factory": Cursor}
@@ -118,7 +130,7 @@ class FastWrapper(Wrapper):
         return (is_at_rest and not _is_readable(connection.fileno())) or bool(super().is_usable())
 
 
-def _direct_of(connection: psycopg.Connection[Any]) -> Direct:
+def direct_of(connection: psycopg.Connection[Any]) -> Direct:
     """The `Direct` of a connection. It is stored with the connection, so that a pool hands out both
     together."""
     kept = vars(connection)

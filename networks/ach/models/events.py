@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import pgtrigger
 from django.db import models
@@ -36,6 +36,11 @@ class AchEvent(models.Model):
     """One message, told by `poll` from `due_at` on until it is acknowledged, in the order of
     `due_at` and `id`. Cents. One that is void (`voided_at`) is never told: an entry that came back
     before it settled does not settle."""
+
+    # Of a tenant are those of its entries.
+    wall: ClassVar = (
+        "EXISTS (SELECT FROM ach_achentry AS entry WHERE entry.id = ach_achevent.entry_id)"
+    )
 
     id = models.BigAutoField(primary_key=True)
     rail = models.ForeignKey(AchRail, on_delete=models.PROTECT, related_name="+", db_index=False)

@@ -30,8 +30,23 @@ class Command(JsonCommand):
         try:
             granted = roles.grant(role, revoke=not options["keep"])
         except roles.UnknownRole:
-            raise CommandError(
-                f"There is no role {role}, which DATABASE_URL names."
-                f" Make it as a superuser: CREATE ROLE {role} LOGIN PASSWORD '…'"
-            ) from None
-        return {"role": role, "tables": granted.tables, "functions": granted.functions}
+            raise _unknown(role, "DATABASE_URL") from None
+        done = {"role": role, "tables": granted.tables, "functions": granted.functions}
+        return done | self._build_walls(role, revoke=not options["keep"])
+
+    def _build_walls(self, role: str, *, revoke: bool) -> dict[str, Any]:
+        api = settings.DATABASE_API.get("USER")
+        if not api:
+            return {"walls": "none: DATABASE_API_URL is not set"}
+        try:
+            granted, changed = roles.build_walls(role, api, revoke=revoke)
+        except roles.UnknownRole:
+            raise _unknown(api, "DATABASE_API_URL") from None
+        return {"api_role": api, "api_tables": granted.tables, "walls_changed": changed}
+
+
+def _unknown(role: str, variable: str) -> CommandError:
+    return CommandError(
+        f"There is no role {role}, which {variable} names."
+        f" Make it as a superuser: CREATE ROLE {role} LOGIN PASSWORD '…'"
+    )

@@ -105,12 +105,14 @@ TABLES = {
         " resolution resolved_at resolved_by)"
     ),
     "payments_payment": (
-        "IU(but amount currency method network recipient_id requires_confirmation speed tenant_id)"
+        "IU(but amount counted_for currency method network recipient_id requires_confirmation"
+        " speed tenant_id)"
     ),
     "payments_paymentconfirmation": "IU",
     "payments_paymentconfirmationlink": "IU",
     "payments_paymentevent": "I",
     "payments_paymentsettings": "IU",
+    "payments_paymenttotal": "IU",
     "payments_recipient": (
         "IU(but account_holder_name account_holder_type created_at is_saved tenant_id)"
     ),
@@ -119,6 +121,7 @@ TABLES = {
     "rails_route": "IU(but method mode)",
     "sandbox_bank_sandboxevent": "IUD",
     "sandbox_bank_sandboxinstruction": "IU",
+    "seals_auditstream": "IU",
     "seals_seal": "I",
     "seals_sealpublication": "ID",
     "seals_sealround": "I",
@@ -141,7 +144,13 @@ TABLES = {
     "webhooks_webhookendpoint": "IU",
     "webhooks_webhookevent": "IU(id)D",
 }
-FUNCTIONS = ["balance_change_pending", "balance_open", "balance_post", "balance_post_many"]
+FUNCTIONS = [
+    "balance_change_pending",
+    "balance_open",
+    "balance_post",
+    "balance_post_many",
+    "tenants_find_key",
+]
 # Both ways to post, with a tenant, a kind and cents.
 POSTING_FUNCTIONS = [
     "SELECT balance_post('btx_x', %s, %s, %s, 0, 'adjustment', 'adj_x', 'x', now())",

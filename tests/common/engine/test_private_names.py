@@ -19,7 +19,8 @@ NAMES = [
     *(
         ("django.db.backends.postgresql.base:DatabaseWrapper", name, "postgresql/")
         for name in (
-            "_commit", "_rollback", "_savepoint", "_savepoint_commit", "_savepoint_rollback",
+            "_commit", "_connection_pools", "_rollback", "_savepoint", "_savepoint_commit",
+            "_savepoint_rollback", "_set_autocommit",
             "close_if_health_check_failed", "ensure_connection", "execute_wrappers",
             "force_debug_cursor", "get_connection_params", "get_new_connection",
             "health_check_done", "in_atomic_block", "init_connection_state", "is_usable",

@@ -1,0 +1,92 @@
+"""The way of a request of the API to the database: under a role that sees one tenant
+(decision 0167)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import Any, Protocol, cast
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.utils.module_loading import import_string
+
+from common.engine import sql
+from common.engine.postgresql.walled import WalledWrapper
+
+
+class Door(Protocol):
+    """How a thread takes the role of the API, and says whose rows it is to see."""
+
+    def open(self, *, only_reads: bool) -> AbstractContextManager[None]: ...
+
+    def see(self, tenant_id: str) -> None: ...
+
+
+def of_api(*, only_reads: bool) -> AbstractContextManager[None]:
+    """A block whose statements see no tenant, until `see` names one.
+
+    Outside of transactions, statements share one if the block `only_reads`; each then still sees
+    what was committed before it.
+    """
+    return _door().open(only_reads=only_reads)
+
+
+def see(tenant_id: str) -> None:
+    """Show the rest of the block of `of_api` the rows of this tenant, and of no other."""
+    _door().see(tenant_id)
+
+
+@cache
+def _door() -> Door:
+    return cast("Door", import_string(settings.DATABASE_API_DOOR)())
+
+
+class NoDoor:
+    """Of a deployment without DATABASE_API_URL: the API works under the product's own role."""
+
+    @contextmanager
+    def open(self, *, only_reads: bool) -> Iterator[None]:
+        yield
+
+    def see(self, tenant_id: str) -> None:
+        """Do nothing: that role sees every tenant."""
+
+
+class Login(threading.local):
+    """A connection of its own for each thread, under its own login: what runs there cannot take
+    the product's role, whatever it says."""
+
+    def __init__(self) -> None:
+        self._walled: WalledWrapper | None = None
+
+    @contextmanager
+    def open(self, *, only_reads: bool) -> Iterator[None]:
+        usual = connections[DEFAULT_DB_ALIAS]
+        if self._walled is None:
+            self._walled = WalledWrapper(_settings_of(usual.settings_dict))
+        walled = self._walled
+        walled.enter(only_reads=only_reads)
+        _use(walled)
+        try:
+            yield
+        finally:
+            _use(usual)
+            walled.leave()
+
+    def see(self, tenant_id: str) -> None:
+        if self._walled is not None and connections[DEFAULT_DB_ALIAS] is self._walled:
+            self._walled.see(tenant_id)
+
+
+def _settings_of(usual: dict[str, Any]) -> dict[str, Any]:
+    """Those of the usual connection, for the other role. A pool has a class of connections of
+    its own."""
+    return {**usual, **settings.DATABASE_API, "OPTIONS": dict(usual["OPTIONS"])}
+
+
+def _use(wrapper: Any) -> None:
+    connections[DEFAULT_DB_ALIAS] = wrapper
+    sql.forget_connection()
