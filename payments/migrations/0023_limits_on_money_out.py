@@ -7,6 +7,7 @@ import django.contrib.postgres.indexes
 import django.db.models.deletion
 import pgtrigger.compiler
 import pgtrigger.migrations
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
 
@@ -29,6 +30,14 @@ class Migration(migrations.Migration):
                 ('amount', models.BigIntegerField()),
                 ('unasked', models.BigIntegerField()),
             ],
+            options={
+                'indexes': [
+                    django.contrib.postgres.indexes.BrinIndex(fields=['hour'], name='payment_total_age'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('amount__gte', 0), ('payments__gte', 0), ('unasked__gte', 0), ('unasked__lte', models.F('amount'))), name='payment_total_in_range'),
+                ],
+            },
         ),
         pgtrigger.migrations.RemoveTrigger(
             model_name='payment',
@@ -73,17 +82,9 @@ class Migration(migrations.Migration):
             model_name='payment',
             trigger=pgtrigger.compiler.Trigger(name='payment_terms_never_change', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."tenant_id" IS DISTINCT FROM (NEW."tenant_id") OR OLD."recipient_id" IS DISTINCT FROM (NEW."recipient_id") OR OLD."amount" IS DISTINCT FROM (NEW."amount") OR OLD."currency" IS DISTINCT FROM (NEW."currency") OR OLD."method" IS DISTINCT FROM (NEW."method") OR OLD."speed" IS DISTINCT FROM (NEW."speed") OR OLD."network" IS DISTINCT FROM (NEW."network") OR OLD."requires_confirmation" IS DISTINCT FROM (NEW."requires_confirmation") OR OLD."counted_for" IS DISTINCT FROM (NEW."counted_for"))', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='425ef7af4f240fb531dd4b1b84a5c0fceca74ae0', operation='UPDATE', pgid='pgtrigger_payment_terms_never_change_35d62', table='payments_payment', when='BEFORE')),
         ),
-        migrations.AddConstraint(
+        AddConstraintNotValid(
             model_name='paymentsettings',
             constraint=models.CheckConstraint(condition=models.Q(('next_limits', None), ('next_limits_at__isnull', False), _connector='OR'), name='next_payment_limits_dated'),
-        ),
-        migrations.AddIndex(
-            model_name='paymenttotal',
-            index=django.contrib.postgres.indexes.BrinIndex(fields=['hour'], name='payment_total_age'),
-        ),
-        migrations.AddConstraint(
-            model_name='paymenttotal',
-            constraint=models.CheckConstraint(condition=models.Q(('amount__gte', 0), ('payments__gte', 0), ('unasked__gte', 0), ('unasked__lte', models.F('amount'))), name='payment_total_in_range'),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='paymenttotal',

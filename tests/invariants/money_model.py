@@ -43,6 +43,8 @@ FLYING = {"reserved", "pending"}
 WAIT = timedelta(days=7)
 ASKED_ABOVE = 800
 ASKED_FOR = timedelta(hours=72)
+# What counts no longer in the sum of a day to one recipient.
+GONE = {"failed", "canceled", "returned"}
 # Automatic funding draws on an account of its own, so that nothing else pauses it.
 AUTO_SOURCE, AUTO_BELOW, AUTO_AMOUNT = "777777", 300, 500
 RUNAWAY = timedelta(minutes=10)
@@ -58,6 +60,9 @@ class Out:
     status: str
     gives_up: datetime
     asked_until: datetime | None
+    number: str
+    made_at: datetime
+    was_asked: bool
     is_held: bool = False
     is_held_back: bool = False
 
@@ -111,6 +116,17 @@ class World:
         auto_funding.sweep(now=self.now)
         self._fire_if_low()
 
+    def unasked(self, number: str) -> int:
+        """Cents of a day to this account for which nobody was asked."""
+        return sum(
+            out.amount
+            for out in self.outs
+            if out.number == number
+            and not out.was_asked
+            and out.status not in GONE
+            and out.made_at > self.now - timedelta(days=1)
+        )
+
     def staff_credit(self, amount: int) -> None:
         fund(self.tenant, amount, now=self.now)
         self.available += amount
@@ -137,6 +153,7 @@ class World:
                 order()
             assert refusal.value.extra["shortfall"] == amount - self.available
             return
+        is_asked = self.unasked(number) + amount > ASKED_ABOVE
         row = order()
         status = "waiting_for_funds" if must_wait else "created"
         self.available -= 0 if must_wait else amount
@@ -147,18 +164,21 @@ class World:
                 FATES.get(number, "failed"),
                 status,
                 gives_up=self.now + WAIT,
-                asked_until=self.now + ASKED_FOR if amount > ASKED_ABOVE else None,
+                asked_until=self.now + ASKED_FOR if is_asked else None,
+                number=number,
+                made_at=self.now,
+                was_asked=is_asked,
             )
         )
 
     def approve(self, pick: int) -> None:
-        if out := self._pick([out for out in self.outs if out.amount > ASKED_ABOVE], pick):
+        if out := self._pick([out for out in self.outs if out.was_asked], pick):
             typed = format_cents(out.amount)
             if self._answer(out, partial(answers.approve, typed_amount=typed)):
                 out.asked_until = None
 
     def decline(self, pick: int) -> None:
-        if out := self._pick([out for out in self.outs if out.amount > ASKED_ABOVE], pick):
+        if out := self._pick([out for out in self.outs if out.was_asked], pick):
             self._end_if(self._answer(out, partial(answers.decline, reason="no")), out, "failed")
 
     def _answer(self, out: Out, answer: Any) -> bool:

@@ -63,7 +63,7 @@ class TestShrinking:
         def fails(tried):
             return breaks <= set(tried.breaks) and needed <= {act.number for act in tried.acts}
 
-        assert (len(plan.acts), len(plan.breaks)) == (180, 59)
+        assert (len(plan.acts), len(plan.breaks)) == (180, 60)
         assert len(shrink(plan, fails, tries=40).acts) < 40
 
     def test_ends_after_as_many_tries_as_it_has(self):

@@ -46,11 +46,8 @@ def money_out(tenant):
 BOOKS = {"in": money_in, "out": money_out}
 SOURCE_TYPES = {"in": FUNDING_SOURCE, "out": PAYMENT_SOURCE}
 NAMES = {"in": "funding", "out": "payment"}  # what the codes of findings begin with
+ANOTHER_AMOUNT = "UPDATE {table} SET amount = amount + 1 WHERE id = '{completed}'"
 BOTH = [
-    (
-        "UPDATE {table} SET amount = amount + 1 WHERE id = '{completed}'",
-        {"postings", "messages", "event_body", "bank"},
-    ),
     (
         "UPDATE webhooks_webhookevent SET type = 'payment.failed'"
         " WHERE payment_id = '{returned}' AND type = 'payment.returned'",
@@ -60,6 +57,7 @@ BOTH = [
 DAMAGE = {
     "in": [
         *BOTH,
+        (ANOTHER_AMOUNT, {"postings", "messages", "event_body", "bank"}),
         ("UPDATE balance SET pending = pending + 1", {"pending"}),
         (
             "UPDATE {table} SET status = 'completed', completed_at = now() WHERE id = '{unsent}'",
@@ -81,6 +79,7 @@ DAMAGE = {
     ],
     "out": [
         *BOTH,
+        (ANOTHER_AMOUNT, {"postings", "messages", "event_body", "bank", "total"}),
         (
             "UPDATE {table} SET status = 'waiting_for_funds', locked_at = NULL,"
             " next_attempt_at = NULL, waits_until = now(), waiting_for_funds_at = now()"
@@ -94,7 +93,7 @@ DAMAGE = {
         (
             "UPDATE {table} SET status = 'completed', returned = false, returned_at = NULL"
             " WHERE id = '{late}'",
-            {"postings", "history", "dates", "messages"},
+            {"postings", "history", "dates", "messages", "total"},
         ),
         (
             "UPDATE payments_paymentevent SET to_status = 'failed'"
