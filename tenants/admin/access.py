@@ -13,6 +13,7 @@ from unfold.widgets import (
 )
 
 from common.admin import whether
+from common.forms import TextField
 from tenants.access import AccessProposal
 from tenants.models import Role
 from tenants.proposal_admin import ProposalAdmin
@@ -50,6 +51,7 @@ class AccessForm(ProposalForm):
             "reason",
             "is_emergency",
         )
+        field_classes: ClassVar = {"reason": TextField}
         help_texts: ClassVar = {
             "email": "Of whom it is about: for another address, the one of today.",
             "tenant": "For a role in a tenant. Its owners are told.",

@@ -18,11 +18,12 @@ from webhooks import figures as webhooks
 
 NOW = utc_now()
 TODAY = NOW - timedelta(hours=12)
-# One row per endpoint, process or rail: reading them all is what the figure is about.
+# One row per endpoint, process, rail or stream: reading them all is what the figure is about.
 SHORT = (
     "on webhooks_webhookendpoint",
     "on webhooks_dispatcherheartbeat",
     "on ach_railline",
+    "on seals_auditstream",
 )
 
 FIGURES = {

@@ -47,7 +47,7 @@ class TestPage:
         make_endpoint(acme)
         publish(acme, now=utc_now() - timedelta(minutes=5))
 
-        with django_assert_max_num_queries(16):  # two of them load what the person may do
+        with django_assert_max_num_queries(17):  # two of them load what the person may do
             content = desk.get("/admin/desk/queues/").content.decode()
 
         assert "5 min" in content

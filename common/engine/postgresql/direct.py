@@ -86,7 +86,8 @@ class Direct:
 
     def end_kept(self) -> None:
         """End what `walled` has begun."""
-        if self._connection.autocommit:
+        is_open = self._pgconn.transaction_status != TransactionStatus.IDLE
+        if is_open and self._connection.autocommit:
             self.end(b"COMMIT")
 
     def rows(self, statement: str, values: Values) -> list[Row]:

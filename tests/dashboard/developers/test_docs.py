@@ -46,7 +46,7 @@ class TestGuide:
             assert f'<h2 id="{section.id}">' in content
             assert content.count(f'href="#{section.id}"') == 3
 
-    def test_leads_nowhere_that_is_not_there(self, client):
+    def test_leads_nowhere_that_is_not_there(self, client, db):
         content = client.get("/docs/guide").content.decode()
 
         for address in set(re.findall(r'href="(/[^"#]*)["#]', content)):

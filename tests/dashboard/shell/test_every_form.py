@@ -74,9 +74,10 @@ def forms_of(browser, things) -> dict[tuple[str, frozenset[str]], Form]:
             f"dashboard:{name}", kwargs=named | (MONTH if name == "statement" else {})
         )
         answer = browser.get(address)
-        if answer.streaming or not answer["Content-Type"].startswith("text/html"):
+        page = answer.getvalue()  # a file, too, to its end: an open one keeps its cursor
+        if not answer["Content-Type"].startswith("text/html"):
             continue
-        for form in Forms(address, answer.content.decode()).found:
+        for form in Forms(address, page.decode()).found:
             found.setdefault((form.action, frozenset(form.values)), form)
     return found
 
