@@ -108,7 +108,8 @@ class TestSeedDemo:
         assert ApiClient(first["apiKey"]).get("/api/v1/balance/summary").status_code == 401
         assert ApiClient(second["apiKey"]).get("/api/v1/balance/summary").status_code == 200
         assert Tenant.objects.count() == 1
-        assert User.objects.count() == 2
+        people = set(User.objects.values_list("is_staff", "is_superuser"))
+        assert (User.objects.count(), people) == (4, {(False, False), (True, False)})
         assert FundingSource.objects.count() == 2
         assert Payment.objects.count() == 3
 

@@ -27,13 +27,13 @@ from networks.ach.terms import RailTerms
 from networks.rails.models import Rail, RailKind
 from tenants import actors
 from tenants.models import Tenant
+from tests.builders import make_staff
 from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL, TERMS, make_originator, make_rail, take_some
 from tests.networks.ach.folder import Folder
 from tests.networks.ach.inbound import builders as inbound
 from transfers.route_changes import open_route
 
-ANN, BO = (doers.person(actors.staff(each)) for each in ("usr_ann", "usr_bo"))
 _BANK = TERMS["odfi_routing"]
 _ODFI = {"rdfi": _BANK[:8], "check": _BANK[8]}  # of whom an answer is
 
@@ -84,8 +84,19 @@ def _said(file_id: str) -> None:
     now = utc_now()
     said = Said(verdict=Verdict.ACCEPTED, said_by="Rosa")
     file = OutFile.objects.get(pk=file_id)
-    answer = answers.propose(file=file, said=said, reason="No file came", doer=ANN, now=now)
-    answers.confirm(answer=answer, doer=BO, now=now)
+    answer = answers.propose(
+        file=file, said=said, reason="No file came", doer=_doer("ann"), now=now
+    )
+    answers.confirm(answer=answer, doer=_doer("bo"), now=now)
+
+
+def _id_of(name: str) -> str:
+    """Somebody of our staff, for long."""
+    return make_staff(f"{name}@ballast.example").pk
+
+
+def _doer(name: str) -> doers.Doer:
+    return doers.person(actors.staff(_id_of(name)))
 
 
 def _proposed(now: datetime) -> str:
@@ -97,10 +108,10 @@ def _proposed(now: datetime) -> str:
         subject=originating.id_of(rail=RAIL, tenant_id=""),
         company=company,
         reason="As agreed",
-        by="usr_ann",
+        by=_id_of("ann"),
         now=now,
     )
-    proposing.approve(proposal.pk, by="usr_bo", now=now)
+    proposing.approve(proposal.pk, by=_id_of("bo"), now=now)
     return proposal.pk
 
 
@@ -119,7 +130,12 @@ def _came_back(file_id: str) -> dict[str, Any]:
     file = inbound.take(lines, rail=RAIL, now=now)
     assert (file.status, inbound.told(one)[-1]) == ("applied", ("returned", "R01"))
     back, change = InRecord.objects.filter(file=file).order_by("line")
-    dishonor: Any = {"code": "R69", "information": "03", "staff": "usr_bo", "why": "Wrong amount"}
+    dishonor: Any = {
+        "code": "R69",
+        "information": "03",
+        "staff": _id_of("bo"),
+        "why": "Wrong amount",
+    }
     reply = deciding.dishonor(record_id=back.pk, now=now, **dishonor)
     correction = change.correction
     assert correction.status == "applied"
@@ -138,13 +154,13 @@ def _decided(file_id: str, now: datetime) -> dict[str, Any]:
     """A reversal that was rejected; terms that were rejected, and others that are proposed."""
     entry = AchEntry.objects.filter(batch__file=file_id).latest("pk")
     about: Any = {"why": ReversalReason.DUPLICATE, "hours": 0, "note": "Sent twice"}
-    reversal = reversals.propose(entry=entry, doer=ANN, now=now, **about)
-    reversals.reject(reversal=reversal, doer=BO, now=now)
+    reversal = reversals.propose(entry=entry, doer=_doer("ann"), now=now, **about)
+    reversals.reject(reversal=reversal, doer=_doer("bo"), now=now)
     terms = RailTerms(**{**TERMS, "company_name": "OTHER"})
     proposed: Any = {"terms": terms, "offset_account": None, "reason": "As agreed"}
-    version = acts.propose(rail=RAIL, doer=ANN, now=now, **proposed)
-    acts.reject(version=version, doer=BO, now=now)
-    other = acts.propose(rail=RAIL, doer=BO, now=now, **proposed)
+    version = acts.propose(rail=RAIL, doer=_doer("ann"), now=now, **proposed)
+    acts.reject(version=version, doer=_doer("bo"), now=now)
+    other = acts.propose(rail=RAIL, doer=_doer("bo"), now=now, **proposed)
     return {
         "reversal": reversal.pk,
         "rejected_terms": version.pk,
@@ -155,19 +171,19 @@ def _decided(file_id: str, now: datetime) -> dict[str, Any]:
 def _connected(now: datetime) -> dict[str, Any]:
     """The line to the bank: a key that is retired and one in use; a stop that is over and one
     that is not; and the route of live tenants, which is led to it anew."""
-    step: dict[str, Any] = {"rail": RAIL, "reason": "As agreed", "doer": ANN}
+    step: dict[str, Any] = {"rail": RAIL, "reason": "As agreed", "doer": _doer("ann")}
     keys = [acts.make_key(now=now, **step) for _ in range(2)]
     acts.switch_key(now=now, **step)
     acts.retire_key(now=now, **step)
     over = acts.engage(part=RailPart.READING, now=now, **step)
-    acts.release(switch=over, reason="Mended", doer=BO, now=now)
+    acts.release(switch=over, reason="Mended", doer=_doer("bo"), now=now)
     stop = acts.engage(part=RailPart.SENDING, now=now, **step)
     assert RailLine.objects.filter(pk=RAIL).exists()
     make_rail("second_bank")
     Rail.objects.create(name="second_bank", kind=RailKind.REAL, driver="ach", created_at=now)
     for rail in ("second_bank", RAIL):
         leads: dict[str, Any] = {"mode": "live", "method": "ach_debit", "rail": rail}
-        route = open_route(actor=ANN.actor, reason="The contract", now=utc_now(), **leads)
+        route = open_route(actor=_doer("ann").actor, reason="The contract", now=utc_now(), **leads)
     return {
         "route": route.pk,
         "key_retired": keys[0].pk,

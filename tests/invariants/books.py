@@ -195,7 +195,7 @@ def _unsent(tenant: Any, names: Names) -> Names:
         **{"Idempotency-Key": "books"},
     )
     assert made.status_code == 201, made.content
-    unsent = payments.pay(tenant, 321, now=utc_now())
+    unsent = payments.pay(tenant, 321, to="4445556", now=utc_now())  # nobody is asked about it
     waiting = payments.pay(tenant, 90_000_000, wait=True, now=utc_now())
     return {"fresv": made.json()["data"]["id"], "pu": unsent.pk, "pw": waiting.pk}
 

@@ -89,7 +89,7 @@ PAGES = {
     "team": 7,
     "team_invite": 4,
     "member_role": 5,
-    "member_remove": 5,
+    "member_remove": 6,
     "settings": 10,
     "settings_retries": 5,
     "notifications": 5,
