@@ -117,6 +117,19 @@ PAYMENTS = [
         "UPDATE payments_payment SET parked_for = '{switch_in}' WHERE id = '{pu}'",
     ),
     Damage(
+        "38m a limit made wider by an hour's total that is lower",
+        USUAL,
+        "payment_total",
+        "UPDATE payments_paymenttotal SET amount = amount - 1, unasked = unasked - 1"
+        " WHERE tenant_id = '{t}' AND scope = 'tenant'",
+    ),
+    Damage(
+        "38n a total deleted",
+        USUAL,
+        "payment_total",
+        "DELETE FROM payments_paymenttotal WHERE tenant_id = '{t}' AND scope <> 'tenant'",
+    ),
+    Damage(
         "39b waiting payment deleted, with its history",
         USUAL,
         "payment_vanished",
