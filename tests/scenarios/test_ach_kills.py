@@ -21,6 +21,7 @@ from payments.models import Payment
 from tests.builders import make_source, make_tenant
 from tests.devstack.odfi.conftest import a_bank
 from tests.funding.builders import top_up
+from tests.networks.ach import life
 from tests.networks.ach.builders import RAIL
 from tests.networks.ach.standin import connect_rail
 from tests.payments.builders import fund, pay
@@ -50,6 +51,7 @@ class Days:
         self.sources = [make_source(self.tenant, account_number=number) for number in NUMBERS]
         connect_rail(bank, **RELEASED_BY_TWO, rates_judged_from=10**6)
         fund(self.tenant, FUNDS)
+        life.hire()
         self.mortal = Mortal(bank.home)
         self.day = date(2035, 12, 3)
         self.amount = 10_000
