@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from common.clock import utc_now
 from desk import doers
+from desk.doers import Doer
 from desk.entries import reversals
 from desk.files import acts as file_acts
 from desk.files import answers
@@ -40,6 +41,7 @@ from networks.ach.models.reversals import ReversalReason
 from networks.ach.originating import Company
 from networks.ach.spoken import Said
 from tenants import actors
+from tests.builders import make_staff
 from tests.crashes.banks import (
     Returning,
     a_file,
@@ -58,8 +60,12 @@ from tests.networks.ach import life
 
 Begin = Callable[[World], Act]
 WHY = {"reason": "The bank said so"}
-ANN = doers.person(actors.staff("usr_ann"))
 FIELD_ERROR = {"code": "R69", "information": "03"}
+
+
+def ann() -> Doer:
+    """A colleague of long standing, who was there first."""
+    return doers.person(actors.staff(make_staff("ann@ballast.example").pk))
 
 
 def at(name: str, *names: Any) -> str:
@@ -113,7 +119,7 @@ def decide_reversal(decision: str) -> Begin:
             entry=Returning(active=True).entry(),
             why=ReversalReason.DUPLICATE,
             hours=0,
-            doer=ANN,
+            doer=ann(),
             note="Sent twice",
             now=now,
         )
@@ -127,7 +133,7 @@ def decide_reversal(decision: str) -> Begin:
 
 def release_second(world: World) -> Act:
     file = a_file()
-    file_acts.release_first(file=file, doer=ANN, now=utc_now())
+    file_acts.release_first(file=file, doer=ann(), now=utc_now())
     total = f"{(file.debit_total + file.credit_total) / 100:,.2f}"
     return send(world, at("file_release", file.pk), total=total)
 
@@ -165,7 +171,7 @@ def decide_answer(decision: str) -> Begin:
     def begin(world: World) -> Act:
         said = Said(verdict=Verdict.REJECTED, said_by="Rosa", code="file_hash")
         answer = answers.propose(
-            file=a_sent_file(), said=said, reason="No file came", doer=ANN, now=utc_now()
+            file=a_sent_file(), said=said, reason="No file came", doer=ann(), now=utc_now()
         )
         return send(world, at("answer", answer.pk), decision=decision)
 
@@ -182,7 +188,7 @@ def decide_proposal(decision: str) -> Begin:
             subject=row.pk,
             company=company,
             reason="As agreed",
-            by=ANN.name,
+            by=ann().name,
             now=utc_now(),
         )
         return send(world, at("proposal", proposal.pk), decision=decision)
@@ -222,7 +228,7 @@ def decide_terms(decision: str) -> Begin:
         bank = make_bank()
         terms = replace(rails.current(bank).parsed, company_name="OTHER")
         proposed = acts.propose(
-            rail=bank, terms=terms, offset_account=None, doer=ANN, reason="x", now=utc_now()
+            rail=bank, terms=terms, offset_account=None, doer=ann(), reason="x", now=utc_now()
         )
         return send(world, at("rail_decide", bank, proposed.number), decision=decision)
 
@@ -242,7 +248,7 @@ def look_again(world: World) -> Act:
 
 def go_on(world: World) -> Act:
     bank = make_bank()
-    stop = acts.engage(rail=bank, part=RailPart.SENDING, reason="x", doer=ANN, now=utc_now())
+    stop = acts.engage(rail=bank, part=RailPart.SENDING, reason="x", doer=ann(), now=utc_now())
     return send(world, at("rail_go_on", bank, stop.pk), **WHY)
 
 

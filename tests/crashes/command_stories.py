@@ -22,7 +22,7 @@ from networks.ach import rails
 from networks.rails.models import Rail, RailKind
 from tenants.actors import SYSTEM
 from tenants.services import staff
-from tests.crashes.bank_stories import ANN, a_stuck_file
+from tests.crashes.bank_stories import a_stuck_file, ann
 from tests.crashes.banks import make_bank
 from tests.crashes.every_call import BUSY, UNKNOWN, Story, Told
 from tests.crashes.world import Act, World
@@ -65,7 +65,7 @@ def key(*options: str, known: int) -> Begin:
     def begin(world: World) -> Act:
         rail = make_bank()
         for _ in range(known):
-            acts.make_key(rail=rail, reason="The first", doer=ANN, now=utc_now())
+            acts.make_key(rail=rail, reason="The first", doer=ann(), now=utc_now())
         return command("ach_key", rail, *options, *WHO)
 
     return begin
@@ -86,7 +86,7 @@ def route(*options: str) -> Begin:
         first, other = make_bank(), make_bank()
         for rail in (first, other):
             Rail.objects.create(name=rail, kind=RailKind.REAL, driver="ach", created_at=utc_now())
-        who: dict[str, Any] = {"reason": "x", "actor": ANN.actor, "now": utc_now()}
+        who: dict[str, Any] = {"reason": "x", "actor": ann().actor, "now": utc_now()}
         open_route(mode="live", method="ach_debit", rail=first, **who)
         to = options or ("--rail", other)
         where = ("--mode", "live", "--method", "ach_debit")

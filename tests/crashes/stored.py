@@ -32,6 +32,7 @@ _PASSING = {"testing_until"}
 _MASKS = (
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:\+00:00|Z)?"), "<time>"),
     (re.compile(r"\b([a-z]{2,5})_[0-9a-z]{26}\b"), r"\1_…"),
+    (re.compile(r"\bbal_(test|live)_\w+"), r"bal_\1_…"),
     (re.compile(r"\b[a-z]+\d+@"), "<person>@"),
     (re.compile(r"SBX\d+"), "SBX…"),
     (re.compile(r"ACH\d{12}"), "ACH…"),

@@ -61,8 +61,9 @@ SAMPLE = {
 
 @pytest.fixture(autouse=True)
 def others(settings, monkeypatch, plaid, connect, tmp_path):
-    """Who is outside: a bank, a receiver of webhooks, Plaid, and the file that seals are told to. A
-    dispatcher rests shortly after an outage, and nobody tries to sign in too often."""
+    """Who is outside: a bank, a receiver of webhooks, Plaid, the file that seals are told to, and a
+    system that watches the audit log. A dispatcher rests shortly after an outage, and nobody tries
+    to sign in too often."""
     settings.SEAL_FILE = str(tmp_path / "seals")
     settings.ACCOUNT_RATE_LIMITS = dict.fromkeys(settings.ACCOUNT_RATE_LIMITS, "1000000/m/ip")
     settings.MFA_RATE_LIMITS = {"webauthn_login": "1000000/m/ip"}
@@ -72,9 +73,9 @@ def others(settings, monkeypatch, plaid, connect, tmp_path):
     monkeypatch.setattr(loop, "_DATABASE_AWAY_SECONDS", 0.01)
     monkeypatch.setattr(World, "plaid", plaid, raising=False)
     connect(set_stories.Bank())
-    with Receiver() as receiver:
+    with Receiver() as receiver, Receiver() as watching:
         monkeypatch.setattr(World, "receiver", receiver, raising=False)
-        settings.AUDIT_STREAM_URL = receiver.url()
+        settings.AUDIT_STREAM_URL = watching.url()
         yield
 
 

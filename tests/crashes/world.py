@@ -100,8 +100,8 @@ class World:
     def member(self, role: Role) -> User:
         return make_member(self.tenant, email=f"{role}{next(_number)}@acme.example", role=role)
 
-    def browser_of(self, user: User) -> Client:
-        client = browser_of(user)
+    def browser_of(self, user: User, *, factor: str = "") -> Client:
+        client = browser_of(user, factor=factor)
         client.raise_request_exception = False
         return client
 
