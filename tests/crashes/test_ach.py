@@ -9,7 +9,6 @@ from django.db import connection
 
 from common import ids
 from networks.ach.models import AchEntry, AchEvent, OutFile
-from tests.builders import make_staff
 from tests.crashes import bomb as bombs
 from tests.crashes.bomb import Moment
 from tests.networks.ach import life
@@ -25,8 +24,7 @@ STEP = 9
 def _bank():
     make_rail(entries_per_file_max=3, entries_per_batch_max=2)
     make_originator()
-    for email in (life.ADA, life.BOB):  # not by the first life, which counts the calls
-        make_staff(email)
+    life.hire()
 
 
 @pytest.fixture

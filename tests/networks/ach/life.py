@@ -68,7 +68,7 @@ def release(file: OutFile, now: datetime) -> None:
 
 
 def hire() -> None:
-    """Make the two who release files before the first one waits for them."""
+    """Make the two who release files. To be called before steps or calls are counted."""
     for email in (ADA, BOB):
         _doer(email)
 
