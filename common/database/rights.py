@@ -61,6 +61,10 @@ _ELSEWHERE: Mapping[str, Rights] = {
 
 # What requests of the API use besides the tables of tenants.
 _OF_API: Mapping[str, Rights] = {
+    # A step of the sandbox asks every network what it has to say, and a bank's first looks how far
+    # its files were read.
+    "ach_infile": READ_ONLY,
+    "ach_railline": READ_ONLY,
     "ach_railversion": READ_ONLY,
     "network_inbox_inboundevent": Rights(),  # a step of the sandbox is a message of a bank
     "rails_rail": READ_ONLY,
