@@ -17,8 +17,9 @@ from devstack.processes import death_bound
 from devstack.supervisor import Sink
 
 BANK_SECONDS = 30
-SCHEMA_FILES = ("requirements.txt", "config/settings.py")
+SCHEMA_FILES = ("requirements.txt",)
 SCHEMA_FOLDERS = (
+    "config/settings/*",
     "[a-z]*/migrations/**/*",
     "[a-z]*/*/migrations/**/*",
     # What the application may do to which table.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import base64
+import importlib
 import json
 import os
 import re
-import runpy
 import subprocess
 import sys
 import traceback
@@ -20,7 +20,6 @@ from config import env
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / ".env.example"
-SETTINGS = str(ROOT / "config/settings.py")
 READERS = {
     "text", "flag", "secret", "encryption_keys", "count", "limit", "items", "choice", "web_address",
     "stream_address", "webhook_secret", "caps",
@@ -41,7 +40,7 @@ DEVELOPMENT = {"DEBUG": "True", "BASE_URL": "http://localhost:8000"}
 def names_read() -> set[str]:
     """Every name that a reader of `config.env` is called with in config/."""
     found = set()
-    for path in (ROOT / "config").glob("*.py"):
+    for path in (ROOT / "config").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
                 name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
@@ -63,16 +62,19 @@ def run_python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def environment(monkeypatch):
-    """The environment of a process is these variables and no others."""
+def start(monkeypatch):
+    """Read the settings as a process does that has these variables and no others."""
 
-    def become(**variables):
+    def read(**variables):
         for name in list(os.environ):
             monkeypatch.delenv(name)
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
+        for name in [name for name in sys.modules if name.startswith("config.settings")]:
+            monkeypatch.delitem(sys.modules, name)
+        return importlib.import_module("config.settings")
 
-    return become
+    return read
 
 
 class TestExample:
@@ -119,11 +121,9 @@ class TestStart:
     @pytest.mark.parametrize(
         "missing", ["SECRET_KEY", "ENCRYPTION_KEYS", "FINGERPRINT_KEY", "SEAL_KEYS"]
     )
-    def test_needs_its_secrets_outside_development(self, environment, missing):
-        environment(**{**PRODUCTION, missing: ""})
-
+    def test_needs_its_secrets_outside_development(self, start, missing):
         with pytest.raises(ImproperlyConfigured, match=f"Set {missing}: outside development"):
-            runpy.run_path(SETTINGS)
+            start(**{**PRODUCTION, missing: ""})
 
     @pytest.mark.parametrize(
         ("name", "value", "complaint"),
@@ -143,12 +143,10 @@ class TestStart:
         ],
     )
     def test_stops_at_a_malformed_value_without_telling_secrets(
-        self, environment, name, value, complaint
+        self, start, name, value, complaint
     ):
-        environment(**{**PRODUCTION, name: value})
-
         with pytest.raises(ImproperlyConfigured) as refusal:
-            runpy.run_path(SETTINGS)
+            start(**{**PRODUCTION, name: value})
 
         told = "".join(traceback.format_exception(refusal.value))
         assert complaint in told
@@ -161,19 +159,17 @@ class TestStart:
     @pytest.mark.parametrize(
         ("name", "value"), [("DEVELOPMENT_ROUTES", "True"), ("ACH_BANK_CLOCK", "bank/clock.json")]
     )
-    def test_knows_no_stand_in_where_others_reach_us(self, environment, address, name, value):
-        environment(**PRODUCTION | {"BASE_URL": address, name: value})
-
+    def test_knows_no_stand_in_where_others_reach_us(self, start, address, name, value):
         with pytest.raises(ImproperlyConfigured, match=f"{name} is for a copy on this"):
-            runpy.run_path(SETTINGS)
+            start(**PRODUCTION | {"BASE_URL": address, name: value})
 
     @pytest.mark.parametrize(
         "address", ["https://localhost:8000", "https://127.0.0.9:8000", "https://[::1]:8000"]
     )
-    def test_may_on_this_machine(self, environment, address):
-        environment(**PRODUCTION | {"BASE_URL": address, "DEVELOPMENT_ROUTES": "True"})
+    def test_may_on_this_machine(self, start, address):
+        settings = start(**PRODUCTION | {"BASE_URL": address, "DEVELOPMENT_ROUTES": "True"})
 
-        assert runpy.run_path(SETTINGS)["DEVELOPMENT_ROUTES"] is True
+        assert settings.DEVELOPMENT_ROUTES is True
 
     @pytest.mark.slow
     def test_is_clean_by_django_s_own_deployment_checks(self):

@@ -16,7 +16,7 @@ from devstack.preparation import recalled, schema_fingerprint
 def checkout(tmp_path: Path) -> Path:
     for name in (
         "requirements.txt",
-        "config/settings.py",
+        "config/settings/apps.py",
         "balance/models.py",
         "balance/services.py",
         "payments/models/payments.py",
@@ -36,7 +36,7 @@ class TestSchemaFingerprint:
         "name",
         [
             "requirements.txt",
-            "config/settings.py",
+            "config/settings/apps.py",
             "balance/migrations/0001_initial.py",
             "balance/migrations/sql/journal.sql",
             "networks/sandbox/migrations/0001_initial.py",

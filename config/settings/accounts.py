@@ -1,0 +1,64 @@
+"""Who people are: sign-in, passwords, second factors."""
+
+from __future__ import annotations
+
+from config.settings.deployment import DEBUG, TRUSTED_PROXY_COUNT
+from config.settings.sessions import STEP_UP_MINUTES
+
+AUTH_USER_MODEL = "tenants.User"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "tenants.passwords.GuessableValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+]
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_ADAPTER = "tenants.accounts.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_SESSION_REMEMBER = True
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXY_COUNT
+ACCOUNT_RATE_LIMITS = {
+    "login": "30/m/ip",
+    # Also of codes. The key is the account with the address, or with a browser it knows.
+    "login_failed": "10/m/ip,5/300s/key",
+    # The key is the account, for all browsers that it does not know.
+    "login_failed_anywhere": "100/d/key",
+    "second_factor": "50/d/key",  # our own: guesses of somebody who knows the password
+    "reset_password": "20/m/ip,5/m/key",
+    "reset_password_from_key": "20/m/ip",
+    "reauthenticate": "10/m/user",
+    "change_password": "5/m/user",
+}
+ACCOUNT_FORMS = {
+    "change_password": "tenants.account_forms.ChangePasswordForm",
+    "set_password": "tenants.account_forms.SetPasswordForm",
+    "reset_password_from_key": "tenants.account_forms.ResetPasswordKeyForm",
+}
+MFA_RATE_LIMITS = {"webauthn_login": "10/m/ip"}
+MFA_ADAPTER = "tenants.second_factor.Adapter"
+MFA_FORMS = {
+    "authenticate": "tenants.second_factor_forms.AuthenticateForm",
+    "reauthenticate": "tenants.second_factor_forms.ReauthenticateForm",
+    "activate_totp": "tenants.second_factor_forms.ActivateForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Ballast"
+# Whoever invites a person sets their address, so there is nothing to verify.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG  # http://localhost
+PASSWORD_RESET_TIMEOUT = 60 * 60
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "dashboard:overview"
+ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+
+ACCOUNT_REAUTHENTICATION_TIMEOUT = STEP_UP_MINUTES * 60

@@ -1,0 +1,50 @@
+"""Secrets: of sessions, at rest, and of the seal. Outside development unsafe ones are refused."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+from common import key_ring
+from config import safety
+from config.env import count, encryption_keys, items, secret, text
+from config.settings.deployment import DEBUG
+
+_DEVELOPMENT_SECRET = "development-only-" + "x" * 50
+SECRET_KEY = secret("SECRET_KEY", development=_DEVELOPMENT_SECRET, debug=DEBUG)
+SECRET_KEY_FALLBACKS = items("SECRET_KEY_FALLBACKS")
+
+_DEVELOPMENT_KEY = base64.b64encode(hashlib.sha256(b"ballast development").digest()).decode()
+_DEVELOPMENT_ENTRY = f"dev:{_DEVELOPMENT_KEY}"
+# `id:hkdf:base64 of 32 bytes`, newest first; the first one writes, all of them read. Without
+# `hkdf` it is a key of earlier releases, with `wrapped` one that KEY_SERVICE unwraps.
+ENCRYPTION_KEYS = encryption_keys(
+    "ENCRYPTION_KEYS",
+    development=f"dev2:hkdf:{_DEVELOPMENT_KEY},{_DEVELOPMENT_ENTRY}",
+    debug=DEBUG,
+    parse=key_ring.parse,
+)
+# The dotted path of a class (`common.key_ring.KeyService`); by default there is no such service.
+KEY_SERVICE = text("KEY_SERVICE", default="common.key_ring.Local")
+KEY_CACHE_SECONDS = count("KEY_CACHE_SECONDS", default=300, minimum=1)
+_DEVELOPMENT_FINGERPRINT = "development-only"
+FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development=_DEVELOPMENT_FINGERPRINT, debug=DEBUG)
+# In the form of ENCRYPTION_KEYS. Old keys stay, so that old seals can be proven. Never kept beside
+# the database or its backups.
+SEAL_KEYS = encryption_keys("SEAL_KEYS", development=_DEVELOPMENT_ENTRY, debug=DEBUG)
+if not DEBUG:
+    for _value in (SECRET_KEY, *SECRET_KEY_FALLBACKS):
+        safety.require_random_text(
+            "SECRET_KEY" if _value == SECRET_KEY else "SECRET_KEY_FALLBACKS",
+            _value,
+            development=_DEVELOPMENT_SECRET,
+            characters_min=safety.SECRET_KEY_CHARACTERS_MIN,
+        )
+    safety.require_random_text(
+        "FINGERPRINT_KEY",
+        FINGERPRINT_KEY,
+        development=_DEVELOPMENT_FINGERPRINT,
+        characters_min=safety.FINGERPRINT_KEY_CHARACTERS_MIN,
+    )
+    safety.require_random_keys("ENCRYPTION_KEYS", ENCRYPTION_KEYS, development=_DEVELOPMENT_ENTRY)
+    safety.require_random_keys("SEAL_KEYS", SEAL_KEYS, development=_DEVELOPMENT_ENTRY)

@@ -1,0 +1,44 @@
+"""Pages: templates, files beside them, the desk's looks, and how fast a person may open them."""
+
+from __future__ import annotations
+
+from config import desk_theme
+from config.env import count
+from config.settings.deployment import BASE_DIR, DEBUG
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "django.contrib.staticfiles.storage.StaticFilesStorage"
+            if DEBUG
+            else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        )
+    },
+}
+WHITENOISE_USE_FINDERS = DEBUG
+WHITENOISE_IMMUTABLE_FILE_TEST = r"\.[0-9a-f]{12}\.\w+$|\.woff2$"  # a font never changes
+
+UNFOLD = desk_theme.UNFOLD
+
+# Requests of a person per minute: pages of the dashboard, and files, which cost more.
+PAGES_PER_MINUTE = count("PAGES_PER_MINUTE", default=600, minimum=1)
+FILES_PER_MINUTE = count("FILES_PER_MINUTE", default=10, minimum=1)

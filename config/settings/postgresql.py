@@ -1,0 +1,23 @@
+"""The database, and the roles that work in it."""
+
+from __future__ import annotations
+
+from config import database
+from config.env import count, flag, text
+from config.settings.deployment import DEBUG
+
+# Migrations and grants are made by the owner of the tables, everything else by a role that owns
+# nothing (decision 0114). `manage.py` says which commands are the owner's.
+DATABASE_OWNER_URL = text("DATABASE_OWNER_URL", default="")
+ALLOW_DATABASE_OWNER = flag("ALLOW_DATABASE_OWNER", default=False)
+DATABASE_ROLE_MUST_BE_BOUND = not (DEBUG or ALLOW_DATABASE_OWNER or database.is_owner())
+DATABASE_APPLICATION_ROLE = database.application_role()
+# Requests of the API work under a role that sees one tenant (decision 0167).
+DATABASE_API = database.api_login()
+DATABASE_API_DOOR = f"common.database.doors.{'Login' if DATABASE_API else 'NoDoor'}"
+DATABASE_FAST_PATH = database.takes_fast_path()
+DATABASES = {"default": database.settings()}
+# Whether tests and demonstrations may choose the database's time; no variable says so elsewhere.
+SETTABLE_DATABASE_CLOCK = DEBUG
+# A process pauses if its clock is further from the database's. None (in tests): it never does.
+CLOCK_DRIFT_SECONDS_MAX: int | None = count("CLOCK_DRIFT_SECONDS_MAX", default=5, minimum=1)

@@ -1,0 +1,21 @@
+"""Sessions and cookies."""
+
+from __future__ import annotations
+
+from config.env import count
+from config.settings.deployment import IS_HTTPS
+
+SESSION_ENGINE = "tenants.session_store"
+# How long a session may rest before it ends.
+IDLE_MINUTES = count("IDLE_MINUTES", default=30, minimum=1)
+STAFF_IDLE_MINUTES = count("STAFF_IDLE_MINUTES", default=15, minimum=1)
+# How long a proof of who acts lasts: then keys, recipients, teams and the desk ask for another.
+STEP_UP_MINUTES = count("STEP_UP_MINUTES", default=10, minimum=1)
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 60 * 60 * 24
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+SESSION_COOKIE_NAME = "__Host-sessionid" if IS_HTTPS else "sessionid"
+DEVICE_COOKIE_NAME = "__Host-device" if IS_HTTPS else "device"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if IS_HTTPS else "csrftoken"
+CSRF_COOKIE_HTTPONLY = True

@@ -1,0 +1,11 @@
+"""Members of staff."""
+
+from __future__ import annotations
+
+from config.env import count, flag
+from config.settings.deployment import DEBUG
+
+# How long access that staff propose waits for its approval (decision 0168).
+STAFF_ACCESS_DELAY_HOURS = count("STAFF_ACCESS_DELAY_HOURS", default=24, minimum=1)
+# Only development may let staff in with a password alone.
+STAFF_SECOND_FACTOR = flag("STAFF_SECOND_FACTOR", default=not DEBUG) or not DEBUG
