@@ -15,7 +15,7 @@ from payments.models import PaymentSettings
 from payments.services import approval_defaults
 from tenants import selectors as tenants
 from tenants.actors import Actor
-from tenants.models import ActorType, Role, Tenant
+from tenants.models import ActorType, Mode, Role, Tenant
 from tenants.services import audit, emails
 
 ROLES = (Role.OWNER, Role.APPROVER)
@@ -43,7 +43,7 @@ def set_threshold(
     if threshold == before:
         _end_waiting(row, actor, now)
         return row
-    if is_looser(before, threshold) and must_wait(tenant_id, actor, now):
+    if is_looser(before, threshold) and must_wait(tenant, actor, now):
         _let_wait(tenant, row, threshold, actor, now)
         return row
     _apply(row, threshold, actor, now)
@@ -107,13 +107,13 @@ def _waiting(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
     return tenant, row
 
 
-def must_wait(tenant_id: str, actor: Actor, now: datetime) -> bool:
+def must_wait(tenant: Tenant, actor: Actor, now: datetime) -> bool:
     """Whether what protects less has to wait: somebody else can agree, or was removed from the team
-    a short time ago."""
-    if actor.type == ActorType.SYSTEM:
+    a short time ago. Nothing waits in the sandbox, which has no money."""
+    if actor.type == ActorType.SYSTEM or tenant.mode == Mode.SANDBOX:
         return False
-    others = tenants.has_others(tenant_id=tenant_id, roles=ROLES, user_id=actor.id)
-    return others or tenants.has_demoted(tenant_id=tenant_id, since=now - LOOSENED_AFTER)
+    others = tenants.has_others(tenant_id=tenant.pk, roles=ROLES, user_id=actor.id)
+    return others or tenants.has_demoted(tenant_id=tenant.pk, since=now - LOOSENED_AFTER)
 
 
 def _let_wait(

@@ -45,7 +45,7 @@ def change(*, tenant_id: str, wanted: Caps, actor: Actor, now: datetime) -> Paym
         _withdraw(row, actor, now)
         return row
     is_looser = caps.is_looser(before, wanted)
-    waits = is_looser and approval_settings.must_wait(tenant_id, actor, now)
+    waits = is_looser and approval_settings.must_wait(tenant, actor, now)
     row.forget_next_limits()
     if waits:
         row.next_limits = caps.to_stored(wanted)

@@ -115,6 +115,8 @@ def payment_approval(world: World) -> Act:
 
 
 def change_payment_approval(world: World) -> Act:
+    """Of a live tenant: nothing waits in the sandbox."""
+    world.tenant = make_tenant(mode=Mode.LIVE)
     checker = world.browser_of(world.member(Role.APPROVER))
     approval_settings.set_threshold(
         tenant_id=world.tenant.pk, threshold=100_000, actor=SYSTEM, now=utc_now()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from balance import invariants
+from networks.sandbox.bank import SandboxBank
 from payments.services import approval_settings
 from tenants.actors import SYSTEM
-from tenants.models import Role
-from tests.builders import NOW, make_member
+from tenants.models import Mode, Role
+from tests.builders import NOW, make_member, make_tenant
 from tests.payments.asking import CHECKER, OWNER, order
 from tests.payments.builders import fund
 
@@ -18,6 +19,14 @@ def books_balance(db):
     """After every story the books agree with it."""
     yield
     assert invariants.check(now=NOW, full=True).findings == []
+
+
+@pytest.fixture
+def live(db, connect, settings):
+    """A live tenant, which pays through the sandbox's bank, and whose recipients are not new."""
+    settings.RECIPIENT_COOL_DOWN_HOURS = 0
+    connect(SandboxBank(), modes=("sandbox", "live"))
+    return make_tenant(mode=Mode.LIVE)
 
 
 @pytest.fixture

@@ -10,13 +10,18 @@ from approvals.errors import ApprovalClosed, NotAnApprover
 from payments.models import PaymentSettings
 from payments.services import approval_settings, approvals
 from tenants.actors import SYSTEM, staff, user
-from tenants.models import AuditEvent, User
+from tenants.models import AuditEvent, Role, User
 from tenants.services import members
-from tests.builders import NOW, mails_of
+from tests.builders import NOW, mails_of, make_member, make_tenant
 from tests.payments.builders import fund, pay
 
 DAY = timedelta(hours=24)
 A_MOMENT = timedelta(microseconds=1)
+
+
+@pytest.fixture
+def acme(live):
+    return live
 
 
 @pytest.fixture
@@ -31,6 +36,18 @@ def rule(acme, owner):
 def asked(rule, owner, checker):
     """The owner wants nobody to be asked any more."""
     return change(rule, owner, None)
+
+
+@pytest.fixture
+def owner_of_two(db):
+    """A sandbox tenant with a limit of $10.00 and two owners, one of them."""
+    sandbox = make_tenant()
+    people = [
+        make_member(sandbox, email=f"{name}@test.example", role=Role.OWNER)
+        for name in ("person", "another")
+    ]
+    approval_settings.set_threshold(tenant_id=sandbox.pk, threshold=1_000, actor=SYSTEM, now=NOW)
+    return sandbox, people[0]
 
 
 def change(tenant, person, threshold, *, now=NOW):
@@ -96,6 +113,19 @@ class TestLoosening:
         approval_settings.set_threshold(tenant_id=rule.pk, threshold=None, actor=SYSTEM, now=NOW)
 
         assert limit(rule) is None
+
+
+def test_loosening_waits_for_nobody_in_the_sandbox(owner_of_two):
+    tenant, person = owner_of_two
+
+    assert change(tenant, person, None).next_at is None
+
+    assert limit(tenant) is None
+    assert mails_of(tenant, "safeguard_changed") == [
+        "another@test.example",
+        "person@test.example",
+    ]
+    assert mails_of(tenant, "safeguard_waiting") == []
 
 
 class TestTightening:

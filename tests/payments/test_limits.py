@@ -16,9 +16,9 @@ from payments.errors import PaymentLimitReached
 from payments.models import Payment, PaymentMethod, PaymentSettings, PaymentTotal, Recipient
 from payments.services import approvals, limit_settings, limits, orders, totals
 from tenants.actors import SYSTEM, api_key, user
-from tenants.models import AuditEvent, Mode
+from tenants.models import AuditEvent, Mode, Role
 from tenants.services import keys
-from tests.builders import NOW, mails_of, make_tenant
+from tests.builders import NOW, mails_of, make_member, make_tenant
 from tests.corruption import found, tamper
 from tests.payments.builders import account, fund, pay, run_due, take
 
@@ -212,6 +212,11 @@ class TestGivingBack:
 
 
 class TestChanging:
+    @pytest.fixture
+    def acme(self, live, settings):
+        settings.PAYMENT_LIMITS = {}
+        return live
+
     def test_what_lets_through_less_counts_at_once(self, funded, owner, checker):
         limit(funded, TENANT, A_DAY, amount=5_000, actor=user(owner.pk))
 
@@ -226,6 +231,16 @@ class TestChanging:
         assert refusal_of(funded, 9_000, now=NOW + DAY - HOUR).extra["limit"] == 5_000
         assert mails_of(funded, "safeguard_waiting") == [checker.email, owner.email]
         assert order(funded, 9_000, now=NOW + DAY).amount == 9_000
+
+    def test_nothing_waits_in_the_sandbox(self, rival):
+        for name in ("one", "two"):
+            person = make_member(rival, email=f"{name}@rival.example", role=Role.OWNER)
+        limit(rival, TENANT, A_DAY, amount=5_000)
+
+        row = limit(rival, TENANT, A_DAY, amount=9_000, actor=user(person.pk))
+
+        assert (row.next_limits_at, row.limits) == (None, {"tenant.day": [9_000, None]})
+        assert len(mails_of(rival, "safeguard_changed")) == 2
 
     def test_an_owner_who_is_alone_does_not_wait(self, funded, owner):
         limit(funded, TENANT, A_DAY, amount=5_000)

@@ -7,11 +7,16 @@ import pytest
 from common.clock import utc_now
 from payments.services import approval_settings, approvals
 from tenants.actors import SYSTEM
-from tenants.models import Role
-from tests.builders import make_member
+from tenants.models import Mode, Role
+from tests.builders import make_member, make_tenant
 
 LIMIT = "/dashboard/payments/approval"
 CHANGE = f"{LIMIT}/change"
+
+
+@pytest.fixture
+def acme(db):
+    return make_tenant(mode=Mode.LIVE)
 
 
 @pytest.fixture
