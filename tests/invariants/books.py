@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Literal
 from unittest import mock
 
+from django.contrib.auth.models import Group
 from django.db import connection
 
 from approvals import answers, links
@@ -19,9 +20,10 @@ from funding.services.approval_policy import POLICY
 from funding.transfer import FUNDING
 from payments.services import approval_settings
 from tenants import actors
+from tenants.access import AccessKind
 from tenants.actors import SYSTEM
 from tenants.models import Mode
-from tenants.services import accounts, switches
+from tenants.services import access, accounts, switches
 from tenants.switches import SwitchKind
 from tests.builders import (
     ApiClient,
@@ -63,6 +65,7 @@ def keep() -> Names:
     names |= _money_in(tenant, rival)
     names |= _money_out(tenant)
     names |= _corrections(tenant)
+    names |= _hired()
     names |= _approvals(tenant)
     names |= bank_books.keep(tenant)
     names |= _live()
@@ -160,6 +163,24 @@ def _corrections(tenant: Any) -> Names:
     )
     adjustment = "SELECT source_id FROM balance_transaction WHERE id = %s"
     return {"adj": one(adjustment, single.id), "adp": proposal.pk}
+
+
+def _hired() -> Names:
+    """Somebody works for us, by the word of two people in an emergency."""
+    ann, ben = (actors.staff(make_staff(f"{name}@ballast.example").pk) for name in ("ann", "ben"))
+    Group.objects.create(name="Hired")
+    proposal = access.propose(
+        kind=AccessKind.POWER,
+        email="hired@ballast.example",
+        groups=["Hired"],
+        reason="New here",
+        is_emergency=True,
+        actor=ann,
+        now=utc_now(),
+    )
+    access.approve(proposal_id=proposal.pk, note="Called", actor=ben, now=utc_now())
+    power = "SELECT id FROM tenants_staffpower WHERE granted_by_id = %s"
+    return {"acp": proposal.pk, "pow": one(power, ben.id)}
 
 
 def _approvals(tenant: Any) -> Names:

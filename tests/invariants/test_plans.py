@@ -73,6 +73,10 @@ SMALL = {
     "ach_reversals",
     "ach_spoken_answers",
     "ach_proposals",
+    "powers",
+    "power_ends",
+    "access",
+    "access_ends",
 }
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group
 from django.db import connection
 
 from approvals.models import ApprovalStatus
@@ -23,9 +24,10 @@ from funding.services import debit_authorizations, deposits
 from payments.models import Payment, PaymentConfirmation, RecipientVersion
 from seals import rounds
 from seals.verification import Proof
+from tenants.access import AccessKind
 from tenants.actors import SYSTEM, Actor
 from tenants.models import ActorType, Tenant, User
-from tenants.services import audit
+from tenants.services import access, audit, staff
 from tests.builders import ApiClient, make_key, make_source
 from tests.funding.agreeing import agree, revoke
 from tests.seals import bank
@@ -76,6 +78,7 @@ def past(acme: Tenant, rival: Tenant) -> Tenant:
     assert deposits.store_due(now=now) == 1
     _decisions(acme, now)
     _corrections(acme, api)
+    _staff(acme, now)
     bank.keep(acme)
     ledger.adjust(tenant_id=rival.pk, type="credit", amount=5, reason="Gift", actor=SYSTEM, now=now)
     audit.record(tenant_id=None, actor=SYSTEM, action="nobody.looked", now=now)
@@ -92,6 +95,29 @@ def _corrections(acme: Tenant, api: ApiClient) -> None:
     assert api.post_json("/api/v1/payments", payment).status_code == 201
     api.post_json("/api/v1/sandbox/process-due")
     assert FundingSourceVersion.objects.count() == RecipientVersion.objects.count() == 2
+
+
+def _staff(acme: Tenant, now: datetime) -> None:
+    """Somebody worked for us, and two people decided on access to acme."""
+    Group.objects.create(name="Viewer")
+    one, other = (
+        Actor(
+            type=ActorType.STAFF,
+            id=staff.grant(email=email, roles=["Viewer"], actor=SYSTEM, now=now).pk,
+        )
+        for email in ("one@ballast.example", "other@ballast.example")
+    )
+    proposal = access.propose(
+        kind=AccessKind.MEMBER,
+        email="lee@acme.example",
+        tenant=acme,
+        role="owner",
+        reason="They asked",
+        actor=one,
+        now=now,
+    )
+    access.reject(proposal_id=proposal.pk, note="Never called", actor=other, now=now)
+    staff.end(user_id=one.id, actor=SYSTEM, now=now)
 
 
 def _decisions(acme: Tenant, now: datetime) -> None:

@@ -103,4 +103,76 @@ PEOPLE = [
         "UPDATE tenants_tenant SET mode = CASE mode WHEN 'live' THEN 'sandbox' ELSE 'live' END"
         " WHERE id = '{t}'",
     ),
+    Damage(
+        "50 a role of staff that was granted earlier",
+        USUAL,
+        "staff_power_unwitnessed",
+        "UPDATE tenants_staffpower SET granted_at = granted_at - interval '9 days'"
+        " WHERE id = '{pow}'",
+    ),
+    Damage(
+        "50b a role of staff from other people",
+        USUAL,
+        "staff_power_unproposed",
+        "UPDATE tenants_staffpower SET asked_by_id = 'usr_eve' WHERE id = '{pow}'",
+    ),
+    Damage(
+        "50c a role of staff that a command line is said to have granted",
+        USUAL,
+        "staff_power_unwitnessed",
+        "UPDATE tenants_staffpower SET asked_by_id = NULL, granted_by_id = NULL WHERE id = '{pow}'",
+    ),
+    Damage(
+        "50d a role of staff that is said to have ended",
+        USUAL,
+        "staff_power_unwitnessed",
+        "UPDATE tenants_staffpower SET ended_at = now() WHERE id = '{pow}'",
+    ),
+    Damage(
+        "50e a role of staff that nobody granted",
+        USUAL,
+        "staff_power_unwitnessed",
+        "INSERT INTO tenants_staffpower (id, user_id, group_id, granted_at) SELECT 'pow_forged',"
+        " id, (SELECT id FROM auth_group WHERE name = 'Hired'), now() FROM tenants_user"
+        " WHERE email = 'ann@ballast.example'",
+    ),
+    Damage(
+        "50f a group of staff without a role",
+        USUAL,
+        "staff_group_ungranted",
+        "INSERT INTO tenants_user_groups (user_id, group_id) SELECT id,"
+        " (SELECT id FROM auth_group WHERE name = 'Hired') FROM tenants_user"
+        " WHERE email = 'ann@ballast.example'",
+    ),
+    Damage(
+        "51 access that somebody else decided on",
+        USUAL,
+        "access_unwitnessed",
+        "UPDATE tenants_accessproposal SET decided_by_id = 'usr_eve' WHERE id = '{acp}'",
+    ),
+    Damage(
+        "51b access that one's own proposal gave",
+        REFUSED,
+        "access_decided_by_another",
+        "UPDATE tenants_accessproposal SET decided_by_id = proposed_by_id WHERE id = '{acp}'",
+    ),
+    Damage(
+        "51c access that was proposed earlier",
+        USUAL,
+        "access_unwitnessed",
+        "UPDATE tenants_accessproposal SET proposed_at = proposed_at - interval '9 days'"
+        " WHERE id = '{acp}'",
+    ),
+    Damage(
+        "51d another reason for access",
+        SEAL,
+        "seal_rows",
+        "UPDATE tenants_accessproposal SET reason = 'x' WHERE id = '{acp}'",
+    ),
+    Damage(
+        "51e another note of who approved access",
+        SEAL,
+        "seal_rows",
+        "UPDATE tenants_accessproposal SET decision_note = 'x' WHERE id = '{acp}'",
+    ),
 ]
