@@ -45,6 +45,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
         60, "payments.sweep_confirmations"
     ),
     "send e-mails": every(5, "tenants.send_due_emails"),
+    "end access that nobody decided on": every(60, "tenants.expire_access"),
     "send and check micro-deposits": every(5, "funding.process_verifications"),
     "revoke consents of removed bank accounts": every(60, "funding.revoke_consents"),
     "take back debits whose authorization ended": every(60, "funding.withdraw_debits"),

@@ -1,12 +1,15 @@
 """What gives access: roles in a tenant, another address of a person, roles of staff. One member of
-staff proposes it, another one approves it when its delay is over (decision 0168)."""
+staff proposes it, another one approves it between its delay and its end (decisions 0168, 0171)."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Now
 
 from common.database.append_only import NEVER_TRUNCATED
 from common.fields import PrefixedIdField
@@ -24,6 +27,8 @@ class AccessKind(models.TextChoices):
     POWER = "power", "Roles of staff"
 
 
+# What a process of the release before this column makes during an upgrade ends then.
+_ENDS_BY_DEFAULT = Now() + timedelta(days=8)
 _TENANT_ROLES = ("owner", "member", "approver", "viewer")
 
 
@@ -31,6 +36,7 @@ class AccessDecision(models.TextChoices):
     OPEN = "open"
     APPROVED = "approved"
     REJECTED = "rejected"
+    EXPIRED = "expired"
 
 
 @pgtrigger.register(NEVER_TRUNCATED)
@@ -52,6 +58,7 @@ class AccessProposal(models.Model):
     proposed_by = models.ForeignKey("tenants.User", on_delete=models.PROTECT, related_name="+")
     proposed_at = models.DateTimeField()
     waits_until = models.DateTimeField()
+    ends_at = models.DateTimeField(db_default=_ENDS_BY_DEFAULT)
     decision = models.CharField(max_length=8, choices=AccessDecision, default=AccessDecision.OPEN)
     decided_by = models.ForeignKey(
         "tenants.User", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
@@ -87,7 +94,8 @@ class AccessProposal(models.Model):
                     decision__in=("approved", "rejected"),
                     decided_at__isnull=False,
                     decided_by__isnull=False,
-                ),
+                )
+                | Q(decision="expired", decided_at__isnull=False, decided_by=None),
                 name="access_decided_iff_dated",
             ),
             models.CheckConstraint(
@@ -97,6 +105,12 @@ class AccessProposal(models.Model):
             models.CheckConstraint(
                 condition=~Q(decision="approved") | Q(decided_at__gte=F("waits_until")),
                 name="access_approved_after_its_delay",
+            ),
+            models.CheckConstraint(
+                condition=Q(decision="open")
+                | Q(decision="expired", decided_at__gte=F("ends_at"))
+                | Q(decision__in=("approved", "rejected"), decided_at__lt=F("ends_at")),
+                name="access_decided_before_its_end",
             ),
             models.UniqueConstraint(
                 fields=("kind", "email", "tenant"),

@@ -93,14 +93,16 @@ def queue_access_notices(
     tenant_id: str | None,
     facts: Sequence[tuple[str, str]],
     waits_until: datetime | None,
+    is_over: bool,
     now: datetime,
 ) -> None:
-    """Tell these addresses that our staff propose access until `waits_until`; None: that they gave
-    it."""
+    """Tell these addresses that our staff propose access, not before `waits_until`; None: that they
+    gave it, or that `is_over` without anything done."""
     for address in to:
         context = {
             "facts": list(facts),
             "waits_until": waits_until.isoformat() if waits_until else "",
+            "is_over": is_over,
             "at": now.isoformat(),
             "email": address,
         }

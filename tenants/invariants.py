@@ -77,7 +77,7 @@ WHERE person.is_staff AND NOT EXISTS (
 """
 _ACCESS = """
 SELECT coalesce(proposal.tenant_id, ''), proposal.id, 'access for ' || email || ' was '
-    || step.word || ' by ' || step.doer || ', which the audit log does not say'
+    || step.word || coalesce(' by ' || step.doer, '') || ', which the audit log does not say'
 FROM tenants_accessproposal AS proposal
 CROSS JOIN LATERAL (VALUES
     ('proposed', proposed_by_id, proposed_at), (decision, decided_by_id, decided_at)
@@ -88,7 +88,7 @@ WHERE step.at IS NOT NULL
         SELECT FROM tenants_auditevent AS line
         WHERE line.subject_id = proposal.id COLLATE "default" AND line.tenant_id IS NULL
             AND line.action = 'access.' || step.word AND line.created_at = step.at
-            AND line.actor_id = step.doer
+            AND line.actor_id = coalesce(step.doer, '')
             AND line.details @> jsonb_build_object('kind', kind, 'email', email,
                 'tenantId', coalesce(proposal.tenant_id, ''), 'role', role,
                 'newEmail', new_email, 'roles', to_jsonb(groups), 'emergency', is_emergency))

@@ -11,7 +11,7 @@ _OF_NO_TENANT = "NULL::text"
 _GRANTED = "user_id group_id asked_by_id granted_by_id granted_at"
 _ASKED = (
     "kind email tenant_id role new_email groups reason is_emergency proposed_by_id proposed_at"
-    " waits_until"
+    " waits_until ends_at"
 )
 _DECIDED = "decision decided_by_id decided_at decision_note"
 

@@ -7,5 +7,7 @@ from config.settings.deployment import DEBUG
 
 # How long access that staff propose waits for its approval (decision 0168).
 STAFF_ACCESS_DELAY_HOURS = count("STAFF_ACCESS_DELAY_HOURS", default=24, minimum=1)
+# How long it can be approved then (decision 0171).
+STAFF_ACCESS_OPEN_DAYS = count("STAFF_ACCESS_OPEN_DAYS", default=7, minimum=1)
 # Only development may let staff in with a password alone.
 STAFF_SECOND_FACTOR = flag("STAFF_SECOND_FACTOR", default=not DEBUG) or not DEBUG

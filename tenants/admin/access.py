@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import Group
+from django.http import HttpRequest
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
@@ -80,6 +81,7 @@ class AccessProposalAdmin(ProposalAdmin):
         "is_emergency",
         "proposed_by",
         "waits_until",
+        "ends_at",
         "decision",
         "decided_by",
     )
@@ -87,6 +89,10 @@ class AccessProposalAdmin(ProposalAdmin):
     search_fields = ("id__exact", "tenant__id__exact", "email__startswith")
     search_help_text = "The id of the proposal or its tenant, or how the address begins"
     autocomplete_fields = ("tenant",)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_fields(request, obj)
+        return (*fields, "ends_at") if obj else fields
 
     def figure(self, proposal: Any) -> str:
         return ""
@@ -106,9 +112,11 @@ class AccessProposalAdmin(ProposalAdmin):
                 " approves nothing that was proposed before."
             ),
         }[proposal.kind]
+        until = f"{proposal.ends_at:%Y-%m-%d %H:%M} UTC"
         if proposal.is_emergency:
-            return f"{done} An emergency: you and {proposal.proposed_by} are named in an alarm."
-        return f"{done} Not before {proposal.waits_until:%Y-%m-%d %H:%M} UTC."
+            both = f"you and {proposal.proposed_by} are named in an alarm"
+            return f"{done} An emergency: {both}. Until {until}."
+        return f"{done} Not before {proposal.waits_until:%Y-%m-%d %H:%M} UTC, and until {until}."
 
 
 def _names() -> list[str]:

@@ -2,7 +2,7 @@
 
 One proposes it, whom it concerns is told, and another one approves it when its delay is over; it is
 done in the same transaction. In an emergency two people need no delay, and everybody who looks
-after people is told (decision 0168).
+after people is told (decision 0168). What nobody decided in time ends (decision 0171).
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from types import MappingProxyType
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
+from common import sweeps
 from common.database.constraints import violated
+from common.database_clock import judged
 from tenants import selectors
 from tenants.access import REASON_LENGTH_MAX, WRONG_KIND, AccessDecision, AccessKind
-from tenants.actors import Actor
+from tenants.actors import SYSTEM, Actor
 from tenants.emails import (
     queue_access_notices,
     queue_password_reset,
@@ -29,6 +32,8 @@ from tenants.services import accounts, alarms, audit, invitations, members, seco
 
 _APPROVES = "tenants.approve_access"
 _SHOWN_FOR = timedelta(days=1)
+_NOBODY_DECIDED = "Nobody decided in time."
+_BATCH = 500
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +69,9 @@ def propose(
         proposed_by_id=actor.id,
         proposed_at=now,
         waits_until=now + delay,
+        ends_at=now + delay + timedelta(days=settings.STAFF_ACCESS_OPEN_DAYS),
     )
+    _clear_for(proposal, now)
     if known := _open_already(proposal):
         return known
     _save(proposal)
@@ -75,9 +82,9 @@ def propose(
 
 @transaction.atomic
 def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> AccessProposal:
-    """Give the access, once. Raises AccessRefused (one's own, about oneself, decided, too early),
-    NotASecondPerson, and what the act itself refuses."""
-    proposal = _lock_for(proposal_id, actor)
+    """Give the access, once. Raises AccessRefused (one's own, about oneself, decided, too early or
+    too late), NotASecondPerson, and what the act itself refuses."""
+    proposal = _lock_for(proposal_id, actor, now)
     second_person.require(
         actor=actor,
         power=_APPROVES,
@@ -97,7 +104,18 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Acce
 @transaction.atomic
 def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
     """Leave everything as it is. Raises AccessRefused."""
-    _decide(_lock_for(proposal_id, actor), AccessDecision.REJECTED, note, actor, now)
+    _decide(_lock_for(proposal_id, actor, now), AccessDecision.REJECTED, note, actor, now)
+
+
+@judged
+def expire_due(*, now: datetime) -> int:
+    """End what nobody decided in time; returns how many."""
+    late = _late(now).order_by("ends_at").values_list("pk", flat=True)
+    return sweeps.each(
+        list(late[:_BATCH]),
+        lambda proposal_id: _expire(proposal_id, now),
+        failure="access_not_expired",
+    )
 
 
 def waiting() -> int:
@@ -110,6 +128,29 @@ def emergencies(*, now: datetime) -> int:
     return AccessProposal.objects.filter(
         is_emergency=True, decision=AccessDecision.APPROVED, decided_at__gt=now - _SHOWN_FOR
     ).count()
+
+
+def _late(now: datetime) -> QuerySet[AccessProposal]:
+    return AccessProposal.objects.filter(decision=AccessDecision.OPEN, ends_at__lte=now)
+
+
+@transaction.atomic
+def _expire(proposal_id: str, now: datetime) -> int:
+    """End it, if nobody was faster. Whom it concerns read that it was proposed, and read this."""
+    rows = _late(now).select_for_update(no_key=True, of=("self",))
+    proposal = rows.select_related("tenant").filter(pk=proposal_id).first()
+    if proposal is None:
+        return 0
+    _decide(proposal, AccessDecision.EXPIRED, _NOBODY_DECIDED, SYSTEM, now)
+    _tell("not decided in time", proposal, now)
+    return 1
+
+
+def _clear_for(proposal: AccessProposal, now: datetime) -> None:
+    """End what is in the way of this one and is over, also where no beat runs."""
+    same = {name: getattr(proposal, name) for name in ("kind", "email", "tenant")}
+    for proposal_id in _late(now).filter(**same).values_list("pk", flat=True):
+        _expire(proposal_id, now)
 
 
 def _admit(proposal: AccessProposal, actor: Actor, now: datetime) -> None:
@@ -189,12 +230,14 @@ def _require_of_its_kind(proposal: AccessProposal) -> None:
         raise AccessRefused(WRONG_KIND)
 
 
-def _lock_for(proposal_id: str, actor: Actor) -> AccessProposal:
-    """An open proposal of somebody else about somebody else, locked."""
+def _lock_for(proposal_id: str, actor: Actor, now: datetime) -> AccessProposal:
+    """An open proposal of somebody else about somebody else that is not over, locked."""
     rows = AccessProposal.objects.select_for_update(no_key=True, of=("self",))
     proposal = rows.select_related("proposed_by", "tenant").get(pk=proposal_id)
     if proposal.decision != AccessDecision.OPEN:
         raise AccessRefused(f"It was {proposal.decision}.")
+    if now >= proposal.ends_at:
+        raise AccessRefused(f"It ended at {proposal.ends_at:%Y-%m-%d %H:%M} UTC: propose it anew.")
     if proposal.proposed_by_id == actor.id:
         raise AccessRefused("You proposed it, so somebody else decides.")
     own = User.objects.values_list("email", flat=True).get(pk=actor.id)
@@ -207,7 +250,9 @@ def _decide(
     proposal: AccessProposal, decision: AccessDecision, note: str, actor: Actor, now: datetime
 ) -> None:
     proposal.decision, proposal.decision_note = decision, _checked(note)
-    proposal.decided_by_id, proposal.decided_at = actor.id, now
+    proposal.decided_at = now
+    if actor != SYSTEM:
+        proposal.decided_by_id = actor.id
     proposal.save(update_fields=("decision", "decision_note", "decided_by", "decided_at"))
     _audit(str(decision), proposal, actor, proposal.decision_note, now)
 
@@ -232,7 +277,8 @@ def _tell(what: str, proposal: AccessProposal, now: datetime) -> None:
         to=to,
         tenant_id=tenant_id,
         facts=_facts(proposal),
-        waits_until=proposal.waits_until if what == "proposed" else None,
+        waits_until=proposal.waits_until if proposal.decided_at is None else None,
+        is_over=proposal.decision == AccessDecision.EXPIRED,
         now=now,
     )
 

@@ -23,13 +23,16 @@ from networks.ach.terms import Cutoff
 from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings
 from seals.models import AuditStream
+from tenants import actors
+from tenants.access import AccessKind
 from tenants.actors import SYSTEM
 from tenants.models import ApiKey, Role
-from tenants.services import accounts
+from tenants.services import access, accounts
 from tests.builders import (
     make_auto_funding,
     make_endpoint,
     make_source,
+    make_staff,
     publish,
     publish_notice,
 )
@@ -117,6 +120,20 @@ def payment_approvals(world: World) -> None:
 def mails(world: World) -> None:
     world.member(Role.OWNER)
     payment_approvals(world)
+
+
+def access_over(world: World) -> None:
+    """Nobody decided on an owner that staff proposed."""
+    proposer = make_staff(f"ann-{world.tenant.pk}@ballast.example")
+    access.propose(
+        kind=AccessKind.MEMBER,
+        email=f"new-{world.tenant.pk}@acme.example",
+        tenant=world.tenant,
+        role="owner",
+        reason="The owner is ill",
+        actor=actors.staff(proposer.pk),
+        now=utc_now() - timedelta(days=9),
+    )
 
 
 def verifications(world: World) -> None:
@@ -252,6 +269,7 @@ BEGINNINGS: dict[str, Callable[[World], None]] = {
     "payments.expire_waiting": expiring,
     "payments.sweep_confirmations": payment_approvals,
     "tenants.send_due_emails": mails,
+    "tenants.expire_access": access_over,
     "funding.process_verifications": verifications,
     "funding.revoke_consents": consents,
     "funding.withdraw_debits": revoked,

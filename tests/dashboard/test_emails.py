@@ -64,6 +64,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "access_by_support": {
         "facts": [("Person", "lee@acme.example"), ("Company", TENANT), ("Role", "Owner")],
         "waits_until": "2026-11-21T15:04:00Z",
+        "is_over": False,
         "at": "2026-11-20T15:04:00Z",
         "email": "dana@acme.example",
     },

@@ -17,6 +17,7 @@ from tenants.errors import AccessRefused, AddressTaken, InvalidRole, NotASecondP
 from tenants.models import AuditEvent, Invitation, Membership, OutgoingEmail, Role, StaffPower, User
 from tenants.services import access, staff
 from tests.builders import NOW, browser_of, make_member, make_staff
+from tests.corruption import found
 from tests.races.together import together
 
 A_DAY = timedelta(hours=24)
@@ -302,6 +303,112 @@ class TestEmergencies:
             approve(proposal, ann, now=NOW)
 
         assert_open(proposal)
+
+
+class TestEnds:
+    A_WEEK = timedelta(days=7)
+    OVER = TOMORROW + A_WEEK
+
+    def test_it_can_be_approved_for_a_week(self, acme, ann, ben):
+        approve(propose(ann, tenant=acme, role="owner"), ben, now=self.OVER - timedelta(minutes=1))
+
+        assert Invitation.objects.get().email == "lee@acme.example"
+
+    @pytest.mark.parametrize("decide", [access.approve, access.reject])
+    def test_nobody_decides_what_is_over_also_before_the_beat(self, acme, ann, ben, decide):
+        proposal = propose(ann, tenant=acme, role="owner")
+
+        with pytest.raises(AccessRefused, match="It ended at 2026-11-28 15:00 UTC"):
+            decide(proposal_id=proposal.pk, note="Late", actor=actors.staff(ben.pk), now=self.OVER)
+
+        assert_open(proposal)
+
+    def test_an_emergency_ends_as_well(self, acme, ann, ben):
+        proposal = propose(ann, tenant=acme, role="owner", is_emergency=True)
+
+        with pytest.raises(AccessRefused, match="It ended"):
+            approve(proposal, ben, now=NOW + self.A_WEEK)
+
+        assert_open(proposal)
+
+    def test_the_beat_ends_it_once(self, acme, dana, ann, ben):
+        proposal = propose(ann, tenant=acme, role="owner")
+
+        assert access.expire_due(now=self.OVER - timedelta(minutes=1)) == 0
+        assert_open(proposal)
+        assert access.expire_due(now=self.OVER) == 1
+        assert access.expire_due(now=self.OVER) == 0
+
+        proposal.refresh_from_db()
+        assert (proposal.decision, proposal.decided_at) == (AccessDecision.EXPIRED, self.OVER)
+        assert (proposal.decided_by, proposal.decision_note) == (None, "Nobody decided in time.")
+        line = AuditEvent.objects.get(action="access.expired")
+        assert (line.actor_type, line.subject_id, line.tenant) == ("system", proposal.pk, None)
+        _, (to, context) = mails("access_by_support")
+        assert (to, context["waits_until"], context["is_over"]) == ("dana@acme.example", "", True)
+        assert access.waiting() == 0
+        with pytest.raises(AccessRefused, match="It was expired"):
+            approve(proposal, ben, now=self.OVER)
+        assert not Invitation.objects.exists()
+        assert "access_unwitnessed" not in found()
+
+    def test_roles_that_nobody_gave_are_told_to_who_looks_after_staff(self, ann, ben):
+        propose(ann, AccessKind.POWER, email="new@ballast.example", groups=["Viewer"])
+
+        access.expire_due(now=self.OVER)
+
+        told = [context["what"] for _, context in mails("staff_alarm")]
+        assert (
+            told
+            == ["Roles of staff were proposed"] * 2
+            + ["Roles of staff were not decided in time"] * 2
+        )
+
+    def test_it_is_not_in_the_way_of_the_next_one(self, acme, ann, ben):
+        over = propose(ann, tenant=acme, role="owner")
+
+        anew = propose(ben, tenant=acme, role="owner", now=self.OVER)
+
+        over.refresh_from_db()
+        assert (over.decision, anew.decision) == (AccessDecision.EXPIRED, AccessDecision.OPEN)
+        assert anew.ends_at == self.OVER + A_DAY + self.A_WEEK
+
+    def test_the_database_approves_nothing_late(self, acme, ann, ben):
+        proposal = propose(ann, tenant=acme, role="owner")
+        rows = AccessProposal.objects.filter(pk=proposal.pk)
+
+        for decision, who, when in (
+            ("approved", ben, self.OVER),
+            ("rejected", ben, self.OVER),
+            ("expired", None, TOMORROW),
+            ("expired", ben, self.OVER),
+        ):
+            with pytest.raises(DatabaseError), transaction.atomic():
+                rows.update(decision=decision, decided_by=who, decided_at=when)
+        with pytest.raises(DatabaseError), transaction.atomic():
+            rows.update(ends_at=self.OVER + A_DAY)
+
+    def test_the_page_says_when(self, acme, ann, ben):
+        proposal = propose(ann, tenant=acme, role="owner")
+        page = f"/admin/tenants/accessproposal/{proposal.pk}"
+
+        asked = browser_of(ben).get(f"{page}/approve/").content.decode()
+        assert "Not before 2026-11-21 15:00 UTC, and until 2026-11-28 15:00 UTC." in asked
+        assert "Ends at" in browser_of(ben).get(f"{page}/change/").content.decode()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_it_ends_or_is_approved(self, acme, ann, ben):
+        proposal = propose(ann, tenant=acme, role="owner")
+
+        def act(worker):
+            if worker:
+                return access.expire_due(now=self.OVER)
+            return approve(proposal, ben, now=self.OVER - timedelta(minutes=1))
+
+        approved, ended = together(act, workers=2)
+
+        assert isinstance(approved, AccessProposal) != bool(ended)
+        assert Invitation.objects.exists() != bool(ended)
 
 
 class TestRaces:
