@@ -1,4 +1,4 @@
-"""When a session ends by itself: a day after the sign-in, or when nobody uses it for a while."""
+"""When a session ends by itself: a while after the sign-in, or when nobody uses it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,23 @@ def begin(session: SessionBase, *, now: datetime) -> None:
 
 
 def is_over(session: SessionBase, *, is_staff: bool, now: datetime) -> bool:
-    """Whether the session of somebody signed in has lasted a day, or was idle for too long."""
-    minutes = settings.STAFF_IDLE_MINUTES if is_staff else settings.IDLE_MINUTES
+    """Whether the session of somebody signed in has lasted its time, or was idle for too long."""
     idle, age = _since(session, _USED, now), _since(session, _BEGAN, now)
-    return idle >= timedelta(minutes=minutes) or age.total_seconds() >= settings.SESSION_COOKIE_AGE
+    rests, lasts = _limits(is_staff=is_staff)
+    return idle >= rests or age >= lasts
+
+
+def _limits(*, is_staff: bool) -> tuple[timedelta, timedelta]:
+    """How long a session may rest, and how long it lasts whatever is done with it."""
+    if is_staff:
+        return (
+            timedelta(minutes=settings.STAFF_IDLE_MINUTES),
+            timedelta(hours=settings.STAFF_SESSION_HOURS),
+        )
+    return (
+        timedelta(minutes=settings.IDLE_MINUTES),
+        timedelta(seconds=settings.SESSION_COOKIE_AGE),
+    )
 
 
 def note_use(session: SessionBase, *, now: datetime) -> None:

@@ -9,6 +9,8 @@ SESSION_ENGINE = "tenants.session_store"
 # How long a session may rest before it ends.
 IDLE_MINUTES = count("IDLE_MINUTES", default=30, minimum=1)
 STAFF_IDLE_MINUTES = count("STAFF_IDLE_MINUTES", default=15, minimum=1)
+# After how many hours staff sign in again, however busy they are; everybody after a day.
+STAFF_SESSION_HOURS = count("STAFF_SESSION_HOURS", default=8, minimum=1)
 # How long a proof of who acts lasts: then keys, recipients, teams and the desk ask for another.
 STEP_UP_MINUTES = count("STEP_UP_MINUTES", default=10, minimum=1)
 SESSION_COOKIE_HTTPONLY = True

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django import forms
 from django.contrib import admin
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpRequest, HttpResponse
 
 from common import staff_actions
 from common.admin import ReadOnlyAdmin
@@ -119,20 +118,27 @@ class InboundEventAdmin(ReadOnlyAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: str) -> Any:
         """Offer an action only for messages that are open."""
-        is_open = Q(outcome__in=(InboundOutcome.NEW, InboundOutcome.REVIEW))
-        if not InboundEvent.objects.filter(is_open, pk=object_id).exists():
+        event = self.get_object(request, object_id)
+        if event is None or event.outcome not in (InboundOutcome.NEW, InboundOutcome.REVIEW):
             return []
         return super().get_actions_detail(request, object_id)
 
     @staff_actions.own_page_action("Try again", permission="settle")
     def retry(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        event = get_object_or_404(InboundEvent, pk=object_id)
+        event = self._found(request, object_id)
         return staff_actions.ask_about_one(self, request, event, _retrying(request))
 
     @staff_actions.own_page_action("Resolve with a note", permission="settle")
     def resolve(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        event = get_object_or_404(InboundEvent, pk=object_id)
+        event = self._found(request, object_id)
         return staff_actions.ask_about_one(self, request, event, _resolving(request))
+
+    def _found(self, request: HttpRequest, object_id: str) -> InboundEvent:
+        """The message. Raises Http404, also for what is no number."""
+        event: InboundEvent | None = self.get_object(request, object_id)
+        if event is None:
+            raise Http404
+        return event
 
     @admin.action(description="Try again", permissions=["settle"])
     def retry_chosen(

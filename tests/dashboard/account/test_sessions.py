@@ -76,6 +76,22 @@ class TestIdleSessions:
 
         assert dana_browser.get("/dashboard/").status_code == 302
 
+    def test_of_staff_that_are_used_end_after_eight_hours(self, db):
+        browser = browser_of(User.objects.create_superuser(email="sam@ballast.example"))
+        rewind(browser, began=8 * 60 - 1)
+        assert browser.get("/admin/").status_code == 200
+        rewind(browser, began=1)
+
+        assert browser.get("/admin/")["Location"] == "/admin/login/?next=/admin/"
+        assert not Session.objects.exists()
+
+    def test_of_staff_last_as_long_as_the_deployment_says(self, db, settings):
+        settings.STAFF_SESSION_HOURS = 1
+        browser = browser_of(User.objects.create_superuser(email="sam@ballast.example"))
+        rewind(browser, began=60)
+
+        assert browser.get("/admin/").status_code == 302
+
     def test_change_nothing_with_their_last_form(self, dana, dana_browser):
         rewind(dana_browser, used=30)
 
