@@ -53,7 +53,8 @@ IDEMPOTENCY_KEY: Document = {
         "pattern": r"^[\x21\x23-\x7e]([\x20\x21\x23-\x7e]*[\x21\x23-\x7e])?$",
     },
     "example": "invoice-7",
-    "description": "The same key with the same request gets the first answer again, for 30 days.",
+    "description": "The same key with the same request gets the first answer again, for 30 days,"
+    " byte by byte but for a secret that is shown once.",
 }
 
 _TEXT: Document = {"type": "string"}

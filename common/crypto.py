@@ -14,7 +14,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 
 from cryptography.exceptions import InvalidTag
@@ -80,8 +80,27 @@ def _key(name: str, context: str) -> bytes:
 
 def fingerprint(text: str, *, purpose: str) -> str:
     """A keyed digest by which equal values are found without storing them (HMAC-SHA256, hex)."""
-    key = settings.FINGERPRINT_KEY.encode()
-    return hmac.new(key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
+    return fingerprints(text, purpose=purpose)[0]
+
+
+def fingerprints(text: str, *, purpose: str) -> tuple[str, ...]:
+    """The fingerprint of a value under `FINGERPRINT_KEY`, and then under each former one."""
+    keys = (settings.FINGERPRINT_KEY, *settings.FINGERPRINT_KEY_FALLBACKS)
+    named = f"{purpose}\0{text}".encode()
+    return tuple(hmac.new(key.encode(), named, hashlib.sha256).hexdigest() for key in keys)
+
+
+def lasting(names: Sequence[str], stored: Callable[[Sequence[str]], Collection[str]]) -> str:
+    """What a value with these `fingerprints` is called: as it is stored already, the longest known
+    key first, or by the newest key.
+
+    So a value keeps one name over a change of keys. `stored` says which of the names are stored; it
+    is not asked where there is one key.
+    """
+    if len(names) == 1:
+        return names[0]
+    known = stored(names)
+    return next((name for name in reversed(names) if name in known), names[0])
 
 
 def parse_keys(entries: Iterable[str]) -> dict[str, bytes]:

@@ -77,6 +77,13 @@ def require_random_text(name: str, value: str, *, development: str, characters_m
         )
 
 
+def require_different(name: str, *values: str) -> None:
+    """Of keys of which one takes the place of the others. Raises ImproperlyConfigured, which does
+    not show them."""
+    if len(set(values)) < len(values):
+        raise ImproperlyConfigured(f"{name} has a key twice, or the one in use: take it out")
+
+
 def require_random_keys(name: str, entries: Iterable[str], *, development: str) -> None:
     """Of entries such as `id:base64 of 32 bytes`. Raises ImproperlyConfigured, which does not show
     a key."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, OuterRef, Q, QuerySet, Sum
 
 from balance import selectors as ledger
+from common import crypto
 from common.days import start_of_month
 from common.errors import NotFound
 from common.ids import is_id
@@ -139,6 +140,22 @@ def known_by(fingerprints: Collection[str], *, tenant_id: str) -> QuerySet[Fundi
     earlier = FundingSourceVersion.objects.filter(fingerprint__in=fingerprints)
     is_now, was = Q(fingerprint__in=fingerprints), Q(pk__in=earlier.values("source_id"))
     return sources(tenant_id=tenant_id).filter(is_now | was)
+
+
+def called(fingerprints: Sequence[str], *, tenant_id: str) -> str:
+    """What the tenant's bank accounts know an account as that has these fingerprints. Two queries,
+    none where there is one key."""
+
+    def stored(names: Sequence[str]) -> set[str]:
+        now = FundingSource.objects.filter(tenant_id=tenant_id, fingerprint__in=names)
+        earlier = FundingSourceVersion.objects.filter(
+            source__tenant_id=tenant_id, fingerprint__in=names
+        )
+        return {
+            name for rows in (now, earlier) for name in rows.values_list("fingerprint", flat=True)
+        }
+
+    return crypto.lasting(fingerprints, stored)
 
 
 def known_as(source: FundingSource) -> set[str]:

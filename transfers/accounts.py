@@ -8,7 +8,7 @@ stays, because money that was sent to it may still come back.
 
 from __future__ import annotations
 
-import hmac
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pgtrigger
@@ -45,6 +45,8 @@ class AccountData(models.Model):
     # What the row is, in words that never change, because the encryption of the number is bound to
     # them.
     encrypted_as: ClassVar[str]
+    # Of a row that was just filled: what its account may be known as, the newest key's first.
+    fingerprints: Sequence[str] = ()
 
     class Meta:
         abstract = True
@@ -66,18 +68,24 @@ class AccountData(models.Model):
         self.routing_number = account.routing_number
         self.last4 = shown_as or last4(number)
         if lasting_id:
-            self.fingerprint = crypto.fingerprint(lasting_id, purpose=self.encrypted_as)
+            self.fingerprints = crypto.fingerprints(lasting_id, purpose=self.encrypted_as)
         else:
-            self.fingerprint = self.fingerprint_of(account)
+            self.fingerprints = self.fingerprints_of(account)
+        self.fingerprint = self.fingerprints[0]
         self.encrypt(number)
         self.account_holder_name = account.holder_name
         self.account_holder_type = account.holder_type
         self.account_type = account.account_type
 
-    def fingerprint_of(self, account: BankAccount) -> str:
-        """What an account is recognized by, unless its provider has a lasting id for it."""
+    def fingerprints_of(self, account: BankAccount) -> tuple[str, ...]:
+        """What an account is recognized by, under each key, the newest first, unless its provider
+        has a lasting id for it."""
         text = f"{account.routing_number}:{account.account_number}"
-        return crypto.fingerprint(text, purpose=self.encrypted_as)
+        return crypto.fingerprints(text, purpose=self.encrypted_as)
+
+    def is_recognized_as(self, account: BankAccount) -> bool:
+        """Whether the row is recognized by the number of this account."""
+        return self.fingerprint in self.fingerprints_of(account)
 
     def encrypt(self, number: str) -> None:
         """Store the account number, bound to this row."""
@@ -152,14 +160,15 @@ class AccountVersion(AccountData):
         for name in (*CORRECTABLE, *held):
             setattr(self, name, getattr(account, name))
 
-    def refill(self, *, before: BankAccount, after: BankAccount) -> None:
-        """Fill an unsaved version that has the data of `before` with those of `after`.
+    def refill(self, *, before: BankAccount, after: BankAccount, called: str) -> None:
+        """Fill an unsaved version that has the data of `before` with those of `after`, which the
+        tenant's rows know as `called`.
 
         Digits and a lasting id that came from a provider stay: the provider and the people still
         know the account by them.
         """
-        if self.fingerprint == self.fingerprint_of(before):
-            self.fingerprint = self.fingerprint_of(after)
+        if self.is_recognized_as(before):
+            self.fingerprint = called
         if self.last4 == last4(before.account_number):
             self.last4 = last4(after.account_number)
         if after.routing_number != before.routing_number:
@@ -235,7 +244,6 @@ def unsound(account: AccountData, *, is_typed: bool) -> str:
         return "its number does not open"
     if not is_typed:
         return ""
-    is_same = hmac.compare_digest(account.fingerprint, account.fingerprint_of(clear))
-    if not is_same or account.last4 != last4(clear.account_number):
+    if not account.is_recognized_as(clear) or account.last4 != last4(clear.account_number):
         return "its number is not the one that it is recognized by"
     return ""

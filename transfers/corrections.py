@@ -8,7 +8,7 @@ written about it holds account data.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -81,6 +81,10 @@ class AccountBook(ABC, Generic[Account]):
         """Another account that the tenant has and that is, or was, known by one of these."""
 
     @abstractmethod
+    def called(self, fingerprints: Sequence[str], account: Account) -> str:
+        """What the rows of this account's tenant call an account that has these fingerprints."""
+
+    @abstractmethod
     def tell(self, corrected: Corrected, actor: Actor, now: datetime) -> None:
         """Tell the tenant, in the caller's transaction, and bring along what the account was known
         by."""
@@ -129,8 +133,10 @@ class AccountBook(ABC, Generic[Account]):
     ) -> None:
         newest = self._version(account, account.version + 1, now)
         newest.code, newest.event = event.code, event
-        newest.refill(before=before, after=after)
-        known_by = {newest.fingerprint, newest.fingerprint_of(after)}
+        names = newest.fingerprints_of(after)
+        called = self.called(names, account)
+        newest.refill(before=before, after=after, called=called)
+        known_by = {newest.fingerprint, *names}
         if (other := self.other_of(account, known_by)) is not None:
             raise NeedsAPerson(f"the corrected account is the tenant's {other.pk} as well")
         if account.version == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from funding import selectors
@@ -29,6 +29,9 @@ class Sources(AccountBook[FundingSource]):
     ) -> FundingSource | None:
         kept = selectors.known_by(fingerprints, tenant_id=account.tenant_id)
         return kept.exclude(status=SourceStatus.REMOVED).exclude(pk=account.pk).first()
+
+    def called(self, fingerprints: Sequence[str], account: FundingSource) -> str:
+        return selectors.called(fingerprints, tenant_id=account.tenant_id)
 
     def tell(self, corrected: Corrected, actor: Actor, now: datetime) -> None:
         source, were = corrected.account, corrected.before

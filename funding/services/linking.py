@@ -87,11 +87,12 @@ def _from_draft(tenant: Tenant, draft: Draft, now: datetime) -> FundingSource:
         )
     else:
         source.fill(draft.account)
+    source.fingerprint = selectors.called(source.fingerprints, tenant_id=tenant.pk)
     return source
 
 
 def _require_room(source: FundingSource) -> None:
-    known = selectors.known_by([source.fingerprint], tenant_id=source.tenant_id)
+    known = selectors.known_by(source.fingerprints, tenant_id=source.tenant_id)
     if (existing := known.exclude(status=SourceStatus.REMOVED).first()) is not None:
         raise DuplicateFundingSource(
             f"This account is already here as {existing.pk}.", existing_id=existing.pk

@@ -5,7 +5,7 @@ Sources: Nacha Operating Rules, 2.12.4 (reinitiation), 2.8 and 2.9 (reversals).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, datetime
 
 from networks.ach.inbound import deadlines
@@ -35,7 +35,9 @@ class NotAllowed(Exception):
         self.words = words
 
 
-def require_retry(original: AchEntry, *, account_fingerprint: str, settles: date) -> None:
+def require_retry(
+    original: AchEntry, *, account_fingerprints: Collection[str], settles: date
+) -> None:
     """Refuse a retry that the rules do not allow. `settles` is the day on which it would settle.
     Its amount and company are those of the original anyway.
 
@@ -45,7 +47,7 @@ def require_retry(original: AchEntry, *, account_fingerprint: str, settles: date
         raise NotAllowed("retry_not_a_debit", "only a debit that drew money is tried again")
     if original.original_id is not None:
         raise NotAllowed("retry_of_a_retry", "a retry follows the first entry, not another retry")
-    _require_same_account(original, account_fingerprint)
+    _require_same_account(original, account_fingerprints)
     if _is_dishonored(original):
         raise NotAllowed("retry_of_dishonored", "our bank dishonors its return: the money is ours")
     former = _followers(original, Purpose.RETRY)
@@ -118,10 +120,10 @@ def _require_short_of_funds(entry: AchEntry) -> None:
         raise NotAllowed("retry_reason", f"only what came back with {codes} is tried again")
 
 
-def _require_same_account(original: AchEntry, account_fingerprint: str) -> None:
+def _require_same_account(original: AchEntry, account_fingerprints: Collection[str]) -> None:
     """The account of the first entry, as its bank may have corrected it since: with this entry or
     with another one of the same tenant to that account."""
-    if original.account_fingerprint == account_fingerprint:
+    if original.account_fingerprint in account_fingerprints:
         return
     corrected = Correction.objects.filter(
         created_at__gte=original.created_at,

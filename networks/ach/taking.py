@@ -139,8 +139,8 @@ def find(rail: str, instruction_id: str) -> Accepted | None:
     return Accepted(reference=reference_of(row[2])) if row and row[0] == rail else None
 
 
-def digest(instruction: Instruction) -> str:
-    """Tells equal terms from other ones without keeping the account number."""
+def digests(instruction: Instruction) -> tuple[str, ...]:
+    """Tell equal terms from other ones without keeping the account number, under each key."""
     account = instruction.account
     terms = (
         instruction.method,
@@ -153,7 +153,7 @@ def digest(instruction: Instruction) -> str:
         account.account_number,
         account.account_type,
     )
-    return crypto.fingerprint("\0".join(terms), purpose="ach.terms")
+    return crypto.fingerprints("\0".join(terms), purpose="ach.terms")
 
 
 _Row = tuple[str, str, int]  # its rail, the digest of its terms, the id of its first entry
@@ -172,7 +172,7 @@ def _insert(rail: str, values: Mapping[str, Mapping[str, Any]], now: datetime) -
 
 
 def _answer(rail: str, instruction: Instruction, row: _Row) -> Accepted | InstructionConflict:
-    if row[:2] != (rail, digest(instruction)):
+    if row[0] != rail or row[1] not in digests(instruction):
         return InstructionConflict(f"{instruction.id} was used before with other terms")
     return Accepted(reference=reference_of(row[2]))
 
@@ -214,6 +214,9 @@ class Judge:
         self._originators = self._find_originators({each.tenant_id for each in instructions})
         self._originals = self._find_originals([each.original_id for each in instructions])
         self._names: dict[str, str] = {}
+        self._called = accounts.called(
+            {accounts.as_sent(each.account.account_number) for each in instructions}
+        )
 
     def values(self, instruction: Instruction) -> dict[str, Any]:
         """The columns of its entry. Raises Refused."""
@@ -237,7 +240,7 @@ class Judge:
             "transaction_code": _CODES[is_debit, AccountType(account.account_type)],
             "routing": account.routing_number,
             "token": crypto.encrypt(number, context=AchEntry.context_of(instruction.id)),
-            "fingerprint": accounts.fingerprint(number),
+            "fingerprint": self._called[number],
             "last4": number[-4:],
             "name": self._name(account.holder_name),
             "individual": text.plain(instruction.individual_id)[:15].rstrip(),
@@ -248,7 +251,7 @@ class Judge:
             "speed": str(instruction.speed),
             "promised_on": self._days[same_day],
             "original": original.id if original else None,
-            "digest": digest(instruction),
+            "digest": digests(instruction)[0],
         }
 
     @cached_property
@@ -298,7 +301,7 @@ class Judge:
                 return
             following.require_retry(
                 row,
-                account_fingerprint=accounts.fingerprint(instruction.account.account_number),
+                account_fingerprints=accounts.fingerprints(instruction.account.account_number),
                 settles=date.fromisoformat(self._days[False]),
             )
         except following.NotAllowed as refusal:

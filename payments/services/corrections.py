@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from payments import selectors
@@ -29,6 +29,9 @@ class Recipients(AccountBook[Recipient]):
             return None
         kept = selectors.saved_as(fingerprints, tenant_id=account.tenant_id)
         return kept.exclude(pk=account.pk).first()
+
+    def called(self, fingerprints: Sequence[str], account: Recipient) -> str:
+        return selectors.called(fingerprints, tenant_id=account.tenant_id)
 
     def tell(self, corrected: Corrected, actor: Actor, now: datetime) -> None:
         recipient, event = corrected.account, corrected.event

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from common import clock
 from common.money import format_cents
-from payments import caps
+from payments import caps, selectors
 from payments.caps import Cap, Caps, CapScope, Window
 from payments.errors import PaymentLimitReached
 from payments.models import PaymentSettings, Recipient
@@ -79,7 +79,7 @@ def scopes_of(actor: Actor) -> dict[CapScope, str]:
 
 def scope_of_recipient(recipient: Recipient) -> str:
     """An account is the same however often it is given."""
-    return f"{CapScope.RECIPIENT}:{recipient.fingerprint}"
+    return selectors.scope_of_account(recipient.fingerprint)
 
 
 def require_room(

@@ -27,10 +27,10 @@ def save(
     refused as a duplicate.
     """
     account = bank_details.bank_account(details)
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     recipient = _unsaved(tenant_id, account, is_saved=True, now=now)
     recipient.nickname = _tidy(nickname)
-    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    same = selectors.saved_as([recipient.fingerprint], tenant_id=tenant_id)
+    same = selectors.saved_as(recipient.fingerprints, tenant_id=tenant_id)
     if (existing := same.first()) is not None:
         raise DuplicateRecipient(
             f"This account is already saved as {existing.pk}.", existing_id=existing.pk
@@ -109,6 +109,7 @@ def _unsaved(tenant_id: str, account: BankAccount, *, is_saved: bool, now: datet
         created_at=now,
     )
     recipient.fill(account)
+    recipient.fingerprint = selectors.called(recipient.fingerprints, tenant_id=tenant_id)
     return recipient
 
 

@@ -101,6 +101,14 @@ class TestProcess:
                 "FINGERPRINT_KEY is the one of development: make one with",
             ),
             (
+                {"FINGERPRINT_KEY_FALLBACKS": f"{SOUND},short"},
+                "FINGERPRINT_KEY_FALLBACKS has fewer than 32 characters: make one with",
+            ),
+            (
+                {"FINGERPRINT_KEY_FALLBACKS": PRODUCTION["FINGERPRINT_KEY"]},
+                "FINGERPRINT_KEY_FALLBACKS has a key twice, or the one in use: take it out",
+            ),
+            (
                 {"ENCRYPTION_KEYS": f"{KEY},{ZEROS.replace('k1', 'k0')}"},
                 "ENCRYPTION_KEYS: key k0 has fewer than 8 different bytes: make one with",
             ),

@@ -61,7 +61,8 @@ class TestAVersion:
     def next_of(self, row, after=AFTER):
         version = FundingSourceVersion()
         version.copy(row)
-        version.refill(before=row.in_clear(), after=after)
+        called = version.fingerprints_of(after)[0]
+        version.refill(before=row.in_clear(), after=after, called=called)
         return version
 
     def test_is_the_corrected_account(self):

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.db import transaction
 
 from common.errors import StaffRefusal
-from networks.ach import following, rails, replying
+from networks.ach import accounts, following, rails, replying
 from networks.ach.inbound import changes, deadlines, rates, returns, taken_back
 from networks.ach.inbound.deadlines import eastern_day
 from networks.ach.models import AchEntry, AchReply, Correction, InFile, InRecord
@@ -142,10 +142,8 @@ def return_entry(*, record_id: int, entry_id: int, staff: str, why: str, now: da
 
 
 def _names(record: InRecord, entry: AchEntry) -> bool:
-    is_same_money = (record.account_fingerprint, record.amount) == (
-        entry.account_fingerprint,
-        entry.amount,
-    )
+    is_same_account = accounts.is_of(entry, record.account_fingerprint)
+    is_same_money = is_same_account and record.amount == entry.amount
     return record.original_trace == entry.trace_number or is_same_money
 
 

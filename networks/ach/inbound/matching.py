@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from common import crypto
 from common.engine.lookups import one_of
+from networks.ach import accounts
 from networks.ach.inbound import deadlines
 from networks.ach.models import AchEntry, InRecord
 from networks.ach.models.inbound import RecordKind
@@ -22,7 +23,7 @@ from networks.ach.states import EntryStatus
 
 _COLUMNS = (
     *("id", "trace_number", "routing_number", "account_fingerprint", "amount", "company_id"),
-    *("settlement_date", "effective_date", "status"),
+    *("settlement_date", "effective_date", "status", "instruction_id", "account_token"),
 )
 _TAKEN_ALL_THE_SAME = (
     "our bank refused the file of this entry, so that it goes again, and took it all the same:"
@@ -47,6 +48,8 @@ class Candidate(NamedTuple):
     settlement_date: date | None
     effective_date: date | None
     status: str
+    instruction_id: str
+    account_token: str
 
     @property
     def settled(self) -> date | None:
@@ -103,7 +106,7 @@ def _as_match(record: InRecord, chosen: Candidate) -> Match:
 def _is_same(record: InRecord, entry: Candidate) -> bool:
     """An amount says nothing in a notification of change, which has none."""
     return (
-        record.account_fingerprint == entry.account_fingerprint
+        accounts.is_of(entry, record.account_fingerprint)
         and record.rdfi_routing == entry.routing_number[:8]
         and (record.kind == RecordKind.NOC or record.amount == entry.amount)
     )
@@ -129,7 +132,7 @@ def _difference(record: InRecord, of_its_trace: Sequence[Candidate]) -> str:
     differs = [
         word
         for word, is_equal in (
-            ("account", record.account_fingerprint == entry.account_fingerprint),
+            ("account", accounts.is_of(entry, record.account_fingerprint)),
             ("bank", record.rdfi_routing == entry.routing_number[:8]),
             ("amount", record.kind == RecordKind.NOC or record.amount == entry.amount),
         )

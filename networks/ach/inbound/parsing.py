@@ -17,7 +17,7 @@ from django.db import transaction
 
 from common import crypto
 from common.engine.lookups import one_of
-from networks.ach.accounts import fingerprint
+from networks.ach.accounts import fingerprints
 from networks.ach.inbound import due, sorting, storing, surveying, unreadable
 from networks.ach.inbound.deadlines import eastern_day
 from networks.ach.inbound.sorting import Said
@@ -41,7 +41,7 @@ _INFORMATION_LENGTH = 80
 REUSED_TRACE = "rdfi_trace_reused"
 _AS_SAID = (
     *("kind", "rdfi_trace", "settlement_day", "original_trace", "code", "reason_code"),
-    *("amount", "account_fingerprint", "rdfi_routing"),
+    *("amount", "rdfi_routing"),
 )
 
 
@@ -199,7 +199,10 @@ def _others_of_their_traces(file: InFile, rows: list[InRecord]) -> Iterator[InRe
         known = first[_key(row)]
         if (known.file_id, known.line) == (row.file_id, row.line):
             continue
-        if any(getattr(known, name) != getattr(row, name) for name in _AS_SAID):
+        is_same_account = known.account_fingerprint in (row.account_fingerprints or ("",))
+        if not is_same_account or any(
+            getattr(known, name) != getattr(row, name) for name in _AS_SAID
+        ):
             yield row
 
 
@@ -209,6 +212,7 @@ def _key(row: InRecord) -> tuple[str, date | None, str]:
 
 def _row(file: InFile, said: Said, raw: str) -> InRecord:
     """The unsaved row of a record. One that cannot be used goes to a person at once."""
+    names = fingerprints(said.account) if said.account else ()
     row = InRecord(
         file=file,
         rail_id=file.rail_id,
@@ -222,11 +226,12 @@ def _row(file: InFile, said: Said, raw: str) -> InRecord:
         reason_code=said.reason,
         amount=said.amount,
         company_id=said.company_id,
-        account_fingerprint=fingerprint(said.account) if said.account else "",
+        account_fingerprint=names[0] if names else "",
         account_last4=last4(said.account),
         information=said.information[:_INFORMATION_LENGTH],
         received_at=file.received_at,
     )
+    row.account_fingerprints = names
     row.raw_token = crypto.encrypt(raw, context=row.encryption_context)
     if said.faults:
         row.status = RecordStatus.REVIEW

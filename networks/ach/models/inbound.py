@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pgtrigger
 from django.db import models
 from django.db.models import Q
@@ -154,6 +156,8 @@ class InRecord(models.Model):
     amount = models.BigIntegerField(default=0)
     company_id = models.CharField(max_length=10, blank=True)
     account_fingerprint = models.CharField(max_length=64, blank=True, editable=False)
+    # Of a row that was just read: its account under each key, the newest first.
+    account_fingerprints: Sequence[str] = ()
     account_last4 = models.CharField(max_length=4, blank=True)
     information = models.CharField(max_length=80, blank=True)
     entry = models.ForeignKey(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from networks import calendar
-from networks.ach import building, offsets, rails
+from networks.ach import accounts, building, offsets, rails
 from networks.ach.file_rows import TRACES_MAX
 from networks.ach.models import AchEntry, InFile, OutFile, TraceCounter
 from networks.ach.restoring.reading import EntryThere, FileThere, Terms, Transport, file_there
@@ -167,7 +167,7 @@ class _Ours:
 def terms_of(entry: AchEntry) -> Terms:
     return Terms(
         individual_id=entry.individual_id,
-        account_fingerprint=entry.account_fingerprint,
+        account_fingerprint=accounts.by_newest_key(entry),
         routing_number=entry.routing_number,
         transaction_code=entry.transaction_code,
         amount=entry.amount,

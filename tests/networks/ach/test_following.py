@@ -43,7 +43,7 @@ def bounced(batch):
 
 
 def retry(original, *, account=ACCOUNT, settles=SOON):
-    following.require_retry(original, account_fingerprint=fingerprint(account), settles=settles)
+    following.require_retry(original, account_fingerprints=[fingerprint(account)], settles=settles)
 
 
 def refusal(act, *args, **kwargs):
