@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from io import BytesIO
 from typing import IO, cast
@@ -137,15 +137,8 @@ class WallMiddleware:
         holder = request.META.get(KEY_HOLDER)
         if holder and isinstance(response, StreamingHttpResponse):
             rows = cast("Iterable[bytes]", response.streaming_content)
-            response.streaming_content = _walled(rows, holder.tenant_id)
+            response.streaming_content = doors.streamed(rows, holder.tenant_id)
         return response
-
-
-def _walled(rows: Iterable[bytes], tenant_id: str) -> Iterator[bytes]:
-    """Rows that are read after the view has returned."""
-    with doors.of_api(only_reads=True):
-        doors.see(tenant_id)
-        yield from rows
 
 
 class BodyLimitMiddleware:

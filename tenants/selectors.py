@@ -33,6 +33,9 @@ _OUR_OWN: dict[str, str] = {ActorType.STAFF: "Support", ActorType.SYSTEM: "Balla
 
 # A function of the owner's, because no tenant is known yet.
 _KEY_HOLDER = "SELECT * FROM tenants_find_key(%(prefix)s) WHERE digest IS NOT NULL"
+# More of them: a tenant's rows name people who are its members no more, or never were.
+_NAMES = "SELECT id, email, is_staff FROM tenants_name_people(%(ids)s)"
+_PERSON = "SELECT id FROM tenants_find_person(%(address)s, %(tenant_id)s)"
 
 
 @dataclass(frozen=True)
@@ -173,15 +176,20 @@ def api_key(*, tenant_id: str, key_id: str) -> ApiKey:
 
 def people_and_keys(ids: Collection[str]) -> dict[str, str]:
     """The names of the users and API keys with these ids. Two queries."""
-    people = User.objects.filter(pk__in=ids).values_list("pk", "email")
+    people = [(pk, email) for pk, email, _ in _people(ids)]
     keys = ApiKey.objects.filter(pk__in=ids).values_list("pk", "name")
     return dict(people) | {pk: f"API key {name}" for pk, name in keys}
 
 
 def names_for_tenants(people: Collection[str]) -> dict[str, str]:
     """The addresses of the people with these ids; our own staff appear as support. One query."""
-    rows = User.objects.filter(pk__in=people).values_list("pk", "email", "is_staff")
-    return {pk: _OUR_OWN[ActorType.STAFF] if is_staff else email for pk, email, is_staff in rows}
+    named = _people(people)
+    return {pk: _OUR_OWN[ActorType.STAFF] if is_staff else email for pk, email, is_staff in named}
+
+
+def _people(ids: Collection[str]) -> list[tuple[str, str, bool]]:
+    """The id and address of each of these people, and whether they work for us."""
+    return [(pk, email, is_staff) for pk, email, is_staff in sql.rows(_NAMES, {"ids": list(ids)})]
 
 
 def name_of(actor: Actor) -> str:
@@ -221,9 +229,9 @@ def actor_ids(*, tenant_id: str, text: str) -> list[str]:
 
     The text itself is one of the ids, for approvers by e-mail and for somebody who pastes an id.
     """
-    people = User.objects.filter(email=text.lower())
+    people = sql.rows(_PERSON, {"address": text.lower(), "tenant_id": tenant_id})
     keys = api_keys(tenant_id=tenant_id).filter(Q(name__iexact=text) | Q(prefix=text))
-    return [text, *people.values_list("pk", flat=True), *keys.values_list("pk", flat=True)]
+    return [text, *(pk for (pk,) in people), *keys.values_list("pk", flat=True)]
 
 
 def ids_after(tenant_id: str, *, limit: int) -> list[str]:

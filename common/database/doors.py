@@ -1,10 +1,10 @@
-"""The way of a request of the API to the database: under a role that sees one tenant
-(decision 0167)."""
+"""The way of a request, of the API or of a tenant's page, to the database: under a role that sees
+one tenant (decisions 0167, 0175)."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any, Protocol, cast
@@ -18,7 +18,7 @@ from common.engine.postgresql.walled import WalledWrapper
 
 
 class Door(Protocol):
-    """How a thread takes the role of the API, and says whose rows it is to see."""
+    """How a thread takes the role of requests, and says whose rows it is to see."""
 
     def open(self, *, only_reads: bool) -> AbstractContextManager[None]: ...
 
@@ -39,13 +39,27 @@ def see(tenant_id: str) -> None:
     _door().see(tenant_id)
 
 
+@contextmanager
+def of_tenant(tenant_id: str, *, only_reads: bool) -> Iterator[None]:
+    """A block whose statements see the rows of this tenant, and of no other."""
+    with of_api(only_reads=only_reads):
+        see(tenant_id)
+        yield
+
+
+def streamed(rows: Iterable[bytes], tenant_id: str) -> Iterator[bytes]:
+    """Rows of this tenant that are read after the view has returned."""
+    with of_tenant(tenant_id, only_reads=True):
+        yield from rows
+
+
 @cache
 def _door() -> Door:
     return cast("Door", import_string(settings.DATABASE_API_DOOR)())
 
 
 class NoDoor:
-    """Of a deployment without DATABASE_API_URL: the API works under the product's own role."""
+    """Of a deployment without DATABASE_API_URL: requests work under the product's own role."""
 
     @contextmanager
     def open(self, *, only_reads: bool) -> Iterator[None]:

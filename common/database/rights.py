@@ -18,7 +18,7 @@ from common.database import walls
 
 
 class Rights(NamedTuple):
-    """What the role may do. It may always read.
+    """What the role may do. It may always read: all columns, or those named by `read`.
 
     `update` means all columns, or the named ones. One column is enough to lock rows, even if a
     trigger refuses each change.
@@ -27,6 +27,7 @@ class Rights(NamedTuple):
     insert: bool = True
     update: bool | tuple[str, ...] = True
     delete: bool = False
+    read: tuple[str, ...] = ()
 
 
 # Functions that run with the owner's rights, because the role has none: migrations of the ledger
@@ -38,6 +39,8 @@ FUNCTIONS = frozenset(
         "balance_post",
         "balance_post_many",
         "tenants_find_key",
+        "tenants_find_person",
+        "tenants_name_people",
     }
 )
 READ_ONLY = Rights(insert=False, update=False)
@@ -59,13 +62,15 @@ _ELSEWHERE: Mapping[str, Rights] = {
 }
 
 
-# What requests of the API use besides the tables of tenants.
+# What requests of the API and of tenants' pages use besides the tables of tenants, or otherwise.
 _OF_API: Mapping[str, Rights] = {
     # A step of the sandbox asks every network what it has to say, and a bank's first looks how far
     # its files were read.
     "ach_infile": READ_ONLY,
     "ach_railline": READ_ONLY,
     "ach_railversion": READ_ONLY,
+    # The team's page says who has a second factor, and nothing of it.
+    "mfa_authenticator": READ_ONLY._replace(read=("id", "user_id", "type")),
     "network_inbox_inboundevent": Rights(),  # a step of the sandbox is a message of a bank
     "rails_rail": READ_ONLY,
     "rails_route": READ_ONLY,
@@ -83,7 +88,7 @@ def of_tables() -> dict[str, Rights]:
 
 
 def of_api() -> dict[str, Rights]:
-    """The rights of the API's role: the application's on what has a tenant, and few others."""
+    """The role of requests: the application's on what has a tenant, and few others."""
     every = of_tables()
     shared = {name: rights for name, rights in _OF_API.items() if name in every}
     return {name: every[name] for name in walls.of_tables().keys() | walls.views()} | shared

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -41,7 +41,12 @@ SELECT
         SELECT attname::text FROM pg_attribute
         WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
             AND has_column_privilege(attrelid, attnum, 'UPDATE')
-    ) ELSE '{}' END
+    ) ELSE '{}' END,
+    CASE WHEN has_table_privilege(oid, 'SELECT') THEN '{}' ELSE ARRAY(
+        SELECT attname::text FROM pg_attribute
+        WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+            AND has_column_privilege(attrelid, attnum, 'SELECT')
+    ) END
 FROM pg_class
 WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')
 ORDER BY relname
@@ -175,17 +180,23 @@ def _statements(
 
 
 def _privileges(allowed: Rights) -> sql.Composed:
-    parts: list[sql.Composable] = [sql.SQL("SELECT")]
+    parts: list[sql.Composable] = [sql.SQL("SELECT") + _columns(allowed.read)]
     if allowed.insert:
         parts.append(sql.SQL("INSERT"))
     if allowed.update is True:
         parts.append(sql.SQL("UPDATE"))
     elif allowed.update:
-        columns = sql.SQL(", ").join(map(sql.Identifier, allowed.update))
-        parts.append(sql.SQL("UPDATE ({})").format(columns))
+        parts.append(sql.SQL("UPDATE") + _columns(allowed.update))
     if allowed.delete:
         parts.append(sql.SQL("DELETE"))
     return sql.SQL(", ").join(parts)
+
+
+def _columns(names: Collection[str]) -> sql.Composed:
+    """The columns that a right is about; nothing for all of them."""
+    if not names:
+        return sql.Composed([])
+    return sql.SQL(" ({})").format(sql.SQL(", ").join(map(sql.Identifier, names)))
 
 
 def unbound() -> str:
@@ -220,7 +231,7 @@ def wall_problems() -> list[Problem]:
     """What is wrong with the role of the API's requests, and with the policies that bind it."""
     api = settings.DATABASE_API.get("USER")
     if not api:
-        words = "DATABASE_API_URL is not set: requests of the API may read every tenant"
+        words = "DATABASE_API_URL is not set: requests and pages may read every tenant"
         return [Problem(words, is_harmless=True)]
     with connection.cursor() as cursor:
         cursor.execute(_WHO_IS_API, {"api": api})
@@ -280,11 +291,12 @@ def _differences(
     destroy: bool,
     update_all: bool,
     update_columns: list[str],
+    read_columns: list[str],
 ) -> Iterator[Problem]:
     none = wanted is None
     wanted = wanted or rights.READ_ONLY
     pairs = (
-        ("SELECT", not none, select),
+        ("SELECT", not none and not wanted.read, select),
         ("INSERT", wanted.insert, insert),
         ("DELETE", wanted.delete, delete),
         ("TRUNCATE or TRIGGER", False, destroy),
@@ -292,13 +304,20 @@ def _differences(
     for right, should, does in pairs:
         if should != does:
             yield (_missing if should else _too_much)(f"{right} on {name}")
+    yield from _column_differences("SELECT", wanted.read, read_columns, name)
     if wanted.update is True:
         if not update_all:
             yield _missing(f"UPDATE on {name}")
         return
-    for column in set(wanted.update or ()) ^ set(update_columns):
-        kind = _too_much if column in update_columns else _missing
-        yield kind(f"UPDATE ({column}) on {name}")
+    yield from _column_differences("UPDATE", wanted.update or (), update_columns, name)
+
+
+def _column_differences(
+    right: str, wanted: Collection[str], given: Collection[str], name: str
+) -> Iterator[Problem]:
+    for column in set(wanted) ^ set(given):
+        kind = _too_much if column in given else _missing
+        yield kind(f"{right} ({column}) on {name}")
 
 
 def _missing(right: str) -> Problem:

@@ -2,9 +2,10 @@
 (decision 0167).
 
 A table with a tenant has a column `tenant_id`, or a reference to a row that has a tenant. The API's
-role sees the rows of the tenant that its transaction is told, and of none without one. A model
-whose rows without a tenant concern all of them says `wall_is_shared: ClassVar = True`; one whose
-rows belong to several tenants names the visible ones in SQL: `wall: ClassVar = "EXISTS (…)"`.
+role, which tenants' pages have as well, sees the rows of the tenant that its transaction is told,
+and of none without one. A model whose rows without a tenant concern all of them says
+`wall_is_shared: ClassVar = True`; one whose rows belong to several tenants names the visible ones
+in SQL: `wall: ClassVar = "EXISTS (…)"`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,16 @@ from django.db.backends.utils import CursorWrapper
 # The application's own setting of a transaction. An unknown or empty one is the id of nobody.
 TENANT = "current_setting('ballast.tenant', true)"
 _TENANTS = "tenants_tenant"
-# What the function that finds an API key's tenant reads, before there is a tenant.
-_READ_BEFORE = frozenset({_TENANTS, "tenants_apikey", "tenants_switch"})
+# What the functions read that find an API key's tenant, before there is one, and people who are no
+# members.
+_READ_BEFORE = frozenset({_TENANTS, "tenants_apikey", "tenants_switch", "tenants_user"})
+# Tables of packages, whose models cannot say who sees their rows.
+_ELSEWHERE: Mapping[str, str] = {
+    "mfa_authenticator": (
+        "EXISTS (SELECT FROM tenants_membership AS member"
+        " WHERE member.user_id = mfa_authenticator.user_id)"
+    ),
+}
 _PREFIX = "wall_"
 _STATE = """
 SELECT
@@ -86,7 +95,7 @@ def views() -> frozenset[str]:
 
 
 def _of_model(model: type[models.Model]) -> Seen | None:
-    if said := vars(model).get("wall"):
+    if said := vars(model).get("wall") or _ELSEWHERE.get(model._meta.db_table):
         return Seen(said, said, said)
     column = _tenant_column(model)
     if column is not None:

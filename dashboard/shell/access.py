@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    StreamingHttpResponse,
+)
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
@@ -18,6 +24,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from django_htmx.middleware import HtmxDetails
 
 from common.clock import utc_now
+from common.database import doors
 from common.errors import NotFound
 from dashboard.shell import pace, staff_view, step_up, view_only
 from tenants import proofs, second_factor, selectors
@@ -26,6 +33,7 @@ from tenants.models import Membership, Role, Tenant, TenantStatus, User
 # The roles that may add money and bank accounts.
 MONEY = (Role.OWNER, Role.MEMBER)
 
+_READING = ("GET", "HEAD")
 _HTML = "text/html; charset=utf-8"
 _SESSION_KEY = "tenant_id"
 
@@ -91,28 +99,11 @@ def tenant_page(
     Strangers are sent to sign in; a role that may not is answered 403, and so is staff who would
     do more than look; who asks more often than `limit` allows is answered 429. Never cached. Where
     the tenant asks for a second factor, a session that proved none is shown nothing but `is_open`
-    pages.
+    pages. The view sees the rows of this tenant alone (decision 0175).
     """
 
     def decorate(view: View) -> View:
-        @functools.wraps(view)
-        def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not request.user.is_authenticated:
-                return _to_login(request)
-            if seconds := limit.wait(user_id=request.user.pk):
-                return _private(pace.too_many(request, limit=limit, seconds=seconds))
-            access = _access_of(request)
-            if access is None:
-                return _without_tenant(request)
-            _check(access, request, roles)
-            if request.htmx and request.headers.get("X-Tenant") != access.tenant.pk:
-                return HttpResponseClientRefresh()  # another window has switched tenants
-            request.access = access
-            if not is_open and _lacks_second_factor(request):
-                return _private(_ask_for_second_factor(request))
-            return _private(_answer(view, request, *args, **kwargs))
-
-        return wrapper
+        return _page(_behind_the_wall(view), roles, is_open=is_open, limit=limit)
 
     return decorate
 
@@ -127,23 +118,70 @@ def tenant_form(*roles: Role, needs_proof: bool = False) -> Callable[[View], Vie
     """
 
     def decorate(view: View) -> View:
-        @tenant_page(*roles)
-        @functools.wraps(view)
-        def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if request.method == "POST":
-                if request.POST.get("acting_for") != request.access.tenant.pk:
-                    return render(request, "dashboard/shell/switched.html", status=409)
-                if request.access.tenant.status == TenantStatus.SUSPENDED:
-                    raise PermissionDenied("This tenant is suspended; nothing can be changed.")
-                if request.access.is_read_only:
-                    return _read_only(request)
-                if needs_proof and (question := step_up.asks(request)):
-                    return question
-            return view(request, *args, **kwargs)
-
-        return view_only.acts(wrapper)
+        form = _form(_behind_the_wall(view), needs_proof=needs_proof)
+        return view_only.acts(_page(form, roles))
 
     return decorate
+
+
+def _page(
+    view: View, roles: tuple[Role, ...], *, is_open: bool = False, limit: pace.Pace = pace.PAGES
+) -> View:
+    """`view` for members in `roles`; whoever is asked for here is looked up before the wall."""
+
+    @functools.wraps(view)
+    def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            return _to_login(request)
+        if seconds := limit.wait(user_id=request.user.pk):
+            return _private(pace.too_many(request, limit=limit, seconds=seconds))
+        access = _access_of(request)
+        if access is None:
+            return _without_tenant(request)
+        _check(access, request, roles)
+        if request.htmx and request.headers.get("X-Tenant") != access.tenant.pk:
+            return HttpResponseClientRefresh()  # another window has switched tenants
+        request.access = access
+        if not is_open and _lacks_second_factor(request):
+            return _private(_ask_for_second_factor(request))
+        return _private(_answer(view, request, *args, **kwargs))
+
+    return wrapper
+
+
+def _form(view: View, *, needs_proof: bool) -> View:
+    """`view` for those who may act on what they send, if they send anything."""
+
+    @functools.wraps(view)
+    def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method == "POST":
+            if request.POST.get("acting_for") != request.access.tenant.pk:
+                return render(request, "dashboard/shell/switched.html", status=409)
+            if request.access.tenant.status == TenantStatus.SUSPENDED:
+                raise PermissionDenied("This tenant is suspended; nothing can be changed.")
+            if request.access.is_read_only:
+                return _read_only(request)
+            if needs_proof and (question := step_up.asks(request)):
+                return question
+        return view(request, *args, **kwargs)
+
+    return wrapper
+
+
+def _behind_the_wall(view: View) -> View:
+    """`view` under the role that sees the rows of the page's tenant, and of no other."""
+
+    @functools.wraps(view)
+    def walled(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        tenant_id = request.access.tenant.pk
+        with doors.of_tenant(tenant_id, only_reads=request.method in _READING):
+            response = view(request, *args, **kwargs)
+        if isinstance(response, StreamingHttpResponse):
+            rows = cast("Iterable[bytes]", response.streaming_content)
+            response.streaming_content = doors.streamed(rows, tenant_id)
+        return response
+
+    return walled
 
 
 def choose_tenant(request: PageRequest, tenant_id: str) -> None:

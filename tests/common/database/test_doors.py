@@ -9,10 +9,10 @@ from django.db import DatabaseError, ProgrammingError, connection, transaction
 from common.database import doors
 from common.engine import sql
 from funding.models import FundingTransaction
-from tenants.models import ApiKey, Tenant
-from tenants.selectors import find_key_holder
+from tenants.models import ApiKey, Tenant, User
+from tenants.selectors import actor_ids, find_key_holder, names_for_tenants
 from tests.balance.builders import balance_of
-from tests.builders import NOW, make_key
+from tests.builders import NOW, make_key, make_member
 from tests.database import owner
 from tests.funding.builders import top_up
 from tests.payments.builders import fund
@@ -152,6 +152,42 @@ def test_finds_a_key_before_there_is_a_tenant(door, acme):
 
     assert holder is not None
     assert holder.tenant_id == acme.pk
+
+
+def test_names_people_who_are_no_members(door, acme, rival):
+    dana = make_member(acme, email="dana@acme.example")
+    stranger = make_member(rival, email="stranger@rival.example")
+    with door.open(only_reads=True):
+        door.see(acme.pk)
+        assert set(User.objects.values_list("email", flat=True)) == {dana.email}
+        named = names_for_tenants({dana.pk, stranger.pk})
+        found = [actor_ids(tenant_id=acme.pk, text=who.email) for who in (dana, stranger)]
+
+    assert named == {dana.pk: dana.email, stranger.pk: stranger.email}
+    assert found == [[dana.email, dana.pk], [stranger.email]]
+
+
+def test_finds_nobody_who_acted_elsewhere(door, acme, rival):
+    """Whatever tenant is asked for: the functions of the owner's see what the login sees."""
+    stranger = make_member(rival, email="stranger@rival.example")
+    with door.open(only_reads=True):
+        door.see(acme.pk)
+        assert actor_ids(tenant_id=rival.pk, text=stranger.email) == [stranger.email]
+
+
+@BOTH
+def test_shows_requests_of_two_tenants_their_own_on_one_connection(door, acme, rival, only_reads):
+    """As behind a pooler, whose server connections go from one request to the next."""
+    servers = set()
+    for tenant in (acme, rival, acme, rival):
+        with door.open(only_reads=only_reads):
+            door.see(tenant.pk)
+            assert visible() == {tenant.pk}
+            with transaction.atomic():
+                assert visible() == {tenant.pk}
+            servers |= set(rows("SELECT pg_backend_pid()"))
+
+    assert len(servers) == 1
 
 
 def test_is_told_ids_only(door):

@@ -150,6 +150,8 @@ FUNCTIONS = [
     "balance_post",
     "balance_post_many",
     "tenants_find_key",
+    "tenants_find_person",
+    "tenants_name_people",
 ]
 # Both ways to post, with a tenant, a kind and cents.
 POSTING_FUNCTIONS = [
@@ -222,9 +224,9 @@ def actual():
     return {name: spelled(name, *given) for name, *given in rows(roles._ACTUAL)}
 
 
-def spelled(name, select, insert, delete, destroy, update_all, columns):
+def spelled(name, select, insert, delete, destroy, update_all, columns, read):
     if not select:
-        assert not any((insert, delete, destroy, columns))
+        assert not any((insert, delete, destroy, columns, read))
         return "not even read"
     update = "U" if update_all else columns and f"U({some(name, columns)})"
     return "I" * insert + (update or "") + "D" * delete + "!" * destroy

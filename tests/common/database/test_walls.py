@@ -42,7 +42,6 @@ OF_NO_TENANT = {
     "django_content_type",
     "django_migrations",
     "django_session",
-    "mfa_authenticator",
     "network_inbox_inboundevent",
     "rails_rail",
     "rails_route",
@@ -162,7 +161,7 @@ class TestTables:
                 settings.DATABASE_APPLICATION_ROLE, settings.DATABASE_API["USER"]
             )
 
-        assert (granted.functions, changed) == (5, 1)
+        assert (granted.functions, changed) == (7, 1)
         assert roles.wall_problems() == []
 
 
