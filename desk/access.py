@@ -13,16 +13,20 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
 
 from common.errors import NotFound
+from dashboard.shell import pace
 from tenants import actors
 from tenants.actors import Actor
 
 View = Callable[..., HttpResponseBase]
 
 
-def desk_page(*permissions: str, is_fresh: bool = False) -> Callable[[View], View]:
+def desk_page(
+    *permissions: str, is_fresh: bool = False, limit: pace.Pace | None = None
+) -> Callable[[View], View]:
     """A page for staff who hold all of `permissions`. Strangers sign in first; never cached.
 
-    `is_fresh`: whoever signed in a while ago proves again who they are.
+    `is_fresh`: whoever signed in a while ago proves again who they are. Who asks more often than
+    `limit` allows is answered 429.
     """
 
     def decorate(view: View) -> View:
@@ -30,6 +34,8 @@ def desk_page(*permissions: str, is_fresh: bool = False) -> Callable[[View], Vie
         def permitted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.has_perms(permissions):
                 raise PermissionDenied
+            if limit and (seconds := limit.wait(user_id=request.user.pk)):
+                return pace.too_many(request, limit=limit, seconds=seconds)
             try:
                 return view(request, *args, **kwargs)
             except NotFound as refusal:

@@ -34,7 +34,8 @@ FILES = Pace("files", "FILES_PER_MINUTE")
 
 def too_many(request: HttpRequest, *, limit: Pace, seconds: int) -> HttpResponse:
     """429, which says when to try again. It asks no database."""
-    values = {"seconds": seconds, "is_about_files": limit is FILES}
+    is_staff = getattr(request.user, "is_staff", False)
+    values = {"seconds": seconds, "is_about_files": limit is FILES, "has_api": not is_staff}
     response = render(request, "dashboard/shell/too_many.html", values, status=429)
     response["Retry-After"] = str(seconds)
     return response

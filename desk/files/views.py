@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from common.clock import utc_now
 from common.errors import StaffRefusal
-from dashboard.shell import paging
+from dashboard.shell import pace, paging
 from desk.access import View, actor_of, desk_page, desk_render
 from desk.doers import Doer, person
 from desk.files import acts, answers, comparison, lines
@@ -263,7 +263,7 @@ def decide_answer(request: HttpRequest, answer_id: str) -> HttpResponse:
 
 
 @require_POST
-@desk_page(SEE)
+@desk_page(SEE, limit=pace.FILES)
 def download(request: HttpRequest, file_id: str) -> HttpResponseBase:
     """The file as it is at the bank, with account numbers masked."""
     row = acts.found_file(file_id)

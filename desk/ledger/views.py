@@ -13,6 +13,7 @@ from api.downloads import csv_download
 from balance import check_requests, exports, figures, rolling
 from common.clock import utc_now
 from common.days import day_of, start_of
+from dashboard.shell import pace
 from desk.access import actor_of, desk_page, desk_render
 from desk.forms import ExportForm
 from desk.ledger.checks import check_line, proof_line
@@ -44,7 +45,7 @@ def check(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@desk_page(SEE, EXPORT)
+@desk_page(SEE, EXPORT, limit=pace.FILES)
 def export(request: HttpRequest) -> HttpResponseBase:
     """The journal of some days, written while it is sent."""
     form = ExportForm(request.POST)

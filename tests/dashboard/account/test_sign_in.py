@@ -6,17 +6,19 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.hashers import MD5PasswordHasher
+from django.contrib.auth.hashers import MD5PasswordHasher, make_password
 from django.contrib.sessions.models import Session
 from django.core import mail
 
 from common.clock import utc_now
+from config.settings import accounts as accounts_settings
 from tenants.actors import SYSTEM
-from tenants.models import OutgoingEmail, Role
+from tenants.models import OutgoingEmail, Role, User
 from tenants.services import accounts, emails
 from tests.builders import NOW
 
 PASSWORD = "correct horse battery"
+OLDER = "pbkdf2_sha256"
 
 
 @pytest.fixture
@@ -68,6 +70,26 @@ class TestSigningIn:
         reason = "The email address and/or password you specified are not correct."
         assert reason in known
         assert reason in unknown
+
+    def test_hashes_an_older_password_anew(self, client, lee, settings):
+        settings.PASSWORD_HASHERS = accounts_settings.PASSWORD_HASHERS
+        User.objects.filter(pk=lee.pk).update(password=make_password(PASSWORD, hasher=OLDER))
+
+        sign_in(client)
+
+        lee.refresh_from_db()
+        assert lee.password.startswith("argon2$argon2id$")
+        assert client.get("/dashboard/").status_code == 200
+
+    def test_with_a_wrong_password_leaves_an_older_hash(self, client, lee, settings):
+        settings.PASSWORD_HASHERS = accounts_settings.PASSWORD_HASHERS
+        older = make_password(PASSWORD, hasher=OLDER)
+        User.objects.filter(pk=lee.pk).update(password=older)
+
+        sign_in(client, password="wrong")
+
+        lee.refresh_from_db()
+        assert lee.password == older
 
     def test_stops_a_guesser(self, client, lee):
         for _ in range(5):
