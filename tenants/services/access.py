@@ -1,8 +1,9 @@
 """Access by two people of staff: a role in a tenant, another address of a person, roles of staff.
 
 One proposes it, whom it concerns is told, and another one approves it when its delay is over; it is
-done in the same transaction. In an emergency two people need no delay, and everybody who looks
-after people is told (decision 0168). What nobody decided in time ends (decision 0171).
+done in the same transaction. In an emergency two people need no delay if neither
+owes the other a role, and everybody who looks after people is told (decision 0168). What nobody
+decided in time ends (decision 0171).
 """
 
 from __future__ import annotations
@@ -91,6 +92,8 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Acce
         proposed_by=proposal.proposed_by_id,
         proposed_at=proposal.proposed_at,
     )
+    if proposal.is_emergency:
+        second_person.require_unrelated(actor=actor, proposed_by=proposal.proposed_by_id)
     if now < proposal.waits_until:
         raise AccessRefused(f"It waits until {proposal.waits_until:%Y-%m-%d %H:%M} UTC.")
     _ACTS[AccessKind(proposal.kind)](proposal, actor, now)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.db.models import Q
+
 from tenants.actors import SYSTEM, Actor
 from tenants.errors import NotASecondPerson
 from tenants.models import StaffPower, User
@@ -35,6 +37,13 @@ def require_role(*, actor: Actor, power: str) -> None:
         raise NotASecondPerson("You have no role that may do this.")
 
 
+def require_unrelated(*, actor: Actor, proposed_by: str) -> None:
+    """Refuse two people of whom one had part in giving the other a role that is held now: they may
+    be one person with two accounts. Raises NotASecondPerson."""
+    if actor != SYSTEM and (_has_from(actor.id, proposed_by) or _has_from(proposed_by, actor.id)):
+        raise NotASecondPerson("One of you two gave the other a role, so somebody else approves.")
+
+
 def _require_member(actor: Actor, proposed_at: datetime | None) -> None:
     rows = User.objects.select_for_update(no_key=True)
     person = rows.filter(pk=actor.id, is_active=True, is_staff=True).first()
@@ -63,3 +72,9 @@ def _is_from(power: StaffPower, people: set[str]) -> bool:
     """Whether nobody but these people granted it."""
     givers = {power.asked_by_id, power.granted_by_id} - {None}
     return bool(givers) and givers <= people
+
+
+def _has_from(user_id: str, giver: str) -> bool:
+    """Whether the person holds a role that `giver` granted or asked for."""
+    gave = Q(asked_by=giver) | Q(granted_by=giver)
+    return StaffPower.objects.filter(gave, user_id=user_id, ended_at=None).exists()
