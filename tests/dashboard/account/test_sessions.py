@@ -6,10 +6,11 @@ import pytest
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
+from django.core.management import call_command
 from django.test import Client
 
 from tenants.models import User
-from tests.builders import browser_of, enter_as, session_of
+from tests.builders import NOW, browser_of, enter_as, session_of
 from tests.dashboard.account.test_second_factor import SECRET, code_of, confirm
 from tests.dashboard.account.test_second_factor import _patient_clock as _patient_clock
 from tests.dashboard.account.test_second_factor import enter as enter_as_lee
@@ -102,6 +103,15 @@ class TestIdleSessions:
 
 
 class TestWhatIsStored:
+    def test_is_removed_by_a_command_when_nobody_came_back(self, dana, dana_browser):
+        browser_of(dana)
+        Session.objects.filter(pk=session_of(dana_browser).session_key).update(expire_date=NOW)
+
+        call_command("clearsessions")
+
+        assert Session.objects.count() == 1
+        assert dana_browser.get("/dashboard/").status_code == 302
+
     def test_opens_nothing(self, client, lee):
         enter_as_lee(client)
         (stored,) = Session.objects.values_list("session_key", flat=True)
