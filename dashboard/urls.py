@@ -21,6 +21,7 @@ from dashboard.funding import topup_views as topup
 from dashboard.funding import views as funding
 from dashboard.overview import views as overview
 from dashboard.payments import approval_limit_views as payment_approval
+from dashboard.payments import limit_views as payment_limits
 from dashboard.payments import pay_views as pay
 from dashboard.payments import views as payments
 from dashboard.recipients import views as recipients
@@ -46,6 +47,10 @@ _tenant_pages: list[URLPattern | URLResolver] = [
     path("pay/", pay.pay, name="pay"),
     path("payments", payments.payments, name="payments"),
     path("payments.csv", payments.download, name="payments_csv"),
+    path("payments/limits", payment_limits.overview, name="payment_limits"),
+    path("payments/limits/edit", payment_limits.edit, name="payment_limits_edit"),
+    path("payments/limits/cool-down", payment_limits.set_cool_down, name="payment_cool_down"),
+    path("payments/limits/change", payment_limits.change, name="payment_limits_change"),
     path("payments/approval", payment_approval.limit, name="payment_approval"),
     path(
         "payments/approval/change",

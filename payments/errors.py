@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from common.errors import Conflict, RuleViolation
+from common.errors import Conflict, InvalidInput, RuleViolation
+
+
+class InvalidPaymentRule(InvalidInput):
+    """For pages and commands: no operation of the API sets these."""
+
+    code = "invalid_payment_rule"
+    title = "Not a possible limit"
+    advice = "Choose one in the range that is named."
+    is_public = False
 
 
 class PaymentMethodNotSupported(RuleViolation):

@@ -130,6 +130,8 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "payments.limits_changed": "Changed the limits on money out",
     "payments.limits_asked": "Asked to change the limits on money out",
     "payments.cool_down_changed": "Changed how long new recipients need a second person",
+    "payments.cool_down_asked": "Asked to change how long new recipients need a second person",
+    "payments.cool_down_kept": "Kept how long new recipients need a second person",
     "payments.limits_kept": "Kept the limits on money out",
     "recipient.saved": ("Saved the recipient {name}, {account}", "Saved the recipient {account}"),
     "recipient.removed": (

@@ -19,7 +19,7 @@ class PaymentSettings(models.Model):
 
     A change that protects less is stored as `next_threshold` and applies from `next_at` (UTC) on,
     unless somebody agrees or refuses before; `next_by` is the id of the person who asked for it.
-    `next_limits` likewise.
+    `next_limits` and `next_cool_down_hours` likewise.
     """
 
     id = PrefixedIdField("pst")
@@ -46,6 +46,9 @@ class PaymentSettings(models.Model):
         blank=True,
         help_text="how long a recipient is new; empty: as the deployment says for this mode",
     )
+    next_cool_down_hours = models.PositiveSmallIntegerField(null=True, blank=True)
+    next_cool_down_at = models.DateTimeField(null=True, blank=True)
+    next_cool_down_by = models.CharField(max_length=254, blank=True, db_default="")
     updated_at = models.DateTimeField()
 
     class Meta:
@@ -62,6 +65,10 @@ class PaymentSettings(models.Model):
             models.CheckConstraint(
                 condition=Q(next_limits=None) | Q(next_limits_at__isnull=False),
                 name="next_payment_limits_dated",
+            ),
+            models.CheckConstraint(
+                condition=Q(next_cool_down_hours=None) | Q(next_cool_down_at__isnull=False),
+                name="next_cool_down_dated",
             ),
         )
 
@@ -81,6 +88,15 @@ class PaymentSettings(models.Model):
         """The tenant's own limits at `now`, as they are stored; None: it has none of its own."""
         is_due = self.next_limits_at is not None and self.next_limits_at <= now
         return self.next_limits if is_due else self.limits
+
+    def cool_down_at(self, now: datetime) -> int | None:
+        """For how many hours a recipient is new at `now`; None: as the deployment says."""
+        is_due = self.next_cool_down_at is not None and self.next_cool_down_at <= now
+        return self.next_cool_down_hours if is_due else self.cool_down_hours
+
+    def forget_next_cool_down(self) -> None:
+        """Let no change of the cool-down wait. Not saved."""
+        self.next_cool_down_hours, self.next_cool_down_at, self.next_cool_down_by = None, None, ""
 
     def forget_next_limits(self) -> None:
         """Let no change of the limits wait. Not saved."""

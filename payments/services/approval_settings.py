@@ -9,8 +9,8 @@ from django.db import transaction
 from approvals.errors import ApprovalClosed, NotAnApprover
 from approvals.new_approvers import refuse_new
 from common import clock
-from common.errors import InvalidInput
 from common.money import AMOUNT_MAX, format_cents
+from payments.errors import InvalidPaymentRule
 from payments.models import PaymentSettings
 from payments.services import approval_defaults
 from tenants import selectors as tenants
@@ -29,15 +29,16 @@ WAITING_MAIL = "safeguard_waiting"
 def set_threshold(
     *, tenant_id: str, threshold: int | None, actor: Actor, now: datetime
 ) -> PaymentSettings:
-    """Require approval for payments above `threshold` cents; None: for none. Raises InvalidInput.
+    """Require approval for payments above `threshold` cents; None: for none.
 
+    Raises InvalidPaymentRule for what is no amount.
     A limit that protects more applies at once, and so does one that operators set at the command
     line. A limit that protects less waits until a second person agrees, or for 24 hours: see
     `next_at` of the answer. Owners and approvers are told. Saving the present limit withdraws a
     change that waits.
     """
     if threshold is not None and not 0 <= threshold <= AMOUNT_MAX:
-        raise InvalidInput("Not an amount.", field="approvalThreshold")
+        raise InvalidPaymentRule("Not an amount.", field="approvalThreshold")
     tenant, row = locked(tenant_id, now)
     before = row.approval_threshold
     if threshold == before:
@@ -60,9 +61,7 @@ def agree(*, tenant_id: str, actor: Actor, now: datetime) -> PaymentSettings:
     NewApprover.
     """
     tenant, row = _waiting(tenant_id, now)
-    if actor.id == row.next_by:
-        raise NotAnApprover("Whoever asked for the change cannot agree to it.")
-    refuse_new(tenant_id=tenant_id, by=actor, now=now)
+    require_second(tenant_id=tenant_id, asked_by=row.next_by, by=actor, now=now)
     before, after = row.approval_threshold, row.next_threshold
     _apply(row, after, actor, now)
     _mail(tenant, MAIL, before, after, actor, now)
@@ -97,7 +96,17 @@ def locked(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
     if row.next_limits_at and row.next_limits_at <= now:
         row.limits = row.next_limits
         row.forget_next_limits()
+    if row.next_cool_down_at and row.next_cool_down_at <= now:
+        row.cool_down_hours = row.next_cool_down_hours
+        row.forget_next_cool_down()
     return tenant, row
+
+
+def require_second(*, tenant_id: str, asked_by: str, by: Actor, now: datetime) -> None:
+    """Refuse agreement of the person who asked for a change. Raises NotAnApprover, NewApprover."""
+    if by.id == asked_by:
+        raise NotAnApprover("Whoever asked for the change cannot agree to it.")
+    refuse_new(tenant_id=tenant_id, by=by, now=now)
 
 
 def _waiting(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
@@ -182,15 +191,23 @@ def _mail(
 
 
 def mail(
-    tenant: Tenant, template: str, changes: list[dict[str, str]], actor: Actor, now: datetime
+    tenant: Tenant,
+    template: str,
+    changes: list[dict[str, str]],
+    actor: Actor,
+    now: datetime,
+    *,
+    about: str = "approval",
 ) -> None:
-    """Tell owners and approvers of changes that protect less: `what`, `before` and `after`."""
+    """Tell owners and approvers of changes that protect less: `what`, `before` and `after`.
+    `about` says on which page one that waits is decided: `approval` or `limits`."""
     context = {
         "tenant_name": tenant.name,
         "changed_by": tenants.name_of(actor),
         "changed_at": clock.text_of(now),
         "changes": changes,
         "counts_at": clock.text_of(now + LOOSENED_AFTER),
+        "about": about,
     }
     for address in tenants.member_emails(tenant_id=tenant.pk, roles=ROLES):
         values = {**context, "approver_email": address}

@@ -11,24 +11,22 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Min
 
-from common.errors import InvalidInput
 from payments import caps, selectors
 from payments.models import Payment, PaymentSettings, PaymentTotal, Recipient
-from payments.services import approval_defaults, approval_settings, limits
-from tenants.actors import Actor
+from payments.services import approval_defaults, limits
 from tenants.models import Mode, Tenant
-from tenants.services import audit
-
-HOURS_MAX = 24 * 30
 
 
-def hours(rules: PaymentSettings | None, *, mode: str) -> int:
+def hours(rules: PaymentSettings | None, *, mode: str, now: datetime) -> int:
     """For how long a recipient of a tenant of this mode is new; 0: not at all."""
-    if rules is not None and rules.cool_down_hours is not None:
-        return rules.cool_down_hours
+    own = rules.cool_down_at(now) if rules is not None else None
+    return default_hours(mode) if own is None else own
+
+
+def default_hours(mode: str) -> int:
+    """For how long, where the tenant said nothing."""
     return settings.RECIPIENT_COOL_DOWN_HOURS if mode == Mode.LIVE else 0
 
 
@@ -44,7 +42,7 @@ def among(
     recipients: Sequence[Recipient], *, rules: PaymentSettings | None, mode: str, now: datetime
 ) -> Mapping[str, datetime]:
     """Of these recipients of one tenant, by their ids, those that are new, and until when."""
-    length = timedelta(hours=hours(rules, mode=mode))
+    length = timedelta(hours=hours(rules, mode=mode, now=now))
     young = [row for row in recipients if row.created_at + length > now]
     if not young or approval_defaults.is_alone(tenant_id=young[0].tenant_id, now=now):
         return {}
@@ -66,27 +64,6 @@ def among_of_tenant(
     """`among`, for recipients of this tenant. One query more."""
     rules = PaymentSettings.objects.filter(tenant_id=tenant.pk).first()
     return among(recipients, rules=rules, mode=tenant.mode, now=now)
-
-
-@transaction.atomic
-def set_hours(*, tenant_id: str, hours: int | None, actor: Actor, now: datetime) -> None:
-    """Say how long a recipient is new, for payments from now on; None: as the deployment says.
-
-    Only operators do this, at the command line. Raises InvalidInput for more than 30 days.
-    """
-    if hours is not None and not 0 <= hours <= HOURS_MAX:
-        raise InvalidInput("From 0 to 720 hours.", field="coolDownHours")
-    _tenant, row = approval_settings.locked(tenant_id, now)
-    before, row.cool_down_hours = row.cool_down_hours, hours
-    approval_settings.save(row, now)
-    audit.record(
-        tenant_id=tenant_id,
-        actor=actor,
-        action="payments.cool_down_changed",
-        subject_id=tenant_id,
-        details={"from": before, "to": hours},
-        now=now,
-    )
 
 
 def _known_since(tenant_id: str, scopes: Mapping[str, str]) -> dict[str, datetime]:

@@ -1,5 +1,5 @@
 """A tenant's own limits on money out. What lets through less counts at once; what lets through more
-waits for a day, unless the owner is alone (decisions 0072 and 0161)."""
+waits for a second person, or a day, unless the owner is alone (decisions 0072 and 0161)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from datetime import datetime
 
 from django.db import transaction
 
-from common.errors import InvalidInput
+from approvals.errors import ApprovalClosed
 from common.money import AMOUNT_MAX, format_cents
 from payments import caps
 from payments.caps import Cap, Caps, CapScope, Window
+from payments.errors import InvalidPaymentRule
 from payments.models import PaymentSettings
 from payments.services import approval_settings, limits
 from payments.services.approval_settings import LOOSENED_AFTER, MAIL, WAITING_MAIL
 from tenants.actors import Actor
+from tenants.models import Tenant
 from tenants.services import audit
 
 _WORDS = {
@@ -33,7 +35,9 @@ def waiting_change(*, tenant_id: str, now: datetime) -> PaymentSettings | None:
 
 @transaction.atomic
 def change(*, tenant_id: str, wanted: Caps, actor: Actor, now: datetime) -> PaymentSettings:
-    """Limit what the tenant pays out. Raises InvalidInput for an amount or a number out of range.
+    """Limit what the tenant pays out.
+
+    Raises InvalidPaymentRule for an amount or a number out of range.
 
     See `next_limits_at` of the answer for whether it waits. Saving the present limits withdraws a
     change that waits. Payments that are made already count, and are not looked at again.
@@ -55,9 +59,30 @@ def change(*, tenant_id: str, wanted: Caps, actor: Actor, now: datetime) -> Paym
     approval_settings.save(row, now)
     _audit(row, "limits_asked" if waits else "limits_changed", before, wanted, actor, now)
     if is_looser:
-        told = [_told(key, before[key], wanted[key]) for key in _changed(before, wanted)]
-        approval_settings.mail(tenant, WAITING_MAIL if waits else MAIL, told, actor, now)
+        _mail(tenant, WAITING_MAIL if waits else MAIL, before, wanted, actor, now)
     return row
+
+
+@transaction.atomic
+def agree(*, tenant_id: str, actor: Actor, now: datetime) -> None:
+    """Apply the waiting change at once, because a second person agrees.
+
+    Raises ApprovalClosed if no change waits, NotAnApprover to the person who asked for it,
+    NewApprover.
+    """
+    tenant, row = approval_settings.locked(tenant_id, now)
+    if row.next_limits_at is None:
+        raise ApprovalClosed("No change of the limits waits any more.")
+    approval_settings.require_second(
+        tenant_id=tenant_id, asked_by=row.next_limits_by, by=actor, now=now
+    )
+    before = limits.of_settings(row, mode=tenant.mode, now=now)
+    row.limits = row.next_limits
+    row.forget_next_limits()
+    after = limits.of_settings(row, mode=tenant.mode, now=now)
+    approval_settings.save(row, now)
+    _audit(row, "limits_changed", before, after, actor, now)
+    _mail(tenant, MAIL, before, after, actor, now)
 
 
 @transaction.atomic
@@ -85,11 +110,19 @@ def _withdraw(row: PaymentSettings, actor: Actor, now: datetime) -> None:
 def _require_possible(wanted: Caps) -> None:
     for key in caps.KEYS:
         if not all(1 <= most <= AMOUNT_MAX for most in wanted[key] if most is not None):
-            raise InvalidInput("Not an amount.", field=".".join(key))
+            raise InvalidPaymentRule("Not an amount.", field=".".join(key))
 
 
-def _changed(before: Caps, after: Caps) -> list[tuple[CapScope, Window]]:
+def changed(before: Caps, after: Caps) -> list[tuple[CapScope, Window]]:
+    """The scopes and windows whose limits differ."""
     return [key for key in caps.KEYS if before[key] != after[key]]
+
+
+def _mail(
+    tenant: Tenant, template: str, before: Caps, after: Caps, actor: Actor, now: datetime
+) -> None:
+    told = [_told(key, before[key], after[key]) for key in changed(before, after)]
+    approval_settings.mail(tenant, template, told, actor, now, about="limits")
 
 
 def _audit(
@@ -106,12 +139,16 @@ def _audit(
 
 
 def _told(key: tuple[CapScope, Window], before: Cap, after: Cap) -> dict[str, str]:
-    scope, window = key
     return {
-        "what": f"{_WORDS[scope]} {_WINDOWS[window]}",
+        "what": title(*key),
         "before": words_of(before),
         "after": words_of(after),
     }
+
+
+def title(scope: CapScope, window: Window) -> str:
+    """What is limited, for people."""
+    return f"{_WORDS[scope]} {_WINDOWS[window]}"
 
 
 def words_of(cap: Cap) -> str:

@@ -127,6 +127,19 @@ def change_payment_approval(world: World) -> Act:
     return form_of(world, checker, path, decision="agree")
 
 
+def limits_form(world: World, **fields: str) -> Act:
+    return form(world, "payment_limits_edit", **fields)
+
+
+def change_limits(world: World, what: str, asked: Callable[[World], Act]) -> Act:
+    """A change of a live tenant that waits, and a second person agrees."""
+    world.tenant = make_tenant(mode=Mode.LIVE)
+    checker = world.browser_of(world.member(Role.APPROVER))
+    assert asked(world)({}).status_code == 302
+    path = reverse("dashboard:payment_limits_change")
+    return form_of(world, checker, path, what=what, decision="agree")
+
+
 def of_recipient(name: str, **fields: Any) -> Begin:
     return lambda world: form(world, name, saved_recipient(world).pk, **fields)
 
@@ -317,6 +330,12 @@ BEGINNINGS: dict[str, Begin] = {
     "payment_cancel": cancel_payment,
     "payment_approval": payment_approval,
     "payment_approval_change": change_payment_approval,
+    "payment_limits_edit": lambda world: limits_form(world, tenant_day_amount="1000.00"),
+    "payment_cool_down": plain("payment_cool_down", hours="48"),
+    "payment_limits_change": lambda world: change_limits(world, "limits", limits_form),
+    "payment_limits_change of the cool-down": lambda world: change_limits(
+        world, "cool_down", plain("payment_cool_down", hours="1")
+    ),
     "recipient_add": plain("recipient_add", **ACCOUNT, nickname=""),
     "recipient_rename": of_recipient("recipient_rename", nickname="Paper mill"),
     "recipient_remove": of_recipient("recipient_remove"),

@@ -29,3 +29,12 @@ def test_sets_and_lifts_the_limit(acme):
 def test_refuses_an_unknown_tenant(db, words):
     with pytest.raises(CommandError):
         run(*words)
+
+
+@pytest.mark.parametrize("above", ["-1", "10000000000000000"])
+def test_refuses_what_is_no_amount(acme, above):
+    """Found: it ended with an AttributeError."""
+    with pytest.raises(CommandError, match="invalid_payment_rule: Not an amount"):
+        run("--tenant", acme.pk, f"--above={above}")
+
+    assert not PaymentSettings.objects.exists()

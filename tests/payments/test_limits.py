@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from approvals.errors import ApprovalClosed, NotAnApprover
 from balance import invariants
 from balance.errors import InsufficientBalance
 from common.errors import InvalidInput
@@ -256,6 +257,25 @@ class TestChanging:
 
         assert refusal_of(funded, 9_000, now=NOW + 2 * DAY).extra["limit"] == 5_000
         assert AuditEvent.objects.filter(action="payments.limits_kept").count() == 1
+
+    def test_a_change_that_waits_counts_once_a_second_person_agrees(self, funded, owner, checker):
+        limit(funded, TENANT, A_DAY, amount=5_000)
+        limit(funded, TENANT, A_DAY, amount=9_000, actor=user(owner.pk))
+        with pytest.raises(NotAnApprover):
+            limit_settings.agree(tenant_id=funded.pk, actor=user(owner.pk), now=NOW)
+        refusal_of(funded, 9_000)
+
+        limit_settings.agree(tenant_id=funded.pk, actor=user(checker.pk), now=NOW)
+
+        assert order(funded, 9_000).amount == 9_000
+        assert mails_of(funded, "safeguard_changed") == [checker.email, owner.email]
+        event = AuditEvent.objects.filter(action="payments.limits_changed").latest("pk")
+        assert (event.actor_id, event.details) == (
+            checker.pk,
+            {"from": {"tenant.day": [5_000, None]}, "to": {"tenant.day": [9_000, None]}},
+        )
+        with pytest.raises(ApprovalClosed):
+            limit_settings.agree(tenant_id=funded.pk, actor=user(checker.pk), now=NOW)
 
     def test_a_change_of_the_approval_keeps_the_limits(self, funded):
         limit(funded, TENANT, A_DAY, amount=5_000)

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from common.clock import utc_now
 from common.commands import JsonCommand
-from payments.services import cool_down
+from payments.services import cool_down_settings
 from tenants.actors import SYSTEM
 from tenants.management.lookups import tenant_or_fail
 
@@ -22,7 +22,7 @@ class Command(JsonCommand):
 
     def perform(self, **options: Any) -> dict[str, Any]:
         tenant = tenant_or_fail(options["tenant"])
-        cool_down.set_hours(
+        cool_down_settings.set_hours(
             tenant_id=tenant.pk, hours=options["hours"], actor=SYSTEM, now=utc_now()
         )
         return {"tenantId": tenant.pk, "coolDownHours": options["hours"]}
