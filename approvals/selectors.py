@@ -44,6 +44,11 @@ class ApprovalView:
         """What to look at twice in the names, which the approver did not choose; may be empty."""
         return lookalikes.warning(self.tenant_name, self.holder_name, self.bank_name)
 
+    @property
+    def address_warning(self) -> str:
+        """What to look at twice in the addresses of those who are asked; may be empty."""
+        return lookalikes.address_warning(*self.approvers)
+
 
 def by_link(*, token: str, now: datetime) -> ApprovalView:
     """What the holder of this link may see. Changes nothing. Raises UnknownApproval, LinkEnded."""

@@ -27,6 +27,50 @@ def warning(*texts: str) -> str:
     )
 
 
+def address_warning(*addresses: str) -> str:
+    """A sentence that names the addresses at domains with letters beyond a to z, as they are read
+    and as programs write them; empty without any."""
+    named = dict.fromkeys(spelled(each) for each in addresses if spelled(each) != each)
+    if not named:
+        return ""
+    return (
+        f"A domain with letters beyond a to z is in {', '.join(named)}."
+        " Compare it with the address that you know, letter by letter."
+    )
+
+
+def spelled(address: str) -> str:
+    """An address of mail; where its domain has letters beyond a to z, as it is read and as programs
+    write it (IDNA, `xn--…`)."""
+    name, at, domain = address.rpartition("@")
+    read, written = _read(domain), _written(domain)
+    if read == written:
+        return address
+    return f"“{name}{at}{read}” ({name}{at}{written})"
+
+
+def _read(domain: str) -> str:
+    return ".".join(_read_label(label) for label in domain.split("."))
+
+
+def _read_label(label: str) -> str:
+    try:
+        return label.encode("ascii").decode("idna")
+    except UnicodeError:
+        return label  # letters already, or no name of a domain
+
+
+def _written(domain: str) -> str:
+    return ".".join(_written_label(label) for label in domain.split("."))
+
+
+def _written_label(label: str) -> str:
+    try:
+        return label.encode("idna").decode("ascii")
+    except UnicodeError:
+        return label.encode("ascii", "backslashreplace").decode("ascii")
+
+
 @lru_cache(maxsize=1000)
 def misleads(word: str) -> bool:
     """Whether letters of other scripts imitate Latin ones in this word: some of them beside Latin

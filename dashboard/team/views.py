@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from common import lookalikes
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.developers.api_keys.lines import key_line
@@ -26,12 +27,15 @@ def team(request: PageRequest) -> HttpResponse:
     tenant_id, now = request.access.tenant.pk, utc_now()
     is_owner = request.access.role == Role.OWNER
     asked = selectors.open_invitations(tenant_id=tenant_id) if is_owner else ()
+    lines = member_lines(selectors.members(tenant_id=tenant_id), reader_id=request.user.pk, now=now)
+    invited = [invitation_line(row, now=now) for row in asked]
     values = {
         "is_owner": is_owner,
-        "members": member_lines(
-            selectors.members(tenant_id=tenant_id), reader_id=request.user.pk, now=now
+        "members": lines,
+        "invitations": invited,
+        "warning": lookalikes.address_warning(
+            *(line.email for line in lines), *(line.email for line in invited)
         ),
-        "invitations": [invitation_line(row, now=now) for row in asked],
     }
     return render(request, "dashboard/team/list.html", values)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
+from common import lookalikes
 from common.money import format_cents
 from desk import doers
 from networks.ach.models import AchProposal
@@ -63,6 +64,11 @@ class ProposalLine:
     def why(self) -> str:
         """Why debits were stopped."""
         return str(self.row.before.get("why", ""))
+
+    @property
+    def warning(self) -> str:
+        """What to look at twice in the name, which somebody else chose; may be empty."""
+        return lookalikes.warning(self.whose)
 
     @property
     def changes(self) -> list[Change]:

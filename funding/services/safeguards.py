@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from common import clock
+from common import clock, lookalikes
 from common.money import format_cents
 from funding.errors import TooManySafeguardChanges
 from funding.models import AutoFundingConfig
@@ -96,4 +96,4 @@ def _cents(amount: int | None) -> str:
 
 
 def _people(addresses: list[str]) -> str:
-    return ", ".join(addresses) or "owners and approvers"
+    return ", ".join(map(lookalikes.spelled, addresses)) or "owners and approvers"

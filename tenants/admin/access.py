@@ -13,6 +13,7 @@ from unfold.widgets import (
     UnfoldAdminSelectWidget,
 )
 
+from common import lookalikes
 from common.admin import whether
 from common.forms import TextField
 from tenants.access import AccessProposal
@@ -112,6 +113,8 @@ class AccessProposalAdmin(ProposalAdmin):
                 " approves nothing that was proposed before."
             ),
         }[proposal.kind]
+        if warning := lookalikes.address_warning(proposal.email, proposal.new_email):
+            done = f"{warning} {done}"
         until = f"{proposal.ends_at:%Y-%m-%d %H:%M} UTC"
         if proposal.is_emergency:
             both = f"you and {proposal.proposed_by} are named in an alarm"

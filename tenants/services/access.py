@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
-from common import sweeps
+from common import lookalikes, sweeps
 from common.database.constraints import violated
 from common.database_clock import judged
 from tenants import selectors
@@ -288,11 +288,11 @@ def _tell(what: str, proposal: AccessProposal, now: datetime) -> None:
 
 def _facts(proposal: AccessProposal) -> list[tuple[str, str]]:
     """What it is about, in words that its tenant may read, too."""
-    facts = [("Person", proposal.email)]
+    facts = [("Person", lookalikes.spelled(proposal.email))]
     if proposal.tenant is not None:
         facts += [("Company", proposal.tenant.name), ("Role", Role(proposal.role).label)]
     if proposal.new_email:
-        facts.append(("New address", proposal.new_email))
+        facts.append(("New address", lookalikes.spelled(proposal.new_email)))
     if proposal.groups:
         facts.append(("Roles of staff", ", ".join(proposal.groups)))
     if proposal.is_emergency:

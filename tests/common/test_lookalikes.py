@@ -41,5 +41,35 @@ def test_the_warning_names_each_word_once():
     )
 
 
+class TestAnAddress:
+    IMITATED = f"jo@{CYRILLIC_A.lower()}cme.example"
+
+    def test_is_spelled_as_programs_write_it_too(self):
+        both = f"“{self.IMITATED}” (jo@xn--cme-5cd.example)"
+
+        assert lookalikes.spelled(self.IMITATED) == both
+        assert lookalikes.spelled("jo@xn--cme-5cd.example") == both
+        assert lookalikes.spelled("jo@müller.example") == (
+            "“jo@müller.example” (jo@xn--mller-kva.example)"
+        )
+
+    @pytest.mark.parametrize(
+        "address", ["jo@acme.example", "JO@Acme.Example", "", "owners", "jo@xn--.example", "a@b..c"]
+    )
+    def test_of_plain_letters_stays_as_it_is(self, address):
+        assert lookalikes.spelled(address) == address
+
+    def test_whose_domain_is_none_is_spelled_without_foreign_letters(self):
+        assert lookalikes.spelled("jo@" + "ü" * 70)[-10:-1].isascii()
+
+    def test_is_named_once_in_a_warning(self):
+        warning = lookalikes.address_warning("jo@acme.example", self.IMITATED, self.IMITATED)
+
+        assert warning.startswith(
+            f"A domain with letters beyond a to z is in “{self.IMITATED}” (jo@xn--cme-5cd.example)."
+        )
+        assert lookalikes.address_warning("jo@acme.example", "") == ""
+
+
 def test_without_any_nothing_is_said():
     assert lookalikes.warning("Northwind", "Müller & Söhne", "") == ""

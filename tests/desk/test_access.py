@@ -468,6 +468,14 @@ class TestDesk:
 
         assert Invitation.objects.get().email == "lee@acme.example"
 
+    def test_warns_of_an_address_that_is_not_what_it_seems(self, acme, dana, ann, ben):
+        proposal = propose(ann, tenant=acme, role="owner", email="lee@\u0430cme.example")
+
+        page = f"/admin/tenants/accessproposal/{proposal.pk}/approve/"
+        assert "(lee@xn--cme-5cd.example)" in browser_of(ben).get(page).content.decode()
+        ((_, context),) = mails("access_by_support")
+        assert facts(context)["Person"] == "“lee@\u0430cme.example” (lee@xn--cme-5cd.example)"
+
     def test_is_for_those_who_may(self, acme, ann, staff_with):
         proposal = propose(ann, tenant=acme, role="owner")
         lee = staff_with("tenants.view_accessproposal", "tenants.change_user")

@@ -8,9 +8,12 @@ import pytest
 import time_machine
 from django.db import DatabaseError, transaction
 
+from common.clock import utc_now
 from networks.ach import sending
 from networks.ach.models import AchProposal, Originator, OutFile
+from tenants.actors import SYSTEM
 from tenants.models import AuditEvent
+from tenants.services import accounts
 from tests.networks.ach import life
 from tests.networks.ach.builders import FREEZE, RAIL, make_files, make_originator, make_rail
 
@@ -212,6 +215,9 @@ class TestAnOriginator:
     def test_of_a_tenant_is_made_and_ended_by_two(self, desk, kim, originator, acme):
         propose(desk, f"{RAIL_PAGE}originators/new/", tenant=acme.pk, **COMPANY)
         assert Originator.objects.count() == 1
+        assert "another alphabet" not in shown(kim, address())
+        accounts.rename(tenant_id=acme.pk, name="\u0410cme", actor=SYSTEM, now=utc_now())
+        assert "are in “\u0410cme”" in shown(kim, address())
         decide(kim)
         own = Originator.objects.get(tenant_id=acme.pk)
 

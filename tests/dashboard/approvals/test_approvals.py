@@ -48,6 +48,14 @@ class TestNames:
 
         assert "are in “\u0410cme”." in ann_browser.get(path(approval)).content.decode()
 
+    def test_addresses_of_approvers_are_spelled_out(self, acme, ann, ann_browser):
+        approval = ask(acme, confirmation_emails=[ann.email, "ann@\u0430cme.example"])
+
+        content = ann_browser.get(path(approval)).content.decode()
+
+        assert "Look at the addresses" in content
+        assert "(ann@xn--cme-5cd.example)" in content
+
 
 def path(approval):
     return f"{PAGE}/{approval.pk}"

@@ -54,6 +54,15 @@ class TestPage:
         assert b"nell@acme.example" in dana_browser.get("/dashboard/team").content
         assert b"nell@acme.example" not in sign_in(lee).get("/dashboard/team").content
 
+    def test_warns_of_an_address_that_is_not_what_it_seems(self, acme, dana_browser, asked):
+        assert "Look at the addresses" not in dana_browser.get("/dashboard/team").content.decode()
+        invite(acme, "nell@\u0430cme.example")
+
+        content = dana_browser.get("/dashboard/team").content.decode()
+
+        assert "(nell@xn--cme-5cd.example)" in content
+        assert "Look at the addresses" in content
+
 
 class TestInviting:
     def test_sends_one(self, acme, dana_browser):
