@@ -16,4 +16,6 @@ def refuse_new(*, tenant_id: str, by: Actor, now: datetime) -> None:
         return
     approves_from = tenants.approves_from(tenant_id=tenant_id, user_id=by.id)
     if approves_from is not None and now < approves_from:
-        raise NewApprover("You came to approve here a short time ago.")
+        raise NewApprover(
+            "You came to approve here, or chose a password by e-mail, a short time ago."
+        )

@@ -34,6 +34,18 @@ def tell_of_removal(
     _tell(membership.tenant_id, what, facts, _TEAM, by, now)
 
 
+def tell_of_closing(membership: Membership, *, by: Actor, now: datetime) -> None:
+    """Our support closed the account of a member, who opens nothing any more."""
+    what = f"The account of {membership.user.email} was closed"
+    _tell(membership.tenant_id, what, {}, _TEAM, by, now)
+
+
+def tell_of_new_start(membership: Membership, *, what: str, by: Actor, now: datetime) -> None:
+    """A member came back in a way that a mailbox or our support alone opens."""
+    from_when = membership.approves_from
+    _tell(membership.tenant_id, what, {}, _TEAM, by, now, approves_from=from_when)
+
+
 def tell_of_key(key: ApiKey, *, is_rotation: bool, by: Actor, now: datetime) -> None:
     """A key was made, from nothing or in the place of another one."""
     what = f"API key {key.name} was {'rotated' if is_rotation else 'created'}"

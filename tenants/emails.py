@@ -29,6 +29,8 @@ _CHANGES = {
     "password_changed": "Your password was changed",
     "password_reset": "Your password was reset",
     "password_set": "A password was set",
+    "account_closed": "Our support closed your account",
+    "account_reopened": "Our support opened your account again",
     "second_factor_reset": "Our support removed your passkeys, authenticator app and codes",
 }
 _USELESS_AFTER = timedelta(hours=1)

@@ -28,10 +28,24 @@ def approves_from(
     """When this person, who is new to `role`, may approve what is paid out; None: at once.
 
     At once in the sandbox, for whom operators name at the command line, and where nobody else
-    approves, who could object.
+    approves, who could object, or did a short time ago.
     """
     if role not in APPROVING or tenant.mode == Mode.SANDBOX or actor.type == ActorType.SYSTEM:
         return None
-    if not selectors.has_others(tenant_id=tenant.pk, roles=APPROVING, user_id=user_id):
-        return None
-    return now + timedelta(hours=settings.NEW_APPROVER_HOURS)
+    wait = timedelta(hours=settings.NEW_APPROVER_HOURS)
+    if selectors.has_others(tenant_id=tenant.pk, roles=APPROVING, user_id=user_id):
+        return now + wait
+    return now + wait if selectors.has_demoted(tenant_id=tenant.pk, since=now - wait) else None
+
+
+def begin_anew(membership: Membership, *, actor: Actor, now: datetime) -> None:
+    """Let somebody wait as if they came to approve now; the caller saves."""
+    anew = approves_from(
+        tenant=membership.tenant,
+        user_id=membership.user_id,
+        role=membership.role,
+        actor=actor,
+        now=now,
+    )
+    if anew is not None:
+        membership.approves_from = max(anew, membership.approves_from or anew)

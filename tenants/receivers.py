@@ -16,7 +16,7 @@ from common.clock import utc_now
 from tenants import devices, proofs, second_factor, session_life
 from tenants.emails import queue_new_device_notice
 from tenants.models import User
-from tenants.services import alarms, sessions, sign_ins
+from tenants.services import alarms, closing, sessions, sign_ins
 
 
 @receiver(account.user_logged_in)
@@ -78,3 +78,4 @@ def _password_reset(user: User, **_rest: Any) -> None:
     sign_ins.account_changed(
         user_id=user.pk, action="password.reset", kind="password", now=utc_now()
     )
+    closing.password_reset(user_id=user.pk, now=utc_now())

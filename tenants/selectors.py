@@ -31,6 +31,8 @@ from tenants.switches import read_only
 _NO_DIGEST = "0" * 64
 _OUR_OWN: dict[str, str] = {ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
 
+CLOSED_BY_SUPPORT = "account.closed_by_support"
+
 # A function of the owner's, because no tenant is known yet.
 _KEY_HOLDER = "SELECT * FROM tenants_find_key(%(prefix)s) WHERE digest IS NOT NULL"
 # More of them: a tenant's rows name people who are its members no more, or never were.
@@ -147,8 +149,9 @@ def has_others(*, tenant_id: str, roles: Sequence[Role], user_id: str) -> bool:
 
 
 def has_demoted(*, tenant_id: str, since: datetime) -> bool:
-    """Whether anybody was removed from the tenant or got another role since then."""
-    actions = ("member.removed", "member.role_changed")
+    """Whether anybody was removed from the tenant, got another role, or had the account closed by
+    our support since then."""
+    actions = ("member.removed", "member.role_changed", CLOSED_BY_SUPPORT)
     events = AuditEvent.objects.filter(tenant_id=tenant_id, action__in=actions)
     return events.filter(created_at__gt=since).exists()
 

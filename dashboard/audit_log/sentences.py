@@ -33,6 +33,9 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "password.set_by_support": "Changed the password of {subject}",  # by earlier releases
     "address.set_by_support": "Changed the address of {before} to {email}",
     "second_factor.reset_by_support": "Removed the second factor of {subject}, who had lost it",
+    "account.closed_by_support": "Closed the account of {subject}",
+    "account.reopened_by_support": "Opened the account of {subject} again",
+    "user.renamed_by_support": "Changed the name of {subject} from “{before}” to “{name}”",
     "second_factor.required": "Required a second factor of everybody",
     "second_factor.made_optional": "Made the second factor optional",
     "password.changed": "Changed the own password",
@@ -223,7 +226,7 @@ _AMONG_STAFF = {
     "route.opened": "Opened the route of {mode} {method} to {rail}",
     "second_factor.link_sent": "Sent {email} the link to set up a second factor: {reason}",
     "second_factor.reset": "Removed the second factor of {email}: {reason}",
-    "user.changed": "Changed {email}",
+    "user.changed": "Changed {email}",  # by earlier releases
     "user.created": "Created {email}",
 }
 _SETTINGS = {

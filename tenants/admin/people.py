@@ -21,7 +21,7 @@ from common.forms import TextField
 from tenants import actors
 from tenants.actors import Actor
 from tenants.models import Membership, StaffPower, User
-from tenants.services import accounts, audit, enrolments, staff
+from tenants.services import accounts, closing, enrolments, staff
 
 admin.site.unregister(Group)
 # People sign in with the address of their user; allauth's own list only mirrors it.
@@ -43,7 +43,7 @@ else:
 class NameForm(PersonForm):
     class Meta:
         model = User
-        fields = ("name", "is_active")
+        fields = ("name",)
         field_classes: ClassVar = {"name": TextField}
 
 
@@ -59,8 +59,8 @@ class UserAdmin(ServiceAdmin):
     search_help_text = "The id of the person, or how the address begins"
     ordering = ("email",)
     fields = ("email", "name", "is_active", *_POWER, "last_login", "created_at")
-    readonly_fields = ("email", *_POWER, "last_login", "created_at")
-    actions_detail = ("send_reset_link", "send_enrolment_link", "end_powers")
+    readonly_fields = ("email", "is_active", *_POWER, "last_login", "created_at")
+    actions_detail = ("send_reset_link", "send_enrolment_link", "close", "reopen", "end_powers")
 
     @staff_actions.own_page_action("Send link for second factor", permission="support")
     def send_enrolment_link(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -95,14 +95,8 @@ class UserAdmin(ServiceAdmin):
         return request.user.has_perm("tenants.change_user")
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        audit.record(
-            tenant_id=None,
-            actor=_actor(request),
-            action="user.changed",
-            subject_id=obj.pk,
-            details={"email": obj.email, "changed": form.changed_data},
-            now=utc_now(),
+        accounts.rename_by_support(
+            user_id=obj.pk, name=obj.name, actor=_actor(request), now=utc_now()
         )
 
     @staff_actions.own_page_action("Send a reset link", permission="support")
@@ -117,6 +111,34 @@ class UserAdmin(ServiceAdmin):
             button="Send the link",
             done="gets a link.",
             act=accounts.send_reset_link,
+        )
+
+    @staff_actions.own_page_action("Close the account", permission="support")
+    def close(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return _ask(
+            self,
+            request,
+            object_id,
+            title="Close the account",
+            consequences="The person is signed out and cannot sign in, at once. Their API keys go"
+            " on: an owner can revoke them. The owners and the person get an e-mail.",
+            button="Close the account",
+            done="cannot sign in any more.",
+            act=closing.close,
+        )
+
+    @staff_actions.own_page_action("Open the account again", permission="support")
+    def reopen(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        return _ask(
+            self,
+            request,
+            object_id,
+            title="Open the account again",
+            consequences="The person can sign in again, and can approve payments after a day. The"
+            " owners and the person get an e-mail.",
+            button="Open the account",
+            done="can sign in again.",
+            act=closing.reopen,
         )
 
     @staff_actions.own_page_action("Works here no more", permission="support")

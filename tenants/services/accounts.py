@@ -64,6 +64,20 @@ def rename_person(*, user_id: str, name: str, now: datetime) -> None:
 
 
 @transaction.atomic
+def rename_by_support(*, user_id: str, name: str, actor: Actor, now: datetime) -> None:
+    """Change the name by which others see this person; each of their tenants reads it in its audit
+    log. An empty name leaves the person their address alone. Raises InvalidName."""
+    user = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    before, user.name = user.name, names.checked(name) if name else ""
+    if user.name == before:
+        return
+    user.save(update_fields=["name"])
+    sign_ins.renamed_by_support(
+        user_id=user_id, before=before, after=user.name, actor=actor, now=now
+    )
+
+
+@transaction.atomic
 def send_reset_link(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> None:
     """Mail a link to choose a password to the person's own address; each of their tenants reads it
     in its audit log. `note` is for staff."""

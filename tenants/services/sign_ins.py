@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from tenants import actors
+from tenants import actors, selectors
 from tenants.models import Membership
 from tenants.services import audit
 
@@ -40,6 +40,23 @@ def address_set_by_support(
     """Staff gave the person another address to sign in with."""
     details = {"before": before, "email": after}
     _record(user_id, "address.set_by_support", actor, details, now)
+
+
+def closed_by_support(*, user_id: str, actor: actors.Actor, note: str, now: datetime) -> None:
+    """Staff closed the person's account. Only staff read why."""
+    _record(user_id, selectors.CLOSED_BY_SUPPORT, actor, {}, now, note)
+
+
+def reopened_by_support(*, user_id: str, actor: actors.Actor, note: str, now: datetime) -> None:
+    """Staff opened a closed account again. Only staff read why."""
+    _record(user_id, "account.reopened_by_support", actor, {}, now, note)
+
+
+def renamed_by_support(
+    *, user_id: str, before: str, after: str, actor: actors.Actor, now: datetime
+) -> None:
+    """Staff changed the name by which others see the person."""
+    _record(user_id, "user.renamed_by_support", actor, {"before": before, "name": after}, now)
 
 
 def reset_by_support(*, user_id: str, now: datetime) -> None:
