@@ -71,11 +71,8 @@ _OF_API: Mapping[str, Rights] = {
     "ach_railversion": READ_ONLY,
     # The team's page says who has a second factor, and nothing of it.
     "mfa_authenticator": READ_ONLY._replace(read=("id", "user_id", "type")),
-    "network_inbox_inboundevent": Rights(),  # a step of the sandbox is a message of a bank
     "rails_rail": READ_ONLY,
     "rails_route": READ_ONLY,
-    "sandbox_bank_sandboxevent": Rights(delete=True),
-    "sandbox_bank_sandboxinstruction": Rights(),
     "tenants_user": READ_ONLY,
 }
 

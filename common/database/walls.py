@@ -24,8 +24,23 @@ _TENANTS = "tenants_tenant"
 # What the functions read that find an API key's tenant, before there is one, and people who are no
 # members.
 _READ_BEFORE = frozenset({_TENANTS, "tenants_apikey", "tenants_switch", "tenants_user"})
-# Tables of packages, whose models cannot say who sees their rows.
+# A column holds the id of whatever a network was told to do.
+_INSTRUCTED = " OR ".join(
+    f"EXISTS (SELECT FROM {table} AS instructed WHERE instructed.id = {{0}})"  # ours
+    for table in (
+        "funding_fundingtransaction",
+        "payments_payment",
+        "funding_depositentry",
+        "funding_sourceverification",
+    )
+)
+# Tables whose models cannot say who sees their rows: of packages, and of networks, which do not
+# know transfers.
 _ELSEWHERE: Mapping[str, str] = {
+    "network_inbox_inboundevent": _INSTRUCTED.format("network_inbox_inboundevent.instruction_id"),
+    "sandbox_bank_sandboxinstruction": _INSTRUCTED.format(
+        "sandbox_bank_sandboxinstruction.external_id"
+    ),
     "mfa_authenticator": (
         "EXISTS (SELECT FROM tenants_membership AS member"
         " WHERE member.user_id = mfa_authenticator.user_id)"

@@ -9,12 +9,15 @@ from django.db import DatabaseError, ProgrammingError, connection, transaction
 from balance import services as ledger
 from common.database import doors, roles, walls
 from funding.models import FundingEvent, FundingSource, FundingTransaction
+from networks.base import EventKind, NetworkEvent
 from payments.models import Payment, PaymentEvent, Recipient
 from tenants.models import AuditEvent, Tenant, User
 from tests.builders import NOW, ApiClient, make_key, make_member
 from tests.database import owner
 from tests.funding.builders import top_up
 from tests.payments.builders import fund, pay
+from transfers.inbox.arrivals import stored
+from transfers.inbox.models import InboundEvent
 
 pytestmark = pytest.mark.django_db
 
@@ -42,11 +45,8 @@ OF_NO_TENANT = {
     "django_content_type",
     "django_migrations",
     "django_session",
-    "network_inbox_inboundevent",
     "rails_rail",
     "rails_route",
-    "sandbox_bank_sandboxevent",
-    "sandbox_bank_sandboxinstruction",
     "seals_seal",
     "seals_sealpublication",
     "seals_auditstream",
@@ -222,6 +222,23 @@ class TestOneTenant:
         assert people
         assert stranger.pk not in people
         assert people == set(acme.memberships.values_list("user_id", flat=True))
+
+    def test_sees_the_messages_of_networks_about_its_own(self, both):
+        for row in FundingTransaction.objects.all():
+            said = NetworkEvent(
+                id=f"evt_{row.pk}",
+                network="sandbox",
+                instruction_id=row.pk,
+                kind=EventKind.SETTLED,
+                amount=row.amount,
+                currency=row.currency,
+                occurred_at=NOW,
+            )
+            stored(said, NOW).save()
+        ours = FundingTransaction.objects.get(tenant=both[0])
+
+        with seen_by(both[0]):
+            assert InboundEvent.objects.get().instruction_id == ours.pk
 
     def test_sees_its_journal_alone_through_the_view(self, both):
         with seen_by(both[0]):
