@@ -5,6 +5,7 @@ import django.db.models.expressions
 import django.db.models.functions.datetime
 import pgtrigger.compiler
 import pgtrigger.migrations
+from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models
 
 
@@ -37,11 +38,11 @@ class Migration(migrations.Migration):
             model_name='accessproposal',
             trigger=pgtrigger.compiler.Trigger(name='access_terms_never_change', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."id" IS DISTINCT FROM (NEW."id") OR OLD."kind" IS DISTINCT FROM (NEW."kind") OR OLD."email" IS DISTINCT FROM (NEW."email") OR OLD."tenant_id" IS DISTINCT FROM (NEW."tenant_id") OR OLD."role" IS DISTINCT FROM (NEW."role") OR OLD."new_email" IS DISTINCT FROM (NEW."new_email") OR OLD."groups" IS DISTINCT FROM (NEW."groups") OR OLD."reason" IS DISTINCT FROM (NEW."reason") OR OLD."is_emergency" IS DISTINCT FROM (NEW."is_emergency") OR OLD."proposed_by_id" IS DISTINCT FROM (NEW."proposed_by_id") OR OLD."proposed_at" IS DISTINCT FROM (NEW."proposed_at") OR OLD."waits_until" IS DISTINCT FROM (NEW."waits_until") OR OLD."ends_at" IS DISTINCT FROM (NEW."ends_at"))', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='2d7d5d856eaaf9efb8b4571a4603bbab78aad8e0', operation='UPDATE', pgid='pgtrigger_access_terms_never_change_e218d', table='tenants_accessproposal', when='BEFORE')),
         ),
-        migrations.AddConstraint(
+        AddConstraintNotValid(
             model_name='accessproposal',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('decided_at', None), ('decided_by', None), ('decision', 'open')), models.Q(('decided_at__isnull', False), ('decided_by__isnull', False), ('decision__in', ('approved', 'rejected'))), models.Q(('decided_at__isnull', False), ('decided_by', None), ('decision', 'expired')), _connector='OR'), name='access_decided_iff_dated'),
         ),
-        migrations.AddConstraint(
+        AddConstraintNotValid(
             model_name='accessproposal',
             constraint=models.CheckConstraint(condition=models.Q(('decision', 'open'), models.Q(('decided_at__gte', models.F('ends_at')), ('decision', 'expired')), models.Q(('decided_at__lt', models.F('ends_at')), ('decision__in', ('approved', 'rejected'))), _connector='OR'), name='access_decided_before_its_end'),
         ),
