@@ -129,6 +129,7 @@ urlpatterns = [
     path("favicon.ico", site.favicon),
     path("accounts/profile/", account.profile, name="profile"),
     path("accounts/sessions/<int:session_id>/end", account.end_session, name="end_session"),
+    path("accounts/2fa/enroll/", account.ask_to_enroll, name="ask_to_enroll"),
     path("accounts/2fa/enroll/<str:token>/", account.enroll, name="enroll"),
     path("dashboard/", include((_tenant_pages, "dashboard"))),
     path("docs/", include((_docs, "docs"))),

@@ -23,17 +23,18 @@ _READING = {"GET", "HEAD", "OPTIONS"}
 _THEIRS = "allauth."
 _ADDING_FACTORS = {"mfa_activate_totp", "mfa_add_webauthn"}
 
+Asked = TypeVar("Asked", bound=HttpRequest)
 Rest = ParamSpec("Rest")
 Answer = TypeVar("Answer")
 
 
 def in_one_transaction(
-    view: Callable[Concatenate[HttpRequest, Rest], Answer],
+    view: Callable[Concatenate[Asked, Rest], Answer],
 ) -> Callable[..., Answer]:
     """Put everything that this view writes for a changing request into one transaction."""
 
     @wraps(view)
-    def run(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> Answer:
+    def run(request: Asked, *args: Rest.args, **kwargs: Rest.kwargs) -> Answer:
         if request.method in _READING:
             return view(request, *args, **kwargs)
         with transaction.atomic():

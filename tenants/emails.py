@@ -16,6 +16,7 @@ from tenants.services import emails
 
 PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
 STAFF_ENROLMENT = "staff_enrolment"
+ENROLMENT = "enrolment"
 ACCOUNT_CHANGED = "account_changed"
 ADDRESS_CHANGED = "address_changed"
 ACCESS_BY_SUPPORT = "access_by_support"
@@ -54,6 +55,22 @@ def queue_enrolment_link(*, user: User, now: datetime) -> None:
         to=user.email,
         template=STAFF_ENROLMENT,
         context={"user_id": user.pk},
+        now=now,
+    )
+
+
+def queue_own_enrolment_link(*, user: User, browser: str, address: str, now: datetime) -> None:
+    """Send this person the link to set up a second factor that a browser at `address` asked for."""
+    emails.queue(
+        tenant_id=None,
+        to=user.email,
+        template=ENROLMENT,
+        context={
+            "user_id": user.pk,
+            "browser": browser,
+            "address": address,
+            "at": now.isoformat(),
+        },
         now=now,
     )
 
@@ -135,3 +152,18 @@ def _staff_enrolment(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] |
     if user is None or now - email.created_at > _USELESS_AFTER:
         return None
     return {"email": user.email, "link": enrolment.link(user)}
+
+
+@emails.builds_context(ENROLMENT)
+def _enrolment(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
+    """Make the link, which is never stored. None for a closed account, or once it is late."""
+    user = User.objects.filter(pk=email.context["user_id"], is_active=True).first()
+    if user is None or now - email.created_at > timedelta(minutes=enrolment.OWN_LINK_MINUTES):
+        return None
+    return {
+        "email": user.email,
+        "link": enrolment.link(user, browser=email.context["browser"]),
+        "minutes": enrolment.OWN_LINK_MINUTES,
+        "address": email.context["address"],
+        "at": email.context["at"],
+    }

@@ -1,13 +1,16 @@
-"""How staff come to their first second factor: by a link that somebody else sent.
+"""How people come to their first second factor: by a link, and never by the password alone, or
+whoever learns it first sets up the factor.
 
-The password alone must not be enough, or whoever learns it first sets up the factor. The link is
-never stored; it works for an hour, for its person, and until a factor is set up.
+Staff get theirs from somebody else of staff. Everybody else has one mailed to their own address, by
+the browser that is to set up the factor: in no other one does it open anything. Links are never
+stored; they work until a factor is set up, or the password is a new one.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 from allauth.mfa.models import Authenticator
@@ -17,57 +20,101 @@ from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.crypto import get_random_string
 
+from common.clock import utc_now
 from tenants import second_factor
 from tenants.models import User
 
 ASK = "Ask somebody else of staff to send you the link to set one up."
-_SESSION_KEY = "enrolment"
+OWN_LINK_MINUTES = 15  # to open the link, and then to set up the factor
+_OF_COLLEAGUE, _ASKED, _UNTIL = "enrolment", "enrolment_asked", "enrolment_until"  # in the session
 
 
 class _Tokens(PasswordResetTokenGenerator):
-    """Tokens that die with a new password, and with the first factor."""
+    """Tokens that die with a new password, and with the first factor. `browser` is the secret of
+    the session that alone may use them; "": any."""
 
     key_salt = "tenants.enrolment"
+
+    def __init__(self, *, browser: str = "") -> None:
+        super().__init__()
+        self.browser = browser
 
     def _make_hash_value(self, user: Any, timestamp: int) -> str:
         factors = Authenticator.objects.filter(user_id=user.pk).order_by("pk")
         known = [str(pk) for pk in factors.values_list("pk", flat=True)]
-        return f"{user.pk}{user.password}{timestamp}{','.join(known)}"
+        return f"{user.pk}{user.password}{timestamp}{','.join(known)}{self.browser}"
 
 
-_tokens = _Tokens()
+def link(user: User, *, browser: str = "") -> str:
+    """The address at which this person may set up a second factor: within the hour in any browser,
+    or in the one that has this secret."""
+    return settings.BASE_URL + reverse("enroll", args=[_Tokens(browser=browser).make_token(user)])
 
 
-def link(user: User) -> str:
-    """The address at which this person may set up a second factor within the hour."""
-    return settings.BASE_URL + reverse("enroll", args=[_tokens.make_token(user)])
+def is_sent_by_colleague(user: User) -> bool:
+    """Whether somebody else must send this person the link: staff, unless in development."""
+    return settings.STAFF_SECOND_FACTOR and user.is_staff
 
 
-def accept(request: HttpRequest, *, token: str) -> bool:
-    """The person opened the link in this session. False if it is not theirs, or of no use now."""
-    is_theirs = request.user.is_authenticated and _tokens.check_token(request.user, token)
-    if is_theirs:
-        request.session[_SESSION_KEY] = token
-    return is_theirs
+def expect(request: HttpRequest, *, now: datetime) -> str:
+    """This session asks for a link to be mailed, instead of any earlier one. Returns its secret."""
+    secret = get_random_string(43)  # 256 bits
+    request.session[_ASKED] = [secret, now.timestamp()]
+    return secret
+
+
+def accept(request: HttpRequest, *, user: User, token: str, now: datetime) -> bool:
+    """The person opened the link in this session. False if it is not theirs, was opened before, was
+    asked for by another browser, or is over."""
+    if is_sent_by_colleague(user):
+        if is_theirs := _Tokens().check_token(user, token):
+            request.session[_OF_COLLEAGUE] = token
+        return is_theirs
+    secret, asked_at = request.session.get(_ASKED, ["", 0.0])
+    is_late = now.timestamp() - asked_at > OWN_LINK_MINUTES * 60
+    if not secret or is_late or not _Tokens(browser=secret).check_token(user, token):
+        return False
+    del request.session[_ASKED]
+    open_for_a_while(request, now=now)
+    return True
+
+
+def open_for_a_while(request: HttpRequest, *, now: datetime) -> None:
+    """The person has just come by a link that was mailed to them: this session may set up a second
+    factor within OWN_LINK_MINUTES."""
+    until = now + timedelta(minutes=OWN_LINK_MINUTES)
+    request.session[_UNTIL] = until.timestamp()
+
+
+def close(request: HttpRequest) -> None:
+    """A factor was set up: should it be removed again, the next one takes another link."""
+    for name in (_OF_COLLEAGUE, _ASKED, _UNTIL):
+        request.session.pop(name, None)
 
 
 def needs_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A page on which a factor is added: staff without any have come by a link."""
+    """A page on which a factor is added: people without any have come by a link."""
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.user.is_authenticated and not _may_enroll(request, request.user):
-            messages.warning(request, ASK)
-            return redirect("mfa_index")
-        return view(request, *args, **kwargs)
+        if not request.user.is_authenticated or may_enroll(request, user=request.user):
+            return view(request, *args, **kwargs)
+        if not is_sent_by_colleague(request.user):
+            return redirect("ask_to_enroll")
+        messages.warning(request, ASK)
+        return redirect("mfa_index")
 
     return guarded
 
 
-def _may_enroll(request: HttpRequest, user: User) -> bool:
-    if not (settings.STAFF_SECOND_FACTOR and user.is_staff):
+def may_enroll(request: HttpRequest, *, user: User) -> bool:
+    """Whether this session may add a second factor. One query, unless a link was opened in it."""
+    if request.session.get(_UNTIL, 0.0) > utc_now().timestamp() and not is_sent_by_colleague(user):
         return True
     if second_factor.is_set_up(user_id=user.pk):
         return True  # who adds another one has proven the first
-    return _tokens.check_token(user, request.session.get(_SESSION_KEY))
+    return is_sent_by_colleague(user) and _Tokens().check_token(
+        user, request.session.get(_OF_COLLEAGUE)
+    )

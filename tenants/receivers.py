@@ -13,7 +13,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 
 from common.clock import utc_now
-from tenants import devices, proofs, second_factor, session_life
+from tenants import devices, enrolment, proofs, second_factor, session_life
 from tenants.emails import queue_new_device_notice
 from tenants.models import User
 from tenants.services import alarms, closing, sessions, sign_ins
@@ -61,6 +61,7 @@ def _second_factor_changed(
     )
     if signal is mfa.authenticator_added and authenticator.type in second_factor.STRONG:
         proofs.enrolled(request, user=user, authenticator=authenticator)
+        enrolment.close(request)
     if signal is mfa.authenticator_removed:
         proofs.forget_removed(request, user=user)
     sessions.end_others(user_id=user.pk, kept=request.session.session_key)

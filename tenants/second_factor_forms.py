@@ -1,16 +1,22 @@
-"""allauth's forms for codes, in our words and with a daily limit on guesses."""
+"""allauth's forms for codes, in our words and with our limits on guesses."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from allauth.account.adapter import get_adapter
-from allauth.core import context, ratelimit
+from allauth.core import context
+from allauth.mfa.adapter import get_adapter as get_mfa_adapter
 from allauth.mfa.base import forms as base
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp import forms as totp
 from django import forms
 
+from tenants import code_guesses
+
 _ATTRIBUTES = {"autocomplete": "one-time-code", "inputmode": "numeric", "autofocus": True}
+# The app first: a wrong code is told of as the app's.
+_OF_CODES = (Authenticator.Type.TOTP, Authenticator.Type.RECOVERY_CODES)
 
 
 def _code_field(label: str, hint: str = "") -> forms.CharField:
@@ -24,17 +30,26 @@ def _code_field(label: str, hint: str = "") -> forms.CharField:
 
 
 class _Guarded:
-    """Counts guesses per person on top of allauth's own limit; a right code resets the count."""
+    """Counts guesses by browser, where allauth counts them for the account alone."""
 
     user: Any
+    cleaned_data: dict[str, Any]
+    _emit_authentication_failed: Callable[[Authenticator], None]  # of allauth's form
 
     def clean_code(self) -> str:
-        key = str(self.user.pk)
-        if not ratelimit.consume(context.request, action="second_factor", key=key):
-            raise get_adapter().validation_error("too_many_login_attempts")
-        code: str = super().clean_code()  # type: ignore[misc]  # of the form it is mixed into
-        ratelimit.clear(context.request, action="second_factor", key=key)
-        return code
+        """The code. Notes in `authenticator` what showed it. Raises ValidationError."""
+        take_back = code_guesses.count(context.request, user=self.user)
+        code: str = self.cleaned_data["code"]
+        rows = list(Authenticator.objects.filter(user=self.user, type__in=_OF_CODES))
+        rows.sort(key=lambda row: _OF_CODES.index(row.type))
+        for row in rows:
+            if row.wrap().validate_code(code):
+                self.authenticator = row
+                take_back()
+                return code
+        if rows:
+            self._emit_authentication_failed(rows[0])
+        raise get_mfa_adapter().validation_error("incorrect_code")
 
 
 class AuthenticateForm(_Guarded, base.AuthenticateForm):  # type: ignore[misc]  # no types

@@ -37,9 +37,12 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "10/m/ip,5/300s/key",
     # The key is the account, for all browsers that it does not know.
     "login_failed_anywhere": "100/d/key",
-    "second_factor": "50/d/key",  # our own: guesses of somebody who knows the password
+    # Our own, of codes: guesses of somebody who knows the password. The key is a browser that the
+    # account knows, or the account, for all others.
+    "second_factor": "50/d/key",
     "reset_password": "20/m/ip,5/m/key",
     "reset_password_from_key": "20/m/ip",
+    "enrolment_link": "5/h/key",  # our own: mails before the first second factor, per account
     "reauthenticate": "10/m/user",
     "change_password": "5/m/user",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from allauth.account.adapter import get_adapter
+from allauth.core import ratelimit
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -14,7 +16,13 @@ from dashboard.account.forms import PersonForm
 from dashboard.shell import refusals
 from dashboard.shell.access import PersonRequest
 from tenants import enrolment, selectors
-from tenants.services import accounts, sessions
+from tenants.account_transactions import in_one_transaction
+from tenants.services import accounts, enrolments, sessions
+
+_NOT_HERE = (
+    "This link is over, or another browser asked for it: it works once, where you asked for it. "
+    "If that was not you, change your password."
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -38,12 +46,46 @@ def profile(request: PersonRequest) -> HttpResponse:
     )
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+@in_one_transaction
+def ask_to_enroll(request: PersonRequest) -> HttpResponse:
+    """Before the first second factor: mail the person a link that lets this browser set one up."""
+    user = request.user
+    if enrolment.is_sent_by_colleague(user) or enrolment.may_enroll(request, user=user):
+        return redirect("mfa_index")
+    if request.method != "POST":
+        return _enrolment_page(request)
+    if not ratelimit.consume(request, action="enrolment_link", key=user.pk):
+        messages.error(request, "We sent you several links already. Try again in an hour.")
+        return _enrolment_page(request, status=429)
+    now = utc_now()
+    address = get_adapter().get_client_ip(request)
+    browser = enrolment.expect(request, now=now)
+    enrolments.send_own(user=user, browser=browser, address=address, now=now)
+    return _enrolment_page(request, is_sent=True)
+
+
+def _enrolment_page(
+    request: PersonRequest, *, is_sent: bool = False, status: int = 200
+) -> HttpResponse:
+    values = {"is_sent": is_sent, "minutes": enrolment.OWN_LINK_MINUTES}
+    return render(request, "dashboard/account/ask_to_enroll.html", values, status=status)
+
+
 @require_http_methods(["GET", "HEAD"])
 @login_required
 def enroll(request: PersonRequest, token: str) -> HttpResponse:
-    """The link that a colleague sent: this session may set up a second factor."""
-    if not enrolment.accept(request, token=token):
+    """The link that a colleague sent, or that this browser asked for: now it may set up a second
+    factor."""
+    user = request.user
+    if enrolment.accept(request, user=user, token=token, now=utc_now()):
+        messages.success(request, "Now add a passkey or set up an authenticator app.")
+    elif enrolment.is_sent_by_colleague(user):
         messages.warning(request, f"This link is not yours, or it is over. {enrolment.ASK}")
+    elif not enrolment.may_enroll(request, user=user):
+        messages.warning(request, _NOT_HERE)
+        return redirect("ask_to_enroll")
     return redirect("mfa_index")
 
 

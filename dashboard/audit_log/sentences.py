@@ -29,6 +29,7 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "second_factor.added": "Added {kind} to sign in",
     "second_factor.removed": "Removed {kind} from signing in",
     "second_factor.renewed": "Made new {kind}",
+    "second_factor.link_asked_for": "Asked for the link to set up a second factor",
     "password.link_sent_by_support": "Sent {subject} a link to choose a password",
     "password.set_by_support": "Changed the password of {subject}",  # by earlier releases
     "address.set_by_support": "Changed the address of {before} to {email}",

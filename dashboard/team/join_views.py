@@ -15,7 +15,7 @@ from dashboard.shell import refusals
 from dashboard.shell.access import look_at
 from dashboard.shell.magic_links import magic_link_page
 from dashboard.team.forms import JoinForm
-from tenants import proofs
+from tenants import enrolment, proofs
 from tenants.account_transactions import in_one_transaction
 from tenants.errors import InvitationClosed
 from tenants.models import Invitation
@@ -61,6 +61,7 @@ def _as_stranger(request: HttpRequest, token: str, asked: Invitation) -> HttpRes
             response: HttpResponse = perform_login(
                 request, user, redirect_url=reverse("dashboard:overview")
             )
+            enrolment.open_for_a_while(request, now=utc_now())
             look_at(request, asked.tenant_id)
             return response
         except DomainError as refusal:

@@ -1,4 +1,4 @@
-"""Links by which staff set up their first second factor: who sent them is in the audit log."""
+"""Links by which people set up their first second factor: who sent them is in the audit log."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from django.db import transaction
 
 from tenants import enrolment, second_factor
 from tenants.actors import Actor
-from tenants.emails import queue_enrolment_link
+from tenants.emails import queue_enrolment_link, queue_own_enrolment_link
 from tenants.errors import NoEnrolment
 from tenants.models import User
-from tenants.services import audit
+from tenants.services import audit, sign_ins
 
 
 @transaction.atomic
@@ -29,6 +29,21 @@ def link(*, user: User, reason: str, actor: Actor, now: datetime) -> str:
     """The link itself, for the command line. Raises NoEnrolment as `send` does."""
     _note(user, reason, actor, now)
     return enrolment.link(user)
+
+
+@transaction.atomic
+def send_own(*, user: User, browser: str, address: str, now: datetime) -> None:
+    """Mail people the link that they asked for themselves, from the network address `address`. It
+    works in the session with the secret `browser` (`enrolment.expect`) only. Raises NoEnrolment for
+    who has a second factor, and for staff, to whom somebody else sends it."""
+    if enrolment.is_sent_by_colleague(user):
+        raise NoEnrolment("Somebody else sends you the link.")
+    if second_factor.is_set_up(user_id=user.pk):
+        raise NoEnrolment("You have a second factor.")
+    sign_ins.account_changed(
+        user_id=user.pk, action="second_factor.link_asked_for", kind="link", now=now
+    )
+    queue_own_enrolment_link(user=user, browser=browser, address=address, now=now)
 
 
 def _note(user: User, reason: str, actor: Actor, now: datetime) -> None:

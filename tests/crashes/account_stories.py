@@ -30,6 +30,7 @@ from tests.crashes.addresses import taking_posts
 from tests.crashes.every_call import Story
 from tests.crashes.page_stories import SECRET, Begin, asked_payment, form_of, open_approval
 from tests.crashes.world import Act, World
+from tests.dashboard.account.test_second_factor import enrolment_link
 from tests.passkeys import Passkey
 
 PASSWORD = "correct horse battery"
@@ -131,9 +132,13 @@ def with_app(world: World) -> Client:
 
 
 def opened(browser: Client, name: str, /, *names: Any) -> Any:
-    """The page, after the password was typed again if it asks for it."""
+    """The page, after the password was typed again or the mailed link opened, if it asks for it."""
     path = reverse(name, args=names)
     page = browser.get(path)
+    if page.get("Location") == reverse("ask_to_enroll"):
+        browser.post(page["Location"])
+        browser.get(enrolment_link())
+        page = browser.get(path)
     if page.status_code == 302:
         page = browser.post(page["Location"], {"password": PASSWORD, "next": path}, follow=True)
     assert page.status_code == 200
@@ -325,6 +330,7 @@ BEGINNINGS: dict[str, Begin] = {
     "mfa_reauthenticate_webauthn": reauthenticate_by_passkey,
     "usersessions_list": end_all_others,
     "end_session": end_other,
+    "ask_to_enroll": signed_in("ask_to_enroll"),
     "profile": signed_in("profile", name="Dana Doe"),
     "invitation": join,
     "invitation accepted": accept,

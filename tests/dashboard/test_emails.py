@@ -145,6 +145,13 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "expires_at": "2026-11-27T15:04:00Z",
         "link": "https://ballast.example/join/secret/",
     },
+    "enrolment": {
+        "email": "dana@acme.example",
+        "link": "https://ballast.example/e/",
+        "minutes": 15,
+        "at": "2026-11-20T15:04:00Z",
+        "address": "198.51.100.7",
+    },
     "staff_enrolment": {"email": "sam@ballast.example", "link": "https://ballast.example/e/"},
     "password_reset": {"email": "dana@acme.example", "link": "https://ballast.example/reset/"},
     "review": {

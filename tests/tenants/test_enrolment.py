@@ -1,9 +1,10 @@
-"""Staff come to their first second factor by a link that somebody else sent."""
+"""People come to their first second factor by a link: staff by one that somebody else sent."""
 
 from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -14,12 +15,15 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from common.clock import utc_now
-from tenants.models import AuditEvent, OutgoingEmail, User
-from tenants.services import emails
-from tests.builders import browser_of
-from tests.dashboard.account.test_second_factor import SECRET, code_of
+from tenants import second_factor
+from tenants.actors import SYSTEM
+from tenants.models import AuditEvent, OutgoingEmail, Role, User
+from tenants.services import emails, invitations
+from tests.builders import browser_of, make_member, session_of
+from tests.dashboard.account.test_second_factor import SECRET, code_of, enrolment_link
 from tests.dashboard.account.test_second_factor import _patient_clock as _patient_clock
 
+OWN_LINK = "/accounts/2fa/enroll/"
 APP, PASSKEY = "/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"
 
 
@@ -72,15 +76,200 @@ class TestThePasswordAlone:
     def test_is_enough_where_development_says_so(self, sam, settings):
         settings.STAFF_SECOND_FACTOR = False
 
-        assert browser_of(sam).get(APP).status_code == 200
+        assert browser_of(sam).get("/admin/").status_code == 200
 
-    def test_is_enough_for_members(self, acme, dana_of_acme):
-        assert browser_of(dana_of_acme).get(APP).status_code == 200
+    @pytest.mark.parametrize("path", [APP, PASSKEY])
+    def test_sets_up_nothing_for_members(self, dana_of_acme, path):
+        thief = browser_of(dana_of_acme)
+
+        assert thief.get(path)["Location"] == OWN_LINK
+        assert thief.post(path, {"code": code_of()})["Location"] == OWN_LINK
+        assert not Authenticator.objects.exists()
 
 
 @pytest.fixture
 def dana_of_acme(acme):
-    return User.objects.create_user(email="dana@acme.example")
+    return make_member(acme, email="dana@acme.example")
+
+
+class TestTheOwnLink:
+    @pytest.fixture
+    def browser(self, dana_of_acme):
+        return browser_of(dana_of_acme)
+
+    def set_up(self, browser):
+        secret = browser.get(APP).context["form"].secret
+        return browser.post(APP, {"code": code_of(secret)})
+
+    def test_is_mailed_and_lets_this_browser_set_one_up(self, browser, dana_of_acme):
+        sent = browser.post(OWN_LINK).content.decode()
+        opened = browser.get(enrolment_link())
+
+        (message,) = mail.outbox
+        assert message.to == ["dana@acme.example"]
+        assert "127.0.0.1" in str(message.body)
+        assert "Look in your inbox" in sent
+        assert opened["Location"] == "/accounts/2fa/"
+        assert self.set_up(browser)["Location"] == "/accounts/2fa/recovery-codes/"
+        assert second_factor.is_set_up(user_id=dana_of_acme.pk)
+
+    def test_is_asked_for_where_the_tenant_requires_a_factor(self, acme, browser):
+        acme.requires_second_factor = True
+        acme.save(update_fields=["requires_second_factor"])
+
+        browser.post(OWN_LINK)
+        browser.get(enrolment_link())
+        self.set_up(browser)
+
+        assert browser.get("/dashboard/").status_code == 200
+
+    def test_opens_nothing_in_another_browser(self, browser, dana_of_acme):
+        thief = browser_of(dana_of_acme)
+        thief.post(OWN_LINK)
+
+        told = browser.get(enrolment_link(), follow=True).content.decode()
+
+        assert "another browser asked for it" in told
+        assert browser.get(APP)["Location"] == OWN_LINK
+        assert thief.get(APP)["Location"] == OWN_LINK
+
+    def test_opens_nothing_for_somebody_else(self, acme, browser):
+        browser.post(OWN_LINK)
+
+        eve = browser_of(make_member(acme, email="eve@acme.example"))
+        eve.get(enrolment_link())
+
+        assert eve.get(APP)["Location"] == OWN_LINK
+
+    def test_is_of_no_use_to_who_is_not_signed_in(self, client, browser):
+        browser.post(OWN_LINK)
+
+        assert client.get(enrolment_link())["Location"].startswith("/accounts/login/?next=")
+
+    def test_works_once(self, browser):
+        browser.post(OWN_LINK)
+        path = enrolment_link()
+        browser.get(path)
+        self.set_up(browser)
+        browser.post("/accounts/2fa/totp/deactivate/")
+
+        assert browser.get(APP)["Location"] == OWN_LINK
+        assert "This link is over" in browser.get(path, follow=True).content.decode()
+        assert browser.get(APP)["Location"] == OWN_LINK
+
+    def test_a_newer_one_ends(self, browser):
+        browser.post(OWN_LINK)
+        earlier = enrolment_link()
+        browser.post(OWN_LINK)
+
+        browser.get(earlier)
+
+        assert browser.get(APP)["Location"] == OWN_LINK
+
+    def test_a_new_password_ends(self, browser, dana_of_acme):
+        browser.post(OWN_LINK)
+        path = enrolment_link()
+        dana_of_acme.set_password("new horse battery")
+        dana_of_acme.save(update_fields=["password"])
+
+        browser_again = browser_of(dana_of_acme)
+        session = session_of(browser_again)
+        session["enrolment_asked"] = session_of(browser)["enrolment_asked"]
+        session.save()
+
+        browser_again.get(path)
+        assert browser_again.get(APP)["Location"] == OWN_LINK
+
+    def test_ends_after_fifteen_minutes(self, browser):
+        browser.post(OWN_LINK)
+        path = enrolment_link()
+        self.turn_back(browser, minutes=16)
+
+        told = browser.get(path, follow=True).content.decode()
+
+        assert "This link is over" in told
+        assert browser.get(APP)["Location"] == OWN_LINK
+
+    def test_that_was_opened_serves_for_fifteen_minutes(self, browser):
+        browser.post(OWN_LINK)
+        browser.get(enrolment_link())
+        assert browser.get(APP).status_code == 200
+
+        self.turn_back(browser, minutes=16)
+
+        assert browser.get(APP)["Location"] == OWN_LINK
+
+    def turn_back(self, browser, *, minutes):
+        """As if all this had happened so many minutes ago."""
+        session = session_of(browser)
+        if "enrolment_asked" in session:
+            secret, at = session["enrolment_asked"]
+            session["enrolment_asked"] = [secret, at - minutes * 60]
+        session["enrolment_until"] = session.get("enrolment_until", 0) - minutes * 60
+        session.save()
+
+    def test_is_not_sent_a_quarter_of_an_hour_later(self, browser):
+        browser.post(OWN_LINK)
+
+        emails.send_due(now=utc_now() + timedelta(minutes=15, seconds=1))
+
+        assert mail.outbox == []
+
+    def test_is_not_kept_in_the_database_or_in_a_log(self, browser, log):
+        browser.post(OWN_LINK)
+        (email,) = OutgoingEmail.objects.all()
+        path = enrolment_link()
+        browser.get(path)
+
+        token = path.split("/")[-2]
+        assert token not in str(email.context)
+        assert token not in log.text
+
+    def test_is_mailed_five_times_in_an_hour(self, browser):
+        for _ in range(5):
+            assert browser.post(OWN_LINK).status_code == 200
+
+        refused = browser.post(OWN_LINK)
+
+        assert refused.status_code == 429
+        assert b"We sent you several links already" in refused.content
+        assert OutgoingEmail.objects.count() == 5
+
+    def test_is_asked_for_by_a_form_and_not_by_opening_the_page(self, browser):
+        assert b"Send the link" in browser.get(OWN_LINK).content
+        assert not OutgoingEmail.objects.exists()
+
+    def test_is_in_the_audit_log(self, acme, browser, dana_of_acme):
+        browser.post(OWN_LINK)
+
+        event = AuditEvent.objects.get(action="second_factor.link_asked_for")
+        assert (event.tenant_id, event.actor_id) == (acme.pk, dana_of_acme.pk)
+
+    def test_is_sent_to_nobody_who_has_a_factor(self, browser, dana_of_acme):
+        TOTP.activate(dana_of_acme, SECRET)
+
+        assert browser.post(OWN_LINK)["Location"] == "/accounts/2fa/"
+        assert not OutgoingEmail.objects.exists()
+
+    def test_is_not_for_staff(self, sam):
+        assert browser_of(sam).post(OWN_LINK)["Location"] == "/accounts/2fa/"
+        assert not OutgoingEmail.objects.exists()
+
+
+def test_who_has_just_joined_by_a_mailed_link_needs_no_other(client, acme):
+    invitations.invite(
+        tenant_id=acme.pk,
+        email="nell@acme.example",
+        role=Role.MEMBER,
+        actor=SYSTEM,
+        now=utc_now(),
+    )
+    emails.send_due(now=utc_now())
+    (path,) = set(re.findall(r"http://\S+(/join/\S+/)", str(mail.outbox[-1].body)))
+
+    client.post(path, {"name": "Nell", "password": "correct horse battery"})
+
+    assert client.get(APP).status_code == 200
 
 
 class TestTheLink:

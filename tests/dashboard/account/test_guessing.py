@@ -1,8 +1,9 @@
-"""Wrong passwords keep the guesser out and not the person; what a password may not be."""
+"""Wrong passwords and codes keep the guesser out and not the person; what a password may not be."""
 
 from __future__ import annotations
 
 import pytest
+from allauth.mfa.totp.internal.auth import TOTP
 from django.contrib.auth.password_validation import validate_password
 from django.core import mail
 from django.core.exceptions import ValidationError
@@ -10,6 +11,8 @@ from django.test import Client
 
 from common.clock import utc_now
 from tenants.services import emails
+from tests.dashboard.account.test_second_factor import SECRET, code_of
+from tests.dashboard.account.test_second_factor import _patient_clock as _patient_clock
 from tests.dashboard.account.test_sign_in import PASSWORD, sign_in
 from tests.dashboard.account.test_sign_in import lee as lee
 
@@ -97,6 +100,85 @@ class TestGuessesFromEverywhere:
                 sign_in(browser_at(f"198.51.100.{number}"))
 
         assert sign_in(browser_at("203.0.113.9"))["Location"] == "/dashboard/"
+
+
+class TestWrongCodes:
+    """Of somebody who knows the password: they do not keep the right person out."""
+
+    @pytest.fixture
+    def known(self, lee):
+        """A browser in which lee signed in, before there was an app."""
+        known = browser_at("203.0.113.9")
+        sign_in(known)
+        known.post("/accounts/logout/")
+        TOTP.activate(lee, SECRET)
+        return known
+
+    def guess(self, times, *, at="198.51.100.7"):
+        client = browser_at(at)
+        sign_in(client)
+        for _ in range(times):
+            response = self.type(client, "000000")
+        return response
+
+    def type(self, client, code):
+        return client.post("/accounts/2fa/authenticate/", {"code": code})
+
+    def enter(self, client):
+        sign_in(client)
+        return self.type(client, code_of())
+
+    def test_stop_the_address_they_come_from(self, known):
+        self.guess(5)
+
+        assert TOO_MANY in self.enter(browser_at("198.51.100.7")).content
+
+    def test_do_not_stop_the_person_elsewhere(self, known):
+        self.guess(5)
+
+        assert self.enter(known)["Location"] == "/dashboard/"
+
+    def test_do_not_stop_a_known_browser_at_the_same_address(self, known):
+        self.guess(5, at="203.0.113.9")
+
+        assert self.enter(known)["Location"] == "/dashboard/"
+
+    def test_do_not_stop_the_person_at_another_address(self, known):
+        self.guess(5)
+
+        assert self.enter(browser_at("192.0.2.4"))["Location"] == "/dashboard/"
+
+    def test_in_a_known_browser_stop_it(self, known):
+        sign_in(known)
+        for _ in range(5):
+            self.type(known, "000000")
+
+        assert TOO_MANY in self.type(known, code_of()).content
+
+    def test_from_everywhere_are_bounded_to_fifty_a_day(self, known):
+        for number in range(10):
+            assert TOO_MANY not in self.guess(5, at=f"198.51.100.{number}").content
+
+        assert TOO_MANY in self.guess(1, at="192.0.2.4").content
+        assert TOO_MANY in self.enter(browser_at("192.0.2.5")).content
+        assert self.enter(known)["Location"] == "/dashboard/"
+
+    def test_that_are_refused_at_one_address_do_not_use_up_what_all_share(self, known):
+        thief = browser_at("198.51.100.7")
+        sign_in(thief)
+        for _ in range(60):
+            self.type(thief, "000000")
+
+        assert self.enter(browser_at("192.0.2.4"))["Location"] == "/dashboard/"
+
+    def test_when_proving_who_acts_count_for_that_browser(self, known):
+        self.enter(known)
+        for _ in range(5):
+            known.post("/accounts/2fa/reauthenticate/", {"code": "000000"})
+
+        refused = known.post("/accounts/2fa/reauthenticate/", {"code": code_of(steps=1)})
+
+        assert TOO_MANY in refused.content
 
 
 class TestANewBrowser:

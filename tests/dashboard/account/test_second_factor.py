@@ -52,10 +52,23 @@ def enter(client, *, password=PASSWORD):
 
 
 def confirm(client, path):
-    """Open a page that needs a proof of a moment ago, which signing in was."""
+    """Open a page that needs a proof of a moment ago, which signing in was, and, before the first
+    factor, a link that is mailed."""
     page = client.get(path)
+    if page.get("Location") == "/accounts/2fa/enroll/":
+        client.post("/accounts/2fa/enroll/")
+        client.get(enrolment_link())
+        page = client.get(path)
     assert page.status_code == 200
     return page
+
+
+def enrolment_link():
+    """The path of the last link that was mailed to set up a first second factor."""
+    emails.send_due(now=utc_now())
+    bodies = [str(message.body) for message in mail.outbox]
+    links = re.findall(r"https?://\S+?(/accounts/2fa/enroll/\S+/)", "\n".join(bodies))
+    return links[-1]
 
 
 def actions(**filters):
@@ -73,6 +86,9 @@ class TestSettingUpAnApp:
     def test_asks_for_the_password_again_after_ten_minutes(self, client, lee):
         path = "/accounts/2fa/totp/activate/"
         enter_as(client, lee, minutes_ago=11)
+
+        client.post("/accounts/2fa/enroll/")
+        client.get(enrolment_link())
 
         asked = client.get(path)["Location"]
         assert unquote(asked) == f"/accounts/reauthenticate/?next={path}"
@@ -239,11 +255,13 @@ class TestTheTrail:
         assert sorted(told) == [
             "second_factor.added",
             "second_factor.added",
+            "second_factor.link_asked_for",
             "second_factor.removed",
             "second_factor.removed",
         ]
         assert sorted(message.subject for message in mail.outbox) == [
             "An authenticator app was added",
+            "Set up your second factor for Ballast",
             "Somebody signed in with a new browser",
             "The authenticator app was removed",
         ]
