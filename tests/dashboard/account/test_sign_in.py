@@ -6,9 +6,12 @@ import re
 from datetime import timedelta
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP
 from django.contrib.auth.hashers import MD5PasswordHasher, make_password
 from django.contrib.sessions.models import Session
 from django.core import mail
+from django.test import Client
 
 from common.clock import utc_now
 from config.settings import accounts as accounts_settings
@@ -18,6 +21,7 @@ from tenants.services import accounts, emails
 from tests.builders import NOW
 
 PASSWORD = "correct horse battery"
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 OLDER = "pbkdf2_sha256"
 
 
@@ -159,6 +163,56 @@ class TestForgottenPassword:
         emails.send_due(now=utc_now())
         address = client.get(self.link(), follow=True).redirect_chain[-1][0]
         client.post(address, {"password1": "new horse battery", "password2": "new horse battery"})
+
+        assert b"no longer works" in client.get(self.link()).content
+
+    def replace(self, client):
+        """Ask for the link, open it, and choose another password."""
+        self.ask(client)
+        emails.send_due(now=utc_now())
+        address = client.get(self.link(), follow=True).redirect_chain[-1][0]
+        return client.post(
+            address, {"password1": "new horse battery", "password2": "new horse battery"}
+        )
+
+    def test_keeps_the_second_factor(self, client, lee):
+        TOTP.activate(lee, SECRET)
+
+        self.replace(client)
+        response = sign_in(client, password="new horse battery")
+
+        assert Authenticator.objects.filter(user=lee, type="totp").exists()
+        assert response["Location"] == "/accounts/2fa/authenticate/"
+        assert client.get("/dashboard/").status_code == 302
+
+    def test_signs_nobody_in(self, client, lee):
+        self.replace(client)
+
+        assert client.get("/dashboard/").status_code == 302
+
+    def test_ends_every_session(self, client, lee):
+        elsewhere = Client()
+        sign_in(elsewhere)
+        assert elsewhere.get("/dashboard/").status_code == 200
+        emails.send_due(now=utc_now())
+        mail.outbox.clear()  # of the new browser
+
+        self.replace(client)
+
+        assert elsewhere.get("/dashboard/").status_code == 302
+
+    def test_the_link_is_over_after_an_hour(self, client, lee, settings):
+        self.ask(client)
+        emails.send_due(now=utc_now())
+        settings.PASSWORD_RESET_TIMEOUT = -1  # as if the hour had passed
+
+        assert b"no longer works" in client.get(self.link()).content
+
+    def test_the_link_is_over_once_the_password_was_changed_otherwise(self, client, lee):
+        self.ask(client)
+        emails.send_due(now=utc_now())
+        lee.set_password("another horse battery")
+        lee.save(update_fields=["password"])
 
         assert b"no longer works" in client.get(self.link()).content
 
