@@ -24,7 +24,7 @@ from tenants import actors
 from tenants.access import AccessKind
 from tenants.actors import SYSTEM
 from tenants.models import ApiKey, User
-from tenants.services import access, accounts, switches
+from tenants.services import access, accounts, closing, switches
 from tenants.switches import SwitchKind
 from tests.builders import make_key, make_staff
 from tests.crashes.addresses import taking_posts
@@ -141,6 +141,13 @@ def proposal(world: World) -> Any:
         actor=actors.staff(other.pk),
         now=utc_now(),
     )
+
+
+def closed(world: World) -> User:
+    """An owner whose account our support closed."""
+    actor = actors.staff(colleague(world).pk)
+    closing.close(user_id=world.owner.pk, actor=actor, now=utc_now())
+    return world.owner
 
 
 def colleague(world: World) -> User:
@@ -272,9 +279,9 @@ BEGINNINGS: dict[str, Begin] = {
         "tenants_switch", kind="webhooks", tenant=lambda w: w.tenant.pk, **WHY
     ),
     "tenants.tenant add": add("tenants_tenant", name="Zephyr", mode="live"),
-    "tenants.user change": lambda w: alone(
-        "tenants_user", "change", w.owner, w, name="Dana", is_active="on"
-    ),
+    "tenants.user change": lambda w: alone("tenants_user", "change", w.owner, w, name="Dana"),
+    "tenants.user close": lambda w: alone("tenants_user", "close", w.owner, w, **WHY),
+    "tenants.user reopen": lambda w: alone("tenants_user", "reopen", closed(w), w, **WHY),
     "tenants.user send_reset_link": lambda w: alone(
         "tenants_user", "send_reset_link", w.owner, w, **WHY
     ),

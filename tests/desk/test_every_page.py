@@ -159,7 +159,9 @@ BUTTONS = {
     "tenants_accessproposal_approve": _form("tenants.approve_access"),
     "tenants_accessproposal_reject": _form("tenants.approve_access"),
     "tenants_switch_release": _form("tenants.change_switch"),
+    "tenants_user_close": _form("tenants.change_user"),
     "tenants_user_end_powers": _form("tenants.change_user"),
+    "tenants_user_reopen": _form("tenants.change_user"),
     "tenants_user_send_enrolment_link": _form("tenants.change_user"),
     "tenants_user_send_reset_link": _form("tenants.change_user"),
 }
