@@ -142,6 +142,11 @@ def is_lone_owner(*, tenant_id: str, user_id: str, roles: Sequence[Role], since:
     return not has_demoted(tenant_id=tenant_id, since=since)
 
 
+def has_members(*, tenant_id: str) -> bool:
+    """Whether anybody belongs to the tenant, with an open account or a closed one. One query."""
+    return Membership.objects.filter(tenant_id=tenant_id).exists()
+
+
 def has_others(*, tenant_id: str, roles: Sequence[Role], user_id: str) -> bool:
     """Whether anybody besides this person has one of these roles."""
     members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)

@@ -63,7 +63,8 @@ class PaymentLimitsOut(serializers.Serializer[Any]):
 
     perTransaction = PerPaymentOut()
     approvalThreshold = serializers.IntegerField(
-        allow_null=True, help_text="Cents; above it a second person approves."
+        allow_null=True,
+        help_text="Cents; above it a second person approves what this API key pays.",
     )
     rolling = RollingLimitOut(many=True)
 

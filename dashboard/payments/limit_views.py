@@ -19,6 +19,7 @@ from payments.services import (
     approval_defaults,
     cool_down,
     cool_down_settings,
+    exemption,
     limit_settings,
     limits,
 )
@@ -43,7 +44,9 @@ def overview(request: PageRequest) -> HttpResponse:
             rules, tenant_id=tenant.pk, mode=tenant.mode, now=now
         ),
         "cool_down": cool_down.hours(rules, mode=tenant.mode, now=now),
-        "is_alone": approval_defaults.is_alone(tenant_id=tenant.pk, now=now),
+        "is_exempt": exemption.is_exempt(
+            tenant_id=tenant.pk, actor=actors.user(request.user.pk), now=now
+        ),
         "waits": bool(limit_lines.waiting(tenant, reader=request.user.pk, now=now)),
     }
     return render(request, "dashboard/payments/limits.html", values)

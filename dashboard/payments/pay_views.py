@@ -79,12 +79,11 @@ def _review(request: PageRequest, form: PayForm) -> HttpResponse:
 def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
     tenant_id, amount = request.access.tenant.pk, form.cleaned_data["amount"]
     chosen = selectors.recipients(tenant_id=tenant_id).filter(pk=form.cleaned_data["recipient"])
-    new = cool_down.among_of_tenant(request.access.tenant, list(chosen), now=utc_now())
+    actor, mode = actors.user(request.user.pk), request.access.tenant.mode
+    new = cool_down.among_of_tenant(request.access.tenant, list(chosen), actor=actor, now=utc_now())
     available = ledger.summary(tenant_id).available
     shortfall = max(0, amount - available)
-    threshold = approvals.approval_threshold(
-        tenant_id=tenant_id, mode=request.access.tenant.mode, now=utc_now()
-    )
+    threshold = approvals.threshold_for(tenant_id=tenant_id, mode=mode, actor=actor, now=utc_now())
     method, speed = method_and_speed(form.cleaned_data["method"])
     terms = METHODS[method].terms(request.access.tenant.mode)
     return {

@@ -18,7 +18,7 @@ from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from payments import selectors
 from payments.api import presenters
-from payments.services import approvals, orders
+from payments.services import approvals, exemption, orders
 from tenants import actors
 from tenants import selectors as tenants
 from transfers.errors import NotCancelable
@@ -40,6 +40,9 @@ def payments(request: PageRequest) -> HttpResponse:
         "form": form,
         "threshold": approvals.approval_threshold(
             tenant_id=tenant_id, mode=request.access.tenant.mode, now=now
+        ),
+        "is_exempt": exemption.is_exempt(
+            tenant_id=tenant_id, actor=actors.user(request.user.pk), now=now
         ),
         "change": approvals.waiting_change(tenant_id=tenant_id, now=now),
     }

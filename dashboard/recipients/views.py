@@ -32,7 +32,8 @@ def recipients(request: PageRequest) -> HttpResponse:
     """The saved ones, newest first; removed ones are left out."""
     rows = selectors.recipients(tenant_id=request.access.tenant.pk).filter(removed_at=None)
     found = page(rows, before=request.GET.get("before", ""))
-    new = cool_down.among_of_tenant(request.access.tenant, found.rows, now=utc_now())
+    actor = actors.user(request.user.pk)
+    new = cool_down.among_of_tenant(request.access.tenant, found.rows, actor=actor, now=utc_now())
     lines = [recipient_line(row, new_until=new.get(row.pk)) for row in found.rows]
     values = {"lines": lines, "page": found}
     return render(request, "dashboard/recipients/list.html", values)

@@ -18,8 +18,8 @@ from networks.base import AccountType, HolderType
 from networks.links.base import LinkedAccount
 from payments import selectors as payments
 from payments.services import recipients
-from tenants.actors import SYSTEM
-from tenants.models import ApiKey, Mode, Tenant
+from tenants.actors import SYSTEM, Actor, user
+from tenants.models import ApiKey, Membership, Mode, Tenant
 from tenants.services import keys
 
 TENANT_NAME = "Harbor Supply"
@@ -65,7 +65,12 @@ def new_key(tenant: Tenant, now: datetime) -> str:
     old = ApiKey.objects.filter(tenant=tenant, name=KEY_NAME, revoked_at=None)
     for key_id in old.values_list("pk", flat=True):
         keys.revoke(key_id=key_id, actor=SYSTEM, now=now)
-    return keys.issue(tenant=tenant, name=KEY_NAME, actor=SYSTEM, now=now).text
+    return keys.issue(tenant=tenant, name=KEY_NAME, actor=_owner(tenant), now=now).text
+
+
+def _owner(tenant: Tenant) -> Actor:
+    """The only owner: nobody is asked about what a key of theirs pays (decision 0184)."""
+    return user(Membership.objects.get(tenant=tenant, user__email=EMAIL).user_id)
 
 
 def _link(tenant: Tenant, name: str, now: datetime) -> None:

@@ -128,8 +128,8 @@ def payment_limits(tenant_id: str, mode: str, actor: Actor, now: datetime) -> di
             "perTransaction": {
                 str(method.name): method.amount_max(mode) for method in METHODS.of_mode(mode)
             },
-            "approvalThreshold": approvals.approval_threshold(
-                tenant_id=tenant_id, mode=mode, now=now
+            "approvalThreshold": approvals.threshold_for(
+                tenant_id=tenant_id, mode=mode, actor=actor, now=now
             ),
             "rolling": [
                 _standing(each)

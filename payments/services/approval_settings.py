@@ -91,7 +91,7 @@ def locked(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
         _forget_waiting(row)
     if row.approval_is_default:
         row.approval_threshold = approval_defaults.default_threshold(
-            tenant_id=tenant_id, mode=tenant.mode, now=now
+            tenant_id=tenant_id, mode=tenant.mode
         )
     if row.next_limits_at and row.next_limits_at <= now:
         row.limits = row.next_limits

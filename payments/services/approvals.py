@@ -8,10 +8,8 @@ from approvals import outcomes, requests, sweeps
 from approvals.links import ApproverLinks, for_sandbox
 from payments import selectors
 from payments.models import Payment, PaymentConfirmation, PaymentSettings
-from payments.services import approval_defaults
+from payments.services import approval_defaults, exemption
 from payments.services.approval_policy import POLICY, approvers
-from payments.services.approval_settings import LOOSENED_AFTER, ROLES
-from tenants import persons
 from tenants import selectors as tenants
 from tenants.actors import Actor
 
@@ -20,23 +18,27 @@ def deadline(
     threshold: int | None, *, amount: int, tenant_id: str, actor: Actor, now: datetime
 ) -> datetime | None:
     """When the approval of a payment of `amount` cents by this actor would expire; None if that is
-    not above `threshold`, or an owner who is alone pays: there is nobody to ask."""
+    not above `threshold`, or the actor is exempt."""
     until = requests.deadline(threshold, amount=amount, now=now)
-    return None if until and _is_alone(tenant_id, actor, now) else until
-
-
-def _is_alone(tenant_id: str, actor: Actor, now: datetime) -> bool:
-    person = persons.behind(actor)
-    return person is not None and tenants.is_lone_owner(
-        tenant_id=tenant_id, user_id=person, roles=ROLES, since=now - LOOSENED_AFTER
-    )
+    if until and exemption.is_exempt(tenant_id=tenant_id, actor=actor, now=now):
+        return None
+    return until
 
 
 def approval_threshold(*, tenant_id: str, mode: str, now: datetime) -> int | None:
     """The limit above which payments need approval, cents; None: no payment needs it. One query,
-    and two more for a live tenant whose limit nobody set."""
+    and one more for a live tenant whose limit nobody set."""
     row = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
     return approval_defaults.threshold_of_settings(row, tenant_id=tenant_id, mode=mode, now=now)
+
+
+def threshold_for(*, tenant_id: str, mode: str, actor: Actor, now: datetime) -> int | None:
+    """The limit above which what this actor pays needs approval, cents; None: nothing does, or
+    nobody is asked about it because the actor is exempt."""
+    threshold = approval_threshold(tenant_id=tenant_id, mode=mode, now=now)
+    if threshold is None or exemption.is_exempt(tenant_id=tenant_id, actor=actor, now=now):
+        return None
+    return threshold
 
 
 def waiting_change(*, tenant_id: str, now: datetime) -> PaymentSettings | None:

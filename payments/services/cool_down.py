@@ -1,8 +1,8 @@
 """New recipients cool down: for a day a second person approves what is paid to them, whatever the
 amount (decision 0161). The approval of one payment ends it.
 
-A stolen session or key that adds its own account then meets a person before money leaves. A tenant
-with nobody else to ask has no cool-down (0072).
+A stolen session or key that adds its own account then meets a person before money leaves. For an
+owner who pays with nobody beside them who could be asked, no recipient is new (0072 and 0184).
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from django.db.models import Min
 
 from payments import caps, selectors
 from payments.models import Payment, PaymentSettings, PaymentTotal, Recipient
-from payments.services import approval_defaults, limits
+from payments.services import exemption, limits
+from tenants import selectors as tenants
+from tenants.actors import Actor
 from tenants.models import Mode, Tenant
 
 
@@ -31,20 +33,27 @@ def default_hours(mode: str) -> int:
 
 
 def until(
-    recipient: Recipient, *, rules: PaymentSettings | None, mode: str, now: datetime
+    recipient: Recipient, *, rules: PaymentSettings | None, mode: str, actor: Actor, now: datetime
 ) -> datetime | None:
-    """When the recipient is no longer new; None: it is not new, or there is nobody to ask. Six
-    queries at most, none where nothing cools down."""
-    return among([recipient], rules=rules, mode=mode, now=now).get(recipient.pk)
+    """When the recipient is no longer new to this actor; None: it is not new, or nobody is asked
+    about what they pay. Eight queries at most, none where nothing cools down."""
+    found = among([recipient], rules=rules, mode=mode, actor=actor, now=now)
+    return found.get(recipient.pk)
 
 
 def among(
-    recipients: Sequence[Recipient], *, rules: PaymentSettings | None, mode: str, now: datetime
+    recipients: Sequence[Recipient],
+    *,
+    rules: PaymentSettings | None,
+    mode: str,
+    actor: Actor,
+    now: datetime,
 ) -> Mapping[str, datetime]:
-    """Of these recipients of one tenant, by their ids, those that are new, and until when."""
+    """Of these recipients of one tenant, by their ids, those that are new to this actor, and until
+    when."""
     length = timedelta(hours=hours(rules, mode=mode, now=now))
     young = [row for row in recipients if row.created_at + length > now]
-    if not young or approval_defaults.is_alone(tenant_id=young[0].tenant_id, now=now):
+    if not young or _is_off(young[0].tenant_id, rules, actor, now):
         return {}
     tenant_id = young[0].tenant_id
     scopes = {row.pk: limits.scope_of_recipient(row) for row in young}
@@ -59,11 +68,20 @@ def among(
 
 
 def among_of_tenant(
-    tenant: Tenant, recipients: Sequence[Recipient], *, now: datetime
+    tenant: Tenant, recipients: Sequence[Recipient], *, actor: Actor, now: datetime
 ) -> Mapping[str, datetime]:
     """`among`, for recipients of this tenant. One query more."""
     rules = PaymentSettings.objects.filter(tenant_id=tenant.pk).first()
-    return among(recipients, rules=rules, mode=tenant.mode, now=now)
+    return among(recipients, rules=rules, mode=tenant.mode, actor=actor, now=now)
+
+
+def _is_off(tenant_id: str, rules: PaymentSettings | None, actor: Actor, now: datetime) -> bool:
+    """Whether nobody is asked about new recipients: the actor is exempt, or the time is that of the
+    deployment and nobody belongs to the tenant."""
+    if exemption.is_exempt(tenant_id=tenant_id, actor=actor, now=now):
+        return True
+    is_default = rules is None or rules.cool_down_at(now) is None
+    return is_default and not tenants.has_members(tenant_id=tenant_id)
 
 
 def _known_since(tenant_id: str, scopes: Mapping[str, str]) -> dict[str, datetime]:

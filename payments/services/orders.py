@@ -63,7 +63,8 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
 
     Above the tenant's own limit the payment is sent once a second person has approved it: alone, or
     with what went to the same recipient, or from the same maker, in a day unasked. So it is
-    while the recipient is new.
+    while the recipient is new. Nobody is asked about what an owner pays who is alone
+    (`exemption`).
 
     Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
     AmountAboveLimit, PaymentLimitReached, InsufficientBalance.
@@ -76,7 +77,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     threshold = approval_defaults.threshold_of_settings(
         rules, tenant_id=tenant_id, mode=mode, now=now
     )
-    new_until = cool_down.until(recipient, rules=rules, mode=mode, now=now)
+    new_until = cool_down.until(recipient, rules=rules, mode=mode, actor=actor, now=now)
     funds = ledger.lock_row(tenant_id=tenant_id)
     used = totals.used(tenant_id=tenant_id, scopes=scopes.values(), now=now)
     limits.require_room(

@@ -106,16 +106,28 @@ class TestDefault:
 
         assert (self.limit(live), self.limit(acme)) == (LIMIT, None)
 
-    def test_is_off_for_an_owner_who_is_alone(self, live):
-        assert self.limit(live) is None
+    def limit_of(self, tenant, actor, *, now=NOW):
+        return approvals.threshold_for(tenant_id=tenant.pk, mode=tenant.mode, actor=actor, now=now)
+
+    def test_is_off_for_an_owner_who_is_alone_and_on_for_others(self, live):
+        owner = user(Membership.objects.get(tenant=live).user_id)
+        lee = make_member(live, email="lee@live.example", role=Role.MEMBER)
+
+        assert self.limit(live) == LIMIT
+        assert self.limit_of(live, owner) is None
+        assert self.limit_of(live, user(lee.pk)) == self.limit_of(live, SYSTEM) == LIMIT
+
+    def test_is_off_where_there_are_no_people(self):
+        assert self.limit(make_tenant(name="Program", mode=Mode.LIVE)) is None
 
     def test_stays_on_for_a_day_after_the_others_were_removed(self, live):
+        owner = user(Membership.objects.get(tenant=live).user_id)
         other = make_member(live, email="two@live.example", role=Role.APPROVER)
         membership = Membership.objects.get(tenant=live, user=other)
         members.remove(tenant_id=live.pk, membership_id=membership.pk, actor=SYSTEM, now=NOW)
 
-        assert self.limit(live) == LIMIT
-        assert self.limit(live, now=NOW + DAY) is None
+        assert self.limit_of(live, owner) == LIMIT
+        assert self.limit_of(live, owner, now=NOW + DAY) is None
 
     def test_to_clear_it_waits_for_a_day(self, live):
         owner = make_member(live, email="two@live.example")

@@ -90,11 +90,14 @@ def test_the_first_approval_ends_it(cooling, owner, checker):
     assert is_asked(order(cooling, "000222", now=NOW + HOUR))
 
 
-def test_an_owner_who_is_alone_has_none(acme, owner):
+def test_an_owner_who_is_alone_is_asked_about_what_others_pay(acme, owner):
     cool_down_settings.set_hours(tenant_id=acme.pk, hours=24, actor=SYSTEM, now=NOW)
-    fund(acme, 5_000)
+    fund(acme, 20_000)
+    lee = make_member(acme, email="lee@acme.example", role=Role.MEMBER)
 
-    assert not is_asked(order(acme))
+    assert is_asked(order(acme, actor=user(lee.pk)))
+    assert is_asked(order(acme))
+    assert not is_asked(order(acme, actor=user(owner.pk)))
 
 
 def test_live_tenants_have_it_and_the_sandbox_does_not(acme, owner, checker):
@@ -104,6 +107,6 @@ def test_live_tenants_have_it_and_the_sandbox_does_not(acme, owner, checker):
     for email in ("one@live.example", "two@live.example"):
         make_member(live, email=email, role=Role.OWNER)
 
-    new = cool_down.among_of_tenant(live, [save(live)], now=NOW)
+    new = cool_down.among_of_tenant(live, [save(live)], actor=SYSTEM, now=NOW)
 
     assert list(new.values()) == [NOW + DAY]

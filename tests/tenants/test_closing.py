@@ -58,8 +58,10 @@ def mailed():
     return [(row.to, row.context.get("what")) for row in rows]
 
 
-def threshold(tenant, at):
-    return approvals.approval_threshold(tenant_id=tenant.pk, mode=tenant.mode, now=at)
+def threshold(tenant, person, at):
+    return approvals.threshold_for(
+        tenant_id=tenant.pk, mode=tenant.mode, actor=actors.user(person.pk), now=at
+    )
 
 
 class TestClosing:
@@ -83,7 +85,7 @@ class TestClosing:
         settings.PAYMENT_APPROVAL_ABOVE = 1_000
         closing.close(user_id=lee.pk, actor=actors.staff(support.pk), now=NOW)
 
-        assert threshold(live, NOW + DAY - A_MOMENT) == 1_000
+        assert threshold(live, dana, NOW + DAY - A_MOMENT) == 1_000
         assert approval_settings.must_wait(live, actors.user(dana.pk), NOW)
 
     def test_of_a_colleague_is_refused(self, support):

@@ -108,11 +108,13 @@ class TestPage:
         assert "Larger payments Above $10,000.00" in page
         assert "New recipients For 24 hours" in page
 
-    def test_says_that_there_is_nobody_to_ask(self, own, dana_browser):
-        page = read(dana_browser)
+    def test_says_to_who_is_alone_that_others_are_asked_about(self, own, dana_browser, sign_in):
+        lee = make_member(own, email="lee@acme.example", role=Role.MEMBER)
+        page, of_lee = read(dana_browser), read(sign_in(lee))
 
-        assert "Larger payments Nobody is asked" in page
-        assert "because there is nobody else who approves" in page
+        assert "When you are asked You are the only one who approves" in page
+        assert "When a second person is asked" not in page
+        assert "When a second person is asked Larger payments Above $10,000.00" in of_lee
 
     @pytest.mark.parametrize("role", [Role.MEMBER, Role.VIEWER, Role.APPROVER])
     def test_lets_owners_alone_change_it(self, own, sign_in, role):

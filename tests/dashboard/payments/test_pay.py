@@ -9,10 +9,11 @@ import pytest
 from django.db import connections
 
 from common import ids
+from common.clock import utc_now
 from dashboard.shell import form_tokens
 from payments.methods import METHODS
 from payments.models import Payment, PaymentConfirmation
-from payments.services import approval_settings, recipients
+from payments.services import approval_settings, cool_down_settings, recipients
 from tenants.actors import SYSTEM
 from tenants.models import Role, TenantStatus
 from tests.builders import NOW, make_member, make_tenant
@@ -205,11 +206,25 @@ class TestReview:
 
     def test_says_that_a_second_person_is_asked(self, acme, supplier, money, dana_browser):
         approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=NOW)
+        make_member(acme, email="checker@acme.example", role=Role.APPROVER)
 
         response = dana_browser.post(PATH, filled(acme, supplier, step="review"))
 
         assert b"A second person approves it" in response.content
         assert b", if it were approved now</dd>" in response.content
+
+    def test_promises_nobody_to_an_owner_who_is_alone(self, acme, money, sign_in, dana_browser):
+        approval_settings.set_threshold(tenant_id=acme.pk, threshold=0, actor=SYSTEM, now=NOW)
+        cool_down_settings.set_hours(tenant_id=acme.pk, hours=24, actor=SYSTEM, now=NOW)
+        new = recipients.save(tenant_id=acme.pk, details=account(), actor=SYSTEM, now=utc_now())
+        lee = sign_in(make_member(acme, email="lee@acme.example", role=Role.MEMBER))
+
+        alone = dana_browser.post(PATH, filled(acme, new, step="review")).content
+        other = lee.post(PATH, filled(acme, new, step="review")).content
+
+        assert b"second person" not in alone
+        assert b"This recipient is new" not in alone
+        assert b"This recipient is new" in other
 
     def test_can_be_changed(self, acme, supplier, money, dana_browser):
         response = dana_browser.post(PATH, filled(acme, supplier, step="edit"))

@@ -71,7 +71,7 @@ class TestList:
 
         content = page(dana_browser)
 
-        for label in ("Waiting for money", "On hold", "Needs approval", "Above $0.00 a second"):
+        for label in ("Waiting for money", "On hold", "Needs approval", "Above $0.00 you approve"):
             assert label in content
 
     def test_names_one_that_is_held_back_and_says_when_it_goes_on(self, acme, dana_browser):

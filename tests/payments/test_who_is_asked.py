@@ -1,0 +1,182 @@
+"""Who can be asked depends on who pays: one owner is exempt, and nobody else is (decision 0184)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from approvals import answers
+from approvals.policies import Approver
+from networks.sandbox.bank import SandboxBank
+from payments.models import PaymentConfirmation
+from payments.services import orders
+from tenants.actors import SYSTEM, api_key, user
+from tenants.models import Membership, Mode, Role
+from tenants.services import closing, keys, members
+from tests.builders import NOW, make_member, make_staff, make_tenant
+from tests.payments.asking import OWNER, approval_of
+from tests.payments.builders import account, fund
+
+pytestmark = pytest.mark.usefixtures("books_balance")
+
+DAY = timedelta(hours=24)
+LIMIT = 1_000
+LARGE = 24_000
+KNOWN, NEW = "000111", "000222"
+
+
+@pytest.fixture
+def live(db, connect, settings):
+    """A live tenant as every one begins, whose default limit is $10.00; $1,000.00 is there."""
+    settings.PAYMENT_APPROVAL_ABOVE = LIMIT
+    connect(SandboxBank(), modes=("sandbox", "live"))
+    tenant = make_tenant(name="Live", mode=Mode.LIVE)
+    fund(tenant, 100_000)
+    return tenant
+
+
+@pytest.fixture
+def owner(live):
+    """The only one who approves."""
+    return make_member(live, email=OWNER, role=Role.OWNER)
+
+
+@pytest.fixture
+def lee(live, owner):
+    return make_member(live, email="lee@live.example", role=Role.MEMBER)
+
+
+@pytest.fixture
+def no_cool_down(settings):
+    settings.RECIPIENT_COOL_DOWN_HOURS = 0
+
+
+def order(tenant, actor, amount=LARGE, *, to=NEW, now=NOW):
+    return orders.place(
+        tenant_id=tenant.pk,
+        mode=tenant.mode,
+        order=orders.Order(amount=amount, recipient=account(to)),
+        actor=actor,
+        now=now,
+    )
+
+
+def key_of(tenant, actor):
+    return api_key(keys.issue(tenant=tenant, name="server", actor=actor, now=NOW).key.pk)
+
+
+def asked_about(payment):
+    """Who is asked about the payment; None: nobody."""
+    found = PaymentConfirmation.objects.filter(payment=payment).first()
+    return found.approvers if found else None
+
+
+def approve(payment, person):
+    answers.approve_signed_in(
+        tenant_id=payment.tenant_id,
+        approval_id=approval_of(payment).pk,
+        by=Approver(email=person.email, actor=user(person.pk)),
+        typed_amount="240",
+        now=NOW,
+    )
+    approval = approval_of(payment)
+    return approval.decision, approval.decided_by
+
+
+class TestOneOwner:
+    """Found: beside one owner a member paid 240,000.00 to a new account, and nobody was asked."""
+
+    def test_is_asked_about_what_a_member_pays_to_a_new_account(self, live, lee):
+        assert asked_about(order(live, user(lee.pk))) == [OWNER]
+        assert asked_about(order(live, user(lee.pk), 1)) == [OWNER]
+
+    @pytest.mark.usefixtures("no_cool_down")
+    def test_is_asked_about_what_a_member_pays_above_the_limit(self, live, lee):
+        assert asked_about(order(live, user(lee.pk), LIMIT)) is None
+        assert asked_about(order(live, user(lee.pk), 1)) == [OWNER]
+
+    def test_is_asked_about_what_an_operators_key_pays(self, live, owner):
+        assert asked_about(order(live, key_of(live, SYSTEM))) == [OWNER]
+
+    def test_is_not_asked_about_what_they_pay(self, live, owner):
+        assert asked_about(order(live, user(owner.pk))) is None
+        assert asked_about(order(live, key_of(live, user(owner.pk)))) is None
+
+    def test_lets_it_go_by_approving(self, live, owner, lee):
+        assert approve(order(live, user(lee.pk)), owner) == ("approved", OWNER)
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.APPROVER])
+class TestTwoWhoApprove:
+    """Whoever pays, the other one is asked."""
+
+    OTHER = "other@live.example"
+
+    @pytest.fixture
+    def other(self, live, owner, role):
+        return make_member(live, email=self.OTHER, role=role)
+
+    def test_are_both_asked_about_what_others_pay(self, live, other, lee):
+        assert asked_about(order(live, user(lee.pk))) == sorted([self.OTHER, OWNER])
+        assert asked_about(order(live, key_of(live, SYSTEM))) == sorted([self.OTHER, OWNER])
+
+    def test_ask_each_other(self, live, owner, other):
+        assert asked_about(order(live, user(owner.pk))) == [self.OTHER]
+        assert asked_about(order(live, key_of(live, user(owner.pk)))) == [self.OTHER]
+        assert asked_about(order(live, user(other.pk))) == [OWNER]
+
+    def test_ask_for_a_day_after_the_other_one_left(self, live, owner, other):
+        membership = other.memberships.get()
+        members.remove(
+            tenant_id=live.pk, membership_id=membership.pk, actor=user(owner.pk), now=NOW
+        )
+        actor = user(owner.pk)
+
+        assert asked_about(order(live, actor, now=NOW + DAY - timedelta(seconds=1))) == []
+        assert asked_about(order(live, actor, to=KNOWN, now=NOW + DAY)) is None
+
+
+class TestSumsOfADay:
+    """What nobody was asked about adds up, whoever was exempt."""
+
+    pytestmark = pytest.mark.usefixtures("no_cool_down")
+
+    def test_hold_what_the_exempt_owner_paid_to_the_same_recipient(self, live, owner, lee):
+        assert asked_about(order(live, user(owner.pk))) is None
+
+        assert asked_about(order(live, user(lee.pk), 1, to=NEW)) == [OWNER]
+        assert asked_about(order(live, user(lee.pk), 1, to=KNOWN)) is None
+
+    def test_of_members_and_keys_do_not_stop_the_owner(self, live, owner, lee):
+        for actor in (user(lee.pk), key_of(live, SYSTEM)):
+            assert asked_about(order(live, actor, LIMIT // 2)) is None
+
+        assert asked_about(order(live, user(owner.pk), LIMIT)) is None
+        assert asked_about(order(live, user(lee.pk), 1)) == [OWNER]
+
+    def test_count_what_was_paid_alone_once_there_are_two(self, live, owner):
+        assert asked_about(order(live, user(owner.pk), LIMIT)) is None
+        make_member(live, email="other@live.example", role=Role.APPROVER)
+
+        assert asked_about(order(live, user(owner.pk), 1, to=KNOWN)) == ["other@live.example"]
+
+
+class TestNobodyWhoCouldAnswer:
+    """0055: the payment stays open for whoever joins, and fails after three days."""
+
+    def test_a_maker_who_is_no_owner_asks_even_so(self, live, owner):
+        """The only one left who approves made the key as an owner, and is an approver now."""
+        key = key_of(live, user(owner.pk))
+        Membership.objects.filter(user=owner).update(role=Role.APPROVER)
+
+        assert asked_about(order(live, key)) == []
+
+    def test_a_member_asks_while_the_owners_account_is_closed(self, live, owner, lee):
+        support = make_staff("sam@ballast.example")
+        closing.close(user_id=owner.pk, actor=user(support.pk), now=NOW)
+
+        assert asked_about(order(live, user(lee.pk), now=NOW + 2 * DAY)) == []
+
+    def test_a_tenant_without_people_pays_by_operators_keys(self, live):
+        assert asked_about(order(live, key_of(live, SYSTEM))) is None
