@@ -32,6 +32,8 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 
 _READING = {"GET", "HEAD"}
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+# Below it a key opens what there is, never a cookie.
+INTERFACE = "/api/v1/"
 
 
 def is_api(request: HttpRequest) -> bool:
@@ -123,13 +125,16 @@ class RequestLogMiddleware:
 
 
 class WallMiddleware:
-    """Lets requests of keys see the rows of the key's tenant alone (decision 0167)."""
+    """Lets requests of keys see the rows of the key's tenant alone (decision 0167).
+
+    The schema and the reference are pages: they know sessions, which that role may not read.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not is_api(request):
+        if not request.path_info.startswith(INTERFACE):
             return self.get_response(request)
         only_reads = request.method in _READING
         with doors.of_api(only_reads=only_reads):

@@ -26,7 +26,7 @@ from django_prometheus.middleware import PrometheusAfterMiddleware
 from django_prometheus.utils import Time, TimeSince
 
 from api import errors, problems
-from api.middleware import is_api
+from api.middleware import INTERFACE, is_api
 from common import crypto, drift
 from common.clock import utc_now
 from common.database import outages
@@ -37,7 +37,6 @@ from tenants.session_store import SessionStore
 
 _READING = {"GET", "HEAD", "OPTIONS", "TRACE"}
 _CLOCK = "the clock of this server is being set right"
-INTERFACE = "/api/v1/"
 
 
 class _ForPages:

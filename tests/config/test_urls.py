@@ -10,7 +10,7 @@ from django.urls import URLPattern, get_resolver
 from api.views import ApiViewSet
 from config import api_v1
 from tenants import scopes
-from tests.builders import ApiClient
+from tests.builders import ApiClient, browser_of, make_member
 
 
 def routes():
@@ -71,3 +71,13 @@ class TestDocumentation:
     def test_schema_and_docs_need_no_key(self):
         assert ApiClient().get("/api/schema").status_code == 200
         assert ApiClient().get("/api/docs").status_code == 200
+
+    @pytest.mark.parametrize("path", ["/api/schema", "/api/docs", "/api/v1/balance/summary"])
+    def test_a_browser_that_is_signed_in_gets_what_others_get(self, path, acme):
+        signed_in, nobody = (
+            browser_of(make_member(acme, email="ann@acme.example")).get(path),
+            ApiClient().get(path),
+        )
+
+        assert signed_in.status_code == nobody.status_code
+        assert signed_in["Content-Type"] == nobody["Content-Type"]
