@@ -8,7 +8,7 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from config.database import AS_OWNER, OWNERS_COMMANDS
+from config.database import AS_JOB, AS_OWNER, JOBS_COMMANDS, OWNERS_COMMANDS
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -16,4 +16,6 @@ if __name__ == "__main__":
     os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT_MS", "0")
     if OWNERS_COMMANDS & set(sys.argv[1:2]):
         os.environ[AS_OWNER] = "1"
+    if job := JOBS_COMMANDS.get("".join(sys.argv[1:2])):
+        os.environ[AS_JOB] = job
     execute_from_command_line(sys.argv)

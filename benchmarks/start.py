@@ -21,6 +21,7 @@ from devstack import paths
 WAIT_SECONDS = 60
 _OF_THE_BENCH = (
     *("DATABASE_URL", "DATABASE_API_URL", "DATABASE_OWNER_URL", "REDIS_URL"),
+    *paths.JOB_ROLES,
     *("BALLAST_RUN_DIR", "BASE_URL", "DEBUG"),
 )
 _LAST_LINE = b"Ctrl-C stops it."

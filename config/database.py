@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from common.database import jobs
 from config import safety
 from config.env import count, env, flag, text
 
 # `manage.py` sets it for the commands that change tables, or the rights of roles.
 AS_OWNER = "BALLAST_AS_DATABASE_OWNER"
+# `manage.py` sets it for the commands that are all of one job, and know no other login then.
+AS_JOB = "BALLAST_DATABASE_JOB"
+JOBS_COMMANDS = {"dispatch_webhooks": jobs.DISPATCHER}
 OWNERS_COMMANDS = frozenset({"migrate", "database_roles", "settable_clock", "pgtrigger", "flush"})
 
 
@@ -17,6 +21,7 @@ def settings() -> dict[str, Any]:
     """Django's settings of the only database."""
     is_pooled = flag("DATABASE_POOL", default=False)
     found: dict[str, Any] = env.db_url_config(_address())
+    found |= {} if is_owner() else job_logins().get(os.environ.get(AS_JOB, ""), {})
     found |= {
         "ENGINE": "common.engine.postgresql",
         "CONN_MAX_AGE": 0 if is_pooled else None,
@@ -48,7 +53,17 @@ def application_role() -> str:
 
 def api_login() -> dict[str, str]:
     """The login of the API's requests, who see one tenant; empty if they have none of their own."""
-    address = text("DATABASE_API_URL", default="")
+    return _login_of(text("DATABASE_API_URL", default=""))
+
+
+def job_logins() -> dict[str, dict[str, str]]:
+    """The logins of jobs that have one of their own, by the job."""
+    addresses = {jobs.DISPATCHER: text("DATABASE_DISPATCHER_URL", default="")}
+    return {job: _login_of(address) for job, address in addresses.items() if address}
+
+
+def _login_of(address: str) -> dict[str, str]:
+    """User and password; empty where there is no address."""
     if not address:
         return {}
     found = env.db_url_config(address)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from devstack.errors import DevstackError
 from devstack.locks import FileLock
-from devstack.paths import Profile
+from devstack.paths import JOB_ROLES, Profile
 
 DEFAULT_PORT = 8000
 
@@ -69,9 +69,10 @@ def _database(profile: Profile) -> dict[str, str]:
         return {
             "DATABASE_URL": profile.database_url,
             "DATABASE_API_URL": profile.api_database_url,
+            **profile.job_database_urls,
             "DATABASE_OWNER_URL": profile.owner_database_url,
         }
-    given = ("DATABASE_URL", "DATABASE_API_URL", "DATABASE_OWNER_URL")
+    given = ("DATABASE_URL", "DATABASE_API_URL", *JOB_ROLES, "DATABASE_OWNER_URL")
     return {name: os.environ[name] for name in given if os.environ.get(name)}
 
 

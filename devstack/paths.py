@@ -23,6 +23,9 @@ SUPERUSER = "ballast"
 OWNER_ROLE = "ballast_owner"
 APPLICATION_ROLE = "ballast_app"
 API_ROLE = "ballast_api"
+DISPATCHER_ROLE = "ballast_dispatcher"
+# Of the jobs that have a login of their own, by the setting that names it.
+JOB_ROLES = {"DATABASE_DISPATCHER_URL": DISPATCHER_ROLE}
 
 PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 # A unix socket address holds 107 bytes on Linux and 103 elsewhere.
@@ -96,6 +99,11 @@ class Profile:
     def api_database_url(self) -> str:
         """For requests of the API: a role that sees one tenant at a time."""
         return self._database_url(API_ROLE)
+
+    @property
+    def job_database_urls(self) -> dict[str, str]:
+        """For jobs, each a role that may do what the job needs: by the name of the setting."""
+        return {name: self._database_url(role) for name, role in JOB_ROLES.items()}
 
     @property
     def owner_database_url(self) -> str:

@@ -6,12 +6,12 @@ in which the superuser owns everything, is carried over when it starts.
 
 from __future__ import annotations
 
-from devstack.paths import API_ROLE, APPLICATION_ROLE, OWNER_ROLE, SUPERUSER
+from devstack.paths import API_ROLE, APPLICATION_ROLE, JOB_ROLES, OWNER_ROLE, SUPERUSER
 
 _ROLES = "".join(
     f"SELECT 'CREATE ROLE {role} LOGIN'"  # noqa: S608  # names of ours
     f" WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') \\gexec\n"
-    for role in (OWNER_ROLE, APPLICATION_ROLE, API_ROLE)
+    for role in (OWNER_ROLE, APPLICATION_ROLE, API_ROLE, *JOB_ROLES.values())
 )
 _DATABASE = f"""
 SELECT 'CREATE DATABASE ballast OWNER {OWNER_ROLE}'

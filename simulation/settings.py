@@ -34,4 +34,5 @@ LOGGING = {
 }
 # Its processes share the connections that it can stop and cut: none has another login.
 DATABASE_API = {}
+DATABASE_JOBS = {}
 DATABASE_API_DOOR = "common.database.doors.NoDoor"

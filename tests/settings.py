@@ -21,6 +21,7 @@ TEST_OWNER_ROLE = env.db_url_config(_OWNER_URL)["USER"]
 TEST_SUPERUSER = _SUPERUSER["USER"]
 DATABASES["default"] |= {name: _SUPERUSER[name] for name in ("USER", "PASSWORD")}  # noqa: F405
 DATABASE_API_DOOR = "tests.database.owner.ApiByRole"
+DATABASE_JOB_DOOR = "tests.database.owner.JobByRole"
 DATABASE_ROLE_MUST_BE_BOUND = False
 ALLOW_DATABASE_OWNER = True  # grants bind the role; the login behind it they do not
 CLOCK_DRIFT_SECONDS_MAX = None

@@ -18,16 +18,24 @@ from common.database import walls
 
 
 class Rights(NamedTuple):
-    """What the role may do. It may always read: all columns, or those named by `read`.
+    """What the role may do. It may read, unless told otherwise.
 
-    `update` means all columns, or the named ones. One column is enough to lock rows, even if a
-    trigger refuses each change.
+    `read` and `update` mean all columns, or the named ones. One column of `update` is enough to
+    lock rows, even if a trigger refuses each change.
     """
 
     insert: bool = True
     update: bool | tuple[str, ...] = True
     delete: bool = False
-    read: tuple[str, ...] = ()
+    read: bool | tuple[str, ...] = True
+
+
+class Needs(NamedTuple):
+    """What a role works with: rights on tables, by their names, and functions that run with the
+    owner's rights. It has none on whatever is not named."""
+
+    tables: Mapping[str, Rights]
+    functions: frozenset[str] = frozenset()
 
 
 # Functions that run with the owner's rights, because the role has none: migrations of the ledger
@@ -43,6 +51,7 @@ FUNCTIONS = frozenset(
         "tenants_name_people",
     }
 )
+NONE = Rights(insert=False, update=False, read=False)
 READ_ONLY = Rights(insert=False, update=False)
 # Tables of packages, whose models cannot declare rights, and tables without a model.
 _ELSEWHERE: Mapping[str, Rights] = {
@@ -82,6 +91,11 @@ def of_tables() -> dict[str, Rights]:
     known = apps.get_models(include_auto_created=True)
     found = {model._meta.db_table: of_model(model) for model in known}
     return {**found, **_ELSEWHERE}
+
+
+def of_application() -> Needs:
+    """What the product does in any of its processes."""
+    return Needs(of_tables(), FUNCTIONS)
 
 
 def of_api() -> dict[str, Rights]:

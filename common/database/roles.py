@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -13,8 +13,9 @@ from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
-from common.database import rights, walls
-from common.database.rights import Rights
+from common.database import jobs, rights, walls
+from common.database.job_rights import NEEDS
+from common.database.rights import Needs, Rights
 
 _SCHEMA = "public"
 _EXISTS = "SELECT 1 FROM pg_roles WHERE rolname = %s"
@@ -59,18 +60,22 @@ ORDER BY 1
 """
 # Another role's, as _ACTUAL says ours.
 _ACTUAL_OF = _ACTUAL.replace("_privilege(", "_privilege(%(role)s, ")
-# What would let the API's role past its policies.
+_EXECUTABLE_OF = """
+SELECT oid::regprocedure::text, has_function_privilege(%(role)s, oid, 'EXECUTE') FROM pg_proc
+WHERE pronamespace = 'public'::regnamespace AND prosecdef ORDER BY 1
+"""
+# What would let a role past its grants and policies.
 _POWERS = (
     "is a superuser or bypasses row level security",
     "may take another role",
     "owns tables",
 )
-_WHO_IS_API = """
+_WHO_IS = """
 SELECT
     rolsuper OR rolbypassrls,
     EXISTS (SELECT FROM pg_auth_members WHERE member = pg_roles.oid),
     EXISTS (SELECT FROM pg_class WHERE relowner = pg_roles.oid)
-FROM pg_roles WHERE rolname = %(api)s
+FROM pg_roles WHERE rolname = %(role)s
 """
 # Settings that are stored for the next sessions of our role. A role may store them itself, and
 # those of _NEVER_SET would change what statements do.
@@ -82,6 +87,7 @@ WHERE kept.setrole IN (
     ) AND kept.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
 ORDER BY 2
 """
+_SETTINGS_OF = _SETTINGS.replace("(current_user, session_user)", "(%(role)s)")
 _NEVER_SET = frozenset(
     {
         "ballast.now",
@@ -127,23 +133,37 @@ class Problem(NamedTuple):
     is_harmless: bool = False
 
 
-def grant(role: str, *, revoke: bool = True, known: Mapping[str, Rights] | None = None) -> Granted:
-    """Grant `role` what the application needs, or `known`; with `revoke`, take all else away.
+def grant(role: str, *, revoke: bool = True, needs: Needs | None = None) -> Granted:
+    """Grant `role` what the application needs, or `needs`; with `revoke`, take all else away.
 
     To be run as the owner of the tables. It is one transaction, so nobody sees a state in between.
     Raises UnknownRole.
     """
+    wanted = rights.of_application() if needs is None else needs
+    require(role)
     with transaction.atomic(), connection.cursor() as cursor:
+        there = [name for name in _column(cursor, _TABLES) if name in wanted.tables]
+        tables = {name: wanted.tables[name] for name in there}
+        functions = {
+            signature: name_of(signature) in wanted.functions
+            for signature in _column(cursor, _FUNCTIONS)
+        }
+        for statement in _statements(role, tables, functions, revoke=revoke):
+            cursor.execute(statement.as_string(cursor.connection))
+    return Granted(len(tables), sum(functions.values()))
+
+
+def name_of(signature: str) -> str:
+    """The function's name in PostgreSQL's spelling of it and its arguments."""
+    return signature.partition("(")[0]
+
+
+def require(role: str) -> None:
+    """Raises UnknownRole."""
+    with connection.cursor() as cursor:
         cursor.execute(_EXISTS, [role])
         if cursor.fetchone() is None:
             raise UnknownRole(role)
-        functions = _column(cursor, _FUNCTIONS)
-        known = rights.of_tables() if known is None else known
-        tables = [name for name in _column(cursor, _TABLES) if name in known]
-        allowed = {name: known[name] for name in tables}
-        for statement in _statements(role, allowed, functions, revoke=revoke):
-            cursor.execute(statement.as_string(cursor.connection))
-    return Granted(len(tables), len(functions))
 
 
 def build_walls(application: str, api: str, *, revoke: bool = True) -> tuple[Granted, int]:
@@ -153,16 +173,25 @@ def build_walls(application: str, api: str, *, revoke: bool = True) -> tuple[Gra
     To be run as the owner of the tables. Policies come first: the role never sees a table without.
     Raises UnknownRole.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_EXISTS, [api])
-        if cursor.fetchone() is None:
-            raise UnknownRole(api)
-    changed = walls.build(walls.Who(application, api))
-    return grant(api, revoke=revoke, known=rights.of_api()), changed
+    require(api)
+    changed = walls.build(_who(application, api))
+    return grant(api, revoke=revoke, needs=of_api()), changed
+
+
+def of_api() -> Needs:
+    """What the API's role works with."""
+    return Needs(rights.of_api(), rights.FUNCTIONS)
+
+
+def _who(application: str, api: str) -> walls.Who:
+    """The roles that policies name, those of jobs among them."""
+    tables = {job: frozenset(NEEDS[job].tables) for job in settings.DATABASE_JOBS}
+    logins = {str(login["USER"]): tables[job] for job, login in settings.DATABASE_JOBS.items()}
+    return walls.Who(application, api, logins)
 
 
 def _statements(
-    role: str, tables: Mapping[str, Rights], functions: list[str], *, revoke: bool
+    role: str, tables: Mapping[str, Rights], functions: Mapping[str, bool], *, revoke: bool
 ) -> Iterator[sql.Composed]:
     to, schema = sql.Identifier(role), sql.Identifier(_SCHEMA)
     if revoke:
@@ -173,30 +202,33 @@ def _statements(
     for name, allowed in tables.items():
         table = sql.Identifier(name)
         yield sql.SQL("GRANT {} ON {} TO {}").format(_privileges(allowed), table, to)
-    for signature in functions:
+    for signature, is_needed in functions.items():
         function = sql.SQL(signature)  # PostgreSQL's own spelling, quoted by it
         yield sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(function)
-        yield sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(function, to)
+        if is_needed:
+            yield sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(function, to)
+        elif revoke:
+            yield sql.SQL("REVOKE ALL ON FUNCTION {} FROM {}").format(function, to)
 
 
 def _privileges(allowed: Rights) -> sql.Composed:
-    parts: list[sql.Composable] = [sql.SQL("SELECT") + _columns(allowed.read)]
+    parts: list[sql.Composable] = []
+    if allowed.read:
+        parts.append(sql.SQL("SELECT") + _columns(allowed.read))
     if allowed.insert:
         parts.append(sql.SQL("INSERT"))
-    if allowed.update is True:
-        parts.append(sql.SQL("UPDATE"))
-    elif allowed.update:
+    if allowed.update:
         parts.append(sql.SQL("UPDATE") + _columns(allowed.update))
     if allowed.delete:
         parts.append(sql.SQL("DELETE"))
     return sql.SQL(", ").join(parts)
 
 
-def _columns(names: Collection[str]) -> sql.Composed:
+def _columns(named: bool | tuple[str, ...]) -> sql.Composed:
     """The columns that a right is about; nothing for all of them."""
-    if not names:
+    if isinstance(named, bool):
         return sql.Composed([])
-    return sql.SQL(" ({})").format(sql.SQL(", ").join(map(sql.Identifier, names)))
+    return sql.SQL(" ({})").format(sql.SQL(", ").join(map(sql.Identifier, named)))
 
 
 def unbound() -> str:
@@ -224,7 +256,20 @@ def problems() -> list[Problem]:
     """
     if words := unbound():
         return [] if settings.DEBUG or settings.ALLOW_DATABASE_OWNER else [Problem(words)]
-    return differences() + wall_problems()
+    return differences() + job_problems() + wall_problems()
+
+
+def job_problems() -> list[Problem]:
+    """What is wrong with the roles of jobs, one after another."""
+    return [problem for job in jobs.ALL for problem in _job_problems(job)]
+
+
+def _job_problems(job: str) -> list[Problem]:
+    variable = jobs.variable(job)
+    if job not in settings.DATABASE_JOBS:
+        return [Problem(f"{variable} is not set: it works as DATABASE_URL", is_harmless=True)]
+    role = str(settings.DATABASE_JOBS[job]["USER"])
+    return _named(role, _login_problems(role, variable, NEEDS[job]))
 
 
 def wall_problems() -> list[Problem]:
@@ -233,20 +278,44 @@ def wall_problems() -> list[Problem]:
     if not api:
         words = "DATABASE_API_URL is not set: requests and pages may read every tenant"
         return [Problem(words, is_harmless=True)]
+    found = _login_problems(api, "DATABASE_API_URL", of_api())
+    who = _who(settings.DATABASE_APPLICATION_ROLE, api)
+    return _named(api, [*found, *(_missing(words) for words in walls.missing(who))])
+
+
+def _login_problems(role: str, variable: str, needs: Needs) -> list[Problem]:
+    """What is wrong with another role than ours, which may do what it needs and nothing else."""
     with connection.cursor() as cursor:
-        cursor.execute(_WHO_IS_API, {"api": api})
+        cursor.execute(_WHO_IS, {"role": role})
         row = cursor.fetchone()
         if row is None:
-            return [Problem(f"there is no role {api}, which DATABASE_API_URL names")]
-        found = [Problem(f"{api} {power}") for power, has in zip(_POWERS, row, strict=True) if has]
-        cursor.execute(_ACTUAL_OF, {"role": api})
+            return [Problem(f"there is no such role, which {variable} names")]
+        found = [Problem(power) for power, has in zip(_POWERS, row, strict=True) if has]
+        cursor.execute(_ACTUAL_OF, {"role": role})
         actual = {name: given for name, *given in cursor.fetchall()}
-    wanted = rights.of_api()
+        cursor.execute(_SETTINGS_OF, {"role": role})
+        found += _settings_kept(cursor.fetchall())
+        cursor.execute(_EXECUTABLE_OF, {"role": role})
+        found += _function_differences(needs.functions, dict(cursor.fetchall()))
     for name in actual.keys() & rights.of_tables().keys():
-        found += _differences(name, wanted.get(name), *actual[name])
-    who = walls.Who(settings.DATABASE_APPLICATION_ROLE, api)
-    found += [_missing(words) for words in walls.missing(who)]
-    named = [problem._replace(words=f"{api}: {problem.words}") for problem in found]
+        found += _differences(name, needs.tables.get(name), *actual[name])
+    return found
+
+
+def _function_differences(wanted: frozenset[str], actual: Mapping[str, bool]) -> Iterator[Problem]:
+    for signature, may in actual.items():
+        if may != (name_of(signature) in wanted):
+            yield (_too_much if may else _missing)(f"EXECUTE on {signature}")
+
+
+def _settings_kept(kept: Iterable[tuple[str, str]]) -> list[Problem]:
+    never = (setting for name, setting in kept if name in _NEVER_SET)
+    return [_too_much(f"{setting!r} for each session") for setting in never]
+
+
+def _named(role: str, found: Iterable[Problem]) -> list[Problem]:
+    """What is missing first."""
+    named = [problem._replace(words=f"{role}: {problem.words}") for problem in found]
     return sorted(named, key=lambda problem: problem.is_harmless)
 
 
@@ -267,14 +336,12 @@ def differences() -> list[Problem]:
         cursor.execute(_ACTUAL)
         actual = {name: given for name, *given in cursor.fetchall()}
         closed = _column(cursor, _NOT_EXECUTABLE)
-        there = {signature.partition("(")[0] for signature in _column(cursor, _FUNCTIONS)}
+        there = {name_of(signature) for signature in _column(cursor, _FUNCTIONS)}
         cursor.execute(_SETTINGS)
         kept = cursor.fetchall()
     found = [_missing(f"function {name}") for name in sorted(rights.FUNCTIONS - there)]
     found += [_missing(f"EXECUTE on {signature}") for signature in closed]
-    found += [
-        _too_much(f"{setting!r} for each session") for name, setting in kept if name in _NEVER_SET
-    ]
+    found += _settings_kept(kept)
     wanted = rights.of_tables()
     found += [_missing(f"table {name}") for name in sorted(wanted.keys() - actual.keys())]
     for name, given in actual.items():
@@ -293,10 +360,9 @@ def _differences(
     update_columns: list[str],
     read_columns: list[str],
 ) -> Iterator[Problem]:
-    none = wanted is None
-    wanted = wanted or rights.READ_ONLY
+    wanted = wanted or rights.NONE
     pairs = (
-        ("SELECT", not none and not wanted.read, select),
+        ("SELECT", wanted.read is True, select),
         ("INSERT", wanted.insert, insert),
         ("DELETE", wanted.delete, delete),
         ("TRUNCATE or TRIGGER", False, destroy),
@@ -309,12 +375,13 @@ def _differences(
         if not update_all:
             yield _missing(f"UPDATE on {name}")
         return
-    yield from _column_differences("UPDATE", wanted.update or (), update_columns, name)
+    yield from _column_differences("UPDATE", wanted.update, update_columns, name)
 
 
 def _column_differences(
-    right: str, wanted: Collection[str], given: Collection[str], name: str
+    right: str, named: bool | tuple[str, ...], given: Collection[str], name: str
 ) -> Iterator[Problem]:
+    wanted = () if isinstance(named, bool) else named
     for column in set(wanted) ^ set(given):
         kind = _too_much if column in given else _missing
         yield kind(f"{right} ({column}) on {name}")

@@ -68,10 +68,12 @@ WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
 
 
 class Who(NamedTuple):
-    """The roles that a wall knows: the product's own, and the API's."""
+    """The roles that a wall knows: the product's own, the API's, and those of jobs with the tables
+    that each works with, of all tenants."""
 
     application: str
     api: str
+    jobs: Mapping[str, frozenset[str]]
 
 
 class Seen(NamedTuple):
@@ -202,9 +204,12 @@ def _policies(table: str, seen: Seen, owner: str, who: Who) -> dict[str, str]:
 
 
 def _statements(table: str, seen: Seen, owner: str, who: Who) -> Iterator[str]:
-    """The product's role and the owner see all. Functions run as the owner: when the API calls
-    one, it sees the tenant as well."""
+    """The product's role, jobs and the owner see all. Functions run as the owner: when the API
+    calls one, it sees the tenant as well."""
     yield f"TO {_quoted(who.application)} USING (true)"
+    for role, tables in who.jobs.items():
+        if table in tables:
+            yield f"TO {_quoted(role)} USING (true)"
     owns = "true"
     if table not in _READ_BEFORE:
         api = who.api.replace("'", "''")

@@ -9,6 +9,8 @@ from typing import ParamSpec, TypeVar
 
 from django.db import connections
 
+from common.database import job_doors
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -27,8 +29,13 @@ class DatabaseThread:
 
     async def forget_connection(self) -> None:
         """Close the connection; the next statement opens a new one."""
-        await self.run(connections.close_all)
+        await self.run(_close)
 
     async def close(self) -> None:
         await self.forget_connection()
         self._thread.shutdown()
+
+
+def _close() -> None:
+    connections.close_all()
+    job_doors.close()

@@ -15,6 +15,9 @@ DATABASE_APPLICATION_ROLE = database.application_role()
 # Requests of the API work under a role that sees one tenant (decision 0167).
 DATABASE_API = database.api_login()
 DATABASE_API_DOOR = f"common.database.doors.{'Login' if DATABASE_API else 'NoDoor'}"
+# Each job with an address works under a role that may do what the job needs (decision 0180).
+DATABASE_JOBS = database.job_logins()
+DATABASE_JOB_DOOR = "common.database.job_doors.Logins"
 DATABASE_FAST_PATH = database.takes_fast_path()
 DATABASES = {"default": database.settings()}
 # Whether tests and demonstrations may choose the database's time; no variable says so elsewhere.

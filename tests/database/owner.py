@@ -18,6 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.pq import TransactionStatus
 
 from common.database import roles
+from common.database.job_rights import NEEDS
 from tests.settings import TEST_OWNER_ROLE, TEST_SUPERUSER
 
 
@@ -80,6 +81,8 @@ def hand_over() -> None:
     roles.grant(application)
     with as_owner():
         roles.build_walls(application, settings.DATABASE_API["USER"])
+    for job, login in settings.DATABASE_JOBS.items():
+        roles.grant(login["USER"], needs=NEEDS[job])
 
 
 class ApiByRole:
@@ -99,6 +102,42 @@ class ApiByRole:
 
     def see(self, tenant_id: str) -> None:
         _told(f"SET ballast.tenant = '{tenant_id}'")
+
+
+class JobByRole:
+    """The role of a job in the connection of the test, likewise."""
+
+    @contextmanager
+    def open(self, job: str) -> Iterator[None]:
+        login = settings.DATABASE_JOBS.get(job)
+        if login is None or not _is_reachable():
+            yield
+            return
+        _begin()
+        usual = _told("SELECT current_user")
+        if usual not in _roles_of_the_product():
+            yield
+            return
+        _told(f"SET ROLE {login['USER']}")
+        try:
+            yield
+        finally:
+            _told(f"SET ROLE {usual}")
+
+    def close(self) -> None:
+        """Do nothing: there is no other connection."""
+
+
+def _begin() -> None:
+    """The transaction that a block has announced: a role set before it would outlive its end."""
+    if connection.in_atomic_block and not _is_broken():
+        connection.connection.execute("SELECT 1")
+
+
+def _roles_of_the_product() -> set[str]:
+    """But for the API's, which sees one tenant and stays."""
+    jobs = {str(login["USER"]) for login in settings.DATABASE_JOBS.values()}
+    return {str(settings.DATABASE_APPLICATION_ROLE), *jobs}
 
 
 def _is_reachable() -> bool:

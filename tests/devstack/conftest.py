@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from devstack import copies
-from devstack.paths import ROOT, Profile
+from devstack.paths import JOB_ROLES, ROOT, Profile
 
 WAIT_SECONDS = 120
 
@@ -40,6 +40,7 @@ class Stack:
             name: value
             for name, value in os.environ.items()
             if name not in {"DATABASE_URL", "DATABASE_API_URL", "DATABASE_OWNER_URL", "REDIS_URL"}
+            and name not in JOB_ROLES
             and not name.startswith(("BALLAST_", "PYTEST_"))
         }
         return inherited | {"BALLAST_STATE_DIR": str(self.state)}

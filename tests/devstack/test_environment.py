@@ -8,7 +8,7 @@ import pytest
 
 from devstack import environment
 from devstack.errors import DevstackError
-from devstack.paths import Profile
+from devstack.paths import JOB_ROLES, Profile
 
 
 @pytest.fixture
@@ -16,6 +16,7 @@ def dev(state: Path, monkeypatch: pytest.MonkeyPatch) -> Profile:
     names = (
         "DATABASE_URL",
         "DATABASE_API_URL",
+        *JOB_ROLES,
         "DATABASE_OWNER_URL",
         "REDIS_URL",
         "BASE_URL",

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from devstack import postgres
-from devstack.paths import APPLICATION_ROLE, OWNER_ROLE, Profile
+from devstack.paths import APPLICATION_ROLE, JOB_ROLES, OWNER_ROLE, Profile
 from devstack.servers import Pair
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ UNION ALL SELECT datname, datdba::regrole::text FROM pg_database WHERE datname =
 
 @pytest.fixture
 def running(state: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Profile]:
-    for name in ("DATABASE_URL", "DATABASE_API_URL", "DATABASE_OWNER_URL", "REDIS_URL"):
+    for name in ("DATABASE_URL", "DATABASE_API_URL", *JOB_ROLES, "DATABASE_OWNER_URL", "REDIS_URL"):
         monkeypatch.delenv(name, raising=False)
     (state / "dev").mkdir(mode=0o711)
     profile = Profile("dev", state / "dev")

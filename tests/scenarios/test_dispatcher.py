@@ -8,12 +8,17 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
+from django.db import connection
 from django.db.models import F
 
 from common.clock import utc_now
+from common.database import jobs
 from tests.builders import make_endpoint, make_tenant, publish
+from tests.database import owner
 from tests.receivers import Receiver
 from tests.scenarios.product import running, wait_until
+from tests.settings import TEST_SUPERUSER
 from webhooks import signing
 from webhooks.dispatcher.claims import LEASE
 from webhooks.dispatcher.loop import POLL_SECONDS
@@ -24,6 +29,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True), pytest.
 
 SECRET = "whsec_" + "Yg" * 21 + "Y="
 SOON = 90  # seconds
+# Tests themselves log in as a superuser.
+LOGINS = """
+SELECT DISTINCT usename FROM pg_stat_activity
+WHERE datname = current_database() AND backend_type = 'client backend' AND usename <> %s
+"""
 
 
 @pytest.fixture
@@ -173,3 +183,13 @@ def test_the_heartbeat_goes_on(receiver, tmp_path):
             return DispatcherHeartbeat.objects.get().beat_at > first + timedelta(seconds=4)
 
         wait_until(has_moved, seconds=SOON)
+
+
+def test_logs_in_as_its_own_role_and_no_other(tmp_path):
+    with running(tmp_path, 0, "dispatcher"):
+        wait_until(has_started, seconds=SOON)
+        with owner.as_superuser(), connection.cursor() as cursor:
+            cursor.execute(LOGINS, [TEST_SUPERUSER])
+            found = cursor.fetchall()
+
+    assert found == [(settings.DATABASE_JOBS[jobs.DISPATCHER]["USER"],)]

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from common.database.job_doors import by
+from common.database.jobs import DISPATCHER
 from common.engine import sql
 from webhooks.models import WebhookDelivery
 
@@ -247,6 +249,7 @@ class Claim:
     parked: int
 
 
+@by(DISPATCHER)
 def claim(*, slots: int, retry_slots: int, after: str = "", now: datetime) -> Claim:
     """Lease up to `slots` due deliveries, at most `retry_slots` of them late retries.
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.db import connection
 
+from common.database.job_doors import by
+from common.database.jobs import DISPATCHER
 from webhooks.models import DispatcherHeartbeat
 
 INTERVAL = timedelta(seconds=5)
@@ -26,6 +28,7 @@ WHERE webhooks_dispatcherheartbeat.beat_at <= %(stale)s
 """
 
 
+@by(DISPATCHER)
 def beat(*, name: str, now: datetime) -> None:
     """Note that the dispatcher `name` is at work."""
     DispatcherHeartbeat.objects.update_or_create(
@@ -33,6 +36,7 @@ def beat(*, name: str, now: datetime) -> None:
     )
 
 
+@by(DISPATCHER)
 def stop(*, name: str) -> None:
     """Remove the heartbeat of the dispatcher `name`, which ended in good order."""
     DispatcherHeartbeat.objects.filter(name=name).delete()

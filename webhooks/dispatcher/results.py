@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from common.database.job_doors import by
+from common.database.jobs import DISPATCHER
 from common.engine import arrays, sql
 from common.engine.http.client import Answer, Headers
 from webhooks.dispatcher.claims import BREAKER_FAILURES, Job
@@ -143,6 +145,7 @@ class _Settled(NamedTuple):
     sequence: int
 
 
+@by(DISPATCHER)
 @transaction.atomic
 def record(results: Sequence[Result], *, now: datetime) -> set[str]:
     """Record a batch in one statement; returns the ids of the deliveries whose result counted.
@@ -160,6 +163,7 @@ def record(results: Sequence[Result], *, now: datetime) -> set[str]:
     return {row.delivery_id for row in settled}
 
 
+@by(DISPATCHER)
 def give_back(jobs: Sequence[Job], *, now: datetime) -> None:
     """Make tries that broke on our side due again in a minute. They count neither as a try of the
     delivery nor as a failure of its endpoint."""

@@ -7,13 +7,14 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from common.commands import JsonCommand
-from common.database import roles
+from common.database import jobs, roles
+from common.database.job_rights import NEEDS
 
 
 class Command(JsonCommand):
     help = (
-        "Give the role of DATABASE_URL the rights the application needs, and no others"
-        " (docs/operations.md). Connects as DATABASE_OWNER_URL; safe to run again."
+        "Give the roles of DATABASE_URL, DATABASE_API_URL and of jobs the rights they need, and no"
+        " others (docs/operations.md). Connects as DATABASE_OWNER_URL; safe to run again."
     )
 
     def add_own_arguments(self, parser: CommandParser) -> None:
@@ -32,7 +33,16 @@ class Command(JsonCommand):
         except roles.UnknownRole:
             raise _unknown(role, "DATABASE_URL") from None
         done = {"role": role, "tables": granted.tables, "functions": granted.functions}
-        return done | self._build_walls(role, revoke=not options["keep"])
+        done |= self._build_walls(role, revoke=not options["keep"])
+        return done | {job: self._grant_job(job, **options) for job in settings.DATABASE_JOBS}
+
+    def _grant_job(self, job: str, *, keep: bool, **_options: Any) -> dict[str, Any]:
+        role = str(settings.DATABASE_JOBS[job]["USER"])
+        try:
+            granted = roles.grant(role, revoke=not keep, needs=NEEDS[job])
+        except roles.UnknownRole:
+            raise _unknown(role, jobs.variable(job)) from None
+        return {"role": role, "tables": granted.tables, "functions": granted.functions}
 
     def _build_walls(self, role: str, *, revoke: bool) -> dict[str, Any]:
         api = settings.DATABASE_API.get("USER")

@@ -1,0 +1,112 @@
+"""The way of a job to the database: under a login that may do what the job needs and nothing else
+(decision 0180).
+
+What belongs to a job says so: `@job_doors.by(jobs.DISPATCHER)`. Whoever calls it, a process of that
+job, another process or a test, then works under that login.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache, wraps
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.utils.module_loading import import_string
+
+from common.engine import sql
+from common.engine.postgresql.base import DatabaseWrapper
+from common.engine.postgresql.walled import WalledWrapper
+from common.engine.postgresql.wrapper import Wrapper
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class JobDoor(Protocol):
+    """How a thread takes the role of a job."""
+
+    def open(self, job: str) -> AbstractContextManager[None]: ...
+
+    def close(self) -> None: ...
+
+
+def of(job: str) -> AbstractContextManager[None]:
+    """A block whose statements run under the job's login.
+
+    Nothing changes where the job has none, inside of a transaction, which is on one connection, and
+    in a request that sees one tenant.
+    """
+    return _door().open(job)
+
+
+def by(job: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Make a function one of the job's: it runs in a block of `of`."""
+
+    def decorated(work: Callable[P, T]) -> Callable[P, T]:
+        @wraps(work)
+        def run(*args: P.args, **kwargs: P.kwargs) -> T:
+            with of(job):
+                return work(*args, **kwargs)
+
+        return run
+
+    return decorated
+
+
+def close() -> None:
+    """Close this thread's connections of jobs; the next block opens new ones."""
+    _door().close()
+
+
+@cache
+def _door() -> JobDoor:
+    return cast("JobDoor", import_string(settings.DATABASE_JOB_DOOR)())
+
+
+class Logins(threading.local):
+    """A connection for each job that a thread does besides its own."""
+
+    def __init__(self) -> None:
+        self._others: dict[str, Wrapper] = {}
+
+    @contextmanager
+    def open(self, job: str) -> Iterator[None]:
+        usual: Any = connections[DEFAULT_DB_ALIAS]
+        login = settings.DATABASE_JOBS.get(job)
+        if login is None or _stays(usual, login):
+            yield
+            return
+        if job not in self._others:
+            given = {**usual.settings_dict, **login, "OPTIONS": {**usual.settings_dict["OPTIONS"]}}
+            self._others[job] = _wrapper_of(job)(given)
+        other = self._others[job]
+        _use(other)
+        try:
+            yield
+        finally:
+            _use(usual)
+            other.close_if_unusable_or_obsolete()
+
+    def close(self) -> None:
+        for other in self._others.values():
+            other.close()
+
+
+def _stays(usual: Any, login: dict[str, str]) -> bool:
+    is_there = usual.settings_dict["USER"] == login["USER"]
+    return is_there or usual.in_atomic_block or isinstance(usual, WalledWrapper)
+
+
+@cache
+def _wrapper_of(job: str) -> type[Wrapper]:
+    """A class with pools of its own: Django keeps them by alias, which is the same for all."""
+    return type(f"{job.title()}Wrapper", (DatabaseWrapper,), {"_connection_pools": {}})
+
+
+def _use(wrapper: Any) -> None:
+    connections[DEFAULT_DB_ALIAS] = wrapper
+    sql.forget_connection()

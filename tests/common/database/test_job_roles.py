@@ -1,0 +1,230 @@
+"""The roles of jobs: what each may do, table by table, and what it is refused (decision 0180)."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings
+from django.db import ProgrammingError, connection, transaction
+
+from common.database import job_doors, jobs, roles
+from common.database.job_rights import NEEDS
+from tests.builders import make_endpoint, publish
+from tests.common.database.test_roles import some
+from tests.database import owner
+from tests.settings import DATABASE_APPLICATION_ROLE
+from tests.webhooks.claiming import OK, claim, record
+from webhooks.models import WebhookDelivery
+
+pytestmark = pytest.mark.django_db
+
+# Each table that the job has a right on: (R)ead, (I)nsert, (U)pdate, (D)elete, with the columns
+# where it is not all of them. It has none on any other.
+TABLES = {
+    jobs.DISPATCHER: {
+        "tenants_auditevent": "I",
+        "tenants_membership": "R",
+        "tenants_outgoingemail": "I",
+        "tenants_switch": "R(kind released_at tenant_id)",
+        "tenants_tenant": "R",
+        "tenants_user": "R(email id is_active)",
+        "webhooks_dispatcherheartbeat": "RIUD",
+        "webhooks_webhookattempt": "R(delivery_id number)I",
+        "webhooks_webhookdelivery": (
+            "RU(but created_at endpoint_id event_id id is_manual payment_id queued_at sequence"
+            " tenant_id)"
+        ),
+        "webhooks_webhookendpoint": (
+            "RU(consecutive_failures disabled_reason first_failure_at last_success_at"
+            " paused_until status updated_at warnings_sent)"
+        ),
+        "webhooks_webhookevent": "R(body id)",
+    },
+}
+FUNCTIONS: dict[str, list[str]] = {jobs.DISPATCHER: []}
+EXECUTABLE = """
+SELECT proname::text FROM pg_proc
+WHERE pronamespace = 'public'::regnamespace AND prosecdef
+    AND has_function_privilege(%(role)s, oid, 'EXECUTE')
+ORDER BY 1
+"""
+MEMBERSHIPS = """
+SELECT member.rolname, taken.rolname FROM pg_roles AS member CROSS JOIN pg_roles AS taken
+WHERE member.rolname = ANY (%(roles)s) AND taken.oid <> member.oid
+    AND pg_has_role(member.oid, taken.oid, 'MEMBER')
+"""
+REFUSED = {
+    jobs.DISPATCHER: [
+        "SELECT digest FROM tenants_apikey",
+        "SELECT password FROM tenants_user",
+        "SELECT * FROM django_session",
+        "SELECT * FROM mfa_authenticator",
+        "SELECT account_number_token FROM funding_fundingsourceversion",
+        "SELECT account_number_token FROM payments_recipientversion",
+        "SELECT * FROM balance_transaction",
+        "SELECT * FROM tenants_auditevent",
+        "SELECT * FROM tenants_outgoingemail",
+        "UPDATE balance SET available = 1",
+        "UPDATE tenants_membership SET role = 'owner'",
+        "UPDATE webhooks_webhookendpoint SET url = 'https://example.com'",
+        "UPDATE webhooks_webhookendpoint SET secret_token = ''",
+        "DELETE FROM webhooks_webhookdelivery",
+        "SELECT balance_post('btx_x', 'x', 'credit', 5, 0, 'adjustment', 'adj_x', 'x', now())",
+        "SELECT * FROM tenants_find_key('x')",
+    ],
+}
+# What no role of a job may, whatever it needs.
+FORBIDDEN = [
+    "TRUNCATE balance_transaction",
+    "ALTER TABLE balance_transaction DISABLE TRIGGER ALL",
+    "ALTER TABLE webhooks_webhookevent NO FORCE ROW LEVEL SECURITY",
+    "CREATE TABLE mine ()",
+    "CREATE POLICY mine ON balance_transaction USING (true)",
+    "SET session_replication_role = replica",
+]
+EACH = pytest.mark.parametrize("job", jobs.ALL)
+
+
+def rows(statement, **values):
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values or None)
+        return cursor.fetchall() if cursor.description else []
+
+
+def role_of(job):
+    return settings.DATABASE_JOBS[job]["USER"]
+
+
+def actual(job):
+    """As PostgreSQL says it, spelled as in TABLES."""
+    found = {
+        name: spelled(name, *given) for name, *given in rows(roles._ACTUAL_OF, role=role_of(job))
+    }
+    return {name: words for name, words in found.items() if words}
+
+
+def spelled(name, select, insert, delete, destroy, update_all, columns, read):
+    reading = "R" if select else read and f"R({some(name, read)})"
+    update = "U" if update_all else columns and f"U({some(name, columns)})"
+    return (reading or "") + "I" * insert + (update or "") + "D" * delete + "!" * destroy
+
+
+def refused(job, statement):
+    denied = pytest.raises(ProgrammingError, match=r"permission denied|must be owner")
+    with job_doors.of(job), denied, transaction.atomic():
+        rows(statement)
+
+
+@EACH
+class TestEach:
+    def test_may_do_exactly_this(self, job):
+        assert actual(job) == TABLES[job]
+        assert [name for (name,) in rows(EXECUTABLE, role=role_of(job))] == FUNCTIONS[job]
+
+    def test_works_under_its_role_and_leaves_the_usual_one_as_it_was(self, job):
+        with job_doors.of(job):
+            assert rows("SELECT current_user") == [(role_of(job),)]
+        assert rows("SELECT current_user") == [(DATABASE_APPLICATION_ROLE,)]
+
+    def test_may_not_change_the_schema_or_empty_tables(self, job):
+        for statement in FORBIDDEN:
+            refused(job, statement)
+
+    def test_is_named_by_ready_where_it_may_do_less_or_more(self, job):
+        (table, *_) = NEEDS[job].tables
+        with owner.as_owner():
+            rows(f"REVOKE ALL ON {table} FROM {role_of(job)}")
+            rows(f"GRANT SELECT ON mfa_authenticator TO {role_of(job)}")
+
+        found = {(each.words, each.is_harmless) for each in roles.job_problems()}
+
+        assert (f"{role_of(job)}: too much: SELECT on mfa_authenticator", True) in found
+        assert any(words.startswith(f"{role_of(job)}: missing: ") for words, _ in found)
+
+    def test_is_mended_by_the_grants(self, job):
+        with owner.as_owner():
+            rows(f"GRANT SELECT ON mfa_authenticator TO {role_of(job)}")
+            rows(f"GRANT EXECUTE ON FUNCTION balance_open TO {role_of(job)}")
+        assert roles.job_problems() != []
+
+        with owner.as_owner():
+            roles.grant(role_of(job), needs=NEEDS[job])
+
+        assert roles.job_problems() == []
+
+    def test_without_a_login_is_a_sentence(self, job, settings):
+        settings.DATABASE_JOBS = {}
+
+        said = [each for each in roles.job_problems() if jobs.variable(job) in each.words]
+
+        assert [each.is_harmless for each in said] == [True]
+        with job_doors.of(job):
+            assert rows("SELECT current_user") == [(DATABASE_APPLICATION_ROLE,)]
+
+    def test_that_does_not_exist_is_named(self, job, settings):
+        settings.DATABASE_JOBS = {job: {"USER": "nobody_knows", "PASSWORD": ""}}
+
+        (said,) = (each for each in roles.job_problems() if "nobody_knows" in each.words)
+
+        assert not said.is_harmless
+        assert jobs.variable(job) in said.words
+
+
+@pytest.mark.parametrize(
+    ("job", "statement"), [(job, each) for job in REFUSED for each in REFUSED[job]]
+)
+def test_is_refused_what_the_job_does_not_need(job, statement):
+    refused(job, statement)
+
+
+def test_no_role_of_the_product_is_a_member_of_another():
+    ours = [DATABASE_APPLICATION_ROLE, settings.DATABASE_API["USER"], *map(role_of, jobs.ALL)]
+
+    assert rows(MEMBERSHIPS, roles=ours) == []
+
+
+@pytest.mark.django_db(transaction=True)
+class TestLogin:
+    """As in production: a connection of its own, which no other role stands behind."""
+
+    @pytest.fixture
+    def door(self):
+        owner.work_as_superuser()
+        door = job_doors.Logins()
+        yield door
+        door.close()
+        owner.work_as_application()
+
+    @EACH
+    def test_is_another_one_that_takes_no_other_role(self, door, job):
+        with door.open(job):
+            assert rows("SELECT session_user, current_user") == [(role_of(job),) * 2]
+            for other in {DATABASE_APPLICATION_ROLE, *map(role_of, jobs.ALL)} - {role_of(job)}:
+                with pytest.raises(ProgrammingError, match="permission denied to set role"):
+                    rows(f"SET ROLE {other}")
+            with pytest.raises(ProgrammingError, match="permission denied to set session"):
+                rows(f"SET SESSION AUTHORIZATION {DATABASE_APPLICATION_ROLE}")
+
+    @EACH
+    def test_is_widened_by_no_setting(self, door, job):
+        with door.open(job):
+            rows("SELECT set_config('ballast.tenant', 'ten_x', false)")
+            with pytest.raises(ProgrammingError, match="permission denied"):
+                rows("SELECT password FROM tenants_user")
+            rows("SET row_security = off")
+            with pytest.raises(ProgrammingError, match="row-level security"):
+                rows("SELECT id FROM tenants_user")
+
+    @EACH
+    def test_stays_where_a_transaction_is(self, door, job):
+        with transaction.atomic():
+            (before,) = rows("SELECT pg_backend_pid()")
+            with door.open(job):
+                assert rows("SELECT pg_backend_pid()") == [before]
+
+    def test_claims_and_records(self, door, acme):
+        make_endpoint(acme)
+        publish(acme)
+        with door.open(jobs.DISPATCHER):
+            assert len(record(claim(), OK)) == 1
+
+        assert WebhookDelivery.objects.get().status == "delivered"
