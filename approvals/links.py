@@ -26,6 +26,9 @@ from tenants.services import emails
 
 REQUEST_MAIL = "confirmation_request"
 REMINDER_MAIL = "confirmation_reminder"
+# The settings of auto-funding may name people who are in no team.
+for template in (REQUEST_MAIL, REMINDER_MAIL):
+    emails.is_for_others(template)
 MADE_UP_APPROVER = "approver@sandbox.invalid"
 _TOKEN_BYTES = 32
 
@@ -123,12 +126,12 @@ def facts(policy: AnyPolicy, approval: Approval) -> dict[str, Any]:
 @emails.builds_context(REQUEST_MAIL)
 @emails.builds_context(REMINDER_MAIL)
 def _context(email: OutgoingEmail, now: datetime) -> dict[str, Any] | None:
-    """What the e-mail says; None once the approval is closed. Each attempt makes a new link, if
-    e-mails of this kind bring one."""
+    """What the e-mail says; None once the approval is closed, or its approver is none any more.
+    Each attempt makes a new link, if e-mails of this kind bring one."""
     policy = policies.get(email.context["kind"])
     open_ones = policy.approvals().filter(decision=ApprovalStatus.OPEN, expires_at__gt=now)
     approval = open_ones.filter(pk=email.context["confirmation_id"]).first()
-    if approval is None:
+    if approval is None or not tokens.is_approver_still(policy, approval, email.to):
         return None
     return {
         **facts(policy, approval),

@@ -7,19 +7,22 @@ then the balance row. Whoever answers or cancels begins with the first one.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Q
 
-from approvals import links
+from approvals import links, policies, tokens
 from approvals.errors import ApprovalClosed
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy
 from common import clock
 from tenants import selectors as tenants
 from tenants.actors import Actor
+from tenants.models import OutgoingEmail
 from tenants.services import audit, emails
 
 DECIDED_MAIL = "confirmation_decided"
+emails.is_for_others(DECIDED_MAIL)
 
 
 def lock(policy: AnyPolicy, approval_id: str) -> Approval:
@@ -135,3 +138,14 @@ def _tell_the_others(policy: AnyPolicy, approval: Approval, now: datetime) -> No
                 context=outcome,
                 now=now,
             )
+
+
+@emails.builds_context(DECIDED_MAIL)
+def _decided_context(email: OutgoingEmail, _now: datetime) -> dict[str, Any] | None:
+    """What the e-mail says; None if its approver is none any more."""
+    policy = policies.get(email.context["kind"])
+    approval = policy.about(tenant_id=str(email.tenant_id), subject_id=email.context["subject_id"])
+    if approval is None or not tokens.is_approver_still(policy, approval, email.to):
+        return None
+    context: dict[str, Any] = email.context
+    return context

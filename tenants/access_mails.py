@@ -1,9 +1,11 @@
-"""E-mails to all owners about who gets in: members, roles and API keys (decision 0169)."""
+"""E-mails to all owners about who gets in: members, roles and API keys (decision 0169); and the one
+to somebody who is in the team no more."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
+from types import MappingProxyType
 
 from tenants import selectors
 from tenants.actors import Actor
@@ -11,33 +13,68 @@ from tenants.models import ActorType, ApiKey, Membership, Role
 from tenants.services import emails
 
 ACCESS_CHANGED = "access_changed"
+MEMBERSHIP_ENDED = "membership_ended"
+emails.is_for_others(MEMBERSHIP_ENDED)
 _TEAM = "dashboard:team"
 _KEYS = "dashboard:api_keys"
+_PAYEES = "dashboard:recipients"
 
 
-def tell_of_member(membership: Membership, *, before: str = "", by: Actor, now: datetime) -> None:
-    """Somebody joined, or got another role than `before`."""
+def tell_of_member(
+    membership: Membership,
+    *,
+    before: str = "",
+    ended: Mapping[str, str] = MappingProxyType({}),
+    by: Actor,
+    now: datetime,
+) -> None:
+    """Somebody joined, or got another role than `before`, with which this `ended`."""
     person, role = membership.user.email, Role(membership.role).label
     what = f"{person} is {role} now" if before else f"{person} joined as {role}"
     from_when = membership.approves_from
-    facts = {"Before": Role(before).label} if before else {}
+    facts = {"Before": Role(before).label, **ended} if before else {}
     _tell(membership.tenant_id, what, facts, _TEAM, by, now, approves_from=from_when)
 
 
 def tell_of_removal(
-    membership: Membership, *, taken_over: int, revoked: int, by: Actor, now: datetime
+    membership: Membership, *, ended: Mapping[str, str], by: Actor, now: datetime
 ) -> None:
-    """Somebody left the team, and so many of their API keys were taken over or revoked."""
-    what = f"{membership.user.email} is no longer in the team"
-    counts = {"Keys taken over": taken_over, "Keys revoked": revoked}
-    facts = {label: str(count) for label, count in counts.items() if count}
-    _tell(membership.tenant_id, what, facts, _TEAM, by, now)
+    """Somebody left the team, and this `ended` with it: to the other owners, and to the person, who
+    learns no more than that."""
+    person = membership.user
+    what = f"{person.email} is no longer in the team"
+    _tell(membership.tenant_id, what, ended, _TEAM, by, now, without={person.pk})
+    if by.type == ActorType.SYSTEM:
+        return
+    emails.queue(
+        tenant_id=membership.tenant_id,
+        to=person.email,
+        template=MEMBERSHIP_ENDED,
+        context={
+            "tenant_name": selectors.tenant(membership.tenant_id).name,
+            "at": now.isoformat(),
+            "own": by.id == person.pk,
+            "email": person.email,
+        },
+        now=now,
+    )
 
 
-def tell_of_closing(membership: Membership, *, by: Actor, now: datetime) -> None:
-    """Our support closed the account of a member, who opens nothing any more."""
-    what = f"The account of {membership.user.email} was closed"
-    _tell(membership.tenant_id, what, {}, _TEAM, by, now)
+def tell_of_closing(
+    membership: Membership, *, ended: Mapping[str, str], by: Actor, now: datetime
+) -> None:
+    """Our support closed the account of a member, who opens nothing any more, and this `ended`."""
+    person = membership.user
+    what = f"The account of {person.email} was closed"
+    _tell(membership.tenant_id, what, ended, _TEAM, by, now, without={person.pk})
+
+
+def tell_of_second_factor(tenant_id: str, *, required: bool, by: Actor, now: datetime) -> None:
+    """Everybody needs a second factor from now on, or no longer."""
+    what = (
+        "Everybody needs a second factor" if required else "Nobody needs a second factor any more"
+    )
+    _tell(tenant_id, what, {}, _TEAM, by, now)
 
 
 def tell_of_new_start(membership: Membership, *, what: str, by: Actor, now: datetime) -> None:
@@ -53,6 +90,11 @@ def tell_of_key(key: ApiKey, *, is_rotation: bool, by: Actor, now: datetime) -> 
     _tell(key.tenant_id, what, facts, _KEYS, by, now)
 
 
+def tell_of_recipient(tenant_id: str, *, name: str, account: str, by: Actor, now: datetime) -> None:
+    """An account that can be paid was added by somebody whose payments nobody else approves."""
+    _tell(tenant_id, f"Recipient {name} was added", {"Account": account}, _PAYEES, by, now)
+
+
 def _tell(
     tenant_id: str,
     what: str,
@@ -62,11 +104,13 @@ def _tell(
     now: datetime,
     *,
     approves_from: datetime | None = None,
+    without: Collection[str] = (),
 ) -> None:
-    """Mail every owner. What operators do at the command line is in the audit log alone."""
+    """Mail every owner, but for the people of the ids in `without`. What operators do at the
+    command line is in the audit log alone."""
     if by.type == ActorType.SYSTEM:
         return
-    owners = selectors.member_emails(tenant_id=tenant_id, roles=(Role.OWNER,))
+    owners = selectors.member_emails(tenant_id=tenant_id, roles=(Role.OWNER,), without=without)
     if not owners:
         return
     context = {

@@ -14,6 +14,7 @@ from common.errors import NotFound
 from common.ids import is_id
 from tenants import key_text
 from tenants.actors import Actor
+from tenants.errors import NotAnOwner
 from tenants.models import (
     ActorType,
     ApiKey,
@@ -32,6 +33,7 @@ _NO_DIGEST = "0" * 64
 _OUR_OWN: dict[str, str] = {ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
 
 CLOSED_BY_SUPPORT = "account.closed_by_support"
+REMOVED = "member.removed"
 
 # A function of the owner's, because no tenant is known yet.
 _KEY_HOLDER = "SELECT * FROM tenants_find_key(%(prefix)s) WHERE digest IS NOT NULL"
@@ -133,6 +135,25 @@ def is_owner(*, tenant_id: str, user_id: str) -> bool:
     return owners.filter(user_id=user_id).exists()
 
 
+def require_owner(*, tenant_id: str, user_id: str) -> None:
+    """Raises NotAnOwner to who owns the tenant no more. Who locked it before is right about it
+    until the transaction ends."""
+    if not is_owner(tenant_id=tenant_id, user_id=user_id):
+        raise NotAnOwner("You are no owner any more.")
+
+
+def has_left(*, tenant_id: str, email: str) -> bool:
+    """Whether the person of this address was removed from the tenant and is not in it again, or has
+    a closed account. False for an address that nobody has. Three queries at most."""
+    person = User.objects.filter(email=email.lower()).first()
+    if person is None:
+        return False
+    if Membership.objects.filter(tenant_id=tenant_id, user=person).exists():
+        return not person.is_active
+    events = AuditEvent.objects.filter(subject_id=person.pk, action=REMOVED, tenant_id=tenant_id)
+    return events.exists()
+
+
 def is_lone_owner(*, tenant_id: str, user_id: str, roles: Sequence[Role], since: datetime) -> bool:
     """Whether this owner is alone: nobody else has one of these roles, and nobody was removed or
     given another role since then, or the others could be removed first (decision 0072)."""
@@ -156,7 +177,7 @@ def has_others(*, tenant_id: str, roles: Sequence[Role], user_id: str) -> bool:
 def has_demoted(*, tenant_id: str, since: datetime) -> bool:
     """Whether anybody was removed from the tenant, got another role, or had the account closed by
     our support since then."""
-    actions = ("member.removed", "member.role_changed", CLOSED_BY_SUPPORT)
+    actions = (REMOVED, "member.role_changed", CLOSED_BY_SUPPORT)
     events = AuditEvent.objects.filter(tenant_id=tenant_id, action__in=actions)
     return events.filter(created_at__gt=since).exists()
 

@@ -51,6 +51,9 @@ def limit(request: PageRequest) -> HttpResponse:
         "form": form,
         "approvers": tenants.member_emails(tenant_id=tenant_id, roles=ROLES),
         "change": approvals.waiting_change(tenant_id=tenant_id, now=now),
+        "waits": approval_settings.would_wait(
+            request.access.tenant, actors.user(request.user.pk), now
+        ),
     }
     status = 422 if form.errors else 200
     return render(request, "dashboard/payments/approval_limit.html", values, status=status)

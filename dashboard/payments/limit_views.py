@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -17,6 +19,7 @@ from dashboard.shell.access import PageRequest, tenant_form, tenant_page
 from payments.models import PaymentSettings
 from payments.services import (
     approval_defaults,
+    approval_settings,
     cool_down,
     cool_down_settings,
     exemption,
@@ -72,7 +75,8 @@ def edit(request: PageRequest) -> HttpResponse:
         else:
             return _to_next(request, waits=saved.next_limits_at is not None)
     status = 422 if form.errors else 200
-    return render(request, "dashboard/payments/limits_edit.html", {"form": form}, status=status)
+    values = {"form": form, "waits": _would_wait(request, now)}
+    return render(request, "dashboard/payments/limits_edit.html", values, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -98,7 +102,14 @@ def set_cool_down(request: PageRequest) -> HttpResponse:
         else:
             return _to_next(request, waits=saved.next_cool_down_at is not None)
     status = 422 if form.errors else 200
-    return render(request, "dashboard/payments/cool_down.html", {"form": form}, status=status)
+    values = {
+        "form": form,
+        "waits": _would_wait(request, now),
+        "is_exempt": exemption.is_exempt(
+            tenant_id=tenant.pk, actor=actors.user(request.user.pk), now=now
+        ),
+    }
+    return render(request, "dashboard/payments/cool_down.html", values, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -113,6 +124,11 @@ def change(request: PageRequest) -> HttpResponse:
         "waits_until": request.access.waits_until(now),
     }
     return render(request, "dashboard/payments/limits_change.html", values)
+
+
+def _would_wait(request: PageRequest, now: datetime) -> bool:
+    """Whether what the reader loosens waits for somebody else, which a page promises only then."""
+    return approval_settings.would_wait(request.access.tenant, actors.user(request.user.pk), now)
 
 
 def _to_next(request: PageRequest, *, waits: bool) -> HttpResponse:

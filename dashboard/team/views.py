@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -17,7 +19,7 @@ from dashboard.team.forms import ROLE_MEANINGS, InviteForm, RoleForm
 from dashboard.team.lines import invitation_line, member_lines, removed_words
 from tenants import actors, selectors
 from tenants.errors import TeamRefusal, TooManyInvitations
-from tenants.models import Role
+from tenants.models import Membership, Role
 from tenants.services import invitations, keys, members
 
 
@@ -98,24 +100,27 @@ def revoke(request: PageRequest, invitation_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form(Role.OWNER, needs_proof=True)
 def role(request: PageRequest, membership_id: str) -> HttpResponse:
-    member = selectors.member(tenant_id=request.access.tenant.pk, membership_id=membership_id)
+    """Another role. Keys of who is an owner no more end, but for those that the other one takes."""
+    tenant_id, now = request.access.tenant.pk, utc_now()
+    member = selectors.member(tenant_id=tenant_id, membership_id=membership_id)
     posted = request.POST if request.method == "POST" else None
     form = RoleForm(posted, initial={"role": member.role})
     if form.is_valid():
         try:
             members.change_role(
-                tenant_id=request.access.tenant.pk,
+                tenant_id=tenant_id,
                 membership_id=member.pk,
                 role=Role(form.cleaned_data["role"]),
+                take_over=request.POST.getlist("take_over"),
                 actor=actors.user(request.user.pk),
-                now=utc_now(),
+                now=now,
             )
             label = Role(form.cleaned_data["role"]).label.lower()
             messages.success(request, f"{member.user.get_full_name()} is now {label}.")
             return redirect("dashboard:team")
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields={})
-    values = {"form": form, "member": member, "meanings": ROLE_MEANINGS}
+    values = {"form": form, "meanings": ROLE_MEANINGS, **_leaving(request, member, now)}
     return render(request, "dashboard/team/member_role.html", values, status=_status(form))
 
 
@@ -127,12 +132,7 @@ def remove(request: PageRequest, membership_id: str) -> HttpResponse:
     member = selectors.member(tenant_id=tenant_id, membership_id=membership_id)
     now = utc_now()
     if request.method != "POST":
-        left = keys.made_by(tenant_id=tenant_id, person_id=member.user_id, now=now)
-        values = {
-            "member": member,
-            "keys": [key_line(key, now=now) for key in left],
-            "is_you": member.user_id == request.user.pk,
-        }
+        values = _leaving(request, member, now)
         return render(request, "dashboard/team/member_remove.html", values)
     try:
         left_keys = members.remove(
@@ -166,6 +166,16 @@ def sign_in_rule(request: PageRequest) -> HttpResponse:
     except TeamRefusal as refusal:
         messages.error(request, refusal.detail)
     return redirect("dashboard:team")
+
+
+def _leaving(request: PageRequest, member: Membership, now: datetime) -> dict[str, object]:
+    """Who leaves, or is an owner no more, and the keys that end with it."""
+    left = keys.made_by(tenant_id=member.tenant_id, person_id=member.user_id, now=now)
+    return {
+        "member": member,
+        "keys": [key_line(key, now=now) for key in left],
+        "is_you": member.user_id == request.user.pk,
+    }
 
 
 def _status(form: InviteForm | RoleForm) -> int:

@@ -12,7 +12,7 @@ from funding.errors import TooManySafeguardChanges
 from funding.models import AutoFundingConfig
 from tenants import selectors as tenants
 from tenants.actors import Actor
-from tenants.models import ActorType
+from tenants.models import ActorType, Role
 from tenants.services import emails
 
 MAIL = "safeguard_changed"
@@ -28,17 +28,19 @@ def warn(
     actor: Actor,
     now: datetime,
 ) -> None:
-    """Mail what was loosened, if anything, to those who were asked for approval until now.
+    """Mail what was loosened, if anything, to those who were asked for approval until now, and to
+    the owners, who may have named others.
 
     Raises TooManySafeguardChanges: a change without its warning is not allowed.
     """
     changes = list(loosened(before, after))
-    if not changes or not approvers:
+    told = {*approvers, *tenants.member_emails(tenant_id=after.tenant_id, roles=(Role.OWNER,))}
+    if not changes or not told:
         return
     if actor.type == ActorType.API_KEY:
         _require_pace(after.tenant_id, now)
     changed_by = tenants.name_of(actor)
-    for address in approvers:
+    for address in sorted(told):
         emails.queue(
             tenant_id=after.tenant_id,
             to=address,

@@ -117,8 +117,16 @@ def _waiting(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
 
 
 def must_wait(tenant: Tenant, actor: Actor, now: datetime) -> bool:
-    """Whether what protects less has to wait: somebody else can agree, or was removed from the team
-    a short time ago. Nothing waits in the sandbox, which has no money."""
+    """Whether what protects less has to wait (`would_wait`). The caller has locked the tenant.
+    Raises NotAnOwner to a member who is no owner by then."""
+    if actor.type == ActorType.USER:
+        tenants.require_owner(tenant_id=tenant.pk, user_id=actor.id)
+    return would_wait(tenant, actor, now)
+
+
+def would_wait(tenant: Tenant, actor: Actor, now: datetime) -> bool:
+    """Whether what protects less would wait now: somebody else can agree, or was removed from the
+    team a short time ago. Nothing waits in the sandbox, which has no money."""
     if actor.type == ActorType.SYSTEM or tenant.mode == Mode.SANDBOX:
         return False
     others = tenants.has_others(tenant_id=tenant.pk, roles=ROLES, user_id=actor.id)

@@ -12,8 +12,10 @@ from networks.base import BankAccount
 from payments import selectors
 from payments.errors import DuplicateRecipient, RecipientRemoved
 from payments.models import NICKNAME_LENGTH_MAX, Recipient
+from payments.services import exemption
+from tenants import access_mails
 from tenants.actors import Actor
-from tenants.models import Tenant
+from tenants.models import Mode, Tenant
 from tenants.services import audit
 
 
@@ -24,10 +26,11 @@ def save(
     """Put an account on the tenant's list. Raises InvalidBankDetails, DuplicateRecipient.
 
     Additions of one tenant run one after the other, so that an account sent twice at once is
-    refused as a duplicate.
+    refused as a duplicate. One by an owner who is alone is mailed, because nobody is asked about
+    the first payment to it (decision 0184).
     """
     account = bank_details.bank_account(details)
-    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     recipient = _unsaved(tenant_id, account, is_saved=True, now=now)
     recipient.nickname = _tidy(nickname)
     same = selectors.saved_as(recipient.fingerprints, tenant_id=tenant_id)
@@ -37,6 +40,14 @@ def save(
         )
     recipient.save(force_insert=True)
     record("recipient.saved", recipient, actor, now)
+    if tenant.mode == Mode.LIVE and exemption.is_exempt(tenant_id=tenant_id, actor=actor, now=now):
+        access_mails.tell_of_recipient(
+            tenant_id,
+            name=recipient.display_name,
+            account=f"{recipient.bank_name} ending in {recipient.last4}",
+            by=actor,
+            now=now,
+        )
     return recipient
 
 

@@ -120,8 +120,9 @@ class UserAdmin(ServiceAdmin):
             request,
             object_id,
             title="Close the account",
-            consequences="The person is signed out and cannot sign in, at once. Their API keys go"
-            " on: an owner can revoke them. The owners and the person get an e-mail.",
+            consequences="The person is signed out and cannot sign in, at once. API keys that they"
+            " made stop working, and invitations that they sent are revoked. The owners and the"
+            " person get an e-mail.",
             button="Close the account",
             done="cannot sign in any more.",
             act=closing.close,

@@ -20,6 +20,8 @@ log = structlog.get_logger(__name__)
 RETRY_AFTER = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 360, 720, 1440))
 # Dropped: its reason was over, so it was neither sent nor given up.
 NOT_NEEDED = "no longer needed"
+# Dropped, too: whom it is for left the team after it was written (decision 0184).
+LEFT = "no longer in the team"
 # Longer than a task may run: while a worker holds the lease, no other one sends a second copy.
 _LEASE = timedelta(minutes=3)
 _MESSAGES_PER_RUN_MAX = 200
@@ -27,6 +29,8 @@ _FAILURES_PER_RUN_MAX = 3
 
 ContextBuilder = Callable[[OutgoingEmail, datetime], Mapping[str, Any] | None]
 _builders: dict[str, ContextBuilder] = {}
+# Templates that people get who are not in the team.
+_for_others: set[str] = set()
 
 
 def builds_context(template: str) -> Callable[[ContextBuilder], ContextBuilder]:
@@ -41,6 +45,12 @@ def builds_context(template: str) -> Callable[[ContextBuilder], ContextBuilder]:
         return builder
 
     return register
+
+
+def is_for_others(template: str) -> None:
+    """Register a template that people get who are not in the tenant's team, or not any more. If it
+    says more of the tenant than its name, its builder decides who gets it."""
+    _for_others.add(template)
 
 
 def queue(
@@ -102,6 +112,8 @@ def send_due(*, now: datetime) -> int:
 
 def _send(email: OutgoingEmail, now: datetime) -> bool:
     try:
+        if _has_left(email):
+            return leases.finish(email, last_error=LEFT)
         builder = _builders.get(email.template)
         context = builder(email, now) if builder else email.context
         if context is None:
@@ -111,6 +123,13 @@ def _send(email: OutgoingEmail, now: datetime) -> bool:
         _retry_later(email, error, now)
         return False
     return leases.finish(email, sent_at=now, last_error="")
+
+
+def _has_left(email: OutgoingEmail) -> bool:
+    """Whether it would tell somebody of a tenant whose team they are in no more."""
+    if email.tenant_id is None or email.template in _for_others:
+        return False
+    return selectors.has_left(tenant_id=email.tenant_id, email=email.to)
 
 
 def _retry_later(email: OutgoingEmail, error: Exception, now: datetime) -> None:

@@ -14,12 +14,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from common import clock
 from common.errors import NotFound
 from common.ids import is_id
-from tenants import access_mails, actors, new_approvers
+from tenants import access_mails, actors, new_approvers, selectors
 from tenants.actors import Actor
 from tenants.errors import (
     AccountExists,
@@ -40,6 +40,7 @@ from tenants.models import (
 from tenants.services import audit, emails, names
 
 MAIL = "invitation"
+emails.is_for_others(MAIL)
 VALID_FOR = timedelta(days=7)
 # A second invitation so soon is a double click, and sends no second e-mail.
 _ONCE_IN = timedelta(minutes=1)
@@ -56,10 +57,11 @@ def invite(*, tenant_id: str, email: str, role: Role, actor: Actor, now: datetim
     """Invite `email` to join. An open invitation of that address gets the new role and a new
     e-mail.
 
-    Does not reveal accounts elsewhere. Raises AlreadyMember, TooManyInvitations.
+    Does not reveal accounts elsewhere. Raises AlreadyMember, TooManyInvitations, NotAnOwner.
     """
     address = email.lower()
     _lock_tenant(tenant_id)
+    _require_still_owner(tenant_id, actor)
     if Membership.objects.filter(tenant_id=tenant_id, user__email=address).exists():
         raise AlreadyMember(f"{address} is a member already.", field="email")
     known = _open(tenant_id).filter(email=address).first()
@@ -77,12 +79,16 @@ def invite(*, tenant_id: str, email: str, role: Role, actor: Actor, now: datetim
 def resend(
     *, tenant_id: str, invitation_id: str, actor: Actor, now: datetime
 ) -> tuple[Invitation, bool]:
-    """E-mail a new link, good for seven days; the older one ends. True if it did: a link of the
-    last minute stays as it is. Raises NotFound, TooManyInvitations."""
+    """E-mail a new link, good for seven days; the older one ends. A member who does so is the one
+    who invites from now on. True if it did: a link of the last minute stays as it is.
+
+    Raises NotFound, TooManyInvitations, NotAnOwner."""
     _lock_tenant(tenant_id)
+    _require_still_owner(tenant_id, actor)
     invitation = _one(tenant_id, invitation_id)
     if _is_fresh(invitation, now):
         return invitation, False
+    invitation.invited_by = _person(actor) or invitation.invited_by
     return _send(invitation, "invitation.resent", actor, now), True
 
 
@@ -94,6 +100,17 @@ def revoke(*, tenant_id: str, invitation_id: str, actor: Actor, now: datetime) -
         raise NotFound("This invitation is not open.")
     _audit(invitation, "invitation.revoked", actor, now)
     return invitation
+
+
+def revoke_of(*, tenant_id: str, person: User, actor: Actor, now: datetime) -> int:
+    """End the open invitations that this person sent, and those for their address; returns how
+    many. In the caller's transaction, which has locked the tenant."""
+    theirs = _open(tenant_id).filter(Q(invited_by=person) | Q(email=person.email))
+    rows = list(theirs.order_by("pk"))
+    Invitation.objects.filter(pk__in=[row.pk for row in rows]).update(revoked_at=now, digest="")
+    for invitation in rows:
+        _audit(invitation, "invitation.revoked", actor, now)
+    return len(rows)
 
 
 def find(*, token: str, now: datetime) -> Invitation:
@@ -271,6 +288,12 @@ def _one(tenant_id: str, invitation_id: str) -> Invitation:
 
 def _open(tenant_id: str) -> QuerySet[Invitation]:
     return Invitation.objects.filter(tenant_id=tenant_id, accepted_at=None, revoked_at=None)
+
+
+def _require_still_owner(tenant_id: str, actor: Actor) -> None:
+    """A member who invites is an owner under the tenant's lock, and not removed meanwhile."""
+    if actor.type == ActorType.USER:
+        selectors.require_owner(tenant_id=tenant_id, user_id=actor.id)
 
 
 def _lock_tenant(tenant_id: str) -> None:

@@ -237,10 +237,8 @@ def _write(
 
 def _require_still_owner(tenant_id: str, actor: Actor) -> None:
     """A member who makes a key is an owner under the tenant's lock, and not removed meanwhile."""
-    if actor.type == ActorType.USER and not selectors.is_owner(
-        tenant_id=tenant_id, user_id=actor.id
-    ):
-        raise NotAnOwner("You are no owner any more.")
+    if actor.type == ActorType.USER:
+        selectors.require_owner(tenant_id=tenant_id, user_id=actor.id)
 
 
 def _require_other_owner(tenant_id: str, leaving_id: str, actor: Actor) -> None:

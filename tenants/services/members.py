@@ -9,26 +9,37 @@ from django.db import transaction
 
 from common.errors import NotFound
 from common.ids import is_id
-from tenants import access_mails, new_approvers, second_factor
+from tenants import access_mails, new_approvers, second_factor, selectors
 from tenants.actors import Actor
 from tenants.errors import LastOwner, OwnSecondFactorMissing
-from tenants.models import Membership, Role, Tenant
-from tenants.services import audit, keys
+from tenants.models import ActorType, Membership, Role, Tenant
+from tenants.services import audit, leaving
 from tenants.services.keys import LeftKeys
 
 
 @transaction.atomic
 def change_role(
-    *, tenant_id: str, membership_id: str, role: Role, actor: Actor, now: datetime
+    *,
+    tenant_id: str,
+    membership_id: str,
+    role: Role,
+    actor: Actor,
+    now: datetime,
+    take_over: Collection[str] = (),
 ) -> Membership:
-    """Give a member another role. Raises NotFound, LastOwner."""
-    membership = _locked(tenant_id, membership_id)
+    """Give a member another role. Who is no owner then has what they did as one ended, as at a
+    removal (`leaving`). Raises NotFound, LastOwner, NotAnOwner."""
+    membership = _locked(tenant_id, membership_id, actor)
     if membership.role == role:
         return membership
     _keep_an_owner(membership)
-    before = membership.role
+    before, ended = membership.role, None
+    if role != Role.OWNER:
+        ended = leaving.settle(membership, taken_over=take_over, actor=actor, now=now)
     new_approvers.give_role(membership, role, actor=actor, now=now)
-    access_mails.tell_of_member(membership, before=before, by=actor, now=now)
+    access_mails.tell_of_member(
+        membership, before=before, ended=ended.facts if ended else {}, by=actor, now=now
+    )
     membership.save(update_fields=["role", "approves_from"])
     _audit(membership, "member.role_changed", actor, now, {"role": str(role), "before": before})
     return membership
@@ -44,25 +55,18 @@ def remove(
     take_over: Collection[str] = (),
 ) -> LeftKeys:
     """End a membership; the person keeps the account. The API keys that the person is behind are
-    revoked, but for those of the ids in `take_over`: the actor is behind them from now on.
+    revoked, but for those of the ids in `take_over`: the actor is behind them from now on. What
+    else the person did as an owner ends, too (`leaving`).
 
     Raises NotFound, LastOwner, NotAnOwner.
     """
-    membership = _locked(tenant_id, membership_id)
+    membership = _locked(tenant_id, membership_id, actor)
     _keep_an_owner(membership)
-    left = keys.settle_left(
-        tenant_id=tenant_id,
-        person_id=membership.user_id,
-        taken_over=take_over,
-        actor=actor,
-        now=now,
-    )
-    _audit(membership, "member.removed", actor, now, {"role": membership.role})
-    access_mails.tell_of_removal(
-        membership, taken_over=left.taken_over, revoked=left.revoked, by=actor, now=now
-    )
+    ended = leaving.settle(membership, taken_over=take_over, actor=actor, now=now)
+    _audit(membership, selectors.REMOVED, actor, now, {"role": membership.role})
+    access_mails.tell_of_removal(membership, ended=ended.facts, by=actor, now=now)
     Membership.objects.filter(pk=membership.pk).delete()
-    return left
+    return ended.keys
 
 
 def keep(*, tenant_id: str, email: str) -> None:
@@ -93,12 +97,16 @@ def require_second_factor(*, tenant_id: str, required: bool, actor: Actor, now: 
             subject_id=tenant_id,
             now=now,
         )
+        access_mails.tell_of_second_factor(tenant_id, required=required, by=actor, now=now)
 
 
-def _locked(tenant_id: str, membership_id: str) -> Membership:
+def _locked(tenant_id: str, membership_id: str, actor: Actor) -> Membership:
     """One membership, with the tenant locked, so that owners are counted one change after the
-    other."""
+    other. A member who changes another one is an owner still: of two who remove each other, one
+    does."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    if actor.type == ActorType.USER:
+        selectors.require_owner(tenant_id=tenant_id, user_id=actor.id)
     rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user", "tenant")
     row = is_id(membership_id, "mem") and rows.filter(pk=membership_id).first()
     if not row:

@@ -61,6 +61,12 @@ CONTEXTS: dict[str, dict[str, Any]] = {
         "page": "dashboard:team",
         "email": "dana@acme.example",
     },
+    "membership_ended": {
+        "tenant_name": TENANT,
+        "at": "2026-11-20T15:04:00Z",
+        "own": False,
+        "email": "lee@acme.example",
+    },
     "access_by_support": {
         "facts": [("Person", "lee@acme.example"), ("Company", TENANT), ("Role", "Owner")],
         "waits_until": "2026-11-21T15:04:00Z",

@@ -108,14 +108,30 @@ class TestSafeguards:
             "$4.00": "Support",
         }
 
-    def test_new_approvers_are_told_to_the_old_ones(self, acme):
+    def test_new_approvers_are_told_to_the_old_ones_and_the_owners(self, acme):
         make_member(acme, email="owner@acme.example")
+        make_member(acme, email="approver@acme.example", role=Role.APPROVER)
         configure(acme, confirmation_emails=["cfo@acme.example"])
 
         configure(acme, confirmation_emails=["evil@example.com"])
 
+        change = ("Who approves", "cfo@acme.example", "evil@example.com")
         assert self.warnings(acme) == [
-            ("cfo@acme.example", [("Who approves", "cfo@acme.example", "evil@example.com")])
+            ("cfo@acme.example", [change]),
+            ("owner@acme.example", [change]),
+        ]
+
+    def test_what_an_owner_loosens_who_is_alone_is_told_to_them(self, acme):
+        """Found: the approver that the settings named was told, and the owner was not."""
+        owner = make_member(acme, email="owner@acme.example")
+        configure(acme, confirmation_emails=["cfo@acme.example"], confirmation_threshold=500)
+
+        configure(acme, actor=user(owner.pk), confirmation_threshold=None)
+
+        change = ("Approval is needed above", "$5.00", "no limit")
+        assert self.warnings(acme) == [
+            ("cfo@acme.example", [change]),
+            ("owner@acme.example", [change]),
         ]
 
     def test_naming_approvers_for_the_first_time_is_told_to_the_owners(self, acme):
@@ -141,7 +157,7 @@ class TestSafeguards:
         with pytest.raises(TooManySafeguardChanges):
             swap()
 
-        assert OutgoingEmail.objects.filter(template="safeguard_changed").count() == 100
+        assert OutgoingEmail.objects.filter(template="safeguard_changed").count() == 110
         assert (
             AutoFundingConfig.objects.get().confirmation_emails[0] == "b" * 10 + "a0@acme.example"
         )

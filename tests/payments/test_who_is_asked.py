@@ -10,9 +10,9 @@ from approvals import answers
 from approvals.policies import Approver
 from networks.sandbox.bank import SandboxBank
 from payments.models import PaymentConfirmation
-from payments.services import orders
+from payments.services import orders, recipients
 from tenants.actors import SYSTEM, api_key, user
-from tenants.models import Membership, Mode, Role
+from tenants.models import Membership, Mode, OutgoingEmail, Role
 from tenants.services import closing, keys, members
 from tests.builders import NOW, make_member, make_staff, make_tenant
 from tests.payments.asking import OWNER, approval_of
@@ -180,3 +180,27 @@ class TestNobodyWhoCouldAnswer:
 
     def test_a_tenant_without_people_pays_by_operators_keys(self, live):
         assert asked_about(order(live, key_of(live, SYSTEM))) is None
+
+
+class TestMailOfARecipient:
+    """Nobody is asked about the first payment of an owner who is alone, so they read of it."""
+
+    def save(self, tenant, actor):
+        recipients.save(tenant_id=tenant.pk, details=account(NEW), actor=actor, now=NOW)
+        rows = OutgoingEmail.objects.filter(tenant=tenant, template="access_changed")
+        return [(row.to, row.context["what"], row.context["facts"]) for row in rows]
+
+    def test_goes_to_the_owner_who_is_alone(self, live, owner):
+        facts = [{"label": "Account", "value": "JPMorgan Chase ending in 0222"}]
+
+        assert self.save(live, user(owner.pk)) == [
+            (OWNER, "Recipient Supplier LLC was added", facts)
+        ]
+
+    def test_is_not_sent_where_somebody_is_asked(self, live, owner, lee):
+        assert self.save(live, user(lee.pk)) == []
+
+    def test_is_not_sent_in_the_sandbox(self, acme):
+        dana = make_member(acme, email="dana@acme.example", role=Role.OWNER)
+
+        assert self.save(acme, user(dana.pk)) == []

@@ -12,7 +12,15 @@ from django.db import transaction
 
 from tenants import actors
 from tenants.errors import InvitationClosed, NotAnOwner
-from tenants.models import ApiKey, AuditEvent, Membership, OutgoingEmail, Role, User
+from tenants.models import (
+    ApiKey,
+    AuditEvent,
+    Invitation,
+    Membership,
+    OutgoingEmail,
+    Role,
+    User,
+)
 from tenants.services import emails, invitations, keys, members
 from tests.builders import NOW, make_member
 from tests.races.together import together, wait_for_a_lock
@@ -110,7 +118,7 @@ def test_of_two_owners_who_remove_each_other_one_stays(acme):
         workers=2,
     )
 
-    assert kinds(outcomes) == {"LeftKeys": 1, "LastOwner": 1}
+    assert kinds(outcomes) == {"LeftKeys": 1, "NotAnOwner": 1}
     assert Membership.objects.filter(tenant=acme, role=Role.OWNER).count() == 1
 
 
@@ -162,3 +170,79 @@ def test_an_acceptance_gets_no_role_that_a_newer_invitation_takes_back(acme, riv
 
     assert isinstance(outcome, InvitationClosed)
     assert not Membership.objects.filter(tenant=acme).exists()
+
+
+def test_of_two_owners_who_remove_each_other_beside_a_third_one_leaves(acme):
+    names = ("dana", "lee", "owen")
+    people = [make_member(acme, email=f"{name}@acme.example", role=Role.OWNER) for name in names]
+    ids = [Membership.objects.get(user=user).pk for user in people]
+
+    outcomes = together(
+        lambda worker: members.remove(
+            tenant_id=acme.pk,
+            membership_id=ids[1 - worker],
+            actor=actors.user(people[worker].pk),
+            now=NOW,
+        ),
+        workers=2,
+    )
+
+    assert kinds(outcomes) == {"LeftKeys": 1, "NotAnOwner": 1}
+    assert Membership.objects.filter(tenant=acme, role=Role.OWNER).count() == 2
+
+
+def test_an_invitation_lets_nobody_in_once_its_sender_is_removed(acme, rival):
+    """Whoever is first: the invited person joins, or the invitation is revoked before."""
+    dana, lee = (
+        make_member(acme, email=f"{name}@acme.example", role=Role.OWNER) for name in ("dana", "lee")
+    )
+    nell = make_member(rival, email="new@acme.example", role=Role.OWNER)
+    invitations.invite(
+        tenant_id=acme.pk, email=nell.email, role=Role.OWNER, actor=actors.user(lee.pk), now=NOW
+    )
+    secret = token()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            members.remove(
+                tenant_id=acme.pk,
+                membership_id=Membership.objects.get(tenant=acme, user=lee).pk,
+                actor=actors.user(dana.pk),
+                now=NOW,
+            )
+            accepting = pool.submit(
+                together,
+                lambda _worker: invitations.accept(token=secret, user=nell, now=NOW),
+                workers=1,
+            )
+            wait_for_a_lock()
+        (outcome,) = accepting.result()
+
+    assert isinstance(outcome, InvitationClosed)
+    assert not Membership.objects.filter(tenant=acme, user=nell).exists()
+
+
+def test_who_is_removed_invites_nobody_afterwards(acme):
+    dana, lee = (
+        make_member(acme, email=f"{name}@acme.example", role=Role.OWNER) for name in ("dana", "lee")
+    )
+    acts = (
+        lambda: invitations.invite(
+            tenant_id=acme.pk,
+            email="second@acme.example",
+            role=Role.OWNER,
+            actor=actors.user(lee.pk),
+            now=NOW,
+        ),
+        lambda: members.remove(
+            tenant_id=acme.pk,
+            membership_id=Membership.objects.get(user=lee).pk,
+            actor=actors.user(dana.pk),
+            now=NOW,
+        ),
+    )
+
+    together(lambda worker: acts[worker](), workers=2)
+
+    opened = Invitation.objects.filter(tenant=acme, accepted_at=None, revoked_at=None)
+    assert not opened.exists()

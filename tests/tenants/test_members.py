@@ -29,14 +29,14 @@ def change(tenant, user, role):
         tenant_id=tenant.pk,
         membership_id=of(user).pk,
         role=role,
-        actor=actors.user("usr_1"),
+        actor=actors.staff("usr_1"),
         now=NOW,
     )
 
 
 def remove(tenant, user):
     return members.remove(
-        tenant_id=tenant.pk, membership_id=of(user).pk, actor=actors.user("usr_1"), now=NOW
+        tenant_id=tenant.pk, membership_id=of(user).pk, actor=actors.staff("usr_1"), now=NOW
     )
 
 

@@ -106,7 +106,7 @@ class TestInviting:
 
         assert "gets a new link" in page.content.decode()
         new = dict(Invitation.objects.values().get().items())
-        assert {name for name in new if new[name] != old[name]} == {"expires_at"}
+        assert {name for name in new if new[name] != old[name]} == {"expires_at", "invited_by_id"}
         assert [mail.to for mail in OutgoingEmail.objects.all()] == ["nell@acme.example"] * 2
 
     def test_that_was_sent_within_a_minute_is_not_sent_again_and_the_page_says_so(
@@ -292,6 +292,33 @@ class TestKeysOfWhoLeaves:
 
         page = browser.get(f"/dashboard/team/{of(lee).pk}/remove").content.decode()
         post(browser, acme, f"/{of(lee).pk}/remove")
+
+        assert "server" in page
+        assert "take_over" not in page
+        assert not ApiKey.objects.filter(revoked_at=None).exists()
+
+    def test_are_listed_before_a_demotion_and_taken_over_as_was_ticked(
+        self, acme, dana, dana_browser, made, lee
+    ):
+        """Found: the keys of an owner who became a member went on."""
+        kept, left = made
+        path = f"/{of(lee).pk}/role"
+
+        asked = dana_browser.get(f"/dashboard/team{path}").content.decode()
+        post(dana_browser, acme, path, role="member", take_over=[kept.pk])
+
+        assert f'name="take_over" value="{left.pk}"' in asked
+        assert "This holds for every role but owner." in asked
+        usable = ApiKey.objects.filter(revoked_at=None).values_list("pk", flat=True)
+        assert list(usable) == [kept.pk]
+        listed = dana_browser.get("/dashboard/api-keys").content.decode()
+        assert "Acts for dana@acme.example" in listed
+
+    def test_are_not_taken_over_by_who_demotes_themselves(self, acme, lee, made, sign_in):
+        browser = sign_in(lee)
+
+        page = browser.get(f"/dashboard/team/{of(lee).pk}/role").content.decode()
+        post(browser, acme, f"/{of(lee).pk}/role", role="viewer")
 
         assert "server" in page
         assert "take_over" not in page
