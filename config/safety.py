@@ -7,24 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from psycopg import pq
 
-from common import key_ring
+from common.engine.http.addresses import is_within, parse_networks
 from config.env import is_this_machine
 
-SECRET_KEY_CHARACTERS_MIN = 50
-FINGERPRINT_KEY_CHARACTERS_MIN = 32
-# Fewer different characters, or bytes, than this are no accident: `xxxx…`, thirty-two zeros.
-DIFFERENT_MIN = 8
-_TLS_MODES = frozenset({"require", "verify-ca", "verify-full"})
-_MAKE_A_TEXT = "make one with `python -c 'import secrets; print(secrets.token_urlsafe(50))'`"
-_MAKE_A_KEY = (
-    "make one with `python -c 'import base64, os; "
-    'print("k1:" + base64.b64encode(os.urandom(32)).decode())\'`'
+# With these a server proves by its certificate who it is.
+_PROVING_MODES = frozenset({"verify-ca", "verify-full"})
+# An exception for webhooks is one receiver, or one small network of them.
+_EXCEPTION_ADDRESSES_MAX = 256
+_NEVER_REACHED = parse_networks(
+    (
+        *("0.0.0.0/8", "127.0.0.0/8", "::/127"),  # this machine
+        *("169.254.0.0/16", "fe80::/10"),  # link-local; metadata of clouds
+        *("100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32", "fd00:ec2::254/128"),
+    )
 )
+_MAILING = "django.core.mail.backends.smtp.EmailBackend"
 
 
 def require_private_address(base_url: str) -> None:
@@ -63,66 +65,120 @@ def require_https(base_url: str, *, proxies: int, is_without_proxy: bool) -> Non
         )
 
 
-def require_random_text(name: str, value: str, *, development: str, characters_min: int) -> None:
-    """Raises ImproperlyConfigured, which does not show the value."""
-    if value == development:
-        raise ImproperlyConfigured(f"{name} is the one of development: {_MAKE_A_TEXT}")
-    if len(value) < characters_min:
+def require_own_names(hosts: Iterable[str]) -> None:
+    """Of the names that we answer to. Raises ImproperlyConfigured."""
+    if "*" in hosts:
         raise ImproperlyConfigured(
-            f"{name} has fewer than {characters_min} characters: {_MAKE_A_TEXT}"
-        )
-    if len(set(value)) < DIFFERENT_MIN:
-        raise ImproperlyConfigured(
-            f"{name} has fewer than {DIFFERENT_MIN} different characters: {_MAKE_A_TEXT}"
+            "ALLOWED_HOSTS=* answers to every name, also one that an attacker points at us: list"
+            " the names that people and probes use"
         )
 
 
-def require_different(name: str, *values: str) -> None:
-    """Of keys of which one takes the place of the others. Raises ImproperlyConfigured, which does
-    not show them."""
-    if len(set(values)) < len(values):
-        raise ImproperlyConfigured(f"{name} has a key twice, or the one in use: take it out")
+def require_own_origins(origins: Iterable[str]) -> None:
+    """Of the pages that may send forms. Raises ImproperlyConfigured."""
+    if not all(origin.startswith("https://") and "*" not in origin for origin in origins):
+        raise ImproperlyConfigured(
+            "CSRF_TRUSTED_ORIGINS must be https:// addresses without *: list each whole, or leave"
+            " it empty for BASE_URL"
+        )
 
 
-def require_random_keys(name: str, entries: Iterable[str], *, development: str) -> None:
-    """Of entries such as `id:base64 of 32 bytes`. Raises ImproperlyConfigured, which does not show
-    a key."""
-    (public,) = key_ring.parse([development]).values()
-    for key_id, entry in key_ring.parse(entries).items():
-        if entry.body == public.body:
+def require_from_to(name: str, value: int, least: int, most: int) -> None:
+    """Of a number by which people are held up, or asked again. Raises ImproperlyConfigured."""
+    if not least <= value <= most:
+        raise ImproperlyConfigured(
+            f"{name} must be from {least} to {most} outside development, not {value}: take one of"
+            " these, or leave it empty for the default"
+        )
+
+
+def require_narrow_exceptions(networks: Iterable[str], *, base_url: str) -> None:
+    """Of the networks that webhooks may reach although they are not public, where others reach us.
+
+    Raises ImproperlyConfigured.
+    """
+    if is_this_machine(urlsplit(base_url).hostname or ""):
+        return
+    for text in networks:
+        try:
+            (network,) = parse_networks((text,))
+        except ValueError:
             raise ImproperlyConfigured(
-                f"{name}: key {key_id} is the one of development: {_MAKE_A_KEY}"
-            )
-        if len(set(entry.body)) < DIFFERENT_MIN:
+                f"WEBHOOK_ALLOWED_NETWORKS has {text!r}, which is no network: write each as"
+                " 10.1.2.3/32"
+            ) from None
+        if network.num_addresses > _EXCEPTION_ADDRESSES_MAX or any(
+            is_within(address, _NEVER_REACHED) for address in network
+        ):
             raise ImproperlyConfigured(
-                f"{name}: key {key_id} has fewer than {DIFFERENT_MIN} different bytes:"
-                f" {_MAKE_A_KEY}"
+                f"WEBHOOK_ALLOWED_NETWORKS has {text}, through which tenants would reach this"
+                " machine, a cloud's metadata or a whole network of yours: list single receivers,"
+                " such as 10.1.2.3/32"
             )
+
+
+def require_tls_to_mail_server(mail: Mapping[str, Any], *, base_url: str) -> None:
+    """Of Django's settings of mail. Mails carry links that open accounts. Raises
+    ImproperlyConfigured."""
+    if mail.get("EMAIL_BACKEND") != _MAILING:
+        if not is_this_machine(urlsplit(base_url).hostname or ""):
+            raise ImproperlyConfigured(
+                "EMAIL_URL would not send mails, but write them, with links that open accounts,"
+                " somewhere else: write it as smtp+tls:// or smtp+ssl://"
+            )
+        return
+    host = str(mail.get("EMAIL_HOST") or "localhost")
+    if not (mail.get("EMAIL_USE_TLS") or mail.get("EMAIL_USE_SSL") or is_this_machine(host)):
+        raise ImproperlyConfigured(
+            f"Mail to {host} would leave without TLS: write EMAIL_URL as smtp+tls:// or"
+            " smtp+ssl://, or set ALLOW_PLAINTEXT_MAIL=True if that network is yours alone"
+        )
 
 
 def require_tls_to_postgresql(database: Mapping[str, Any]) -> None:
     """Of Django's settings of a database. Raises ImproperlyConfigured."""
     options = _libpq_defaults() | dict(database.get("OPTIONS", {}))
-    if options.get("sslmode") in _TLS_MODES:
+    mode = options.get("sslmode")
+    # A server that binds the proof of the password to the TLS connection is no go-between.
+    is_bound = mode == "require" and options.get("channel_binding") == "require"
+    if mode in _PROVING_MODES or is_bound:
         return
     for host in _postgresql_hosts(database, options):
-        if not (host.startswith(("/", "@")) or is_this_machine(host)):
+        if host.startswith(("/", "@")) or is_this_machine(host):
+            continue
+        if mode == "require":
             raise ImproperlyConfigured(
-                f"PostgreSQL at {host} would be reached without TLS: add ?sslmode=verify-full to"
-                " DATABASE_URL and DATABASE_OWNER_URL, or set ALLOW_PLAINTEXT_POSTGRESQL=True if"
-                " that network is yours alone"
+                f"PostgreSQL at {host} would not have to prove who it is: write"
+                " ?sslmode=verify-full&sslrootcert=… (the file of its authority, or system), add"
+                " &channel_binding=require, or set ALLOW_PLAINTEXT_POSTGRESQL=True if that network"
+                " is yours alone"
             )
+        raise ImproperlyConfigured(
+            f"PostgreSQL at {host} would be reached without TLS: add ?sslmode=verify-full to"
+            " DATABASE_URL and DATABASE_OWNER_URL, or set ALLOW_PLAINTEXT_POSTGRESQL=True if"
+            " that network is yours alone"
+        )
 
 
 def require_tls_to_valkey(url: str) -> None:
     """Of an address as redis-py takes it. Raises ImproperlyConfigured."""
     parts = urlsplit(url)
-    if parts.scheme in {"rediss", "unix"} or is_this_machine(parts.hostname or "localhost"):
+    if parts.scheme == "unix" or is_this_machine(parts.hostname or "localhost"):
         return
-    raise ImproperlyConfigured(
-        f"Valkey at {parts.hostname} would be reached without TLS: write REDIS_URL as rediss://, or"
-        " set ALLOW_PLAINTEXT_VALKEY=True if that network is yours alone"
-    )
+    if parts.scheme != "rediss":
+        raise ImproperlyConfigured(
+            f"Valkey at {parts.hostname} would be reached without TLS: write REDIS_URL as"
+            " rediss://, or set ALLOW_PLAINTEXT_VALKEY=True if that network is yours alone"
+        )
+    asked = parse_qs(parts.query)
+    is_proven = all(value == "required" for value in asked.get("ssl_cert_reqs", []))
+    is_named = all(value.lower() == "true" for value in asked.get("ssl_check_hostname", []))
+    if not (is_proven and is_named):
+        raise ImproperlyConfigured(
+            f"Valkey at {parts.hostname} would not have to prove who it is: take ssl_cert_reqs and"
+            " ssl_check_hostname out of REDIS_URL (ssl_ca_certs names the file of an authority of"
+            " your own), or set ALLOW_PLAINTEXT_VALKEY=True if that network is yours alone"
+        )
 
 
 def _libpq_defaults() -> dict[str, str]:

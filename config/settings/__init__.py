@@ -19,6 +19,7 @@ from config.settings.mail import *
 from config.settings.networks import *
 from config.settings.pages import *
 from config.settings.postgresql import *
+from config.settings.purposes import *
 from config.settings.sessions import *
 from config.settings.staff import *
 from config.settings.valkey import *

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+
 from config.beat import SCHEDULE, hurried
 from config.env import broker_url
 from config.settings.deployment import RUN_DIR
@@ -10,6 +12,8 @@ from config.settings.valkey import REDIS_URL
 from config.work_queues import QUEUES, ROUTES
 
 CELERY_BROKER_URL = broker_url(REDIS_URL)
+if CELERY_BROKER_URL.startswith("rediss:"):  # without a word kombu asks for no certificate
+    CELERY_BROKER_USE_SSL = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_VISIBILITY_TIMEOUT = 180

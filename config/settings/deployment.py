@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from config import safety
+from config import safe_secrets, safety
 from config.env import count, flag, items, text
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -24,7 +24,13 @@ else:
         proxies=TRUSTED_PROXY_COUNT,
         is_without_proxy=flag("SERVED_WITHOUT_PROXY", default=False),
     )
+    safety.require_own_names(ALLOWED_HOSTS)
+    safety.require_own_origins(CSRF_TRUSTED_ORIGINS)
 IS_HTTPS = BASE_URL.startswith("https://")
 # Prometheus sends this as a Bearer token to /metrics. Without it /metrics exists only in DEBUG.
 METRICS_TOKEN = text("METRICS_TOKEN", default="")
+if METRICS_TOKEN and not DEBUG:
+    safe_secrets.require_random_text(
+        "METRICS_TOKEN", METRICS_TOKEN, characters_min=safe_secrets.METRICS_TOKEN_CHARACTERS_MIN
+    )
 RUN_DIR = Path(text("BALLAST_RUN_DIR", default=str(BASE_DIR / ".run")))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+
+from config import safe_secrets
 from config.env import all_or_none, stream_address, text, web_address, webhook_secret
+from config.settings.deployment import DEBUG
 
 # Where seals are published once an hour: the end of a file, an address, a mailbox.
 SEAL_FILE = text("SEAL_FILE", default="")
@@ -12,6 +16,10 @@ if SEAL_WEBHOOK_URL:
 # `whsec_` and base64: what the receiver checks the signature with. It cannot make seals.
 SEAL_WEBHOOK_SECRET = webhook_secret("SEAL_WEBHOOK_SECRET")
 all_or_none(SEAL_WEBHOOK_URL=SEAL_WEBHOOK_URL, SEAL_WEBHOOK_SECRET=SEAL_WEBHOOK_SECRET)
+if SEAL_WEBHOOK_SECRET and not DEBUG:
+    safe_secrets.require_random_bytes(
+        "SEAL_WEBHOOK_SECRET", base64.b64decode(SEAL_WEBHOOK_SECRET.removeprefix("whsec_"))
+    )
 SEAL_MAIL_TO = text("SEAL_MAIL_TO", default="")
 
 # Where the audit log is sent on to, as JSON: https://…, or syslog+tls://host:port (RFC 5425).

@@ -6,7 +6,7 @@ import base64
 import hashlib
 
 from common import key_ring
-from config import safety
+from config import safe_secrets, safety
 from config.env import count, encryption_keys, items, secret, text
 from config.settings.deployment import DEBUG
 
@@ -27,28 +27,34 @@ ENCRYPTION_KEYS = encryption_keys(
 # The dotted path of a class (`common.key_ring.KeyService`); by default there is no such service.
 KEY_SERVICE = text("KEY_SERVICE", default="common.key_ring.Local")
 KEY_CACHE_SECONDS = count("KEY_CACHE_SECONDS", default=300, minimum=1)
+if not DEBUG:
+    safety.require_from_to("KEY_CACHE_SECONDS", KEY_CACHE_SECONDS, 1, 3600)
 _DEVELOPMENT_FINGERPRINT = "development-only"
 FINGERPRINT_KEY = secret("FINGERPRINT_KEY", development=_DEVELOPMENT_FINGERPRINT, debug=DEBUG)
 # Former keys, newest first: accounts that are known by them keep their names.
 FINGERPRINT_KEY_FALLBACKS = items("FINGERPRINT_KEY_FALLBACKS")
-safety.require_different("FINGERPRINT_KEY_FALLBACKS", FINGERPRINT_KEY, *FINGERPRINT_KEY_FALLBACKS)
+safe_secrets.require_different(
+    "FINGERPRINT_KEY_FALLBACKS", FINGERPRINT_KEY, *FINGERPRINT_KEY_FALLBACKS
+)
 # In the form of ENCRYPTION_KEYS. Old keys stay, so that old seals can be proven. Never kept beside
 # the database or its backups.
 SEAL_KEYS = encryption_keys("SEAL_KEYS", development=_DEVELOPMENT_ENTRY, debug=DEBUG)
 if not DEBUG:
     for _value in (SECRET_KEY, *SECRET_KEY_FALLBACKS):
-        safety.require_random_text(
+        safe_secrets.require_random_text(
             "SECRET_KEY" if _value == SECRET_KEY else "SECRET_KEY_FALLBACKS",
             _value,
             development=_DEVELOPMENT_SECRET,
-            characters_min=safety.SECRET_KEY_CHARACTERS_MIN,
+            characters_min=safe_secrets.SECRET_KEY_CHARACTERS_MIN,
         )
     for _value in (FINGERPRINT_KEY, *FINGERPRINT_KEY_FALLBACKS):
-        safety.require_random_text(
+        safe_secrets.require_random_text(
             "FINGERPRINT_KEY" if _value == FINGERPRINT_KEY else "FINGERPRINT_KEY_FALLBACKS",
             _value,
             development=_DEVELOPMENT_FINGERPRINT,
-            characters_min=safety.FINGERPRINT_KEY_CHARACTERS_MIN,
+            characters_min=safe_secrets.FINGERPRINT_KEY_CHARACTERS_MIN,
         )
-    safety.require_random_keys("ENCRYPTION_KEYS", ENCRYPTION_KEYS, development=_DEVELOPMENT_ENTRY)
-    safety.require_random_keys("SEAL_KEYS", SEAL_KEYS, development=_DEVELOPMENT_ENTRY)
+    safe_secrets.require_random_keys(
+        "ENCRYPTION_KEYS", ENCRYPTION_KEYS, development=_DEVELOPMENT_ENTRY
+    )
+    safe_secrets.require_random_keys("SEAL_KEYS", SEAL_KEYS, development=_DEVELOPMENT_ENTRY)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from config import safety
 from config.env import caps, count, limit
+from config.settings.deployment import DEBUG
 
 # Cents per funding transaction.
 ACH_AMOUNT_MAX = count("ACH_AMOUNT_MAX", default=100_000_000, minimum=1)
@@ -33,5 +35,8 @@ NEW_APPROVER_HOURS = count("NEW_APPROVER_HOURS", default=24)
 PAYMENT_APPROVAL_ABOVE = count("PAYMENT_APPROVAL_ABOVE", default=1_000_000)
 # For how many hours a recipient of a live tenant is new: a second person approves payments to it.
 RECIPIENT_COOL_DOWN_HOURS = count("RECIPIENT_COOL_DOWN_HOURS", default=24)
+if not DEBUG:
+    safety.require_from_to("NEW_APPROVER_HOURS", NEW_APPROVER_HOURS, 12, 720)
+    safety.require_from_to("RECIPIENT_COOL_DOWN_HOURS", RECIPIENT_COOL_DOWN_HOURS, 12, 720)
 # How long a payment may wait for money before it gives up.
 PAYMENT_WAIT_DAYS = count("PAYMENT_WAIT_DAYS", default=7, minimum=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config import database
+from config import database, safety
 from config.env import count, flag, text
 from config.settings.deployment import DEBUG
 
@@ -23,4 +23,7 @@ DATABASES = {"default": database.settings()}
 # Whether tests and demonstrations may choose the database's time; no variable says so elsewhere.
 SETTABLE_DATABASE_CLOCK = DEBUG
 # A process pauses if its clock is further from the database's. None (in tests): it never does.
-CLOCK_DRIFT_SECONDS_MAX: int | None = count("CLOCK_DRIFT_SECONDS_MAX", default=5, minimum=1)
+_drift = count("CLOCK_DRIFT_SECONDS_MAX", default=5, minimum=1)
+if not DEBUG:
+    safety.require_from_to("CLOCK_DRIFT_SECONDS_MAX", _drift, 1, 60)
+CLOCK_DRIFT_SECONDS_MAX: int | None = _drift

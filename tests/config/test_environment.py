@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import base64
-import importlib
+import hashlib
 import json
 import os
 import re
@@ -24,12 +24,23 @@ READERS = {
     "text", "flag", "secret", "encryption_keys", "count", "limit", "items", "choice", "web_address",
     "stream_address", "webhook_secret", "caps",
 }  # fmt: skip
-KEY = "k1:" + base64.b64encode(bytes(range(32))).decode()
+
+
+def random_bytes(name: str) -> bytes:
+    """32 bytes without a pattern, the same in each run."""
+    return hashlib.sha256(f"tests: {name}".encode()).digest()
+
+
+def key(name: str) -> str:
+    return base64.b64encode(random_bytes(name)).decode()
+
+
+KEY = f"k1:{key('encryption')}"
 PRODUCTION = {
-    "SECRET_KEY": "s3cret-" + "qwertyuiop" * 6,
+    "SECRET_KEY": key("sessions") + key("cursors"),
     "ENCRYPTION_KEYS": KEY,
-    "FINGERPRINT_KEY": "f1ngerprint-" + "qwertyuiop" * 3,
-    "SEAL_KEYS": KEY,
+    "FINGERPRINT_KEY": key("fingerprints"),
+    "SEAL_KEYS": f"s1:{key('seals')}",
     "BASE_URL": "https://ballast.example",
     "ALLOWED_HOSTS": "ballast.example",
     "TRUSTED_PROXY_COUNT": "1",
@@ -59,22 +70,6 @@ def run_python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=60,
     )
-
-
-@pytest.fixture
-def start(monkeypatch):
-    """Read the settings as a process does that has these variables and no others."""
-
-    def read(**variables):
-        for name in list(os.environ):
-            monkeypatch.delenv(name)
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        for name in [name for name in sys.modules if name.startswith("config.settings")]:
-            monkeypatch.delitem(sys.modules, name)
-        return importlib.import_module("config.settings")
-
-    return read
 
 
 class TestExample:

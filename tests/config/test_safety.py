@@ -8,17 +8,21 @@ import subprocess
 import sys
 
 import pytest
+from celery import Celery
 from django.core.exceptions import ImproperlyConfigured
+from kombu.exceptions import OperationalError
 
 from config import safety
 from devstack import programs
 from devstack.paths import ROOT, profile
-from tests.config.test_environment import DEVELOPMENT, KEY, PRODUCTION
+from tests.common.engine.test_http_client import certificate
+from tests.config.test_environment import DEVELOPMENT, KEY, PRODUCTION, key
 from tests.servers import free_port
+from tests.tls_server import TlsServer
 
 ZEROS = "k1:" + base64.b64encode(bytes(32)).decode()
 PUBLIC = "x:8QBagZdFxRR7C2tTGtXbOlhOnaHhMdz2ixFQMnUGAzk="
-SOUND = "-random-characters-" * 3
+SOUND = key("sound") + key("and more")
 NOBODY_THERE = {
     "DATABASE_URL": "postgresql://app@127.0.0.1:1/app",
     "REDIS_URL": "redis://127.0.0.1:1",
@@ -210,11 +214,23 @@ class TestPostgresql:
             {"HOST": "/run/postgresql"},
             {"HOST": "localhost"},
             {"HOST": "::1,127.0.0.1"},
-            {"HOST": "10.0.0.5", "OPTIONS": {"sslmode": "require"}},
+            {"HOST": "10.0.0.5", "OPTIONS": {"sslmode": "verify-ca"}},
+            {"HOST": "localhost", "OPTIONS": {"sslmode": "require"}},
         ],
     )
     def test_here_needs_none(self, settings):
         safety.require_tls_to_postgresql(settings)
+
+    @pytest.mark.parametrize("hosts", ["10.0.0.5", "127.0.0.1,10.0.0.5"])
+    def test_elsewhere_proves_who_it_is(self, hosts):
+        """`require` encrypts for whoever answers. A certificate, or a proof of the password that is
+        bound to the connection, shows that it is the server."""
+        options = {"sslmode": "require"}
+        with pytest.raises(ImproperlyConfigured, match=r"at 10\.0\.0\.5 would not have to prove"):
+            safety.require_tls_to_postgresql({"HOST": hosts, "OPTIONS": options})
+
+        options["channel_binding"] = "require"
+        safety.require_tls_to_postgresql({"HOST": hosts, "OPTIONS": options})
 
     def test_is_also_found_where_libpq_s_own_variables_lead(self, monkeypatch):
         monkeypatch.setenv("PGHOST", "db.example")
@@ -237,6 +253,41 @@ class TestValkey:
     )
     def test_here_needs_none(self, url):
         safety.require_tls_to_valkey(url)
+
+
+class TestBroker:
+    """kombu, which Celery's messages go through, asks for no certificate unless it is told to."""
+
+    @pytest.mark.parametrize("more", ["", "?ssl_ca_certs={other}"])
+    def test_says_nothing_to_a_server_that_nobody_vouches_for(self, start, tmp_path, more):
+        server = TlsServer(certificate(tmp_path / "valkey.pem"))
+        query = more.format(other=certificate(tmp_path / "other.pem"))
+        settings = start(
+            **PRODUCTION | {"REDIS_URL": f"rediss://:s3cret@127.0.0.1:{server.port}/0{query}"}
+        )
+        broker = Celery(broker=settings.CELERY_BROKER_URL)
+        broker.conf.broker_use_ssl = getattr(settings, "CELERY_BROKER_USE_SSL", None)
+
+        with pytest.raises(OperationalError, match="certificate verify failed"):
+            broker.connection_for_write().ensure_connection(max_retries=1, interval_start=0)
+
+        server.close()
+        assert server.received == b""
+
+    def test_speaks_with_one_whose_authority_is_named(self, start, tmp_path):
+        pem = certificate(tmp_path / "valkey.pem")
+        server = TlsServer(pem)
+        settings = start(
+            **PRODUCTION | {"REDIS_URL": f"rediss://127.0.0.1:{server.port}/0?ssl_ca_certs={pem}"}
+        )
+        broker = Celery(broker=settings.CELERY_BROKER_URL)
+        broker.conf.broker_use_ssl = settings.CELERY_BROKER_USE_SSL
+
+        with pytest.raises(OperationalError):
+            broker.connection_for_write().ensure_connection(max_retries=1, interval_start=0)
+
+        server.close()
+        assert server.received.startswith(b"*")
 
 
 class TestBind:
