@@ -18,6 +18,16 @@ def client_address(request: HttpRequest | Request) -> str:
     return str(request.META.get("REMOTE_ADDR", ""))
 
 
+def came_in_the_clear(request: HttpRequest) -> bool:
+    """Whether the caller spoke plain http with the first of our proxies, or no proxy says that it
+    was https. Never where nobody can say: without a proxy, or on a developer's machine."""
+    if settings.SECURE_PROXY_SSL_HEADER is None:
+        return False
+    name, https = settings.SECURE_PROXY_SSL_HEADER
+    said = [part.strip() for part in str(request.META.get(name, "")).split(",")]
+    return said[-min(settings.TRUSTED_PROXY_COUNT, len(said))] != https
+
+
 def is_within(address: str, networks: tuple[str, ...]) -> bool:
     """Whether the address lies in one of the networks; an unreadable one never does."""
     try:

@@ -105,6 +105,13 @@ class AddressNotAllowed(ApiError):
     status = 403
 
 
+class HttpsRequired(ApiError):
+    code = "https_required"
+    title = "Plain http is refused"
+    advice = "Call https://, and replace the API key: it was sent where others could read it."
+    status = 403
+
+
 class MethodNotAllowed(ApiError):
     code = "method_not_allowed"
     title = "Method not allowed"

@@ -22,7 +22,7 @@ from django.http import (
 from django_structlog.middlewares import RequestMiddleware
 
 from api import errors, parsers, problems, request_log
-from api.addresses import client_address
+from api.addresses import came_in_the_clear, client_address
 from api.authentication import KEY_HOLDER
 from common import ids
 from common.database import doors
@@ -105,6 +105,24 @@ class ApiErrorMiddleware:
                 problem.headers.setdefault(name, value)
             return problem
         return response
+
+
+class PlainHttpMiddleware:
+    """Refuses what came to the API over plain http. A redirect would let a program go on sending
+    its key in the clear without anybody's notice (decision 0183)."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if is_api(request) and came_in_the_clear(request):
+            return problems.response(
+                errors.HttpsRequired(
+                    f"{errors.HttpsRequired.advice} If you did call https://, whoever runs this"
+                    " service must let its proxy set X-Forwarded-Proto."
+                )
+            )
+        return self.get_response(request)
 
 
 class RequestLogMiddleware:

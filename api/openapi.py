@@ -109,6 +109,7 @@ _ALWAYS: tuple[type[DomainError], ...] = (
     errors.InvalidToken,
     errors.InsufficientScope,
     errors.AddressNotAllowed,
+    errors.HttpsRequired,
     TenantSuspended,
     errors.RateLimited,
     errors.InternalError,

@@ -48,6 +48,7 @@ MIDDLEWARE = [
     "api.middleware.RequestIdMiddleware",
     "config.headers.SafeHeaders",
     "api.middleware.RequestLineMiddleware",
+    "api.middleware.PlainHttpMiddleware",
     "api.middleware.RequestLogMiddleware",
     "api.middleware.ApiErrorMiddleware",
     "api.middleware.AuthorityMiddleware",

@@ -6,7 +6,7 @@ from csp.constants import NONE, SELF
 
 from config.settings.deployment import IS_HTTPS, TRUSTED_PROXY_COUNT
 
-SECURE_SSL_REDIRECT = False  # the proxy redirects browsers; the API never follows plain http
+SECURE_SSL_REDIRECT = False  # the proxy redirects browsers; the API refuses plain http
 SILENCED_SYSTEM_CHECKS = ["security.W008"]  # the line above
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = IS_HTTPS

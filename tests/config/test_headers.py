@@ -8,6 +8,7 @@ from django.test import Client
 from config import web_refusals
 from config.headers import NO_CONTENT, PERMISSIONS_POLICY
 from tests.builders import browser_of, make_member
+from tests.config.test_environment import DEVELOPMENT, PRODUCTION
 
 PERSON = "dana@acme.example"
 
@@ -80,3 +81,17 @@ def test_a_session_that_ended_by_itself_does(browser, settings):
 
     assert response.status_code == 302
     assert response["Clear-Site-Data"] == '"storage"'
+
+
+@pytest.mark.parametrize(
+    ("given", "header"),
+    [
+        ({}, ("HTTP_X_FORWARDED_PROTO", "https")),
+        ({"TRUSTED_PROXY_COUNT": "0", "SERVED_WITHOUT_PROXY": "True"}, None),
+        (DEVELOPMENT, None),
+    ],
+)
+def test_the_proxy_says_how_a_request_came_where_there_is_one(start, given, header):
+    settings = start(**PRODUCTION | given)
+
+    assert header == settings.SECURE_PROXY_SSL_HEADER
