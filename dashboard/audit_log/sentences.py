@@ -9,6 +9,7 @@ from typing import Any
 from common.money import format_cents
 from funding.models import FundingMethod
 from tenants.models import Role
+from tenants.notices import NOTICES
 
 # By area, as the filter offers them: the beginnings of its actions.
 AREAS = {
@@ -21,6 +22,7 @@ AREAS = {
     "approvals": ("Approvals", ("confirmation.",)),
     "payments": ("Payments", ("payment.", "payments.", "recipient.")),
     "balance": ("Adjustments", ("balance.", "adjustment.", "funding.")),
+    "files": ("Downloads", ("file.",)),
 }
 
 _SENTENCES: dict[str, str | tuple[str, ...]] = {
@@ -46,6 +48,8 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "member.added": "Added {email} as {role}",
     "member.role_changed": "Made {email} {role}",
     "member.removed": "Removed {email}, who was {role}",
+    "member.notices_chosen": "Chose other e-mails for the own mailbox: {notices}",
+    "file.downloaded": "Downloaded {download}",
     "invitation.sent": "Invited {email} as {role}",
     "invitation.resent": "Invited {email} again as {role}",
     "invitation.revoked": "Revoked the invitation to {email}",
@@ -345,9 +349,34 @@ def _value(value: Any) -> str:
 
 
 _METHODS = dict(FundingMethod.choices)
+
+
+def _download(details: Mapping[str, Any]) -> str:
+    """`payments.csv, from 2026-11-01 up to 2026-11-20, narrowed by status` of a file."""
+    since, until = details.get("since"), details.get("until")
+    parts = [
+        str(details.get("file", "")),
+        " ".join(filter(None, [since and f"from {since}", until and f"up to {until}"])),
+        f"narrowed by {' and '.join(details['narrowedBy'])}" if details.get("narrowedBy") else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _notices(details: Mapping[str, Any]) -> str:
+    """`Reviews on, Low balance off` of what a person switched."""
+    labels = {notice.key: notice.label for notice in NOTICES}
+    return ", ".join(
+        f"{labels.get(key, key)} {state}"
+        for state in ("on", "off")
+        for key in details.get(state, ())
+    )
+
+
 _COMPOSED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "account": _account,
     "changes": _changes,
+    "download": _download,
     "from_to": _from_to,
+    "notices": _notices,
     "route": _route,
 }

@@ -7,11 +7,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.audit_log.lines import CSV_HEADER, AuditFilter, csv_rows, lines
-from dashboard.shell import downloads, pace
-from dashboard.shell.access import PageRequest, tenant_page
+from dashboard.shell import downloads
+from dashboard.shell.access import PageRequest, tenant_download, tenant_page
 from dashboard.shell.paging import page
 from tenants import selectors
 from tenants.models import Role
+
+FILE = "audit-log.csv"
 
 
 @require_safe
@@ -26,12 +28,10 @@ def audit_log(request: PageRequest) -> HttpResponse:
 
 
 @require_safe
-@tenant_page(Role.OWNER, limit=pace.FILES)
+@tenant_download(FILE, Role.OWNER, narrowed_by=AuditFilter)
 def download(request: PageRequest) -> StreamingHttpResponse:
     """The rows that the page's filters find, as CSV."""
     tenant_id = request.access.tenant.pk
     form = AuditFilter(request.GET, tenant_id=tenant_id)
     rows = form.narrow(selectors.audit_events(tenant_id=tenant_id))
-    return downloads.download(
-        "audit-log.csv", CSV_HEADER, csv_rows(rows.iterator(chunk_size=1000)), at="at"
-    )
+    return downloads.download(FILE, CSV_HEADER, csv_rows(rows.iterator(chunk_size=1000)), at="at")

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from common.clock import utc_now
 from dashboard.authorizations.lines import CSV_HEADER, csv_rows, line
-from dashboard.shell import downloads, pace
-from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
+from dashboard.shell import downloads
+from dashboard.shell.access import MONEY, PageRequest, tenant_download, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from funding import selectors
 from funding.models import AuthorizedDebit, DebitAuthorization
@@ -22,6 +22,8 @@ from tenants import actors
 from tenants import selectors as tenants
 
 _DEBITS_SHOWN = 20
+
+FILE = "authorizations.csv"
 
 
 @require_safe
@@ -37,13 +39,13 @@ def authorizations(request: PageRequest) -> HttpResponse:
 
 
 @require_safe
-@tenant_page(limit=pace.FILES)
+@tenant_download(FILE)
 def download(request: PageRequest) -> StreamingHttpResponse:
     """What a bank is sent that asks for proof: everything that is kept, but for account numbers."""
     rows = selectors.authorizations(tenant_id=request.access.tenant.pk)
     found = rows.prefetch_related("debits").order_by("-created_at", "-pk")
     return downloads.download(
-        "authorizations.csv",
+        FILE,
         CSV_HEADER,
         csv_rows(found.iterator(chunk_size=500), names=_all_names(rows)),
         at="acceptedAt",

@@ -13,8 +13,8 @@ from dashboard.payments import detail as payment_detail
 from dashboard.payments.forms import PaymentFilter
 from dashboard.payments.lines import payment_line
 from dashboard.recipients.choices import recipient_choices
-from dashboard.shell import downloads, pace, stops
-from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
+from dashboard.shell import downloads, stops
+from dashboard.shell.access import MONEY, PageRequest, tenant_download, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from payments import selectors
 from payments.api import presenters
@@ -23,6 +23,8 @@ from tenants import actors
 from tenants import selectors as tenants
 from transfers.errors import NotCancelable
 from transfers.listing import newest_first
+
+FILE = "payments.csv"
 
 
 @require_safe
@@ -50,12 +52,12 @@ def payments(request: PageRequest) -> HttpResponse:
 
 
 @require_safe
-@tenant_page(limit=pace.FILES)
+@tenant_download(FILE, narrowed_by=PaymentFilter)
 def download(request: PageRequest) -> HttpResponseBase:
     """What the list shows, all of it, as CSV."""
     chosen = _filter(request).narrow(selectors.payments(tenant_id=request.access.tenant.pk))
     return downloads.download(
-        "payments.csv",
+        FILE,
         presenters.CSV_HEADER,
         map(presenters.csv_row, newest_first(chosen)),
     )

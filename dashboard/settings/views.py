@@ -62,7 +62,12 @@ def notifications(request: PageRequest) -> HttpResponse:
     membership = request.access.membership
     form = NoticesForm(request.POST if request.method == "POST" else None, membership=membership)
     if form.is_valid():
-        preferences.choose_notices(membership_id=membership.pk, chosen=form.cleaned_data)
+        preferences.choose_notices(
+            membership_id=membership.pk,
+            chosen=form.cleaned_data,
+            actor=actors.user(request.user.pk),
+            now=utc_now(),
+        )
         messages.success(request, "Your choice is saved.")
         return redirect("dashboard:notifications")
     approves = request.access.role in (Role.OWNER, Role.APPROVER)

@@ -27,8 +27,10 @@ from common.clock import utc_now
 from common.database import doors
 from common.errors import NotFound
 from dashboard.shell import pace, staff_view, step_up, view_only
-from tenants import proofs, second_factor, selectors
+from dashboard.shell.filter_forms import DaysFilter
+from tenants import actors, proofs, second_factor, selectors
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
+from tenants.services import downloads
 
 # The roles that may add money and bank accounts.
 MONEY = (Role.OWNER, Role.MEMBER)
@@ -122,6 +124,48 @@ def tenant_form(*roles: Role, needs_proof: bool = False) -> Callable[[View], Vie
         return view_only.acts(_page(form, roles))
 
     return decorate
+
+
+def tenant_download(
+    file: str, *roles: Role, narrowed_by: type[DaysFilter] = DaysFilter
+) -> Callable[[View], View]:
+    """A `tenant_page` that is a file, narrowed by what `narrowed_by` reads from the address.
+
+    Who takes it is written into the audit log before anything of it is read, or it is not read.
+    HEAD brings no row, and writes none.
+    """
+
+    def decorate(view: View) -> View:
+        return _page(_noted(_behind_the_wall(view), file, narrowed_by), roles, limit=pace.FILES)
+
+    return decorate
+
+
+def _noted(view: View, file: str, narrowed_by: type[DaysFilter]) -> View:
+    """`view`, and its line in the audit log, which requests of a tenant's page cannot write."""
+
+    @functools.wraps(view)
+    def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method == "GET":
+            act = actors.staff if request.access.viewed_until else actors.user
+            days = DaysFilter(request.GET)
+            chosen = days.cleaned_data if days.is_valid() else {}
+            downloads.record(
+                tenant_id=request.access.tenant.pk,
+                actor=act(request.user.pk),
+                file=file,
+                since=chosen.get("since"),
+                until=chosen.get("until"),
+                narrowed_by=[
+                    name
+                    for name in narrowed_by.base_fields
+                    if name not in days.fields and request.GET.get(name)
+                ],
+                now=utc_now(),
+            )
+        return view(request, *args, **kwargs)
+
+    return wrapper
 
 
 def _page(

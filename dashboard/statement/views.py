@@ -11,11 +11,13 @@ from django.views.decorators.http import require_safe
 from balance import selectors as ledger
 from balance import statements
 from common.clock import utc_now
-from dashboard.shell import downloads, pace
-from dashboard.shell.access import PageRequest, tenant_page
+from dashboard.shell import downloads
+from dashboard.shell.access import PageRequest, tenant_download, tenant_page
 from dashboard.shell.paging import page
 from dashboard.statement import lines as statement_lines
 from dashboard.statement.filters import TransactionFilter
+
+FILE = "balance-transactions.csv"
 
 
 @require_safe
@@ -35,14 +37,14 @@ def transactions(request: PageRequest) -> HttpResponse:
 
 
 @require_safe
-@tenant_page(limit=pace.FILES)
+@tenant_download(FILE, narrowed_by=TransactionFilter)
 def download(request: PageRequest) -> StreamingHttpResponse:
     """All lines of the filter as a CSV file: the API's columns, what each is for, its Eastern
     date."""
     tenant_id = request.access.tenant.pk
     rows = TransactionFilter(request.GET).rows(tenant_id=tenant_id)
     return downloads.download(
-        "balance-transactions.csv",
+        FILE,
         statement_lines.CSV_HEADER,
         statement_lines.csv_rows(tenant_id=tenant_id, rows=ledger.newest_first(rows)),
     )

@@ -6,15 +6,17 @@ import csv
 from datetime import timedelta
 
 import pytest
+from django.db import DatabaseError, connection
 
 from common.clock import utc_now
 from dashboard.audit_log.sentences import sentence
 from funding.states import FundingStatus
 from funding.transfer import FUNDING
 from tenants import actors
-from tenants.models import Role
+from tenants.models import AuditEvent, Role
 from tenants.services import audit, keys
 from tests.builders import NOW, make_funding, make_member, make_source
+from tests.database import owner
 from transfers import holds
 
 PATH = "/dashboard/audit-log"
@@ -77,6 +79,15 @@ class TestWords:
             ("payments.approval_threshold_changed", {"from": None, "to": 0},
              "Changed the approval limit of payments from none to $0.00"),
             ("user.changed", {"email": "a@b.example"}, "Changed a@b.example"),
+            ("file.downloaded", {"file": "payments.csv", "since": "2026-11-01", "until":
+              "2026-11-20", "narrowedBy": ["status"]},
+             "Downloaded payments.csv, from 2026-11-01 up to 2026-11-20, narrowed by status"),
+            ("file.downloaded", {"file": "payments.csv", "since": "", "until": "", "narrowedBy":
+              []},
+             "Downloaded payments.csv"),
+            ("member.notices_chosen", {"on": ["low_balance"], "off": ["returns", "webhooks"]},
+             "Chose other e-mails for the own mailbox: Low balance on, Failures and returns off, "
+             "Webhook endpoints off"),
             ("thing.that_is_new", {}, "Thing that is new"),
             ("odd", {}, "Odd"),
         ],
@@ -209,3 +220,77 @@ class TestDownload:
         assert [row["id"] for row in removed] == [new.pk, old.pk]
         assert removed[0]["details"] == '{"email": "=cmd()", "role": "viewer"}'
         assert response["Content-Disposition"] == 'attachment; filename="audit-log.csv"'
+
+    def test_is_a_line_itself_that_says_who_and_which_days_and_nothing_of_what_was_in_it(
+        self, acme, dana, dana_browser
+    ):
+        record(acme)
+
+        read_whole(
+            dana_browser.get(
+                f"{PATH}.csv",
+                {"area": "team", "who": "x@acme.example", "since": "2026-11-01", "forged": "odd"},
+            )
+        )
+
+        (line,) = AuditEvent.objects.filter(action="file.downloaded")
+        assert (line.tenant_id, line.actor_type, line.actor_id) == (acme.pk, "user", dana.pk)
+        assert line.details == {
+            "file": "audit-log.csv",
+            "since": "2026-11-01",
+            "until": "",
+            "narrowedBy": ["area", "who"],
+        }
+        page = dana_browser.get(PATH, {"area": "files"}).content.decode()
+        assert "Downloaded audit-log.csv, from 2026-11-01, narrowed by area and who" in page
+
+
+def read_whole(response):
+    """As a browser does: what is not read keeps a cursor open in the database."""
+    assert b"".join(response) is not None
+    return response
+
+
+class TestEveryDownload:
+    """Each page that is a file, whoever takes it."""
+
+    @pytest.mark.parametrize(
+        "file",
+        [
+            "transactions.csv:balance-transactions.csv",
+            "payments.csv:payments.csv",
+            "bank-accounts/authorizations.csv:authorizations.csv",
+            "audit-log.csv:audit-log.csv",
+        ],
+    )
+    def test_is_written_down_once(self, acme, dana_browser, file):
+        path, _, name = file.partition(":")
+
+        head = read_whole(dana_browser.head(f"/dashboard/{path}"))
+        assert not AuditEvent.objects.filter(action="file.downloaded").exists()
+        got = read_whole(dana_browser.get(f"/dashboard/{path}"))
+
+        assert (head.status_code, got.status_code) == (200, 200)
+        assert name in got["Content-Disposition"]
+        (line,) = AuditEvent.objects.filter(action="file.downloaded")
+        assert line.details == {"file": name, "since": "", "until": "", "narrowedBy": []}
+
+    def test_is_not_one_that_was_refused(self, acme, sign_in):
+        viewer = make_member(acme, email="lee@acme.example", role=Role.VIEWER)
+
+        assert sign_in(viewer).get(f"{PATH}.csv").status_code == 403
+
+        assert not AuditEvent.objects.filter(action="file.downloaded").exists()
+
+    def test_leaves_nothing_if_the_line_cannot_be_written(self, acme, dana_browser):
+        """A trigger stands for whatever keeps the database from taking the line."""
+        with owner.as_owner(), connection.cursor() as cursor:
+            cursor.execute(
+                "CREATE FUNCTION no_more() RETURNS trigger LANGUAGE plpgsql AS"
+                " $$ BEGIN RAISE 'no more lines'; END $$;"
+                "CREATE TRIGGER no_more BEFORE INSERT ON tenants_auditevent"
+                " FOR EACH ROW EXECUTE FUNCTION no_more()"
+            )
+
+        with pytest.raises(DatabaseError, match="no more lines"):
+            dana_browser.get(f"{PATH}.csv")

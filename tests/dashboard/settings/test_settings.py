@@ -84,6 +84,18 @@ class TestNotifications:
         assert self.ticks(dana_browser) == {"low_balance"}
         assert self.ticks(sign_in(lee)) == set()
 
+    def test_changed_ones_are_a_line_of_the_audit_log(self, acme, dana, dana_browser):
+        """Somebody in a stolen session could silence the mails that would tell of it."""
+        chosen = {"returns": "on", "corrections": "on", "auto_funding": "on", "reviews": "on"}
+
+        self.save(dana_browser, acme, **chosen, low_balance="on")
+        self.save(dana_browser, acme, **chosen, low_balance="on")
+
+        (line,) = AuditEvent.objects.filter(action="member.notices_chosen")
+        assert (line.tenant_id, line.actor_id) == (acme.pk, dana.pk)
+        assert line.subject_id == Membership.objects.get(user=dana).pk
+        assert line.details == {"on": ["low_balance"], "off": ["webhooks"]}
+
     def test_outlive_a_change_of_role(self, acme, dana, dana_browser):
         self.save(dana_browser, acme)
         Membership.objects.filter(user=dana).update(role=Role.MEMBER)
