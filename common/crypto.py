@@ -94,8 +94,8 @@ def lasting(names: Sequence[str], stored: Callable[[Sequence[str]], Collection[s
     """What a value with these `fingerprints` is called: as it is stored already, the longest known
     key first, or by the newest key.
 
-    So a value keeps one name over a change of keys. `stored` says which of the names are stored; it
-    is not asked where there is one key.
+    So a value keeps one name over a change of keys, or of the form that it is named by. `stored`
+    says which of the names are stored; it is not asked where there is one name.
     """
     if len(names) == 1:
         return names[0]

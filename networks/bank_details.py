@@ -10,7 +10,7 @@ import unicodedata
 from typing import TypedDict
 
 from common.text import Unseen, composed
-from networks import routing
+from networks import routing, spellings
 from networks.base import AccountType, BankAccount, HolderType
 from networks.errors import InvalidBankDetails
 
@@ -48,12 +48,13 @@ def bank_account(details: BankDetails) -> BankAccount:
 
 
 def checked_account_number(text: str) -> str:
-    """The number without spaces. Leading zeros and hyphens belong to it.
+    """The number as it goes to a bank: without spaces, in upper case. Leading zeros belong to it,
+    and hyphens stay in it (`networks.spellings`).
 
     Raises InvalidBankDetails, also for a payment card's number, which must not be kept here.
     """
-    number = text.replace(" ", "")
-    if _is_card_number(number):
+    number = spellings.canonical(text)
+    if _is_card_number(number.replace("-", "")):
         raise InvalidBankDetails(
             "This looks like the number of a payment card. Send the number of the bank account.",
             field="accountNumber",

@@ -9,6 +9,7 @@ stays, because money that was sent to it may still come back.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 import pgtrigger
@@ -16,7 +17,7 @@ from django.db import models
 from django.db.models import Q
 
 from common import crypto
-from networks import routing
+from networks import routing, spellings
 from networks.bank_details import BANK_NAME_MAX, HOLDER_NAME_MAX, last4
 from networks.base import AccountType, BankAccount, HolderType
 
@@ -78,10 +79,12 @@ class AccountData(models.Model):
         self.account_type = account.account_type
 
     def fingerprints_of(self, account: BankAccount) -> tuple[str, ...]:
-        """What an account is recognized by, under each key, the newest first, unless its provider
-        has a lasting id for it."""
-        text = f"{account.routing_number}:{account.account_number}"
-        return crypto.fingerprints(text, purpose=self.encrypted_as)
+        """What an account is recognized by, under each key, the newest first, and then in each
+        spelling of before, unless its provider has a lasting id for it."""
+        bank = account.routing_number
+        texts = (f"{bank}:{number}" for number in spellings.all_of(account.account_number))
+        names = (crypto.fingerprints(text, purpose=self.encrypted_as) for text in texts)
+        return tuple(chain.from_iterable(names))
 
     def is_recognized_as(self, account: BankAccount) -> bool:
         """Whether the row is recognized by the number of this account."""

@@ -14,6 +14,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from networks import spellings
 from networks.bank_details import checked_account_number, checked_routing_number
 from networks.base import BankAccount, Correction
 from networks.errors import InvalidBankDetails
@@ -115,7 +116,7 @@ class AccountBook(ABC, Generic[Account]):
             return SAID
         before = account.in_clear()
         after = corrected(before, event.code, said)
-        if after == before:
+        if after in (before, _canonical(before)):
             return KNOWN
         if version != account.version:
             raise NeedsAPerson("the account was corrected since, to something else")
@@ -153,6 +154,11 @@ class AccountBook(ABC, Generic[Account]):
         found = self.versions(**{self.key: account.pk}, number=number, created_at=now)
         found.copy(account)
         return found
+
+
+def _canonical(account: BankAccount) -> BankAccount:
+    """The account as it went out. Earlier releases kept numbers as they were typed."""
+    return replace(account, account_number=spellings.canonical(account.account_number))
 
 
 def corrected(account: BankAccount, code: str, said: Correction | None) -> BankAccount:

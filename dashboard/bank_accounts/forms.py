@@ -93,8 +93,10 @@ class BankAccountForm(forms.Form):
             return bank_details.checked_routing_number(digits)
 
     def clean_account_number(self) -> str:
+        """Without the spaces that people copy along, of whichever kind."""
         with refusals.of_this_field():
-            return bank_details.checked_account_number(self.cleaned_data["account_number"])
+            number = "".join(self.cleaned_data["account_number"].split())
+            return bank_details.checked_account_number(number)
 
 
 class PickerForm(forms.Form):

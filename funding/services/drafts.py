@@ -17,7 +17,7 @@ from common.errors import DomainError
 from funding import errors
 from funding.methods import METHODS
 from funding.models import FundingMethod, SourceType, VerificationMethod
-from networks import bank_details, links, routing
+from networks import bank_details, links, routing, spellings
 from networks.bank_details import BankDetails
 from networks.base import BankAccount, HolderType, PaymentNetwork, VerificationTerms
 from networks.links import base as providers
@@ -107,14 +107,15 @@ def of_linked(
     """Check an account that a provider opened. Raises InvalidLinkToken, LinkAccountMismatch."""
     if linked.account_id != account_id:
         raise errors.LinkAccountMismatch("The provider opened another account.")
-    if not bank_details.can_be_debited(linked.routing_number, linked.account_number):
+    number = spellings.canonical(linked.account_number)
+    if not bank_details.can_be_debited(linked.routing_number, number):
         raise errors.InvalidLinkToken("The account behind this token cannot be debited.")
     said = linked.holder_type or (HolderType(holder_type) if holder_type else None)
     return Draft(
         type=SourceType.LINKED,
         account=BankAccount(
             routing_number=linked.routing_number,
-            account_number=linked.account_number,
+            account_number=number,
             holder_name=holder_name,
             holder_type=said or HolderType.INDIVIDUAL,
             account_type=linked.account_type,

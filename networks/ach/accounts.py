@@ -14,6 +14,7 @@ from django.db.models import Q
 
 from common import crypto
 from common.engine.lookups import one_of
+from networks import spellings
 from networks.ach.models import AchEntry
 from networks.ach.models.entries import PRENOTE
 from networks.base import Purpose
@@ -34,7 +35,7 @@ class Known(Protocol):
 
 def as_sent(account_number: str) -> str:
     """The number as a file has it: without blanks, in upper case."""
-    return account_number.replace(" ", "").upper()
+    return spellings.canonical(account_number)
 
 
 def fingerprints(account_number: str) -> tuple[str, ...]:

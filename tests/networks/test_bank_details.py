@@ -16,11 +16,12 @@ class TestAccountNumber:
             ("00012345678901234", "00012345678901234"),
             (" 0007 7700 0123 ", "000777000123"),
             ("12-345-A", "12-345-A"),
-            ("abcd", "abcd"),
+            ("abcd", "ABCD"),
+            ("ab 12-c", "AB12-C"),
             ("0001", "0001"),
         ],
     )
-    def test_is_kept_as_it_is_but_for_spaces(self, text, number):
+    def test_is_kept_as_it_goes_to_a_bank(self, text, number):
         assert bank_details.checked_account_number(text) == number
 
     @pytest.mark.parametrize(
@@ -60,6 +61,7 @@ class TestAccountNumber:
             "5555555555554444",
             "378282246310005",
             "343434343434343",
+            "3782-822463-10005",
         ],
     )
     def test_refuses_the_number_of_a_payment_card(self, text):

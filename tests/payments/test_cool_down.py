@@ -66,6 +66,26 @@ def test_an_account_that_is_saved_is_known_when_it_comes_with_a_payment(cooling)
     assert is_asked(order(cooling, "000222", now=NOW + DAY))
 
 
+def test_an_account_is_known_in_every_spelling(cooling):
+    """It was saved a day ago, so nobody is asked; and no spelling makes it new."""
+    save(cooling, "AB-1234")
+
+    later = save(cooling, "999111", now=NOW + DAY)  # another account, which is new
+    payments = [
+        orders.place(
+            tenant_id=cooling.pk,
+            mode=cooling.mode,
+            order=orders.Order(amount=5_000, recipient=account(number)),
+            actor=SYSTEM,
+            now=NOW + DAY,
+        )
+        for number in ("ab1234", "aB-1234", "AB1234")
+    ]
+
+    assert [is_asked(payment) for payment in payments] == [False, False, False]
+    assert is_asked(order(cooling, later.pk, now=NOW + DAY))
+
+
 def test_an_account_that_was_paid_a_day_ago_is_known(cooling):
     order(cooling)
 

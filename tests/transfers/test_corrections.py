@@ -22,6 +22,7 @@ from tests.payments.builders import account, fund
 from tests.transfers.directions import DIRECTIONS
 from transfers import submission
 from transfers.accounts import unsound
+from transfers.corrections import KNOWN
 from transfers.inbox import arrivals, corrections, messages, reviews
 from transfers.inbox.models import InboundEvent, InboundOutcome
 
@@ -142,6 +143,19 @@ def test_the_sandbox_bank_shows_it(acme, money):
     assert (first.code, first.in_clear().account_number) == ("", "60001")
     assert (second.code, second.in_clear().account_number) == ("C01", "70001")
     assert second.event.instruction_id == row.pk
+
+
+def test_a_number_that_an_earlier_release_kept_as_it_was_typed_is_no_other(acme, money, bank):
+    """It went out in upper case, and its bank repeats what went out."""
+    row = money.make(acme, to="AB12")
+    kept = account_of(money, row)
+    kept.encrypt("ab12")
+    kept.save(update_fields=("account_number_token",))
+    money.run_due(now=NOW)
+    bank.correct(row, account_number="AB12")
+
+    assert judged(money) == (APPLIED, KNOWN)
+    assert account_of(money, row).version == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,41 @@
+"""One account, one name, however its number is typed (decision 0186).
+
+Letters go to banks in upper case and blanks do not go at all, so neither tells two accounts apart.
+A hyphen goes along, because some banks want it, but banks that do not want it leave it out: it
+tells no accounts apart either. Leading zeros do. Source: Nacha Operating Rules, Appendix Three (DFI
+account number).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+# Of more letters, earlier releases are known to have stored them in one case only.
+_MIXED_MAX = 8
+
+
+def canonical(number: str) -> str:
+    """The number as it goes to a bank: without blanks, in upper case."""
+    return "".join(each.upper() if "a" <= each <= "z" else each for each in number if each != " ")
+
+
+def all_of(number: str) -> tuple[str, ...]:
+    """What the account may be called after: one form for all spellings first, then the spellings
+    that earlier releases took for accounts of their own.
+
+    A number of digits alone has one. Of one with hyphens, the hyphens of before are found only
+    where they are given again.
+    """
+    given = canonical(number)
+    first = given.replace("-", "")
+    former = (each for form in (first, given) for each in _cases(form))
+    return tuple(dict.fromkeys((first, number, *former)))
+
+
+def _cases(form: str) -> Iterator[str]:
+    """The form in upper, lower and, if it has few letters, mixed case."""
+    yield form
+    yield form.lower()
+    if sum(map(str.isalpha, form)) <= _MIXED_MAX:
+        yield from map("".join, product(*({each, each.lower()} for each in form)))
