@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from balance import selectors as ledger
-from common import ids
+from common import ids, lookalikes
 from common.clock import utc_now
 from common.errors import DomainError
 from common.money import format_cents
 from dashboard.payments.forms import PayForm
 from dashboard.payments.methods import method_choices
 from dashboard.recipients.choices import recipient_choices
+from dashboard.recipients.lines import recipient_line
 from dashboard.shell import refusals, stops
 from dashboard.shell.access import MONEY, PageRequest, tenant_form
 from dashboard.shell.fields import dollars_text
 from dashboard.shell.method_choice import method_and_speed
-from payments import selectors
 from payments.methods import METHODS
 from payments.models import Payment
-from payments.services import approvals, cool_down, orders
-from payments.services.orders import Order
+from payments.services import orders
+from payments.services.orders import Order, Preview
 from tenants import actors
 
 _FIELDS = {"recipientId": "recipient"}
@@ -59,45 +61,55 @@ def _form(request: PageRequest) -> PayForm:
 
 
 def _ask(request: PageRequest, form: PayForm, *, status: int = 200) -> HttpResponse:
-    return render(
-        request,
-        "dashboard/payments/pay.html",
-        {"form": form, "stop": stops.of(request.access.tenant).payments},
-        status=status,
-    )
+    names = [name for _, name in form.fields["recipient"].choices]  # type: ignore[attr-defined]  # a ChoiceField
+    values = {
+        "form": form,
+        "stop": stops.of(request.access.tenant).payments,
+        "warning": lookalikes.warning(*names),
+    }
+    return render(request, "dashboard/payments/pay.html", values, status=status)
 
 
 def _review(request: PageRequest, form: PayForm) -> HttpResponse:
-    """What will happen, in names and amounts, before it does."""
+    """What will happen, in names and amounts, before it does: judged as the order will be."""
+    tenant, now = request.access.tenant, utc_now()
     try:
-        orders.require_possible(mode=request.access.tenant.mode, order=_order(form))
+        preview = orders.preview(
+            tenant_id=tenant.pk,
+            mode=tenant.mode,
+            order=_order(form),
+            actor=actors.user(request.user.pk),
+            now=now,
+        )
     except DomainError as refusal:
         return _refused(request, form, refusal)
-    return render(request, "dashboard/payments/pay_review.html", _reviewed(request, form))
+    values = _reviewed(request, form, preview, now)
+    return render(request, "dashboard/payments/pay_review.html", values)
 
 
-def _reviewed(request: PageRequest, form: PayForm) -> dict[str, object]:
-    tenant_id, amount = request.access.tenant.pk, form.cleaned_data["amount"]
-    chosen = selectors.recipients(tenant_id=tenant_id).filter(pk=form.cleaned_data["recipient"])
-    actor, mode = actors.user(request.user.pk), request.access.tenant.mode
-    new = cool_down.among_of_tenant(request.access.tenant, list(chosen), actor=actor, now=utc_now())
-    available = ledger.summary(tenant_id).available
+def _reviewed(
+    request: PageRequest, form: PayForm, preview: Preview, now: datetime
+) -> dict[str, object]:
+    tenant, amount = request.access.tenant, form.cleaned_data["amount"]
+    available = ledger.summary(tenant.pk).available
     shortfall = max(0, amount - available)
-    threshold = approvals.threshold_for(tenant_id=tenant_id, mode=mode, actor=actor, now=utc_now())
     method, speed = method_and_speed(form.cleaned_data["method"])
-    terms = METHODS[method].terms(request.access.tenant.mode)
+    terms = METHODS[method].terms(tenant.mode)
     return {
         "form": form,
-        "arrives_on": terms.arrival(utc_now(), speed, amount=amount),
+        "arrives_on": terms.arrival(now, speed, amount=amount),
         "recipient": dict(form.fields["recipient"].choices)[form.cleaned_data["recipient"]],  # type: ignore[attr-defined]  # a ChoiceField
+        "warning": recipient_line(preview.recipient).warning,
         "method": dict(form.fields["method"].choices)[form.cleaned_data["method"]],  # type: ignore[attr-defined]
         "available": available,
         "available_after": available - amount,
         "shortfall": shortfall,
         "missing": dollars_text(shortfall),
-        "stop": stops.of(request.access.tenant).payments,
-        "needs_approval": bool(new) or (threshold is not None and amount > threshold),
-        "new_until": next(iter(new.values()), None),
+        "is_behind": preview.is_behind,
+        "stop": stops.of(tenant).payments,
+        "needs_approval": preview.judged.confirm_until is not None,
+        "rule": preview.judged.rule,
+        "new_until": preview.judged.bounds.new_until,
     }
 
 

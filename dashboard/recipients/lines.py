@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from common import lookalikes
 from dashboard.bank_accounts.names import account_name
 from payments.models import Recipient
 
@@ -21,6 +22,11 @@ class RecipientLine:
     added_at: datetime
     corrected_at: datetime | None
     new_until: datetime | None
+
+    @property
+    def warning(self) -> str:
+        """What to look at twice in its names; may be empty."""
+        return lookalikes.warning(self.name, self.holder)
 
 
 def recipient_line(row: Recipient, *, new_until: datetime | None = None) -> RecipientLine:

@@ -106,6 +106,8 @@ def remove(request: PageRequest, recipient_id: str) -> HttpResponse:
 
 def _added(request: PageRequest, saved: Recipient) -> HttpResponse:
     messages.success(request, f"{saved.display_name} was added.")
+    if warning := recipient_line(saved).warning:
+        messages.warning(request, warning)
     if request.GET.get("then") != "pay":
         return redirect("dashboard:recipients")
     return redirect(f"{reverse('dashboard:pay')}?{urlencode({'recipient': saved.pk})}")

@@ -9,7 +9,6 @@ from functools import partial
 from django.conf import settings
 from django.db import transaction
 
-from approvals import requests
 from balance import services as ledger
 from balance.selectors import Funds
 from common import ids
@@ -17,20 +16,11 @@ from common.money import format_cents
 from networks.bank_details import BankDetails
 from networks.base import PaymentNetwork, Speed
 from payments import selectors
-from payments.caps import CapScope
 from payments.errors import PaymentMethodNotSupported
 from payments.methods import METHODS
-from payments.models import Payment, PaymentMethod, PaymentSettings
-from payments.services import (
-    approval_defaults,
-    approvals,
-    cool_down,
-    lifecycle,
-    limits,
-    recipients,
-    totals,
-    waiting,
-)
+from payments.models import Payment, PaymentMethod, Recipient
+from payments.services import approvals, judgement, lifecycle, recipients, totals, waiting
+from payments.services.judgement import Judgement
 from payments.services.lifecycle import NewPayment
 from payments.states import PaymentStatus
 from tenants.actors import Actor
@@ -71,25 +61,12 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     """
     network = _network_for(mode, order)
     recipient = recipients.for_payment(tenant_id=tenant_id, given=order.recipient, now=now)
-    scopes = limits.scopes_of(actor)
-    scopes[CapScope.RECIPIENT] = limits.scope_of_recipient(recipient)
-    rules = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
-    threshold = approval_defaults.threshold_of_settings(
-        rules, tenant_id=tenant_id, mode=mode, now=now
+    bounds = judgement.bounds_of(
+        tenant_id=tenant_id, mode=mode, recipient=recipient, actor=actor, now=now
     )
-    new_until = cool_down.until(recipient, rules=rules, mode=mode, actor=actor, now=now)
     funds = ledger.lock_row(tenant_id=tenant_id)
-    used = totals.used(tenant_id=tenant_id, scopes=scopes.values(), now=now)
-    limits.require_room(
-        limits.of_settings(rules, mode=mode, now=now),
-        tenant_id=tenant_id,
-        scopes=scopes,
-        used=used,
-        amount=order.amount,
-        now=now,
-    )
-    unasked = limits.unasked(scopes, used)
-    must_wait = order.wait_for_funds and _must_wait(tenant_id, funds, order.amount, now)
+    judged = judgement.judge(bounds, amount=order.amount, now=now)
+    waits = order.wait_for_funds and _waits(tenant_id, funds, order.amount, now)
     end_of_wait = now + timedelta(days=settings.PAYMENT_WAIT_DAYS)
     terms = NewPayment(
         recipient=recipient,
@@ -100,21 +77,15 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
         description=order.description,
         metadata=order.metadata,
         waits_until=end_of_wait if order.wait_for_funds else None,
-        confirm_until=(
-            now + requests.VALID_FOR
-            if new_until
-            else approvals.deadline(
-                threshold, amount=unasked + order.amount, tenant_id=tenant_id, actor=actor, now=now
-            )
-        ),
-        counted_for=sorted(scopes.values()),
+        confirm_until=judged.confirm_until,
+        counted_for=sorted(bounds.scopes.values()),
         id=order.id,
     )
-    status = PaymentStatus.WAITING_FOR_FUNDS if must_wait else PaymentStatus.CREATED
+    status = PaymentStatus.WAITING_FOR_FUNDS if waits else PaymentStatus.CREATED
     payment = lifecycle.start(terms=terms, status=status, actor=actor, now=now)
     totals.count(payment)
     if payment.requires_confirmation:
-        approvals.request(payment=payment, rule=_rule(threshold, payment, new_until), now=now)
+        approvals.request(payment=payment, rule=judged.rule, now=now)
     return payment
 
 
@@ -158,12 +129,32 @@ def cancel(*, tenant_id: str, payment_id: str, actor: Actor, now: datetime) -> P
     return payment
 
 
-def require_possible(*, mode: str, order: Order) -> None:
-    """Refuse an order that no network would take, whatever the balance is.
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """What would become of an order now. `is_behind`: older payments wait for money, and it would
+    wait behind them; what is available is for the caller to look at."""
 
-    Raises PaymentMethodNotSupported, AmountAboveLimit.
+    recipient: Recipient
+    judged: Judgement
+    is_behind: bool
+
+
+def preview(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime) -> Preview:
+    """What `place` would do with an order to a saved recipient; writes nothing, locks nothing.
+
+    Raises NotFound, RecipientRemoved, PaymentMethodNotSupported, AmountAboveLimit,
+    PaymentLimitReached.
     """
     _network_for(mode, order)
+    recipient = recipients.kept(tenant_id=tenant_id, recipient_id=str(order.recipient))
+    bounds = judgement.bounds_of(
+        tenant_id=tenant_id, mode=mode, recipient=recipient, actor=actor, now=now
+    )
+    return Preview(
+        recipient=recipient,
+        judged=judgement.judge(bounds, amount=order.amount, now=now),
+        is_behind=order.wait_for_funds and waiting.runnable(tenant_id, now=now).exists(),
+    )
 
 
 def _lock(tenant_id: str, payment_id: str) -> Payment:
@@ -189,19 +180,7 @@ def _network_for(mode: str, order: Order) -> PaymentNetwork:
     return network
 
 
-def _rule(threshold: int | None, payment: Payment, new_until: datetime | None) -> str:
-    """Why a second person is asked, for those who are."""
-    if new_until is not None:
-        return (
-            f"The recipient is new until {new_until:%Y-%m-%d %H:%M} UTC: a second person approves."
-        )
-    above = f"Above {format_cents(threshold or 0)}"
-    if threshold is None or payment.amount > threshold:
-        return f"{above} a second person approves."
-    return f"{above} in a day, to one recipient or by one person, a second one approves."
-
-
-def _must_wait(tenant_id: str, funds: Funds, amount: int, now: datetime) -> bool:
+def _waits(tenant_id: str, funds: Funds, amount: int, now: datetime) -> bool:
     """Whether the order has to wait: there is not enough money, or older orders wait. Decided under
     the balance row's lock."""
     return funds.available < amount or waiting.runnable(tenant_id, now=now).exists()

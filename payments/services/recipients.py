@@ -96,7 +96,12 @@ def for_payment(*, tenant_id: str, given: str | BankDetails, now: datetime) -> R
         recipient = _unsaved(tenant_id, account, is_saved=False, now=now)
         recipient.save(force_insert=True)
         return recipient
-    recipient = selectors.recipient(tenant_id=tenant_id, recipient_id=given)
+    return kept(tenant_id=tenant_id, recipient_id=given)
+
+
+def kept(*, tenant_id: str, recipient_id: str) -> Recipient:
+    """A saved recipient that can be paid. Raises NotFound, RecipientRemoved."""
+    recipient = selectors.recipient(tenant_id=tenant_id, recipient_id=recipient_id)
     _require_kept(recipient)
     return recipient
 

@@ -1,0 +1,102 @@
+"""What the limits, the approval limit and the cool-down say of a payment. The order asks, and so
+does the page that tells people what the order will do (decision 0186).
+
+It takes two steps, because an order holds the lock of the balance for the second one only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from approvals import requests
+from common.money import format_cents
+from payments.caps import Caps, CapScope
+from payments.models import PaymentSettings, Recipient
+from payments.services import approval_defaults, approvals, cool_down, limits, totals
+from tenants.actors import Actor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What bounds payments of one actor to one recipient, whatever was paid before. `threshold` is
+    cents; `new_until`: until when the recipient is new."""
+
+    tenant_id: str
+    actor: Actor
+    scopes: Mapping[CapScope, str]
+    caps: Caps
+    threshold: int | None
+    new_until: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """A payment that the limits let through. `confirm_until`: when its approval would expire; None
+    if nobody is asked."""
+
+    bounds: Bounds
+    amount: int
+    confirm_until: datetime | None
+
+    @property
+    def rule(self) -> str:
+        """Why a second person is asked, for those who are."""
+        if self.bounds.new_until is not None:
+            until = f"{self.bounds.new_until:%Y-%m-%d %H:%M} UTC"
+            return f"The recipient is new until {until}: a second person approves."
+        threshold = self.bounds.threshold
+        above = f"Above {format_cents(threshold or 0)}"
+        if threshold is None or self.amount > threshold:
+            return f"{above} a second person approves."
+        return f"{above} in a day, to one recipient or by one person, a second one approves."
+
+
+def bounds_of(
+    *, tenant_id: str, mode: str, recipient: Recipient, actor: Actor, now: datetime
+) -> Bounds:
+    """What holds for this actor and recipient now. It needs no lock."""
+    rules = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
+    recipient_scope = {CapScope.RECIPIENT: limits.scope_of_recipient(recipient)}
+    return Bounds(
+        tenant_id=tenant_id,
+        actor=actor,
+        scopes={**limits.scopes_of(actor), **recipient_scope},
+        caps=limits.of_settings(rules, mode=mode, now=now),
+        threshold=approval_defaults.threshold_of_settings(
+            rules, tenant_id=tenant_id, mode=mode, now=now
+        ),
+        new_until=cool_down.until(recipient, rules=rules, mode=mode, actor=actor, now=now),
+    )
+
+
+def judge(bounds: Bounds, *, amount: int, now: datetime) -> Judgement:
+    """What becomes of a payment of `amount` cents, by what was paid until now. Writes nothing.
+
+    An order calls it under the lock of the balance, so that nobody pays in between. Raises
+    PaymentLimitReached.
+    """
+    used = totals.used(tenant_id=bounds.tenant_id, scopes=bounds.scopes.values(), now=now)
+    limits.require_room(
+        bounds.caps,
+        tenant_id=bounds.tenant_id,
+        scopes=bounds.scopes,
+        used=used,
+        amount=amount,
+        now=now,
+    )
+    unasked = limits.unasked(bounds.scopes, used)
+    return Judgement(
+        bounds=bounds,
+        amount=amount,
+        confirm_until=_confirm_until(bounds, amount=unasked + amount, now=now),
+    )
+
+
+def _confirm_until(bounds: Bounds, *, amount: int, now: datetime) -> datetime | None:
+    if bounds.new_until:
+        return now + requests.VALID_FOR
+    return approvals.deadline(
+        bounds.threshold, amount=amount, tenant_id=bounds.tenant_id, actor=bounds.actor, now=now
+    )
