@@ -16,6 +16,7 @@ from dashboard.statement.lines import TransactionLine, transaction_line
 from desk import return_rates
 from desk.admin import name_all
 from desk.return_rates import TenantMeters
+from desk.tenants.money_out import MoneyOut, money_out
 from funding import figures
 from funding import selectors as funding
 from funding.services import limits, tenant_limits
@@ -49,6 +50,7 @@ class TenantFile:
     tenant: Tenant
     funds: Funds
     limits: list[LimitLine]
+    money_out: MoneyOut
     auto_funding: State
     returns: TenantMeters
     accounts: list[tuple[str, BankAccountLine]]
@@ -62,7 +64,7 @@ class TenantFile:
 
 
 def tenant_file(*, tenant_id: str, now: datetime) -> TenantFile:
-    """Raises NotFound. Some twenty queries, however busy the tenant is."""
+    """Raises NotFound. Some thirty queries at most, however busy the tenant is."""
     tenant = selectors.found_tenant(tenant_id)
     audit = list(selectors.audit_events(tenant_id=tenant_id)[:SHOWN])
     name_all(audit)
@@ -74,6 +76,7 @@ def tenant_file(*, tenant_id: str, now: datetime) -> TenantFile:
         tenant=tenant,
         funds=ledger.summary(tenant_id),
         limits=limit_lines(tenant_id=tenant_id, now=now),
+        money_out=money_out(tenant, now=now),
         auto_funding=auto_funding.state(config, now=now, obstacle=obstacle_of(config, now=now)),
         returns=return_rates.tenant_meters(figures.debit_returns_of(tenant_id=tenant_id, now=now)),
         accounts=[(row.pk, bank_account_line(row)) for row in sources],

@@ -1,15 +1,33 @@
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.contrib.admin.utils import quote
 from django.urls import reverse
 
+from common.clock import utc_now
 from funding.models import FundingLimit
 from funding.states import FundingStatus
-from tenants.models import AuditEvent, TenantStatus
+from payments.caps import CapScope, Window
+from payments.models import PaymentSettings
+from payments.services import approval_settings, cool_down_settings, orders
+from tenants.actors import SYSTEM
+from tenants.models import AuditEvent, Mode, TenantStatus
 from tests.balance.builders import fund
-from tests.builders import enter_as, make_endpoint, make_funding, make_key, make_member, make_source
-from tests.payments.builders import pay, run_due, take
+from tests.builders import (
+    NOW,
+    enter_as,
+    make_endpoint,
+    make_funding,
+    make_key,
+    make_member,
+    make_source,
+    make_tenant,
+)
+from tests.payments.builders import account, pay, run_due, take
+from tests.payments.test_limits import limit
 
 
 def audited(action):
@@ -33,13 +51,17 @@ def busy(acme):
     return acme
 
 
+def words(response):
+    return " ".join(re.sub(r"<[^>]*>", " ", response.content.decode()).split())
+
+
 def page_of(browser, tenant, part=""):
     return browser.get(f"/admin/desk/tenants/{tenant.pk}/{part}")
 
 
 class TestFile:
     def test_shows_everything_with_links(self, desk, busy, django_assert_max_num_queries):
-        with django_assert_max_num_queries(26):
+        with django_assert_max_num_queries(30):
             content = page_of(desk, busy).content.decode()
 
         for text in (
@@ -64,6 +86,55 @@ class TestFile:
             "tenants/auditevent",
         ):
             assert f'href="/admin/{model}/' in content
+
+    def test_shows_the_limits_on_money_out(self, desk, acme):
+        fund(acme, 100_000)
+        limit(acme, CapScope.TENANT, Window.DAY, amount=50_000, payments=7)
+        approval_settings.set_threshold(tenant_id=acme.pk, threshold=10_000, actor=SYSTEM, now=NOW)
+        cool_down_settings.set_hours(tenant_id=acme.pk, hours=24, actor=SYSTEM, now=NOW)
+        orders.place(
+            tenant_id=acme.pk,
+            mode=acme.mode,
+            order=orders.Order(amount=20_000, recipient=account()),
+            actor=SYSTEM,
+            now=utc_now(),
+        )
+
+        said = words(page_of(desk, acme))
+
+        assert "Limits for money out All payments, 24 hours $200.00 used of $500.00; 1 of 7" in said
+        assert "To one recipient, 24 hours no limit own" in said
+        assert "A second person approves above $100.00" in said
+        assert "Cool-down of new recipients 24 hours" in said
+        assert "It counts from" not in said
+
+    def test_shows_looser_limits_on_money_out_that_wait(self, desk, acme):
+        rules = PaymentSettings.objects.create(
+            tenant=acme,
+            approval_threshold=10_000,
+            next_threshold=90_000,
+            next_at=utc_now() + timedelta(hours=3),
+            next_by=make_member(acme, email="dana@acme.example").pk,
+            cool_down_hours=24,
+            next_cool_down_hours=1,
+            next_cool_down_at=utc_now() + timedelta(hours=3),
+            updated_at=utc_now(),
+        )
+
+        said = words(page_of(desk, acme))
+
+        assert (
+            "A second person approves: above $100.00 now, above $900.00 later."
+            " dana@acme.example asked. It counts from"
+        ) in said
+        assert "for: 24 hours now, 1 hour later. Ballast support asked." in said
+        rules.refresh_from_db()
+        assert rules.approval_threshold == 10_000
+
+    def test_shows_what_the_deployment_says_to_a_live_tenant(self, desk, db):
+        said = words(page_of(desk, make_tenant(mode=Mode.LIVE)))
+
+        assert "All payments, 24 hours $0.00 used of " in said
 
     def test_calls_ready_to_send_only_what_is(self, desk, acme):
         fund(acme, 10_000)
