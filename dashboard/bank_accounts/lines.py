@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from common import lookalikes
 from dashboard.bank_accounts.names import account_name
 from dashboard.funding.methods import TEXTS
 from dashboard.shell.badges import Badge
@@ -43,6 +44,11 @@ class BankAccountLine:
     advice: str
     added_at: datetime
     corrected_at: datetime | None
+
+    @property
+    def warning(self) -> str:
+        """What to look at twice in the names of its bank and holder; may be empty."""
+        return lookalikes.warning(self.name, self.holder)
 
 
 def bank_account_line(row: FundingSource, *, mode: str = Mode.SANDBOX) -> BankAccountLine:

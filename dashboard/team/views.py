@@ -38,6 +38,7 @@ def team(request: PageRequest) -> HttpResponse:
         "warning": lookalikes.address_warning(
             *(line.email for line in lines), *(line.email for line in invited)
         ),
+        "names_warning": lookalikes.warning(*(line.name for line in lines)),
     }
     return render(request, "dashboard/team/list.html", values)
 
@@ -169,12 +170,16 @@ def sign_in_rule(request: PageRequest) -> HttpResponse:
 
 
 def _leaving(request: PageRequest, member: Membership, now: datetime) -> dict[str, object]:
-    """Who leaves, or is an owner no more, and the keys that end with it."""
+    """Who leaves, or is an owner no more, the keys that end with it, and what to look at twice."""
     left = keys.made_by(tenant_id=member.tenant_id, person_id=member.user_id, now=now)
     return {
         "member": member,
         "keys": [key_line(key, now=now) for key in left],
         "is_you": member.user_id == request.user.pk,
+        "names_warning": lookalikes.warning(
+            member.user.get_full_name(), *(key.name for key in left)
+        ),
+        "address_warning": lookalikes.address_warning(member.user.email),
     }
 
 

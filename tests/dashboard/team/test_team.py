@@ -323,3 +323,29 @@ class TestKeysOfWhoLeaves:
         assert "server" in page
         assert "take_over" not in page
         assert not ApiKey.objects.filter(revoked_at=None).exists()
+
+
+class TestAnImitatedName:
+    """Who removes a member or takes over a key decides by a name that somebody else chose."""
+
+    IMITATED = "\u0410cme"  # a Cyrillic A
+    WARNING = f"look like Latin ones are in “{IMITATED}”"
+
+    def test_of_a_key_is_said_before_it_is_taken_over(self, acme, dana_browser):
+        lee = make_member(acme, email="lee@acme.example", role=Role.OWNER)
+        path = f"/dashboard/team/{of(lee).pk}/remove"
+        assert self.WARNING not in dana_browser.get(path).content.decode()
+
+        name = f"{self.IMITATED} billing"
+        keys.issue(tenant=acme, name=name, actor=actors.user(lee.pk), now=utc_now())
+
+        assert self.WARNING in dana_browser.get(path).content.decode()
+
+    @pytest.mark.parametrize("part", ["", "/{id}/role", "/{id}/remove"])
+    def test_of_a_member_is_said_before_a_change(self, lee, dana_browser, part):
+        lee.name = self.IMITATED
+        lee.save(update_fields=("name",))
+
+        page = dana_browser.get(f"/dashboard/team{part.format(id=of(lee).pk)}")
+
+        assert self.WARNING in page.content.decode()
