@@ -192,9 +192,9 @@ def test_the_review_says_what_the_order_does(
     assert review.status_code == 200
     assert (ASKED in said) == payment.requires_confirmation == is_asked
     assert ("waits its turn" in said) == (payment.status == WAITS)
-    reason = PaymentConfirmation.objects.filter(payment=payment).first()
     if is_asked and story is not new:
-        assert reason.reason.partition(" Ordered by")[0] in said
+        approval = PaymentConfirmation.objects.get(payment=payment)
+        assert approval.reason.partition(" Ordered by")[0] in said
 
 
 def test_a_limit_names_when_there_is_room_again(team, dana, supplier, dana_browser):
