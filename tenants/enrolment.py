@@ -27,7 +27,7 @@ from tenants import second_factor
 from tenants.models import User
 
 ASK = "Ask somebody else of staff to send you the link to set one up."
-OWN_LINK_MINUTES = 15  # to open the link, and then to set up the factor
+OWN_LINK_MINUTES = 10  # to open the link, and then to set up the factor
 _OF_COLLEAGUE, _ASKED, _UNTIL = "enrolment", "enrolment_asked", "enrolment_until"  # in the session
 
 

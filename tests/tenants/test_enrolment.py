@@ -180,22 +180,22 @@ class TestTheOwnLink:
         browser_again.get(path)
         assert browser_again.get(APP)["Location"] == OWN_LINK
 
-    def test_ends_after_fifteen_minutes(self, browser):
+    def test_ends_after_ten_minutes(self, browser):
         browser.post(OWN_LINK)
         path = enrolment_link()
-        self.turn_back(browser, minutes=16)
+        self.turn_back(browser, minutes=11)
 
         told = browser.get(path, follow=True).content.decode()
 
         assert "This link is over" in told
         assert browser.get(APP)["Location"] == OWN_LINK
 
-    def test_that_was_opened_serves_for_fifteen_minutes(self, browser):
+    def test_that_was_opened_serves_for_ten_minutes(self, browser):
         browser.post(OWN_LINK)
         browser.get(enrolment_link())
         assert browser.get(APP).status_code == 200
 
-        self.turn_back(browser, minutes=16)
+        self.turn_back(browser, minutes=11)
 
         assert browser.get(APP)["Location"] == OWN_LINK
 
