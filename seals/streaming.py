@@ -10,7 +10,6 @@ import socket
 import ssl
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
@@ -111,8 +110,8 @@ def _to_http(lines: Sequence[str]) -> None:
 def _to_syslog(lines: Sequence[str], moments: Sequence[datetime]) -> None:
     """RFC 5424 messages over TLS, each with its length in front (RFC 5425).
 
-    Syslog has no answer. The end of the connection stands for one: the receiver closes its side
-    when it has read ours.
+    Syslog has no answer. TLS's farewell (close_notify) stands for one, which a receiver owes to
+    ours (RFC 5425 § 4.4): one that was killed has perhaps read the lines, and kept none of them.
     """
     where = urlsplit(settings.AUDIT_STREAM_URL)
     host, port = where.hostname or "", where.port or SYSLOG_PORT
@@ -123,8 +122,10 @@ def _to_syslog(lines: Sequence[str], moments: Sequence[datetime]) -> None:
         trust.system().wrap_socket(plain, server_hostname=host) as line,
     ):
         line.sendall(messages)
-        with suppress(ssl.SSLError):  # it may close without TLS's own farewell
+        try:
             line.unwrap()
+        except ssl.SSLError as broken:
+            raise NotTaken("it hung up without a farewell") from broken
 
 
 def _framed(line: str, moment: datetime, host: str) -> bytes:

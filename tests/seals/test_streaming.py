@@ -114,8 +114,8 @@ class TestHttps:
 class SyslogServer:
     """A receiver of RFC 5425: it reads to the end, then closes."""
 
-    def __init__(self, pem):
-        self.received, self.pem = b"", pem
+    def __init__(self, pem, *, dies=False):
+        self.received, self.pem, self._dies = b"", pem, dies
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(pem)
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -129,7 +129,8 @@ class SyslogServer:
             with self._context.wrap_socket(plain, server_side=True) as line:
                 while piece := line.recv(65_536):
                     self.received += piece
-                line.unwrap()
+                if not self._dies:
+                    line.unwrap()
         except OSError:
             return
 
@@ -168,6 +169,22 @@ class TestSyslog:
         assert [json.loads(body)["action"] for body in bodies] == [
             "tenant.created", "noted.0", "noted.1",
         ]  # fmt: skip
+
+    def test_who_dies_before_the_farewell_gets_the_lines_again(
+        self, lines, tmp_path, settings, monkeypatch
+    ):
+        """A receiver that was killed has read the lines, and perhaps kept none: only its farewell
+        says that it has them (RFC 5425 § 4.4 wants one)."""
+        dying = SyslogServer(certificate(tmp_path / "dying.pem"), dies=True)
+        settings.AUDIT_STREAM_URL = f"syslog+tls://127.0.0.1:{dying.port}"
+        monkeypatch.setenv("SSL_CERT_FILE", str(dying.pem))
+
+        assert streaming.send_due(now=utc_now()) == 0
+        dying.close()
+
+        assert len(list(frames(dying.received))) == 3
+        stream = AuditStream.objects.get()
+        assert (stream.after, stream.last_error) == ("", "NotTaken: it hung up without a farewell")
 
     def test_a_certificate_that_nobody_vouches_for_gets_nothing(self, lines, server):
         assert streaming.send_due(now=utc_now()) == 0
