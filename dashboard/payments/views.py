@@ -35,17 +35,17 @@ def payments(request: PageRequest) -> HttpResponse:
     rows = selectors.payments(tenant_id=tenant_id)
     found = page(form.narrow(rows), before=request.GET.get("before", ""), unfiltered=rows)
     stop = stops.of(request.access.tenant).payments
+    threshold = approvals.approval_threshold(
+        tenant_id=tenant_id, mode=request.access.tenant.mode, now=now
+    )
     values = {
         "lines": [payment_line(row, is_stopped=bool(stop)) for row in found.rows],
         "stop": stop,
         "page": found,
         "form": form,
-        "threshold": approvals.approval_threshold(
-            tenant_id=tenant_id, mode=request.access.tenant.mode, now=now
-        ),
-        "is_exempt": exemption.is_exempt(
-            tenant_id=tenant_id, actor=actors.user(request.user.pk), now=now
-        ),
+        "threshold": threshold,
+        "is_exempt": threshold is not None
+        and exemption.is_exempt(tenant_id=tenant_id, actor=actors.user(request.user.pk), now=now),
         "change": approvals.waiting_change(tenant_id=tenant_id, now=now),
     }
     return render(request, "dashboard/payments/list.html", values, status=form.http_status)
