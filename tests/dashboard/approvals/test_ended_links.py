@@ -13,7 +13,7 @@ from funding.services.approval_policy import POLICY as FUNDING
 from networks.sandbox.bank import SandboxBank
 from payments.models import Payment, PaymentConfirmation
 from payments.services import approval_settings
-from tenants.actors import SYSTEM, user
+from tenants.actors import SYSTEM, staff
 from tenants.models import AuditEvent, Membership, Mode, Role
 from tenants.services import members
 from tests.builders import make_auto_funding, make_member, make_source, make_tenant
@@ -92,9 +92,9 @@ class TestFormerApprover:
         membership = Membership.objects.get(user=ann)
         change = {"tenant_id": acme.pk, "membership_id": membership.pk}
         if request.param == "removed":
-            members.remove(**change, actor=user("usr_1"), now=utc_now())
+            members.remove(**change, actor=staff("usr_1"), now=utc_now())
         elif request.param == "only looks":
-            members.change_role(**change, role=Role.VIEWER, actor=user("usr_1"), now=utc_now())
+            members.change_role(**change, role=Role.VIEWER, actor=staff("usr_1"), now=utc_now())
         else:
             AutoFundingConfig.objects.update(confirmation_emails=["ben@acme.example"])
         return link
