@@ -20,6 +20,8 @@ from balance import chains, figures, proving, rolling
 from balance.models import LedgerCheck
 from common import audits
 from common.audits import Finding, Scope, register
+from common.database.job_doors import by
+from common.database.jobs import AUDIT
 from common.database_clock import capped, database_now
 
 __all__ = ["Finding", "Report", "Scope", "check", "register"]
@@ -45,6 +47,7 @@ class Report:
         return not self.findings
 
 
+@by(AUDIT)
 def check(
     *, now: datetime, tenant_id: str | None = None, full: bool = False, roll: bool = False
 ) -> Report:

@@ -13,7 +13,20 @@ from config.env import count, env, flag, text
 AS_OWNER = "BALLAST_AS_DATABASE_OWNER"
 # `manage.py` sets it for the commands that are all of one job, and know no other login then.
 AS_JOB = "BALLAST_DATABASE_JOB"
-JOBS_COMMANDS = {"dispatch_webhooks": jobs.DISPATCHER}
+JOBS_COMMANDS = {
+    "dispatch_webhooks": jobs.DISPATCHER,
+    **dict.fromkeys(
+        (
+            "check_audit",
+            "check_ledger",
+            "check_seals",
+            "export_audit",
+            "export_journal",
+            "publish_seals",
+        ),
+        jobs.AUDIT,
+    ),
+}
 OWNERS_COMMANDS = frozenset({"migrate", "database_roles", "settable_clock", "pgtrigger", "flush"})
 
 
@@ -58,7 +71,10 @@ def api_login() -> dict[str, str]:
 
 def job_logins() -> dict[str, dict[str, str]]:
     """The logins of jobs that have one of their own, by the job."""
-    addresses = {jobs.DISPATCHER: text("DATABASE_DISPATCHER_URL", default="")}
+    addresses = {
+        jobs.DISPATCHER: text("DATABASE_DISPATCHER_URL", default=""),
+        jobs.AUDIT: text("DATABASE_AUDIT_URL", default=""),
+    }
     return {job: _login_of(address) for job, address in addresses.items() if address}
 
 

@@ -6,13 +6,15 @@ in which the superuser owns everything, is carried over when it starts.
 
 from __future__ import annotations
 
-from devstack.paths import API_ROLE, APPLICATION_ROLE, JOB_ROLES, OWNER_ROLE, SUPERUSER
+from devstack.paths import API_ROLE, APPLICATION_ROLE, AUDIT_ROLE, JOB_ROLES, OWNER_ROLE, SUPERUSER
 
 _ROLES = "".join(
     f"SELECT 'CREATE ROLE {role} LOGIN'"  # noqa: S608  # names of ours
     f" WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{role}') \\gexec\n"
     for role in (OWNER_ROLE, APPLICATION_ROLE, API_ROLE, *JOB_ROLES.values())
 )
+# Seals go by the oldest transaction, whoever runs it.
+_STATISTICS = f"GRANT pg_read_all_stats TO {AUDIT_ROLE};\n"
 _DATABASE = f"""
 SELECT 'CREATE DATABASE ballast OWNER {OWNER_ROLE}'
 WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = 'ballast') \\gexec
@@ -48,4 +50,4 @@ $$;
 """  # noqa: S608  # names of ours
 
 # psql's input. Changes nothing where all of it is there.
-ENSURE = _ROLES + _DATABASE + _HAND_OVER
+ENSURE = _ROLES + _STATISTICS + _DATABASE + _HAND_OVER

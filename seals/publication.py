@@ -20,6 +20,8 @@ from django.db import connection
 
 from common import mail
 from common.clock import text_of
+from common.database.job_doors import by
+from common.database.jobs import AUDIT
 from common.engine.http.addresses import parse_networks
 from common.engine.http.client import post_once
 from common.engine.http.urls import Policy
@@ -58,6 +60,7 @@ def ways() -> list[PublishedWay]:
     return [way for way, where in given.items() if where]
 
 
+@by(AUDIT)
 def publish(*, now: datetime) -> int:
     """Publish by every way; returns how many accepted the line. Must not run in a transaction."""
     last = SealRound.objects.order_by("-number").first()
@@ -68,6 +71,7 @@ def publish(*, now: datetime) -> int:
     return taken
 
 
+@by(AUDIT)
 def publish_restored(*, reason: str, now: datetime) -> int:
     """Publish that the database was restored on purpose and where its chains end now.
 

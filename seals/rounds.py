@@ -16,6 +16,8 @@ import structlog
 from django.db import connection, transaction
 
 from common import sealed
+from common.database.job_doors import by
+from common.database.jobs import AUDIT
 from seals import macs, reading, windows
 from seals.models import Seal, SealRound
 from seals.reading import Range
@@ -68,6 +70,7 @@ class _News:
         self.is_behind = False
 
 
+@by(AUDIT)
 def seal_due(*, now: datetime, seconds: float = PASS_SECONDS) -> int:
     """Make rounds until everything up to `now` is sealed or the time is over; returns how many.
 

@@ -17,6 +17,8 @@ import structlog
 from django.conf import settings
 
 from common import leases
+from common.database.job_doors import by
+from common.database.jobs import AUDIT
 from common.engine.http import trust
 from common.engine.http.addresses import parse_networks
 from common.engine.http.client import post_once
@@ -44,6 +46,7 @@ class NotTaken(Exception):
     """The receiver did not take the lines. The text says why, without any secret."""
 
 
+@by(AUDIT)
 def send_due(*, now: datetime) -> int:
     """Send what is new, if it is time; returns how many lines were taken. Must not run in a
     transaction."""

@@ -1,11 +1,14 @@
-"""What each job that has a login of its own may do (decision 0180)."""
+"""What each job that has a login of its own may do (decisions 0180, 0181)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from functools import cache
 
-from common.database.jobs import DISPATCHER
+from django.apps import apps
+
+from common.database import rights
+from common.database.jobs import AUDIT, DISPATCHER
 from common.database.rights import READ_ONLY, Needs, Rights
 
 _ADD_ONLY = Rights(update=False, read=False)
@@ -52,4 +55,71 @@ _DISPATCHERS: Mapping[str, Rights] = {
     "tenants_user": READ_ONLY._replace(read=("id", "email", "is_active")),
 }
 
-NEEDS: Final[Mapping[str, Needs]] = {DISPATCHER: Needs(_DISPATCHERS)}
+# The audit proves rows of every table, but for these: sessions, second factors, invitations and
+# what else packages keep.
+_NEVER_AUDITED = frozenset(
+    {
+        "account_emailaddress",
+        "account_emailconfirmation",
+        "auth_group_permissions",
+        "auth_permission",
+        "django_admin_log",
+        "django_content_type",
+        "django_migrations",
+        "django_session",
+        "mfa_authenticator",
+        "tenants_invitation",
+        "tenants_user_user_permissions",
+        "usersessions_usersession",
+    }
+)
+# Columns that say who somebody is, or open something.
+_SECRETS: Mapping[str, frozenset[str]] = {
+    "ach_achkey": frozenset({"private_key_token"}),
+    "tenants_user": frozenset({"password"}),
+    "webhooks_webhookendpoint": frozenset({"previous_secret_token", "secret_token"}),
+}
+# Its own rows: what it found, how far it proved, seals, and what was published or streamed.
+_AUDITS_OWN: Mapping[str, Rights] = {
+    "balance_checkpoint": Rights(),
+    "balance_closed_month_total": Rights(update=False),
+    "balance_full_proof": Rights(),
+    "balance_ledger_check": Rights(delete=True),
+    "seals_auditstream": Rights(),
+    "seals_seal": Rights(update=False),
+    "seals_sealpublication": Rights(update=False, delete=True),
+    "seals_sealround": Rights(update=False),
+}
+
+
+@cache
+def needs_of(job: str) -> Needs:
+    """What the role of this job works with, once the models are known."""
+    return _MAKERS[job]()
+
+
+def _of_audit() -> Needs:
+    names = frozenset({"tenants_name_people"})
+    return Needs({**_audited(), **_AUDITS_OWN}, names, is_told_of_transactions=True)
+
+
+def _audited() -> dict[str, Rights]:
+    """Every other table, to be read."""
+    tables = rights.of_tables().keys() - _NEVER_AUDITED
+    return {name: READ_ONLY._replace(read=_open_columns(name)) for name in tables}
+
+
+def _open_columns(table: str) -> bool | tuple[str, ...]:
+    """All but the secret ones; True where there are none."""
+    hidden = _SECRETS.get(table)
+    if hidden is None:
+        return True
+    (model,) = (model for model in apps.get_models() if model._meta.db_table == table)
+    columns = (str(field.column) for field in model._meta.concrete_fields)
+    return tuple(column for column in columns if column not in hidden)
+
+
+_MAKERS: Mapping[str, Callable[[], Needs]] = {
+    DISPATCHER: lambda: Needs(_DISPATCHERS),
+    AUDIT: _of_audit,
+}

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 DISPATCHER: Final = "dispatcher"
+AUDIT: Final = "audit"
 
-ALL: Final = (DISPATCHER,)
+ALL: Final = (DISPATCHER, AUDIT)
 
 
 def variable(job: str) -> str:

@@ -32,10 +32,15 @@ class Rights(NamedTuple):
 
 class Needs(NamedTuple):
     """What a role works with: rights on tables, by their names, and functions that run with the
-    owner's rights. It has none on whatever is not named."""
+    owner's rights. It has none on whatever is not named.
+
+    `is_told_of_transactions`: it is a member of PostgreSQL's `pg_read_all_stats`, to see when
+    transactions of other roles began.
+    """
 
     tables: Mapping[str, Rights]
     functions: frozenset[str] = frozenset()
+    is_told_of_transactions: bool = False
 
 
 # Functions that run with the owner's rights, because the role has none: migrations of the ledger

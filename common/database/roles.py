@@ -14,7 +14,7 @@ from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
 from common.database import jobs, rights, walls
-from common.database.job_rights import NEEDS
+from common.database.job_rights import needs_of
 from common.database.rights import Needs, Rights
 
 _SCHEMA = "public"
@@ -73,8 +73,12 @@ _POWERS = (
 _WHO_IS = """
 SELECT
     rolsuper OR rolbypassrls,
-    EXISTS (SELECT FROM pg_auth_members WHERE member = pg_roles.oid),
-    EXISTS (SELECT FROM pg_class WHERE relowner = pg_roles.oid)
+    EXISTS (
+        SELECT FROM pg_auth_members WHERE member = pg_roles.oid
+            AND NOT (%(told)s AND roleid = 'pg_read_all_stats'::regrole)
+    ),
+    EXISTS (SELECT FROM pg_class WHERE relowner = pg_roles.oid),
+    %(told)s AND NOT pg_has_role(oid, 'pg_read_all_stats', 'USAGE')
 FROM pg_roles WHERE rolname = %(role)s
 """
 # Settings that are stored for the next sessions of our role. A role may store them itself, and
@@ -185,7 +189,7 @@ def of_api() -> Needs:
 
 def _who(application: str, api: str) -> walls.Who:
     """The roles that policies name, those of jobs among them."""
-    tables = {job: frozenset(NEEDS[job].tables) for job in settings.DATABASE_JOBS}
+    tables = {job: frozenset(needs_of(job).tables) for job in settings.DATABASE_JOBS}
     logins = {str(login["USER"]): tables[job] for job, login in settings.DATABASE_JOBS.items()}
     return walls.Who(application, api, logins)
 
@@ -269,7 +273,7 @@ def _job_problems(job: str) -> list[Problem]:
     if job not in settings.DATABASE_JOBS:
         return [Problem(f"{variable} is not set: it works as DATABASE_URL", is_harmless=True)]
     role = str(settings.DATABASE_JOBS[job]["USER"])
-    return _named(role, _login_problems(role, variable, NEEDS[job]))
+    return _named(role, _login_problems(role, variable, needs_of(job)))
 
 
 def wall_problems() -> list[Problem]:
@@ -286,11 +290,14 @@ def wall_problems() -> list[Problem]:
 def _login_problems(role: str, variable: str, needs: Needs) -> list[Problem]:
     """What is wrong with another role than ours, which may do what it needs and nothing else."""
     with connection.cursor() as cursor:
-        cursor.execute(_WHO_IS, {"role": role})
+        cursor.execute(_WHO_IS, {"role": role, "told": needs.is_told_of_transactions})
         row = cursor.fetchone()
         if row is None:
             return [Problem(f"there is no such role, which {variable} names")]
-        found = [Problem(power) for power, has in zip(_POWERS, row, strict=True) if has]
+        *powers, lacks_statistics = row
+        found = [Problem(power) for power, has in zip(_POWERS, powers, strict=True) if has]
+        if lacks_statistics:  # then seals wait for long transactions of others
+            found.append(Problem("is no member of pg_read_all_stats", is_harmless=True))
         cursor.execute(_ACTUAL_OF, {"role": role})
         actual = {name: given for name, *given in cursor.fetchall()}
         cursor.execute(_SETTINGS_OF, {"role": role})

@@ -10,7 +10,7 @@ from django.db import DatabaseError
 
 from balance import invariants, tasks
 from balance.invariants import Finding
-from balance.models import LedgerCheck
+from balance.models import BalanceTransaction, LedgerCheck
 from tests.balance.builders import balance_of, fund
 from tests.balance.corruption import tamper
 from tests.builders import NOW
@@ -55,15 +55,29 @@ class TestRegisteredChecks:
 
     @pytest.mark.django_db(transaction=True)
     def test_a_check_cannot_write(self, acme):
+        """Not even what the audit's role may write."""
+
         @invariants.register
         def repair(scope):
-            fund(acme, 5)
+            LedgerCheck.objects.update(ok=True)
             return []
 
         with pytest.raises(DatabaseError, match="read-only transaction"):
             invariants.check(now=NOW)
 
         assert LedgerCheck.objects.get().finished_at is None
+
+    @pytest.mark.django_db(transaction=True)
+    def test_a_check_moves_no_money(self, acme):
+        @invariants.register
+        def repair(scope):
+            fund(acme, 5)
+            return []
+
+        with pytest.raises(DatabaseError, match="permission denied for function balance_post"):
+            invariants.check(now=NOW)
+
+        assert not BalanceTransaction.objects.exists()
 
     def test_a_check_is_registered_once(self, db):
         ran = []

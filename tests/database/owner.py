@@ -18,7 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.pq import TransactionStatus
 
 from common.database import roles
-from common.database.job_rights import NEEDS
+from common.database.job_rights import needs_of
 from tests.settings import TEST_OWNER_ROLE, TEST_SUPERUSER
 
 
@@ -82,7 +82,7 @@ def hand_over() -> None:
     with as_owner():
         roles.build_walls(application, settings.DATABASE_API["USER"])
     for job, login in settings.DATABASE_JOBS.items():
-        roles.grant(login["USER"], needs=NEEDS[job])
+        roles.grant(login["USER"], needs=needs_of(job))
 
 
 class ApiByRole:
@@ -130,8 +130,8 @@ class JobByRole:
 
 def _begin() -> None:
     """The transaction that a block has announced: a role set before it would outlive its end."""
-    if connection.in_atomic_block and not _is_broken():
-        connection.connection.execute("SELECT 1")
+    if connection.in_atomic_block and _status() == TransactionStatus.IDLE:
+        _told("BEGIN")
 
 
 def _roles_of_the_product() -> set[str]:
@@ -175,8 +175,11 @@ def _forget_role(used: BaseDatabaseWrapper) -> None:
 
 
 def _is_broken() -> bool:
-    status = connection.connection.info.transaction_status
-    return status in {TransactionStatus.INERROR, TransactionStatus.UNKNOWN}
+    return _status() in {TransactionStatus.INERROR, TransactionStatus.UNKNOWN}
+
+
+def _status() -> TransactionStatus:
+    return TransactionStatus(connection.connection.info.transaction_status)
 
 
 def _run(statement: str) -> None:

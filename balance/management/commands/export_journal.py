@@ -7,6 +7,8 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from api.downloads import safe_cell
 from balance import exports
+from common.database.job_doors import by
+from common.database.jobs import AUDIT
 from tenants.management.lookups import tenant_or_fail
 
 
@@ -17,6 +19,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tenant", help="only this tenant")
 
+    @by(AUDIT)
     def handle(self, *_args: object, **options: Any) -> None:
         tenant_id = tenant_or_fail(options["tenant"]).pk if options["tenant"] else None
         writer = csv.writer(self.stdout)

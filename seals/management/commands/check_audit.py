@@ -8,6 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 from common.audits import Scope
 from common.clock import utc_now
 from common.commands import JsonCommand
+from common.database.job_doors import by
+from common.database.jobs import AUDIT
 from common.database_clock import capped
 from seals import ahead, checks
 from seals.verification import Proof, last_number
@@ -23,6 +25,7 @@ class Command(JsonCommand):
     def add_own_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tenant", help="only this tenant's part of the log")
 
+    @by(AUDIT)
     def perform(self, **options: Any) -> dict[str, Any]:
         tenant_ids = (tenant_or_fail(options["tenant"]).pk,) if options["tenant"] else None
         numbers = range(1, last_number() + 1)

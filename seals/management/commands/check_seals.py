@@ -8,6 +8,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from common.audits import Finding, Scope
 from common.commands import JsonCommand
+from common.database.job_doors import by
+from common.database.jobs import AUDIT
 from seals import checks, figures, published
 from tenants.management.lookups import tenant_or_fail
 
@@ -23,6 +25,7 @@ class Command(JsonCommand):
         parser.add_argument("--newest", action="store_true", help="what the 15-minute check proves")
         parser.add_argument("--published", metavar="FILE", help="lines that were published")
 
+    @by(AUDIT)
     def perform(self, **options: Any) -> dict[str, Any]:
         told = _told(options["published"])
         tenant_id = tenant_or_fail(options["tenant"]).pk if options["tenant"] else None

@@ -5,6 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from common.clock import utc_now
+from common.database.job_doors import by
+from common.database.jobs import AUDIT
 from common.database_clock import capped
 from common.ids import is_id
 from seals import leaving
@@ -20,6 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--after", metavar="ID", default="", help="the last line you have")
 
+    @by(AUDIT)
     def handle(self, *_args: object, **options: Any) -> None:
         after = options["after"]
         if after and not is_id(after, "aud"):

@@ -6,6 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from common.clock import utc_now
 from common.commands import JsonCommand
+from common.database.job_doors import by
+from common.database.jobs import AUDIT
 from common.database_clock import capped
 from seals import publication
 
@@ -20,6 +22,7 @@ class Command(JsonCommand):
             help="say that a backup was restored: what was published about later rounds is void",
         )
 
+    @by(AUDIT)
     def perform(self, **options: Any) -> dict[str, Any]:
         ways = publication.ways()
         if not ways:

@@ -8,7 +8,7 @@ from django.db import connection
 
 from common.commands import JsonCommand
 from common.database import jobs, roles
-from common.database.job_rights import NEEDS
+from common.database.job_rights import needs_of
 
 
 class Command(JsonCommand):
@@ -39,7 +39,7 @@ class Command(JsonCommand):
     def _grant_job(self, job: str, *, keep: bool, **_options: Any) -> dict[str, Any]:
         role = str(settings.DATABASE_JOBS[job]["USER"])
         try:
-            granted = roles.grant(role, revoke=not keep, needs=NEEDS[job])
+            granted = roles.grant(role, revoke=not keep, needs=needs_of(job))
         except roles.UnknownRole:
             raise _unknown(role, jobs.variable(job)) from None
         return {"role": role, "tables": granted.tables, "functions": granted.functions}

@@ -6,9 +6,12 @@ import pytest
 from django.conf import settings
 from django.db import ProgrammingError, connection, transaction
 
+from common.clock import utc_now
 from common.database import job_doors, jobs, roles
-from common.database.job_rights import NEEDS
+from common.database.job_rights import needs_of
+from seals import windows
 from tests.builders import make_endpoint, publish
+from tests.common.database.test_roles import TABLES as OF_APPLICATION
 from tests.common.database.test_roles import some
 from tests.database import owner
 from tests.settings import DATABASE_APPLICATION_ROLE
@@ -17,6 +20,20 @@ from webhooks.models import WebhookDelivery
 
 pytestmark = pytest.mark.django_db
 
+NEVER_AUDITED = {
+    "account_emailaddress",
+    "account_emailconfirmation",
+    "auth_group_permissions",
+    "auth_permission",
+    "django_admin_log",
+    "django_content_type",
+    "django_migrations",
+    "django_session",
+    "mfa_authenticator",
+    "tenants_invitation",
+    "tenants_user_user_permissions",
+    "usersessions_usersession",
+}
 # Each table that the job has a right on: (R)ead, (I)nsert, (U)pdate, (D)elete, with the columns
 # where it is not all of them. It has none on any other.
 TABLES = {
@@ -39,8 +56,26 @@ TABLES = {
         ),
         "webhooks_webhookevent": "R(body id)",
     },
+    jobs.AUDIT: {
+        **{
+            name: "R"
+            for name, application in OF_APPLICATION.items()
+            if application != "not even read" and name not in NEVER_AUDITED
+        },
+        "ach_achkey": "R(but private_key_token)",
+        "tenants_user": "R(but password)",
+        "webhooks_webhookendpoint": "R(but previous_secret_token secret_token)",
+        "balance_checkpoint": "RIU",
+        "balance_closed_month_total": "RI",
+        "balance_full_proof": "RIU",
+        "balance_ledger_check": "RIUD",
+        "seals_auditstream": "RIU",
+        "seals_seal": "RI",
+        "seals_sealpublication": "RID",
+        "seals_sealround": "RI",
+    },
 }
-FUNCTIONS: dict[str, list[str]] = {jobs.DISPATCHER: []}
+FUNCTIONS: dict[str, list[str]] = {jobs.DISPATCHER: [], jobs.AUDIT: ["tenants_name_people"]}
 EXECUTABLE = """
 SELECT proname::text FROM pg_proc
 WHERE pronamespace = 'public'::regnamespace AND prosecdef
@@ -50,7 +85,7 @@ ORDER BY 1
 MEMBERSHIPS = """
 SELECT member.rolname, taken.rolname FROM pg_roles AS member CROSS JOIN pg_roles AS taken
 WHERE member.rolname = ANY (%(roles)s) AND taken.oid <> member.oid
-    AND pg_has_role(member.oid, taken.oid, 'MEMBER')
+    AND pg_has_role(member.oid, taken.oid, 'MEMBER') AND taken.rolname <> 'pg_read_all_stats'
 """
 REFUSED = {
     jobs.DISPATCHER: [
@@ -69,6 +104,30 @@ REFUSED = {
         "UPDATE webhooks_webhookendpoint SET secret_token = ''",
         "DELETE FROM webhooks_webhookdelivery",
         "SELECT balance_post('btx_x', 'x', 'credit', 5, 0, 'adjustment', 'adj_x', 'x', now())",
+        "SELECT * FROM tenants_find_key('x')",
+    ],
+    jobs.AUDIT: [
+        "SELECT password FROM tenants_user",
+        "SELECT * FROM django_session",
+        "SELECT * FROM mfa_authenticator",
+        "SELECT secret_token FROM webhooks_webhookendpoint",
+        "SELECT private_key_token FROM ach_achkey",
+        "UPDATE balance SET available = 1",
+        "UPDATE balance SET notify_below = 1",
+        "INSERT INTO balance_transaction SELECT * FROM balance_transaction",
+        "UPDATE balance_transaction SET amount = 1",
+        "INSERT INTO balance_adjustment SELECT * FROM balance_adjustment",
+        "UPDATE funding_fundingtransaction SET status = 'completed'",
+        "UPDATE payments_payment SET status = 'completed'",
+        "UPDATE tenants_membership SET role = 'owner'",
+        "UPDATE tenants_user SET is_staff = true",
+        "INSERT INTO tenants_auditevent SELECT * FROM tenants_auditevent",
+        "INSERT INTO tenants_staffpower SELECT * FROM tenants_staffpower",
+        "UPDATE seals_seal SET mac = ''",
+        "DELETE FROM seals_seal",
+        "DELETE FROM balance_checkpoint",
+        "SELECT balance_post('btx_x', 'x', 'credit', 5, 0, 'adjustment', 'adj_x', 'x', now())",
+        "SELECT balance_open('bal_x', 'x')",
         "SELECT * FROM tenants_find_key('x')",
     ],
 }
@@ -130,7 +189,7 @@ class TestEach:
             refused(job, statement)
 
     def test_is_named_by_ready_where_it_may_do_less_or_more(self, job):
-        (table, *_) = NEEDS[job].tables
+        (table, *_) = needs_of(job).tables
         with owner.as_owner():
             rows(f"REVOKE ALL ON {table} FROM {role_of(job)}")
             rows(f"GRANT SELECT ON mfa_authenticator TO {role_of(job)}")
@@ -147,7 +206,7 @@ class TestEach:
         assert roles.job_problems() != []
 
         with owner.as_owner():
-            roles.grant(role_of(job), needs=NEEDS[job])
+            roles.grant(role_of(job), needs=needs_of(job))
 
         assert roles.job_problems() == []
 
@@ -180,6 +239,16 @@ def test_no_role_of_the_product_is_a_member_of_another():
     ours = [DATABASE_APPLICATION_ROLE, settings.DATABASE_API["USER"], *map(role_of, jobs.ALL)]
 
     assert rows(MEMBERSHIPS, roles=ours) == []
+
+
+def test_an_audit_that_sees_no_transactions_of_others_is_named():
+    role = role_of(jobs.AUDIT)
+    with owner.as_superuser():
+        rows(f"REVOKE pg_read_all_stats FROM {role}")
+
+    (said,) = roles.job_problems()
+
+    assert said == roles.Problem(f"{role}: is no member of pg_read_all_stats", is_harmless=True)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -228,3 +297,15 @@ class TestLogin:
             assert len(record(claim(), OK)) == 1
 
         assert WebhookDelivery.objects.get().status == "delivered"
+
+    def test_of_the_audit_knows_when_transactions_of_others_began(self, door):
+        other = owner.another_connection()
+        other.settings_dict["USER"] = DATABASE_APPLICATION_ROLE
+        try:
+            with other.cursor() as cursor:
+                cursor.execute("BEGIN")
+                cursor.execute("SELECT 1")
+                with door.open(jobs.AUDIT), transaction.atomic():
+                    assert windows.bound(utc_now()) is not None
+        finally:
+            other.close()
