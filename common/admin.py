@@ -7,9 +7,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import label_for_field, unquote
+from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db import connection, models
 from django.db.models import QuerySet
@@ -263,17 +265,33 @@ class AccountNumberAdmin(ReadOnlyAdmin):
         return format_html(link, row.last4, address)
 
 
+def _refused(form: type[forms.ModelForm[Any]], why: str) -> type[forms.ModelForm[Any]]:
+    """The form, which shows what was sent and why it was refused."""
+
+    def clean(_form: object) -> None:
+        raise ValidationError(why)
+
+    return type(form.__name__, (form,), {"clean": clean})
+
+
 class ServiceAdmin(FastAdmin):
-    """Staff change rows through a service. If the service refuses, its reason is shown and nothing
-    is saved."""
+    """Staff change rows through a service. If the service refuses, nothing is saved: its reason
+    stands above the form, which keeps what was typed."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             answer: HttpResponse = super().changeform_view(request, *args, **kwargs)
         except DomainError as refusal:
-            messages.error(request, f"{refusal.title}. {refusal.detail}")
-            return HttpResponseRedirect(request.get_full_path())
+            if request.method != "POST":
+                raise
+            request.refusal = f"{refusal.title}. {refusal.detail}"  # type: ignore[attr-defined]
+            answer = super().changeform_view(request, *args, **kwargs)
         return answer
+
+    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, **kwargs)
+        refusal = getattr(request, "refusal", "")
+        return _refused(form, refusal) if refusal else form
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

@@ -13,6 +13,13 @@ def day_of(instant: datetime) -> date:
     return instant.astimezone(EASTERN).date()
 
 
+def words(instant: datetime) -> str:
+    """`Nov 20, 2026, 10:04 AM EST`: as people read it on pages and in sentences (decision 0123)."""
+    booked = instant.astimezone(EASTERN)
+    hour = booked.hour % 12 or 12
+    return f"{booked:%b} {booked.day}, {booked.year}, {hour}:{booked:%M %p %Z}"
+
+
 def start_of(day: date) -> datetime:
     """Midnight in New York at which `day` begins, in UTC."""
     return datetime.combine(day, time(), tzinfo=EASTERN).astimezone(UTC)

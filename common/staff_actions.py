@@ -35,7 +35,8 @@ class StaffAction:
     """What is about to happen, in the words of the page. `done` follows a row's name in the
     message.
 
-    `act` is called with each row and the reason. If it refuses a row, the page says so.
+    `act` is called with each row and the reason. If it refuses a row, the page says so. `facts` are
+    what to know of a single row before.
     """
 
     title: str
@@ -43,6 +44,7 @@ class StaffAction:
     button: str
     done: str
     act: Callable[[Any, str], object]
+    facts: Sequence[tuple[str, str]] = ()
 
 
 def own_page_action(description: str, *, permission: str) -> Callable[[PageAction], PageAction]:
@@ -60,16 +62,24 @@ def ask_about_chosen(
     it is done."""
     hidden = [("action", request.POST["action"])]
     hidden += [(ACTION_CHECKBOX_NAME, str(row.pk)) for row in rows]
-    return _ask(admin, request, rows, staff_action, hidden)
+    return _ask_about_each(admin, request, rows, staff_action, hidden)
 
 
 def ask_about_one(
     admin: ModelAdmin, request: HttpRequest, row: Model, staff_action: StaffAction
 ) -> HttpResponse:
     """The answer to an action on a row's own page: the page that asks for a reason, then back to
-    the row."""
-    answer = _ask(admin, request, [row], staff_action, [])
-    return answer or HttpResponseRedirect(address_of(row))
+    the row. Where it is refused, the page says so and keeps the reason that was typed."""
+    form = _reason_form(request)
+    if form.is_valid():
+        try:
+            staff_action.act(row, form.cleaned_data["reason"])
+        except DomainError as refusal:
+            form.add_error("reason", f"{refusal.title}. {refusal.detail}")
+        else:
+            messages.success(request, f"{row.pk} {staff_action.done}")
+            return HttpResponseRedirect(address_of(row))
+    return _page(admin, request, [row], staff_action, form, [])
 
 
 def address_of(row: Model) -> str:
@@ -78,18 +88,33 @@ def address_of(row: Model) -> str:
     return reverse(name, args=[row.pk])
 
 
-def _ask(
+def _ask_about_each(
     admin: ModelAdmin,
     request: HttpRequest,
     rows: Sequence[Model],
     staff_action: StaffAction,
     hidden: list[tuple[str, str]],
 ) -> HttpResponse | None:
-    form = ReasonForm(request.POST if "reason" in request.POST else None)
+    form = _reason_form(request)
     if form.is_valid():
         for row in rows:
             _act(request, row, staff_action, form.cleaned_data["reason"])
         return None
+    return _page(admin, request, rows, staff_action, form, hidden)
+
+
+def _reason_form(request: HttpRequest) -> ReasonForm:
+    return ReasonForm(request.POST if "reason" in request.POST else None)
+
+
+def _page(
+    admin: ModelAdmin,
+    request: HttpRequest,
+    rows: Sequence[Model],
+    staff_action: StaffAction,
+    form: ReasonForm,
+    hidden: list[tuple[str, str]],
+) -> HttpResponse:
     context = {
         **admin.admin_site.each_context(request),
         "title": staff_action.title,

@@ -18,7 +18,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from dashboard.shell import step_up
-from tenants import enrolment, proofs, second_factor
+from tenants import proofs, second_factor
 
 View = Callable[..., HttpResponseBase]
 
@@ -36,7 +36,7 @@ def guard(site: AdminSite) -> None:
         if may_enter(request) and not _has_second_factor(request):
             if second_factor.is_set_up(user_id=str(request.user.pk)):
                 return _to_prove_it(request)
-            messages.warning(request, f"Staff sign in with a second factor. {enrolment.ASK}")
+            messages.warning(request, "The desk asks for a second factor, and you have none yet.")
             return redirect("mfa_index")
         answer: HttpResponse = login(request, extra_context)
         return answer

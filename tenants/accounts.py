@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.internal import ratelimit
@@ -16,6 +16,13 @@ from tenants.services import sign_ins
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
+    # What allauth says also where a person is signed in and proves who they are.
+    error_messages: ClassVar[dict[str, Any]] = {
+        **DefaultAccountAdapter.error_messages,
+        "too_many_login_attempts": "Too many wrong passwords or codes. Try again later.",
+    }
+    _is_proof = False  # whether who is signed in proves who they are
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
@@ -66,10 +73,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         ways: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         return [way for way in ways if way["id"] != "reauthenticate"] or ways
 
+    def reauthenticate(self, user: User, password: str) -> bool:
+        self._is_proof = True
+        return bool(super().reauthenticate(user, password))
+
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         super().authentication_failed(request, **credentials)
+        failed = sign_ins.proof_failed if self._is_proof else sign_ins.failed
         if user := selectors.person(email=credentials.get("email", "")):
-            sign_ins.failed(user_id=user.pk, how="password", now=utc_now())
+            failed(user_id=user.pk, how="password", now=utc_now())
 
 
 def _email_of(credentials: dict[str, Any]) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.conf import settings
-from django.contrib import messages
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -26,7 +25,6 @@ from common.clock import utc_now
 from tenants import second_factor
 from tenants.models import User
 
-ASK = "Ask somebody else of staff to send you the link to set one up."
 OWN_LINK_MINUTES = 10  # to open the link, and then to set up the factor
 _OF_COLLEAGUE, _ASKED, _UNTIL = "enrolment", "enrolment_asked", "enrolment_until"  # in the session
 
@@ -101,12 +99,16 @@ def needs_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated or may_enroll(request, user=request.user):
             return view(request, *args, **kwargs)
-        if not is_sent_by_colleague(request.user):
-            return redirect("ask_to_enroll")
-        messages.warning(request, ASK)
-        return redirect("mfa_index")
+        # The page of factors says what staff do.
+        return redirect("mfa_index" if is_sent_by_colleague(request.user) else "ask_to_enroll")
 
     return guarded
+
+
+def may_ask(request: HttpRequest, *, user: User) -> bool:
+    """Whether the person may add a second factor, or ask for the link that it takes themselves.
+    One query, of staff only."""
+    return not is_sent_by_colleague(user) or may_enroll(request, user=user)
 
 
 def may_enroll(request: HttpRequest, *, user: User) -> bool:

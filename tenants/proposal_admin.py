@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from common import staff_actions
+from common import days, staff_actions
 from common.admin import ServiceAdmin
 from common.clock import utc_now
 from common.money import format_cents, parse_dollars
-from tenants import actors
+from tenants import actors, selectors
 from tenants.actors import Actor
+from tenants.models import User
+from tenants.services import second_person
 
 
 class Deciding(Protocol):
@@ -61,6 +65,7 @@ class ProposalAdmin(ServiceAdmin):
     outcome: ClassVar[str]
     approved: ClassVar[tuple[str, str]]
 
+    change_form_before_template = "admin/proposal.html"
     list_select_related: Any = ("tenant", "proposed_by", "decided_by")
     actions_detail: Any = ("approve", "reject")
 
@@ -75,6 +80,62 @@ class ProposalAdmin(ServiceAdmin):
     def consequences(self, proposal: Any) -> str:
         """What an approval does, in words for the person who decides."""
         raise NotImplementedError
+
+    def obstacle(self, proposal: Any, person: User) -> str:
+        """Why this person cannot decide it, whenever that is; empty where they can."""
+        if str(proposal.proposed_by_id) == person.pk:
+            return "You proposed it, so somebody else decides."
+        return second_person.obstacle(
+            actor=actors.staff(person.pk),
+            power=self._power("approve"),
+            proposed_by=str(proposal.proposed_by_id),
+            proposed_at=proposal.proposed_at,
+        )
+
+    def waits_until(self, _proposal: Any) -> datetime | None:
+        """The earliest moment of an approval; None: it can be approved at once."""
+        return None
+
+    def ends_at(self, _proposal: Any) -> datetime | None:
+        """When it ends by itself; None: it stays open until somebody decides."""
+        return None
+
+    def facts(self, proposal: Any) -> list[tuple[str, str]]:
+        """Who asked, why, and when it can be decided."""
+        until, ends = self.waits_until(proposal), self.ends_at(proposal)
+        return [
+            ("Proposed by", f"{proposal.proposed_by.email}, {days.words(proposal.proposed_at)}"),
+            ("Reason", proposal.reason),
+            ("Can be approved from", days.words(until) if until else "now on"),
+            ("Ends", days.words(ends) if ends else "when somebody decides"),
+        ]
+
+    def standing(self, proposal: Any, reader: User) -> list[tuple[str, str]]:
+        """What is so of an open proposal, for whoever looks at it; empty once it is decided."""
+        if proposal.decision != "open":
+            return []
+        people = User.objects.filter(email__in=selectors.staff_emails(power=self._power("approve")))
+        able = [
+            each.email for each in people.order_by("email") if not self.obstacle(proposal, each)
+        ]
+        who = ", ".join(able) or "Nobody can approve it yet: it takes somebody whose account and"
+        who += "" if able else " role are older than the proposal and came from somebody else."
+        return [
+            *self.facts(proposal),
+            ("Who can approve", who),
+            ("You", self._of(proposal, reader)),
+        ]
+
+    def _of(self, proposal: Any, reader: User) -> str:
+        """Whether the reader can approve it, and why not."""
+        if not reader.has_perm(self._power("approve")):
+            return "You have no role that approves it."
+        if why := self.obstacle(proposal, reader):
+            return why
+        until = self.waits_until(proposal)
+        if until is not None and utc_now() < until:
+            return f"You can approve it from {days.words(until)}."
+        return "You can approve it."
 
     @admin.display(description="amount", ordering="amount")
     def dollars(self, proposal: Any) -> str:
@@ -123,8 +184,28 @@ class ProposalAdmin(ServiceAdmin):
     def reject(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self._ask(request, object_id, "Reject", "is rejected.", self.services.reject)
 
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        rows = self.model._default_manager.select_related("tenant", "proposed_by")
+        proposal: Any = rows.filter(pk=unquote(object_id)).first()
+        reader = request.user
+        standing = []
+        if proposal is not None and isinstance(reader, User):
+            standing = self.standing(proposal, reader)
+        context = {**(extra_context or {}), "standing": standing}
+        answer: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return answer
+
     def _may(self, act: str, request: HttpRequest) -> bool:
-        return request.user.has_perm(f"{self.opts.app_label}.{act}_{self.what}")
+        return request.user.has_perm(self._power(act))
+
+    def _power(self, act: str) -> str:
+        return f"{self.opts.app_label}.{act}_{self.what}"
 
     def _ask(
         self,
@@ -141,6 +222,7 @@ class ProposalAdmin(ServiceAdmin):
             consequences=self.consequences(proposal),
             button=f"{title}{self.figure(proposal)}",
             done=done,
+            facts=self.facts(proposal),
             act=lambda row, note: decide(
                 proposal_id=row.pk, note=note, actor=_actor(request), now=utc_now()
             ),

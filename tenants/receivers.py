@@ -42,8 +42,11 @@ def _tell_of_new_device(request: HttpRequest, user: User) -> None:
 
 
 @receiver(mfa.authentication_failed)
-def _wrong_code(user: User, authenticator: Authenticator, **_rest: Any) -> None:
-    sign_ins.failed(user_id=user.pk, how=str(authenticator.type), now=utc_now())
+def _wrong_code(
+    user: User, authenticator: Authenticator, *, reauthentication: bool, **_rest: Any
+) -> None:
+    failed = sign_ins.proof_failed if reauthentication else sign_ins.failed
+    failed(user_id=user.pk, how=str(authenticator.type), now=utc_now())
 
 
 @receiver([mfa.authenticator_added, mfa.authenticator_removed, mfa.authenticator_reset])

@@ -129,6 +129,15 @@ def approves_from(*, tenant_id: str, user_id: str) -> datetime | None:
     return rows.values_list("approves_from", flat=True).first()
 
 
+def new_approvers(*, tenant_id: str, now: datetime) -> dict[str, datetime]:
+    """Who of the tenant cannot approve what is paid out yet: their addresses, and from when each
+    can. One query."""
+    rows = Membership.objects.filter(tenant_id=tenant_id, approves_from__gt=now)
+    found = rows.order_by("approves_from", "user__email")
+    pairs = found.values_list("user__email", "approves_from")
+    return {email: at for email, at in pairs if at is not None}
+
+
 def is_owner(*, tenant_id: str, user_id: str) -> bool:
     """Whether this active person owns the tenant."""
     owners = Membership.objects.filter(tenant_id=tenant_id, role=Role.OWNER, user__is_active=True)

@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "config.middleware.Compression",
     "config.middleware.ContentSecurityPolicy",
     "config.csp.AdminPolicyMiddleware",
+    "config.zone.DeskZoneMiddleware",
     "config.private.AccountPagesMiddleware",
     "api.middleware.BodyLimitMiddleware",
     "api.middleware.WallMiddleware",

@@ -82,7 +82,7 @@ def enroll(request: PersonRequest, token: str) -> HttpResponse:
     if enrolment.accept(request, user=user, token=token, now=utc_now()):
         messages.success(request, "Now add a passkey or set up an authenticator app.")
     elif enrolment.is_sent_by_colleague(user):
-        messages.warning(request, f"This link is not yours, or it is over. {enrolment.ASK}")
+        messages.warning(request, "This link is not yours, or it is over.")
     elif not enrolment.may_enroll(request, user=user):
         messages.warning(request, _NOT_HERE)
         return redirect("ask_to_enroll")

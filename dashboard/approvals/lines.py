@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from approvals.models import Approval, ApprovalStatus
 from approvals.selectors import ApprovalView
 from balance import selectors as ledger
 from common.money import format_cents
-from dashboard.auto_funding.state import people
+from dashboard.approvals.deciders import asked_words
 from dashboard.bank_accounts.names import bank_name
 from dashboard.shell.badges import Badge
 from payments import selectors as payments
 from payments.states import PaymentStatus
 
+NOBODY: Mapping[str, datetime] = MappingProxyType({})
 _ENDS = {
     ApprovalStatus.OPEN: Badge("Waiting", "warn"),
     ApprovalStatus.APPROVED: Badge("Approved", "good"),
@@ -26,7 +29,8 @@ _ENDS = {
 
 @dataclass(frozen=True)
 class ApprovalLine:
-    """One approval, of a payment or of funding. `end` says in words how it ended."""
+    """One approval, of a payment or of funding. `asked` is a sentence: who can approve it. `end`
+    says in words how it ended."""
 
     id: str
     kind: str
@@ -36,6 +40,7 @@ class ApprovalLine:
     amount: int
     why: str
     asked: str
+    is_new_among: bool
     asks_you: bool
     asked_at: datetime
     expires_at: datetime
@@ -44,8 +49,11 @@ class ApprovalLine:
     ended_at: datetime | None
 
 
-def approval_line(view: ApprovalView, *, email: str) -> ApprovalLine:
-    """The line of one approval for the reader with this `email`."""
+def approval_line(
+    view: ApprovalView, *, email: str, new: Mapping[str, datetime] = NOBODY
+) -> ApprovalLine:
+    """The line of one approval for the reader with this `email`. `new` are the approvers who cannot
+    approve payments yet, with the moment from which each can."""
     account = bank_name(view.bank_name, view.last4)
     is_payment = view.kind == "payment"
     return ApprovalLine(
@@ -56,7 +64,8 @@ def approval_line(view: ApprovalView, *, email: str) -> ApprovalLine:
         account=f"to {account}" if is_payment else f"from {account}",
         amount=view.amount,
         why=view.reason,
-        asked=people(view.approvers),
+        asked=asked_words(view.approvers, later=new if is_payment else NOBODY),
+        is_new_among=is_payment and any(address in new for address in view.approvers),
         asks_you=email.casefold() in {address.casefold() for address in view.approvers},
         asked_at=view.requested_at,
         expires_at=view.expires_at,

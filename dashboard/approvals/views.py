@@ -20,6 +20,7 @@ from dashboard.shell import refusals
 from dashboard.shell.access import MONEY, PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import SIZE, Page
 from tenants import actors
+from tenants import selectors as tenants
 from tenants.models import Role
 
 _FIELDS = {"typedAmount": "typed_amount"}
@@ -33,9 +34,10 @@ def approvals(request: PageRequest) -> HttpResponse:
     before = request.GET.get("before", "")
     waiting = selectors.open_approvals(tenant_id=tenant_id, now=now)
     found = selectors.closed_approvals(tenant_id=tenant_id, now=now, before=before, size=SIZE + 1)
+    new = tenants.new_approvers(tenant_id=tenant_id, now=now) if waiting else {}
     older = found[SIZE - 1].id if len(found) > SIZE else ""
     values = {
-        "waiting": [approval_line(view, email=email) for view in waiting],
+        "waiting": [approval_line(view, email=email, new=new) for view in waiting],
         "decided": [approval_line(view, email=email) for view in found[:SIZE]],
         "page": Page(rows=found[:SIZE], older=older, is_newest=not before),
     }
@@ -113,9 +115,10 @@ def _show(
     view, may_decide = selectors.find(
         tenant_id=request.access.tenant.pk, approval_id=approval_id, email=email, now=now
     )
+    new = tenants.new_approvers(tenant_id=view.tenant_id, now=now) if view.state == "open" else {}
     values = {
         "approval": view,
-        "line": approval_line(view, email=email),
+        "line": approval_line(view, email=email, new=new),
         "prospect": prospect(view),
         "approvers": view.approvers,
         "may_decide": may_decide,

@@ -13,7 +13,10 @@ from tenants.notices import NOTICES
 
 # By area, as the filter offers them: the beginnings of its actions.
 AREAS = {
-    "sign-in": ("Sign-in", ("sign_in.", "second_factor.", "password.", "address.", "session.")),
+    "sign-in": (
+        "Sign-in",
+        ("sign_in.", "proof.", "second_factor.", "password.", "address.", "session."),
+    ),
     "team": ("Team", ("member.", "invitation.", "tenant.", "user.")),
     "keys": ("API keys", ("api_key.",)),
     "webhooks": ("Webhooks", ("webhook.",)),
@@ -28,6 +31,7 @@ AREAS = {
 _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "sign_in.succeeded": ("Signed in with {how}", "Signed in"),
     "sign_in.failed": "Somebody tried to sign in as {subject}: wrong {how}",
+    "proof.failed": "Somebody signed in as {subject} typed {wrong} when proving who they are",
     "second_factor.added": "Added {kind} to sign in",
     "second_factor.removed": "Removed {kind} from signing in",
     "second_factor.renewed": "Made new {kind}",
@@ -299,6 +303,13 @@ class _Words(dict[str, str]):
         return format_cents(int(value)) if name == "amount" else str(value)
 
 
+def _wrong(details: Mapping[str, Any]) -> str:
+    """`a wrong password`."""
+    if (how := details.get("how")) == "password":
+        return "a wrong password"
+    return f"a wrong code of the {_FACTORS.get(str(how), str(how))}"
+
+
 def _account(details: Mapping[str, Any]) -> str:
     """`Chase ··6789`."""
     last4 = details.get("last4")
@@ -374,6 +385,7 @@ def _notices(details: Mapping[str, Any]) -> str:
 
 _COMPOSED: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "account": _account,
+    "wrong": _wrong,
     "changes": _changes,
     "download": _download,
     "from_to": _from_to,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from approvals.models import ApprovalStatus
+from dashboard.approvals.deciders import asked_words
 from dashboard.approvals.lines import ApprovalFact, approval_fact
 from dashboard.auto_funding.state import people
 from dashboard.payments.lines import PaymentLine, payment_line
@@ -33,7 +34,8 @@ _ASK = "Ask the recipient, then pay again or pay another way."
 
 @dataclass(frozen=True)
 class PaymentDetail:
-    """`approval_id` is that of the approval, if people are or were asked."""
+    """`approval_id` is that of the approval, if people were asked, and `asked` a sentence that
+    says who can approve it."""
 
     line: PaymentLine
     stop: str
@@ -64,9 +66,11 @@ def detail(
     approval: PaymentConfirmation | None,
     names: Mapping[str, str],
     stop: str,
+    new: Mapping[str, datetime],
 ) -> PaymentDetail:
     """`names` are those of the people and keys in the history; `stop` says that, and by what,
-    sending payments is stopped."""
+    sending payments is stopped; `new` are the approvers who cannot approve yet, with the moment
+    from which each can."""
     is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
     steps = [*(_step(event, names) for event in history), *_approvals(approval, row, names)]
     answer = _answer(row)
@@ -81,7 +85,7 @@ def detail(
         description=row.description,
         waits_until=row.waits_until if is_waiting else None,
         approval_id=approval.pk if approval else "",
-        asked=people(approval.approvers) if approval else "",
+        asked=asked_words(approval.approvers, later=new) if approval else "",
         confirmation_expires_at=row.confirmation_expires_at if row.awaits_confirmation else None,
         hold_reason=row.hold_reason if row.is_unsent else "",
         held_back_at=row.held_back_at,

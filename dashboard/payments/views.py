@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -18,6 +20,7 @@ from dashboard.shell.access import MONEY, PageRequest, tenant_download, tenant_f
 from dashboard.shell.paging import page
 from payments import selectors
 from payments.api import presenters
+from payments.models import Payment
 from payments.services import approvals, exemption, orders
 from tenants import actors
 from tenants import selectors as tenants
@@ -76,10 +79,18 @@ def detail(request: PageRequest, payment_id: str) -> HttpResponse:
             approval=selectors.confirmation(row),
             names=tenants.people_and_keys({event.actor_id for event in history}),
             stop=stops.of(request.access.tenant).payments,
+            new=_new_approvers(row),
         )
     }
     template = "_detail_live.html" if request.htmx else "detail.html"
     return render(request, f"dashboard/payments/{template}", values)
+
+
+def _new_approvers(row: Payment) -> dict[str, datetime]:
+    """Who cannot approve it yet, and from when they can; nobody unless it waits for approval."""
+    if not row.awaits_confirmation:
+        return {}
+    return tenants.new_approvers(tenant_id=row.tenant_id, now=utc_now())
 
 
 @require_POST

@@ -15,6 +15,7 @@ from common.errors import DomainError
 from dashboard.developers.api_keys.lines import key_line
 from dashboard.shell import refusals
 from dashboard.shell.access import PageRequest, tenant_form, tenant_page
+from dashboard.team import waiting
 from dashboard.team.forms import ROLE_MEANINGS, InviteForm, RoleForm
 from dashboard.team.lines import invitation_line, member_lines, removed_words
 from tenants import actors, selectors
@@ -60,7 +61,13 @@ def invite(request: PageRequest) -> HttpResponse:
             return redirect("dashboard:team")
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields={})
-    values = {"form": form, "meanings": ROLE_MEANINGS}
+    values = {
+        "form": form,
+        "meanings": ROLE_MEANINGS,
+        "wait_hours": waiting.hours_of_newcomers(
+            request.access.tenant, by=request.user.pk, now=utc_now()
+        ),
+    }
     return render(request, "dashboard/team/invite.html", values, status=_status(form))
 
 
@@ -108,7 +115,7 @@ def role(request: PageRequest, membership_id: str) -> HttpResponse:
     form = RoleForm(posted, initial={"role": member.role})
     if form.is_valid():
         try:
-            members.change_role(
+            changed = members.change_role(
                 tenant_id=tenant_id,
                 membership_id=member.pk,
                 role=Role(form.cleaned_data["role"]),
@@ -116,12 +123,17 @@ def role(request: PageRequest, membership_id: str) -> HttpResponse:
                 actor=actors.user(request.user.pk),
                 now=now,
             )
-            label = Role(form.cleaned_data["role"]).label.lower()
-            messages.success(request, f"{member.user.get_full_name()} is now {label}.")
+            messages.success(request, waiting.changed_words(changed, now=now))
             return redirect("dashboard:team")
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields={})
-    values = {"form": form, "meanings": ROLE_MEANINGS, **_leaving(request, member, now)}
+    values = {
+        "form": form,
+        "meanings": ROLE_MEANINGS,
+        "wait_hours": waiting.hours_of_member(member, by=request.user.pk, now=now),
+        "approves_from": waiting.approves_from(member, now=now),
+        **_leaving(request, member, now),
+    }
     return render(request, "dashboard/team/member_role.html", values, status=_status(form))
 
 

@@ -45,9 +45,7 @@ def signed_money(cents: int) -> str:
 def moment(at: datetime | str) -> str:
     """`Nov 20, 2026, 10:04 AM EST`: the time of the books, whose days the limits and statements
     go by, wherever the reader is (decision 0123)."""
-    booked = _instant(at).astimezone(days.EASTERN)
-    hour = booked.hour % 12 or 12
-    return f"{booked:%b} {booked.day}, {booked.year}, {hour}:{booked:%M %p %Z}"
+    return days.words(_instant(at))
 
 
 @register.filter

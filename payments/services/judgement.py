@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from approvals import requests
+from common import days
 from common.money import format_cents
 from payments.caps import Caps, CapScope
 from payments.models import PaymentSettings, Recipient
@@ -44,7 +45,7 @@ class Judgement:
     def rule(self) -> str:
         """Why a second person is asked, for those who are."""
         if self.bounds.new_until is not None:
-            until = f"{self.bounds.new_until:%Y-%m-%d %H:%M} UTC"
+            until = days.words(self.bounds.new_until)
             return f"The recipient is new until {until}: a second person approves."
         threshold = self.bounds.threshold
         above = f"Above {format_cents(threshold or 0)}"

@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import Group
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminSelectWidget,
 )
 
-from common import lookalikes
+from common import days, lookalikes
 from common.admin import whether
 from common.forms import TextField
-from tenants.access import AccessProposal
-from tenants.models import Role
+from tenants import actors
+from tenants.access import AccessKind, AccessProposal
+from tenants.models import Role, User
 from tenants.proposal_admin import ProposalAdmin
-from tenants.services import access
+from tenants.services import access, second_person
+
+# By what is proposed: the title of the form, and what it leads to.
+_FORMS: Mapping[AccessKind, tuple[str, str]] = MappingProxyType(
+    {
+        AccessKind.MEMBER: (
+            "Propose a role in a tenant",
+            "Somebody becomes a member of a tenant, or gets another role there. The tenant’s owners"
+            " are told now and when it is done.",
+        ),
+        AccessKind.ADDRESS: (
+            "Propose another address of a person",
+            "A person signs in with another e-mail address. We tell the present address now, and"
+            " both addresses when it is done.",
+        ),
+        AccessKind.POWER: (
+            "Propose roles of staff",
+            "Somebody is hired, or a colleague gets more roles. Everybody who looks after people is"
+            " told now and when it is done.",
+        ),
+    }
+)
+# What a form asks for besides whom it is about and why.
+_ASKED: Mapping[AccessKind, tuple[str, ...]] = MappingProxyType(
+    {
+        AccessKind.MEMBER: ("tenant", "role"),
+        AccessKind.ADDRESS: ("new_email",),
+        AccessKind.POWER: ("groups",),
+    }
+)
 
 if TYPE_CHECKING:
     ProposalForm = forms.ModelForm[AccessProposal]
@@ -32,7 +67,6 @@ class AccessForm(ProposalForm):
         required=False,
         choices=[("", "–"), *Role.choices],
         widget=UnfoldAdminSelectWidget,
-        help_text="For a role in a tenant.",
     )
     groups = forms.MultipleChoiceField(
         required=False,
@@ -54,12 +88,13 @@ class AccessForm(ProposalForm):
             "is_emergency",
         )
         field_classes: ClassVar = {"reason": TextField}
+        labels: ClassVar = {"email": "E-mail address of the person"}
         help_texts: ClassVar = {
-            "email": "Of whom it is about: for another address, the one of today.",
-            "tenant": "For a role in a tenant. Its owners are told.",
-            "new_email": "For another address. The person is told.",
+            "email": "With which they sign in today, or will.",
+            "tenant": "Search by its name or id.",
+            "new_email": "With which the person signs in from then on.",
             "reason": "Kept in the audit log for good.",
-            "is_emergency": "Needs no delay. Both of you are named in an alarm.",
+            "is_emergency": "It can be approved at once. An alarm names you both.",
         }
 
 
@@ -93,7 +128,54 @@ class AccessProposalAdmin(ProposalAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_fields(request, obj)
-        return (*fields, "ends_at") if obj else fields
+        if obj:
+            return (*fields, "ends_at")
+        asked = _ASKED[kind] if (kind := _kind(request)) else ()
+        return ("kind", "email", *asked, "reason", "is_emergency") if asked else fields
+
+    def obstacle(self, proposal: AccessProposal, person: User) -> str:
+        if person.email in (proposal.email, proposal.new_email):
+            return "It is about you, so somebody else decides."
+        if why := super().obstacle(proposal, person):
+            return why
+        if not proposal.is_emergency:
+            return ""
+        return second_person.unrelated_obstacle(
+            actor=actors.staff(person.pk), proposed_by=str(proposal.proposed_by_id)
+        )
+
+    def waits_until(self, proposal: AccessProposal) -> datetime | None:
+        return None if proposal.is_emergency else proposal.waits_until
+
+    def ends_at(self, proposal: AccessProposal) -> datetime | None:
+        return proposal.ends_at
+
+    def add_view(
+        self,
+        request: HttpRequest,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """One form for each kind of access; without a kind, the choice."""
+        kind = _kind(request)
+        if kind is None and self.has_add_permission(request):
+            context = {
+                **self.admin_site.each_context(request),
+                "title": "Propose access",
+                "kinds": [(kind, *_FORMS[kind]) for kind in AccessKind],
+            }
+            return TemplateResponse(request, "admin/access_kinds.html", context)
+        title, lead = _FORMS[kind] if kind else ("", "")
+        context = {"title": title, "lead": f"{lead} {_delay()}"}
+        answer: HttpResponse = super().add_view(request, form_url, context)
+        return answer
+
+    def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        form = super().get_form(request, obj, **kwargs)
+        if obj is None and (kind := _kind(request)):
+            form.base_fields["kind"].widget = forms.HiddenInput()
+            form.base_fields["kind"].initial = kind
+        return form
 
     def figure(self, proposal: Any) -> str:
         return ""
@@ -115,11 +197,26 @@ class AccessProposalAdmin(ProposalAdmin):
         }[proposal.kind]
         if warning := lookalikes.address_warning(proposal.email, proposal.new_email):
             done = f"{warning} {done}"
-        until = f"{proposal.ends_at:%Y-%m-%d %H:%M} UTC"
+        until = days.words(proposal.ends_at)
         if proposal.is_emergency:
             both = f"you and {proposal.proposed_by} are named in an alarm"
             return f"{done} An emergency: {both}. Until {until}."
-        return f"{done} Not before {proposal.waits_until:%Y-%m-%d %H:%M} UTC, and until {until}."
+        return f"{done} Not before {days.words(proposal.waits_until)}, and until {until}."
+
+
+def _kind(request: HttpRequest) -> AccessKind | None:
+    """What the form is about that is asked for, or was sent."""
+    sent = request.POST if request.method == "POST" else request.GET
+    kind = sent.get("kind", "")
+    return AccessKind(kind) if kind in AccessKind.values else None
+
+
+def _delay() -> str:
+    hours, left = settings.STAFF_ACCESS_DELAY_HOURS, settings.STAFF_ACCESS_OPEN_DAYS
+    return (
+        f"Somebody else of staff approves it {hours} hours from now at the earliest, and within"
+        f" {left} days of that."
+    )
 
 
 def _names() -> list[str]:

@@ -163,11 +163,17 @@ def _ask(
     object_id: str,
     *,
     act: Callable[..., object],
-    **words: str,
+    title: str,
+    consequences: str,
+    button: str,
+    done: str,
 ) -> HttpResponse:
     """Ask for the reason of something that is done to one person."""
     step = staff_actions.StaffAction(
-        **words,
+        title=title,
+        consequences=consequences,
+        button=button,
+        done=done,
         act=lambda person, reason: act(
             user_id=person.pk, note=reason, actor=_actor(request), now=utc_now()
         ),

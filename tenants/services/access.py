@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
-from common import lookalikes, sweeps
+from common import days, lookalikes, sweeps
 from common.database.constraints import violated
 from common.database_clock import judged
 from tenants import selectors
@@ -95,7 +95,7 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Acce
     if proposal.is_emergency:
         second_person.require_unrelated(actor=actor, proposed_by=proposal.proposed_by_id)
     if now < proposal.waits_until:
-        raise AccessRefused(f"It waits until {proposal.waits_until:%Y-%m-%d %H:%M} UTC.")
+        raise AccessRefused(f"It waits until {days.words(proposal.waits_until)}.")
     _ACTS[AccessKind(proposal.kind)](proposal, actor, now)
     _decide(proposal, AccessDecision.APPROVED, note, actor, now)
     _tell("approved", proposal, now)
@@ -240,7 +240,7 @@ def _lock_for(proposal_id: str, actor: Actor, now: datetime) -> AccessProposal:
     if proposal.decision != AccessDecision.OPEN:
         raise AccessRefused(f"It was {proposal.decision}.")
     if now >= proposal.ends_at:
-        raise AccessRefused(f"It ended at {proposal.ends_at:%Y-%m-%d %H:%M} UTC: propose it anew.")
+        raise AccessRefused(f"It ended at {days.words(proposal.ends_at)}: propose it anew.")
     if proposal.proposed_by_id == actor.id:
         raise AccessRefused("You proposed it, so somebody else decides.")
     own = User.objects.values_list("email", flat=True).get(pk=actor.id)

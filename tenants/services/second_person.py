@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import Q
 
 from tenants.actors import SYSTEM, Actor
@@ -29,6 +30,16 @@ def require(*, actor: Actor, power: str, proposed_by: str, proposed_at: datetime
         raise NotASecondPerson("Your role came from the one who proposed it.")
 
 
+def obstacle(*, actor: Actor, power: str, proposed_by: str, proposed_at: datetime) -> str:
+    """Why `require` would refuse this approval now; empty where it would not."""
+    try:
+        with transaction.atomic():
+            require(actor=actor, power=power, proposed_by=proposed_by, proposed_at=proposed_at)
+    except NotASecondPerson as refusal:
+        return refusal.detail
+    return ""
+
+
 def require_role(*, actor: Actor, power: str) -> None:
     """Refuse the first of two approvals by somebody without the power, or by a superuser. Raises
     NotASecondPerson."""
@@ -42,6 +53,15 @@ def require_unrelated(*, actor: Actor, proposed_by: str) -> None:
     be one person with two accounts. Raises NotASecondPerson."""
     if actor != SYSTEM and (_has_from(actor.id, proposed_by) or _has_from(proposed_by, actor.id)):
         raise NotASecondPerson("One of you two gave the other a role, so somebody else approves.")
+
+
+def unrelated_obstacle(*, actor: Actor, proposed_by: str) -> str:
+    """Why `require_unrelated` would refuse these two; empty where it would not."""
+    try:
+        require_unrelated(actor=actor, proposed_by=proposed_by)
+    except NotASecondPerson as refusal:
+        return refusal.detail
+    return ""
 
 
 def _require_member(actor: Actor, proposed_at: datetime | None) -> None:

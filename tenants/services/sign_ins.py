@@ -22,6 +22,12 @@ def failed(*, user_id: str, how: str, now: datetime) -> None:
     _record(user_id, "sign_in.failed", actors.SYSTEM, {"how": how}, now)
 
 
+def proof_failed(*, user_id: str, how: str, now: datetime) -> None:
+    """In a session of this person, somebody typed a wrong password or code when asked to prove who
+    they are. Whether it was the person we do not know."""
+    _record(user_id, "proof.failed", actors.SYSTEM, {"how": how}, now)
+
+
 def account_changed(*, user_id: str, action: str, kind: str, now: datetime) -> None:
     """A person changed how they sign in: `second_factor.added`, `password.changed`, …"""
     _record(user_id, action, actors.user(user_id), {"kind": kind}, now)

@@ -6,13 +6,14 @@ import re
 import time
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.core import mail
 from playwright.sync_api import expect
 
 from common.clock import utc_now
 from tenants import actors
-from tenants.models import Membership, Role
+from tenants.models import Invitation, Membership, Role
 from tenants.services import emails, invitations
 from tests.balance.builders import fund
 from tests.dashboard.account.test_second_factor import enrolment_link
@@ -20,12 +21,6 @@ from tests.dashboard.account.test_second_factor import enrolment_link
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 PASSWORD = "correct horse battery"
-
-
-@pytest.fixture(autouse=True)
-def _patient_clock(settings):
-    """A code typed in the last moment of its half minute still counts."""
-    settings.MFA_TOTP_TOLERANCE = 1
 
 
 def code_of(secret, *, steps=0):
@@ -190,3 +185,31 @@ class TestPasskeys:
         press(page, "Use a passkey")
 
         page.get_by_text("The invitation to lou@acme.example is sent.").wait_for()
+
+    def test_prove_who_acts_once_and_are_removed(self, nell, settings):
+        """A second click sends nothing more, and nothing that was typed is lost."""
+        page, address = nell.page, nell.address
+        sign_in(page, address)
+        page.wait_for_url("**/dashboard/")
+        open_mailed_link(page, address)
+        page.get_by_role("link", name="Add a passkey").click()
+        press(page, "Continue")
+        page.wait_for_url("**/recovery-codes/")
+
+        settings.STEP_UP_MINUTES = 0  # every proof is too old
+        page.goto(address + "/dashboard/team/invite")
+        page.get_by_label("E-mail address").fill("max@acme.example")
+        page.get_by_role("radio", name="Viewer").check()
+        press(page, "Send invitation")
+        page.get_by_role("heading", name="Confirm it is you").wait_for()
+        page.get_by_role("button", name="Use a passkey").dblclick()
+        page.get_by_text("The invitation to max@acme.example is sent.").wait_for()
+        assert Invitation.objects.filter(email="max@acme.example").count() == 1
+        assert page.get_by_role("alert").count() == 0
+
+        settings.STEP_UP_MINUTES = 10
+        page.goto(address + "/accounts/2fa/")
+        page.get_by_role("link", name="Remove").first.click()
+        press(page, "Remove passkey")
+        page.get_by_text("A password is all that protects this account").wait_for()
+        assert not Authenticator.objects.filter(type="webauthn").exists()

@@ -53,7 +53,7 @@ def test_history_is_the_audit_log_about_the_row(desk, three):
 
 
 def test_moments_look_as_in_the_dashboard_and_name_their_zone(desk, three):
-    assert b"Nov 20, 2026, 3:00 PM UTC" in desk.get(LIST).content
+    assert b"Nov 20, 2026, 10:00 AM EST" in desk.get(LIST).content
 
 
 def test_a_filter_asks_whether_as_people_do(desk, three):

@@ -67,7 +67,6 @@ def others(settings, monkeypatch, plaid, connect, tmp_path):
     settings.SEAL_FILE = str(tmp_path / "seals")
     settings.ACCOUNT_RATE_LIMITS = dict.fromkeys(settings.ACCOUNT_RATE_LIMITS, "1000000/m/ip")
     settings.MFA_RATE_LIMITS = {"webauthn_login": "1000000/m/ip"}
-    settings.MFA_TOTP_TOLERANCE = 1
     settings.WEBHOOK_ALLOWED_NETWORKS = ALLOWED
     settings.WEBHOOK_ALLOW_HTTP = True
     monkeypatch.setattr(loop, "_DATABASE_AWAY_SECONDS", 0.01)

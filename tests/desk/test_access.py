@@ -102,7 +102,7 @@ class TestOwners:
     def test_not_a_minute_earlier(self, acme, ann, ben):
         proposal = propose(ann, tenant=acme, role="owner")
 
-        with pytest.raises(AccessRefused, match="It waits until 2026-11-21 15:00 UTC"):
+        with pytest.raises(AccessRefused, match="It waits until Nov 21, 2026, 10:00 AM EST"):
             approve(proposal, ben, now=TOMORROW - timedelta(minutes=1))
 
         assert_open(proposal)
@@ -318,7 +318,7 @@ class TestEnds:
     def test_nobody_decides_what_is_over_also_before_the_beat(self, acme, ann, ben, decide):
         proposal = propose(ann, tenant=acme, role="owner")
 
-        with pytest.raises(AccessRefused, match="It ended at 2026-11-28 15:00 UTC"):
+        with pytest.raises(AccessRefused, match="It ended at Nov 28, 2026, 10:00 AM EST"):
             decide(proposal_id=proposal.pk, note="Late", actor=actors.staff(ben.pk), now=self.OVER)
 
         assert_open(proposal)
@@ -393,7 +393,9 @@ class TestEnds:
         page = f"/admin/tenants/accessproposal/{proposal.pk}"
 
         asked = browser_of(ben).get(f"{page}/approve/").content.decode()
-        assert "Not before 2026-11-21 15:00 UTC, and until 2026-11-28 15:00 UTC." in asked
+        assert (
+            "Not before Nov 21, 2026, 10:00 AM EST, and until Nov 28, 2026, 10:00 AM EST." in asked
+        )
         assert "Ends at" in browser_of(ben).get(f"{page}/change/").content.decode()
 
     @pytest.mark.django_db(transaction=True)

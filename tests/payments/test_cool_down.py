@@ -49,7 +49,9 @@ def is_asked(payment):
 def test_a_payment_to_a_new_account_is_asked_about(cooling):
     assert is_asked(order(cooling))
     reason = PaymentConfirmation.objects.get().reason
-    assert reason.startswith("The recipient is new until 2026-11-21 15:00 UTC: a second person")
+    assert reason.startswith(
+        "The recipient is new until Nov 21, 2026, 10:00 AM EST: a second person"
+    )
 
 
 def test_a_saved_one_is_new_for_a_day(cooling):

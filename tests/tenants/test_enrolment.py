@@ -21,7 +21,6 @@ from tenants.models import AuditEvent, OutgoingEmail, Role, User
 from tenants.services import emails, invitations
 from tests.builders import browser_of, make_member, session_of
 from tests.dashboard.account.test_second_factor import SECRET, code_of, enrolment_link
-from tests.dashboard.account.test_second_factor import _patient_clock as _patient_clock
 
 OWN_LINK = "/accounts/2fa/enroll/"
 APP, PASSKEY = "/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"
@@ -72,6 +71,31 @@ class TestThePasswordAlone:
         told = browser_of(sam).get("/admin/", follow=True).content.decode()
 
         assert "Ask somebody else of staff to send you the link" in told
+
+    def test_is_offered_no_button_that_leads_nowhere(self, sam):
+        browser = browser_of(sam)
+
+        for path in ("/accounts/2fa/", "/accounts/2fa/webauthn/"):
+            page = browser.get(path, follow=True).content.decode()
+            assert f'href="{APP}"' not in page
+            assert f'href="{PASSKEY}"' not in page
+        assert "Ask somebody else of staff" in page
+        assert "Send link for second factor" in page
+        assert "enroll_staff" in page
+
+    def test_has_the_buttons_once_the_link_is_open(self, sam):
+        browser = browser_of(sam)
+        page = browser.get(printed(sam.email), follow=True).content.decode()
+
+        assert f'href="{APP}"' in page
+        assert f'href="{PASSKEY}"' in page
+        assert "Ask somebody else of staff" not in page
+
+    def test_leads_members_on_to_the_link_that_they_ask_for(self, dana_of_acme):
+        page = browser_of(dana_of_acme).get("/accounts/2fa/").content.decode()
+
+        assert f'href="{APP}"' in page
+        assert f'href="{PASSKEY}"' in page
 
     def test_is_enough_where_development_says_so(self, sam, settings):
         settings.STAFF_SECOND_FACTOR = False

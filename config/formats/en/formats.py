@@ -1,4 +1,4 @@
-"""Dates in the same form as in the dashboard (`moment`), in UTC."""
+"""Dates in the same form as in the dashboard (`moment`)."""
 
 from __future__ import annotations
 

@@ -12,11 +12,10 @@ from django.test import Client
 from common.clock import utc_now
 from tenants.services import emails
 from tests.dashboard.account.test_second_factor import SECRET, code_of
-from tests.dashboard.account.test_second_factor import _patient_clock as _patient_clock
 from tests.dashboard.account.test_sign_in import PASSWORD, sign_in
 from tests.dashboard.account.test_sign_in import lee as lee
 
-TOO_MANY = b"Too many failed login attempts"
+TOO_MANY = b"Too many wrong passwords or codes"
 
 
 def browser_at(address):

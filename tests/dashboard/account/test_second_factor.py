@@ -20,15 +20,10 @@ from tenants.actors import SYSTEM
 from tenants.models import AuditEvent, Role
 from tenants.services import accounts, emails
 from tests.builders import NOW, enter_as, make_member, session_of
+from tests.passkeys import Passkey
 
 PASSWORD = "correct horse battery"
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-
-
-@pytest.fixture(autouse=True)
-def _patient_clock(settings):
-    """A code typed in the last moment of its half minute still counts."""
-    settings.MFA_TOTP_TOLERANCE = 1
 
 
 @pytest.fixture
@@ -74,6 +69,17 @@ def enrolment_link():
 def actions(**filters):
     rows = AuditEvent.objects.filter(**filters).order_by("created_at", "id")
     return [row.action for row in rows.exclude(action__startswith="tenant.")]
+
+
+@pytest.fixture
+def with_passkey(lee):
+    """Lee has a passkey, and recovery codes."""
+    browser, key = Client(), Passkey()
+    enter(browser)
+    path = "/accounts/2fa/webauthn/add/"
+    asked = confirm(browser, path).context["js_data"]["creation_options"]
+    browser.post(path, {"name": "Key", "credential": key.added(asked)})
+    assert second_factor.is_set_up(user_id=lee.pk)
 
 
 @pytest.fixture
@@ -154,6 +160,37 @@ class TestSigningInWithAnApp:
         assert response["Location"] == "/dashboard/"
         assert client.get("/dashboard/").status_code == 200
 
+    def test_offers_no_passkey_to_who_has_none(self, client, with_app):
+        enter(client)
+
+        page = client.get("/accounts/2fa/authenticate/").content.decode()
+
+        assert "Use a passkey" not in page
+        assert "From your authenticator app, or one of your recovery codes." in page
+
+    def test_asks_for_no_code_of_who_has_a_passkey_alone(self, client, with_passkey):
+        Authenticator.objects.filter(type="recovery_codes").delete()
+        enter(client)
+
+        page = client.get("/accounts/2fa/authenticate/").content.decode()
+
+        assert "Use a passkey" in page
+        assert 'name="code"' not in page
+
+    def test_offers_recovery_codes_beside_a_passkey(self, client, with_passkey):
+        enter(client)
+
+        page = client.get("/accounts/2fa/authenticate/").content.decode()
+
+        assert "Use a passkey" in page
+        assert "One of your recovery codes." in page
+        assert "authenticator app" not in page
+
+    def test_offers_strangers_the_same_as_everybody_before_the_password(self, client, with_app):
+        page = client.get("/accounts/login/").content.decode()
+
+        assert "Sign in with a passkey" in page
+
     def test_takes_a_code_once(self, client, with_app):
         code = code_of()
         enter(client)
@@ -183,7 +220,7 @@ class TestSigningInWithAnApp:
 
         response = client.post("/accounts/2fa/authenticate/", {"code": code_of()})
 
-        assert b"Too many failed login attempts" in response.content
+        assert b"Too many wrong passwords or codes" in response.content
         assert client.get("/dashboard/").status_code == 302
 
     def test_stops_a_patient_guesser_after_fifty_in_a_day(self, client, with_app, settings):
@@ -197,7 +234,7 @@ class TestSigningInWithAnApp:
 
         response = client.post("/accounts/2fa/authenticate/", {"code": code_of()})
 
-        assert b"Too many failed login attempts" in response.content
+        assert b"Too many wrong passwords or codes" in response.content
 
     def test_works_while_valkey_is_gone(self, client, with_app, settings):
         settings.CACHES = {
@@ -233,6 +270,23 @@ class TestTheTrail:
         done = AuditEvent.objects.get(action="sign_in.succeeded")
         assert failed.details == {"how": "totp"}
         assert done.details == {"how": "password + totp"}
+
+    def test_calls_a_wrong_password_of_who_is_signed_in_no_sign_in(self, client, acme, lee):
+        enter_as(client, lee, minutes_ago=11)
+
+        client.post("/accounts/reauthenticate/", {"password": "wrong"})
+
+        assert actions(tenant=acme)[-1] == "proof.failed"
+        failed = AuditEvent.objects.get(action="proof.failed")
+        assert (failed.actor_type, failed.details) == ("system", {"how": "password"})
+
+    def test_calls_a_wrong_code_of_who_is_signed_in_no_sign_in(self, client, acme, with_app, lee):
+        enter_as(client, lee, factor="totp", minutes_ago=11)
+
+        client.post("/accounts/2fa/reauthenticate/", {"code": "000000"})
+
+        assert actions(tenant=acme)[-1] == "proof.failed"
+        assert AuditEvent.objects.get(action="proof.failed").details == {"how": "totp"}
 
     def test_says_nothing_of_unknown_addresses(self, client, db):
         client.post("/accounts/login/", {"login": "nobody@acme.example", "password": "x"})

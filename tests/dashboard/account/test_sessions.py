@@ -12,7 +12,6 @@ from django.test import Client
 from tenants.models import User
 from tests.builders import NOW, browser_of, enter_as, session_of
 from tests.dashboard.account.test_second_factor import SECRET, code_of, confirm
-from tests.dashboard.account.test_second_factor import _patient_clock as _patient_clock
 from tests.dashboard.account.test_second_factor import enter as enter_as_lee
 from tests.dashboard.account.test_second_factor import lee as lee
 

@@ -101,7 +101,7 @@ class TestSigningIn:
 
         content = sign_in(client).content.decode()
 
-        assert "Too many failed login attempts" in content
+        assert "Too many wrong passwords or codes" in content
         assert client.get("/dashboard/").status_code == 302
 
     def test_ends_with_signing_out(self, client, lee):

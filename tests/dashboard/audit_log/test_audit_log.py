@@ -45,6 +45,10 @@ class TestWords:
              "Signed in with password and authenticator app"),
             ("sign_in.failed", {"how": "password"},
              "Somebody tried to sign in as it: wrong password"),
+            ("proof.failed", {"how": "password"},
+             "Somebody signed in as it typed a wrong password when proving who they are"),
+            ("proof.failed", {"how": "totp"}, "Somebody signed in as it typed a wrong code of the"
+             " authenticator app when proving who they are"),
             ("second_factor.added", {"kind": "webauthn"}, "Added passkey to sign in"),
             ("balance.debit", {"amount": 5_000, "reason": "Fee"}, "Debited $50.00: Fee"),
             ("funding_source.added", {"bankName": "Chase", "last4": "6789"}, "Added Chase ··6789"),

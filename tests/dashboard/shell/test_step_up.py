@@ -7,10 +7,9 @@ import re
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP
 
-from tenants.models import ApiKey, Invitation, Role, User
+from tenants.models import ApiKey, AuditEvent, Invitation, Role, User
 from tests.builders import browser_of, make_member, make_tenant
 from tests.dashboard.account.test_second_factor import PASSWORD, SECRET, code_of
-from tests.dashboard.account.test_second_factor import _patient_clock as _patient_clock
 
 ROOT = "/dashboard"
 
@@ -106,6 +105,20 @@ class TestAnOldProof:
     def test_opens_every_page_to_look_at(self, late):
         assert late.get(f"{ROOT}/team").status_code == 200
         assert late.get(f"{ROOT}/team/invite").status_code == 200
+
+    def test_of_a_wrong_password_is_told_as_that_in_the_audit_log(self, acme, late):
+        late.post(f"{ROOT}/team/invite", invite(acme, **{"proof-password": "wrong"}))
+
+        event = AuditEvent.objects.exclude(action__startswith="tenant.").latest("created_at")
+        assert event.action == "proof.failed"
+        assert event.details == {"how": "password"}
+
+    def test_says_too_many_wrong_tries_and_not_sign_ins(self, acme, late):
+        for _ in range(6):
+            wrong = late.post(f"{ROOT}/team/invite", invite(acme, **{"proof-password": "wrong"}))
+
+        assert "Too many wrong passwords or codes" in wrong.content.decode()
+        assert "login attempts" not in wrong.content.decode()
 
 
 class TestAPasswordAlone:

@@ -8,8 +8,9 @@ import pytest
 from allauth.mfa.totp.internal.auth import TOTP
 
 from common.clock import utc_now
+from dashboard.templatetags.ballast import moment
 from tenants import actors
-from tenants.models import ApiKey, Invitation, Membership, OutgoingEmail, Role
+from tenants.models import ApiKey, Invitation, Membership, Mode, OutgoingEmail, Role
 from tenants.services import invitations, keys
 from tests.builders import browser_of, make_member, make_tenant
 
@@ -159,6 +160,41 @@ class TestRoles:
         assert "lee@acme.example is now approver." in page.content.decode()
         assert of(lee).role == Role.APPROVER
         assert of(dana).role == Role.OWNER
+
+    def test_says_from_when_a_new_approver_of_a_live_tenant_can_approve(self, db, sign_in):
+        live = make_tenant(name="Acme Live", mode=Mode.LIVE)
+        owner = make_member(live, email="dana@live.example", role=Role.OWNER)
+        nell = make_member(live, email="nell@live.example", role=Role.VIEWER)
+        olga = make_member(live, email="olga@live.example", role=Role.OWNER)
+        browser = sign_in(owner)
+
+        asked = browser.get(f"/dashboard/team/{of(nell).pk}/role").content.decode()
+        said = post(browser, live, f"/{of(nell).pk}/role", role="approver").content.decode()
+
+        assert "It changes at once" not in asked
+        assert "can approve payments 24 hours later" in asked
+        assert f"can approve payments from {moment(of(nell).approves_from)}" in said
+        again = browser.get(f"/dashboard/team/{of(nell).pk}/role").content.decode()
+        assert f">{moment(of(nell).approves_from)}</time>" in again
+        who_approves = browser.get(f"/dashboard/team/{of(olga).pk}/role").content.decode()
+        assert "24 hours" not in who_approves
+
+    def test_says_nothing_of_a_wait_where_there_is_none(self, acme, dana_browser, dana, lee):
+        asked = dana_browser.get(f"/dashboard/team/{of(lee).pk}/role").content.decode()
+        said = post(dana_browser, acme, f"/{of(lee).pk}/role", role="approver").content.decode()
+
+        assert "24 hours" not in asked
+        assert "is now approver." in said
+        assert "approve payments from" not in said
+
+    def test_tells_who_invites_that_new_approvers_wait(self, dana_browser, sign_in):
+        live = make_tenant(name="Acme Live", mode=Mode.LIVE)
+        owner = make_member(live, email="dana@live.example", role=Role.OWNER)
+
+        asked = sign_in(owner).get("/dashboard/team/invite").content.decode()
+
+        assert "can approve payments 24 hours after" in asked
+        assert "24 hours" not in dana_browser.get("/dashboard/team/invite").content.decode()
 
     def test_of_the_last_owner_stays(self, acme, dana, dana_browser):
         page = post(dana_browser, acme, f"/{of(dana).pk}/role", role="viewer")
