@@ -20,11 +20,11 @@ def begin(session: SessionBase, *, now: datetime) -> None:
 def is_over(session: SessionBase, *, is_staff: bool, now: datetime) -> bool:
     """Whether the session of somebody signed in has lasted its time, or was idle for too long."""
     idle, age = _since(session, _USED, now), _since(session, _BEGAN, now)
-    rests, lasts = _limits(is_staff=is_staff)
+    rests, lasts = limits(is_staff=is_staff)
     return idle >= rests or age >= lasts
 
 
-def _limits(*, is_staff: bool) -> tuple[timedelta, timedelta]:
+def limits(*, is_staff: bool) -> tuple[timedelta, timedelta]:
     """How long a session may rest, and how long it lasts whatever is done with it."""
     if is_staff:
         return (

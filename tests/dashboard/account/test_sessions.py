@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from tenants.models import User
-from tests.builders import NOW, browser_of, enter_as, session_of
+from tests.builders import NOW, browser_of, enter_as, make_staff, session_of
 from tests.dashboard.account.test_second_factor import SECRET, code_of, confirm
 from tests.dashboard.account.test_second_factor import enter as enter_as_lee
 from tests.dashboard.account.test_second_factor import lee as lee
@@ -91,6 +91,14 @@ class TestIdleSessions:
         rewind(browser, began=60)
 
         assert browser.get("/admin/").status_code == 302
+
+    def test_say_on_their_page_when_they_end(self, db, dana_browser):
+        page = "/accounts/sessions/"
+        members = dana_browser.get(page).content.decode()
+        staff = browser_of(make_staff("sam@ballast.example")).get(page).content.decode()
+
+        assert "after 30 minutes without use, and 24 hours after signing in" in members
+        assert "after 15 minutes without use, and 8 hours after signing in" in staff
 
     def test_change_nothing_with_their_last_form(self, dana, dana_browser):
         rewind(dana_browser, used=30)

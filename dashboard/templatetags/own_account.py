@@ -6,7 +6,7 @@ from typing import Any
 
 from django import template
 
-from tenants import enrolment
+from tenants import enrolment, session_life
 
 register = template.Library()
 
@@ -17,3 +17,13 @@ def may_add_factor(context: dict[str, Any]) -> bool:
     have not opened the link of a colleague. One query."""
     request = context["request"]
     return enrolment.may_ask(request, user=request.user)
+
+
+@register.simple_tag(takes_context=True)
+def session_limits(context: dict[str, Any]) -> dict[str, int]:
+    """After how many idle minutes, and after how many hours, a session of the reader ends."""
+    rests, lasts = session_life.limits(is_staff=context["request"].user.is_staff)
+    return {
+        "minutes": int(rests.total_seconds() // 60),
+        "hours": int(lasts.total_seconds() // 3600),
+    }
