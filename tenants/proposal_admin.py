@@ -106,7 +106,7 @@ class ProposalAdmin(ServiceAdmin):
         return [
             ("Proposed by", f"{proposal.proposed_by.email}, {days.words(proposal.proposed_at)}"),
             ("Reason", proposal.reason),
-            ("Can be approved from", days.words(until) if until else "now on"),
+            ("Can be approved", f"from {days.words(until)}" if until else "at once"),
             ("Ends", days.words(ends) if ends else "when somebody decides"),
         ]
 

@@ -183,15 +183,15 @@ class AccessProposalAdmin(ProposalAdmin):
     def consequences(self, proposal: AccessProposal) -> str:
         done = {
             "member": (
-                f"Approved, {proposal.email} is invited into {proposal.tenant} as {proposal.role},"
-                " or gets this role there. Its owners are told."
+                f"Once approved, {proposal.email} is invited into {proposal.tenant} as"
+                f" {proposal.role}, or gets this role there. Its owners are told."
             ),
             "address": (
-                f"Approved, the person signs in as {proposal.new_email} and no more as"
+                f"Once approved, the person signs in as {proposal.new_email}, and no longer as"
                 f" {proposal.email}. Both addresses are told, and every session ends."
             ),
             "power": (
-                f"Approved, {proposal.email} works here as {', '.join(proposal.groups)}, but"
+                f"Once approved, {proposal.email} works here as {', '.join(proposal.groups)}, but"
                 " approves nothing that was proposed before."
             ),
         }[proposal.kind]
@@ -199,9 +199,13 @@ class AccessProposalAdmin(ProposalAdmin):
             done = f"{warning} {done}"
         until = days.words(proposal.ends_at)
         if proposal.is_emergency:
-            both = f"you and {proposal.proposed_by} are named in an alarm"
-            return f"{done} An emergency: {both}. Until {until}."
-        return f"{done} Not before {days.words(proposal.waits_until)}, and until {until}."
+            both = f"you and {proposal.proposed_by}"
+            return (
+                f"{done} This is an emergency: it needs no delay, and an alarm names {both}. It can"
+                f" be approved until {until}."
+            )
+        waits = days.words(proposal.waits_until)
+        return f"{done} It can be approved from {waits}, and until {until}."
 
 
 def _kind(request: HttpRequest) -> AccessKind | None:
