@@ -26,6 +26,8 @@ PARTS = {
     "posting": 360,
     "api": 90,
     "server": 90,
+    "wall": 240,
+    "limits": 120,
     "complete": 480,
     "webhooks": 180,
     "topup": 240,

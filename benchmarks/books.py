@@ -106,7 +106,7 @@ def start_over(tenants: int) -> None:
 
 
 def _post_to_each(tenants: int) -> None:
-    draw = _drawing(0, tenants)
+    draw = drawing(0, tenants)
     for first in range(1, tenants + 1, _AT_ONCE):
         numbers = range(first, min(first + _AT_ONCE, tenants + 1))
         entries = [Entry(PostingType.CREDIT, **draw(number)) for number in numbers]
@@ -117,7 +117,7 @@ def _post_to_each(tenants: int) -> None:
 
 def prepare(number: int, tenant_count: int, at_once: int = 1) -> Callable[[], object]:
     """One client's operation: a credit of a random amount to a random tenant, or a set of them."""
-    draw = _drawing(number, tenant_count)
+    draw = drawing(number, tenant_count)
 
     def post() -> None:
         ledger.credit(**draw(), now=utc_now())
@@ -129,7 +129,7 @@ def prepare(number: int, tenant_count: int, at_once: int = 1) -> Callable[[], ob
     return post if at_once == 1 else post_set
 
 
-def _drawing(client: int, tenant_count: int) -> Callable[..., dict[str, Any]]:
+def drawing(client: int, tenant_count: int) -> Callable[..., dict[str, Any]]:
     """Draws the arguments of a posting as cheaply as pgbench draws them: `randint` and `ids.new`
     would be a quarter of the client's Python (PROFILE.md). Sources count up and never repeat: the
     first is the nanosecond, the last digit is the client."""
