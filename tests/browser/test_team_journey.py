@@ -211,5 +211,7 @@ class TestPasskeys:
         page.goto(address + "/accounts/2fa/")
         page.get_by_role("link", name="Remove").first.click()
         press(page, "Remove passkey")
+        page.get_by_text("The passkey is removed.").wait_for()
+        page.goto(address + "/accounts/2fa/")
         page.get_by_text("A password is all that protects this account").wait_for()
         assert not Authenticator.objects.filter(type="webauthn").exists()
