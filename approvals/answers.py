@@ -6,8 +6,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from approvals import outcomes, policies, selectors, tokens
-from approvals.errors import AmountMismatch, ApprovalClosed, NotAnApprover
+from approvals import deciders, outcomes, policies, tokens
+from approvals.errors import AmountMismatch, ApprovalClosed
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy, Approver
 from approvals.requests import REASON_LENGTH_MAX
@@ -15,7 +15,7 @@ from common.money import format_cents, parse_dollars
 from tenants import actors
 from tenants.errors import TenantSuspended
 from tenants.models import TenantStatus
-from tenants.services import members, switches
+from tenants.services import switches
 
 
 def approve(*, token: str, typed_amount: str, now: datetime) -> None:
@@ -41,7 +41,7 @@ def decline(*, token: str, reason: str, now: datetime) -> None:
 def approve_signed_in(
     *, tenant_id: str, approval_id: str, by: Approver, typed_amount: str, now: datetime
 ) -> None:
-    """Let the money move, in the name of a person who is signed in and was asked.
+    """Let the money move, in the name of a person who is signed in and decides it.
 
     Raises NotAnApprover, and what `approve` raises.
     """
@@ -52,7 +52,7 @@ def approve_signed_in(
 def decline_signed_in(
     *, tenant_id: str, approval_id: str, by: Approver, reason: str, now: datetime
 ) -> None:
-    """Stop it for good, in the name of a person who is signed in and was asked.
+    """Stop it for good, in the name of a person who is signed in and decides it.
 
     Raises UnknownApproval, NotAnApprover, ApprovalClosed.
     """
@@ -68,10 +68,9 @@ def _by_link(token: str) -> tuple[AnyPolicy, str, Approver]:
 
 
 def _policy_for(tenant_id: str, approval_id: str, by: Approver) -> AnyPolicy:
-    """Raises UnknownApproval; NotAnApprover for somebody who was not asked."""
+    """Raises UnknownApproval; NotAnApprover for somebody who does not decide it."""
     policy, approval = policies.find(tenant_id=tenant_id, approval_id=approval_id)
-    if not selectors.was_asked(policy, approval, by.email):
-        raise NotAnApprover("You are not among those who were asked.")
+    deciders.require(policy, approval, by.email)
     return policy
 
 
@@ -101,17 +100,16 @@ def _require_approvable(
     if approval.tenant.status == TenantStatus.SUSPENDED:
         raise TenantSuspended("This tenant is suspended.")
     policy.require_approvable(approval, by, now)
-    _require_still_approver(policy, approval, by)
+    _require_decider(policy, approval, by)
 
 
-def _require_still_approver(policy: AnyPolicy, approval: Approval, by: Approver) -> None:
-    """Who left the team decides nothing. A member keeps the role until the answer is stored.
+def _require_decider(policy: AnyPolicy, approval: Approval, by: Approver) -> None:
+    """Who approves no more decides nothing. Whoever does, does until the answer is stored.
 
     Raises NotAnApprover.
     """
-    members.keep(tenant_id=approval.tenant_id, email=by.email)
-    if not tokens.is_approver_still(policy, approval, by.email):
-        raise NotAnApprover("You are no longer an approver here.")
+    policy.keep_approvers(approval, by.email)
+    deciders.require(policy, approval, by.email)
 
 
 @transaction.atomic
@@ -119,7 +117,7 @@ def _decline(policy: AnyPolicy, approval_id: str, by: Approver, reason: str, now
     reason = " ".join(reason.split())[:REASON_LENGTH_MAX]
     approval = outcomes.lock_open(policy, approval_id, now=now)
     switches.require_writable(tenant_id=approval.tenant_id)
-    _require_still_approver(policy, approval, by)
+    _require_decider(policy, approval, by)
     outcomes.close(
         policy,
         approval,

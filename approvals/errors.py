@@ -53,8 +53,8 @@ class ApprovalResentRecently(RuleViolation):
 class NotAnApprover(Forbidden):
     code = "not_an_approver"
     is_public = False
-    title = "Not asked"
-    advice = "Only the people who were asked decide. The page shows who they are."
+    title = "Not an approver"
+    advice = "Only those who approve now decide. The page shows who they are."
 
 
 class NewApprover(Forbidden):

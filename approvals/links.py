@@ -1,7 +1,7 @@
 """Magic links: one per mail and approver, made when the mail is sent, kept only as a digest.
 
 A link shows one approval to whoever holds it, and answers in its approver's name, as long as that
-one is an approver. All links of an approval work until it is closed. Those of payments answer in
+one approves. All links of an approval work until it is closed. Those of payments answer in
 the sandbox only (decision 0169).
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from approvals import policies, tokens
+from approvals import deciders, policies, tokens
 from approvals.errors import UnknownApproval
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy
@@ -29,7 +29,6 @@ REMINDER_MAIL = "confirmation_reminder"
 # The settings of auto-funding may name people who are in no team.
 for template in (REQUEST_MAIL, REMINDER_MAIL):
     emails.is_for_others(template)
-MADE_UP_APPROVER = "approver@sandbox.invalid"
 _TOKEN_BYTES = 32
 
 
@@ -56,13 +55,13 @@ def for_sandbox(
 ) -> ApproverLinks:
     """New links to answer an approval, as the e-mails would bring them. Raises UnknownApproval.
 
-    If nobody was asked there is one link, of a made-up approver, so that a test needs no people.
+    If nobody approves there is one link, of a made-up approver, so that a test needs no people.
     """
     approval = policy.about(tenant_id=tenant_id, subject_id=subject_id)
     if approval is None:
         raise UnknownApproval("Nobody is asked about this.")
     is_open = approval.decision == ApprovalStatus.OPEN and now < approval.expires_at
-    approvers = (approval.approvers or [MADE_UP_APPROVER]) if is_open else []
+    approvers = deciders.by_link(approval, policy.approvers(approval)) if is_open else []
     return ApproverLinks(
         approval=approval,
         urls={
@@ -80,14 +79,16 @@ def queue(
     template: str,
     now: datetime,
     send_at: datetime | None = None,
+    **marks: object,
 ) -> None:
-    """Send each of these approvers an e-mail with a link of their own, now or at `send_at`."""
+    """Send each of these approvers an e-mail with a link of their own, now or at `send_at`. `marks`
+    are kept with the e-mail."""
     for address in to:
         emails.queue(
             tenant_id=approval.tenant_id,
             to=address,
             template=template,
-            context={"kind": policy.kind, "confirmation_id": approval.pk},
+            context={"kind": policy.kind, "confirmation_id": approval.pk, **marks},
             now=now,
             send_at=send_at,
         )
@@ -126,12 +127,12 @@ def facts(policy: AnyPolicy, approval: Approval) -> dict[str, Any]:
 @emails.builds_context(REQUEST_MAIL)
 @emails.builds_context(REMINDER_MAIL)
 def _context(email: OutgoingEmail, now: datetime) -> dict[str, Any] | None:
-    """What the e-mail says; None once the approval is closed, or its approver is none any more.
-    Each attempt makes a new link, if e-mails of this kind bring one."""
+    """What the e-mail says; None once the approval is closed or its reader approves no more. Each
+    attempt makes a new link, if e-mails of this kind bring one."""
     policy = policies.get(email.context["kind"])
     open_ones = policy.approvals().filter(decision=ApprovalStatus.OPEN, expires_at__gt=now)
     approval = open_ones.filter(pk=email.context["confirmation_id"]).first()
-    if approval is None or not tokens.is_approver_still(policy, approval, email.to):
+    if approval is None or not deciders.decides(policy, approval, email.to):
         return None
     return {
         **facts(policy, approval),

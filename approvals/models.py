@@ -33,7 +33,7 @@ class Approval(models.Model):
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
     amount = models.BigIntegerField()
     reason = models.CharField(max_length=200)
-    # Fixed when asked: whoever changes the settings later does not change who decides this.
+    # Everybody who was asked so far. Whoever approves now decides, asked or not (decision 0185).
     approvers = ArrayField(models.EmailField(), default=list)
     expires_at = models.DateTimeField()
     decision = models.CharField(max_length=10, choices=ApprovalStatus, default=ApprovalStatus.OPEN)

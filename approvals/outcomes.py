@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from approvals import links, policies, tokens
+from approvals import deciders, links, policies
 from approvals.errors import ApprovalClosed
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy
@@ -49,7 +49,7 @@ def close(
     now: datetime,
     decline_reason: str = "",
 ) -> None:
-    """Give `approval` its outcome and tell the other approvers, if they know of it.
+    """Give `approval` its outcome and tell the others who decide, if they know of it.
 
     People answer before it expires; it ends as expired only afterwards; it can be withdrawn at any
     time. Raises ApprovalClosed if it has an outcome, or this one comes too early or too late.
@@ -129,7 +129,7 @@ def _tell_the_others(policy: AnyPolicy, approval: Approval, now: datetime) -> No
         "subject_id": approval.subject_id,
     }
     unconcerned = {approval.decided_by, *links.put_off(approval, now=now)}
-    for address in approval.approvers:
+    for address in deciders.asked_and_still(policy, approval):
         if address not in unconcerned:
             emails.queue(
                 tenant_id=approval.tenant_id,
@@ -145,7 +145,7 @@ def _decided_context(email: OutgoingEmail, _now: datetime) -> dict[str, Any] | N
     """What the e-mail says; None if its approver is none any more."""
     policy = policies.get(email.context["kind"])
     approval = policy.about(tenant_id=str(email.tenant_id), subject_id=email.context["subject_id"])
-    if approval is None or not tokens.is_approver_still(policy, approval, email.to):
+    if approval is None or not deciders.decides(policy, approval, email.to):
         return None
     context: dict[str, Any] = email.context
     return context

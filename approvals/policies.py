@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
@@ -17,6 +17,7 @@ from approvals.errors import UnknownApproval
 from approvals.models import Approval, MagicLink
 from common.ids import is_id
 from tenants.actors import Actor
+from tenants.services import members
 
 A = TypeVar("A", bound=Approval)
 
@@ -52,8 +53,18 @@ class ApprovalPolicy(ABC, Generic[A]):
         """Lock the row of the funding or payment; it comes first in the lock order."""
 
     @abstractmethod
+    def approvers_of(self, approvals: Collection[A]) -> dict[str, list[str]]:
+        """The addresses of the people who would be asked now, by the id of each approval. As many
+        queries for one as for many."""
+
     def approvers(self, approval: A) -> list[str]:
         """The addresses of the people who would be asked now."""
+        return self.approvers_of([approval])[approval.pk]
+
+    def keep_approvers(self, approval: A, email: str) -> None:
+        """Until the transaction ends, whether this address decides does not change. The subject is
+        locked before."""
+        members.keep(tenant_id=approval.tenant_id, email=email)
 
     def is_answered_by_link(self, _approval: A) -> bool:
         """Whether a magic link answers it, or only people who are signed in do."""

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from approvals import policies, tokens
+from approvals import deciders, policies, tokens
 from approvals.errors import UnknownApproval
 from approvals.models import Approval, ApprovalStatus
 from approvals.policies import AnyPolicy
@@ -18,7 +18,8 @@ OPEN_MAX = 100
 
 @dataclass(frozen=True, kw_only=True)
 class ApprovalView:
-    """What a page about an approval shows. `amount` is cents; `state` is an ApprovalStatus."""
+    """What a page about an approval shows. `amount` is cents; `state` is an ApprovalStatus.
+    `approvers` are those who decide it while it is open, and those who were asked later on."""
 
     id: str
     kind: str
@@ -53,7 +54,8 @@ class ApprovalView:
 def by_link(*, token: str, now: datetime) -> ApprovalView:
     """What the holder of this link may see. Changes nothing. Raises UnknownApproval, LinkEnded."""
     link = tokens.opened(token)
-    return _view(link.policy, link.approval, now, approver_email=link.email)
+    (view,) = _views(link.policy, [link.approval], now, approver_email=link.email)
+    return view
 
 
 def open_approvals(*, tenant_id: str, now: datetime) -> list[ApprovalView]:
@@ -61,13 +63,12 @@ def open_approvals(*, tenant_id: str, now: datetime) -> list[ApprovalView]:
 
     At most OPEN_MAX of each kind: nobody answers more by hand.
     """
-    views = [
-        _view(policy, approval, now)
-        for policy in policies.every()
-        for approval in policy.approvals()
-        .filter(tenant_id=tenant_id, decision=ApprovalStatus.OPEN, expires_at__gt=now)
-        .order_by("expires_at", "pk")[:OPEN_MAX]
-    ]
+    views = []
+    for policy in policies.every():
+        rows = policy.approvals().filter(
+            tenant_id=tenant_id, decision=ApprovalStatus.OPEN, expires_at__gt=now
+        )
+        views += _views(policy, list(rows.order_by("expires_at", "pk")[:OPEN_MAX]), now)
     return sorted(views, key=lambda view: (view.expires_at, view.id))
 
 
@@ -87,7 +88,7 @@ def closed_approvals(
         if position is not None:
             follows = Q(decided_at__lt=position.decided_at) | Q(pk__lt=position.pk)
             rows = rows.filter(follows, decided_at__lte=position.decided_at)
-        views += [_view(policy, row, now) for row in rows.order_by("-decided_at", "-pk")[:size]]
+        views += _views(policy, list(rows.order_by("-decided_at", "-pk")[:size]), now)
     views.sort(key=lambda view: (view.decided_at or view.requested_at, view.id), reverse=True)
     return views[:size]
 
@@ -100,23 +101,29 @@ def find(
     Raises UnknownApproval.
     """
     policy, approval = policies.find(tenant_id=tenant_id, approval_id=approval_id)
-    view = _view(policy, approval, now)
-    may_answer = (
-        view.state == ApprovalStatus.OPEN
-        and was_asked(policy, approval, email)
-        and tokens.is_approver_still(policy, approval, email)
-    )
-    return view, may_answer
+    (view,) = _views(policy, [approval], now)
+    decides = email.casefold() in {address.casefold() for address in view.approvers}
+    return view, view.state == ApprovalStatus.OPEN and decides
 
 
-def was_asked(policy: AnyPolicy, approval: Approval, email: str) -> bool:
-    """Whether this address was asked. If nobody was, those count who would be asked now."""
-    asked = approval.approvers or policy.approvers(approval)
-    return email.casefold() in {address.casefold() for address in asked}
+def _views(
+    policy: AnyPolicy, approvals: list[Approval], now: datetime, *, approver_email: str = ""
+) -> list[ApprovalView]:
+    """Those who decide are asked for together, of what is open."""
+    open_ones = [row for row in approvals if row.decision == ApprovalStatus.OPEN]
+    deciding = {row.pk: people for row, people in deciders.of_each(policy, open_ones)}
+    return [
+        _view(policy, row, now, deciding.get(row.pk, row.approvers), approver_email)
+        for row in approvals
+    ]
 
 
 def _view(
-    policy: AnyPolicy, approval: Approval, now: datetime, *, approver_email: str = ""
+    policy: AnyPolicy,
+    approval: Approval,
+    now: datetime,
+    approvers: list[str],
+    approver_email: str,
 ) -> ApprovalView:
     has_expired = approval.decision == ApprovalStatus.OPEN and approval.expires_at <= now
     return ApprovalView(
@@ -131,7 +138,7 @@ def _view(
         reason=approval.reason,
         requested_at=approval.created_at,
         expires_at=approval.expires_at,
-        approvers=tuple(approval.approvers),
+        approvers=tuple(approvers),
         state=str(ApprovalStatus.EXPIRED if has_expired else approval.decision),
         decided_by=approval.decided_by,
         decided_at=approval.decided_at,

@@ -1,14 +1,14 @@
-"""The periodic work on open approvals: a reminder, then they expire."""
+"""The periodic work on open approvals: newcomers are asked, all are reminded, then they expire."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
 import structlog
 from django.db import transaction
 
-from approvals import links, outcomes
+from approvals import deciders, links, outcomes, requests
 from approvals.errors import ApprovalClosed
 from approvals.models import ApprovalStatus
 from approvals.policies import AnyPolicy
@@ -48,14 +48,16 @@ def expire_due(policy: AnyPolicy, *, now: datetime) -> int:
 
 @judged
 def remind_due(policy: AnyPolicy, *, now: datetime) -> int:
-    """Remind the approvers of approvals that expire within a day, once; returns how many."""
+    """Remind who was asked and still decides of approvals that expire within a day, once; returns
+    how many. Whoever comes later is asked, not reminded."""
 
     def remind(approval_id: str) -> None:
         unreminded = policy.approvals().filter(decision=ApprovalStatus.OPEN, reminded_at=None)
         if not unreminded.filter(pk=approval_id).update(reminded_at=now):
             raise ApprovalClosed("Somebody else reminded them.")
         approval = policy.approvals().get(pk=approval_id)
-        links.queue(policy, approval, to=approval.approvers, template=links.REMINDER_MAIL, now=now)
+        still = deciders.asked_and_still(policy, approval)
+        links.queue(policy, approval, to=still, template=links.REMINDER_MAIL, now=now)
 
     soon = policy.approvals().filter(
         decision=ApprovalStatus.OPEN,
@@ -64,6 +66,33 @@ def remind_due(policy: AnyPolicy, *, now: datetime) -> int:
         expires_at__lte=now + REMINDER_BEFORE_END,
     )
     return each(soon.order_by("expires_at").values_list("pk", flat=True)[:BATCH], remind)
+
+
+@judged
+def ask_newcomers(policy: AnyPolicy, *, now: datetime) -> int:
+    """Ask those who have come to decide what is open (decision 0185), once each; returns how many
+    approvals that concerned."""
+
+    def ask(approval_id: str) -> None:
+        approval = outcomes.lock_open(policy, approval_id, now=now)
+        if not requests.ask_newcomers(policy, approval, now=now):
+            raise ApprovalClosed("Somebody else asked them.")
+
+    return each(_with_newcomers(policy, now), ask)
+
+
+def _with_newcomers(policy: AnyPolicy, now: datetime) -> Iterator[str]:
+    """The ids of the open approvals that somebody decides who was not asked. A few queries for each
+    BATCH of open ones."""
+    open_ones = policy.approvals().filter(decision=ApprovalStatus.OPEN, expires_at__gt=now)
+    page, last = BATCH, ""
+    while page == BATCH:
+        rows = list(open_ones.filter(pk__gt=last).order_by("pk")[:BATCH])
+        for approval, approvers in deciders.of_each(policy, rows):
+            last = approval.pk
+            if deciders.not_asked(approval, approvers):
+                yield approval.pk
+        page = len(rows)
 
 
 def each(ids: Iterable[str], act: Callable[[str], None]) -> int:

@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from approvals import policies
+from approvals import deciders, policies
 from approvals.errors import AnsweredSignedIn, FormerApprover, UnknownApproval
 from approvals.models import Approval, MagicLink
 from approvals.policies import AnyPolicy
@@ -38,17 +38,9 @@ def opened(token: str) -> Opened:
     email = link.approver_email
     if not policy.is_answered_by_link(approval):
         raise AnsweredSignedIn("No link from an e-mail lets money out.")
-    if not is_approver_still(policy, approval, email):
+    if not deciders.decides(policy, approval, email):
         raise FormerApprover(f"{email} is no longer asked for approvals here.")
     return Opened(policy=policy, approval=approval, email=email)
-
-
-def is_approver_still(policy: AnyPolicy, approval: Approval, email: str) -> bool:
-    """Whether who was asked under this address would be asked today, too."""
-    folded = email.casefold()
-    if folded not in {address.casefold() for address in approval.approvers}:
-        return True
-    return folded in {address.casefold() for address in policy.approvers(approval)}
 
 
 def _found(token: str) -> tuple[AnyPolicy, MagicLink]:

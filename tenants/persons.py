@@ -6,7 +6,7 @@ took it over. A rotated key is a new one, so whoever rotated it made it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from django.db.models import QuerySet
 
@@ -29,10 +29,23 @@ def behind(actor: Actor) -> str | None:
 def ever_behind(actor: Actor) -> frozenset[str]:
     """The ids of everybody who is or was behind the actor: of a key, those too who had it before it
     was taken over. One query for a key, none for others."""
+    return ever_behind_each([actor])[actor]
+
+
+def ever_behind_each(actors: Collection[Actor]) -> dict[Actor, frozenset[str]]:
+    """What `ever_behind` says of each. One query if there are keys among them, none otherwise."""
+    keys = {actor.id for actor in actors if actor.type == ActorType.API_KEY}
+    lines = _lines(keys).values_list("subject_id", "actor_id") if keys else ()
+    by_key: dict[str, set[str]] = {}
+    for key_id, person in lines:
+        by_key.setdefault(key_id, set()).add(person)
+    return {actor: frozenset(_people_of(actor, by_key)) for actor in actors}
+
+
+def _people_of(actor: Actor, by_key: Mapping[str, set[str]]) -> Collection[str]:
     if actor.type == ActorType.API_KEY:
-        return frozenset(_lines([actor.id]).values_list("actor_id", flat=True))
-    person = behind(actor)
-    return frozenset() if person is None else frozenset({person})
+        return by_key.get(actor.id, ())
+    return (actor.id,) if actor.type in _PEOPLE else ()
 
 
 def makers(key_ids: Collection[str]) -> dict[str, str]:

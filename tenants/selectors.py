@@ -111,6 +111,21 @@ def member_emails(
     return list(members.order_by("user__email").values_list("user__email", flat=True))
 
 
+def people_in(
+    *, tenant_ids: Collection[str], roles: Sequence[Role]
+) -> dict[str, list[tuple[str, str]]]:
+    """The active people of each tenant in these roles: their ids and addresses, sorted by address.
+    One query, none without tenants."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    members = Membership.objects.filter(
+        tenant_id__in=tenant_ids, role__in=roles, user__is_active=True
+    )
+    rows = members.order_by("user__email").values_list("tenant_id", "user_id", "user__email")
+    for tenant_id, user_id, email in rows:
+        found.setdefault(tenant_id, []).append((user_id, email))
+    return found
+
+
 def staff_emails(*, power: str) -> list[str]:
     """The addresses of those who work for us and have this power (`app.codename`), sorted."""
     app, _, code = power.partition(".")

@@ -132,6 +132,10 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Declined {amount} {route}: {reason}",
         "Declined {subject}: {reason}",
     ),
+    "confirmation.asked": (
+        "Asked who has come to approve {amount} {route}",
+        "Asked who has come to approve {subject}",
+    ),
     "confirmation.resent": (
         "Asked the approvers of {amount} {route} again",
         "Asked the approvers of {subject} again",

@@ -15,8 +15,8 @@ REASONS = {
     "below_threshold": "The balance was below the threshold.",
     "awaiting_confirmation": "The balance was below the threshold; the approvers were asked.",
     "awaiting_confirmation_nobody_asked": (
-        "The balance was below the threshold, but there is nobody to ask. Name approvers, then"
-        " send the request again."
+        "The balance was below the threshold, but there is nobody to ask. Name approvers: they are"
+        " then asked by e-mail."
     ),
     "already_in_flight": "An automatic funding was on its way already: one at a time.",
     "tenant_suspended": "The tenant was suspended.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db.models import F, OuterRef, QuerySet, Subquery
@@ -46,8 +47,14 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
         funding = FundingTransaction.objects.filter(confirmation=approval_id)
         funding.select_for_update(no_key=True, of=("self",)).get()
 
-    def approvers(self, approval: Confirmation) -> list[str]:
-        return approvers(tenant_id=approval.tenant_id)
+    def approvers_of(self, approvals: Collection[Confirmation]) -> dict[str, list[str]]:
+        tenants_now = _approvers_of({approval.tenant_id for approval in approvals})
+        return {approval.pk: tenants_now[approval.tenant_id] for approval in approvals}
+
+    def keep_approvers(self, approval: Confirmation, email: str) -> None:
+        """Whoever changes the settings holds the balance row's lock."""
+        ledger.lock_row(tenant_id=approval.tenant_id)
+        super().keep_approvers(approval, email)
 
     def require_approvable(self, approval: Confirmation, _by: Approver, now: datetime) -> None:
         """Judge the account and the limits as they are now, not as they were when the funding was
@@ -102,9 +109,19 @@ POLICY = FundingApprovalPolicy()
 def approvers(*, tenant_id: str) -> list[str]:
     """The addresses that are asked now: those in the settings, else those of owners and
     approvers."""
-    configs = AutoFundingConfig.objects.filter(tenant_id=tenant_id)
-    named = configs.values_list("confirmation_emails", flat=True).first()
-    return named or tenants.member_emails(tenant_id=tenant_id, roles=(Role.OWNER, Role.APPROVER))
+    return _approvers_of({tenant_id})[tenant_id]
+
+
+def _approvers_of(tenant_ids: Collection[str]) -> dict[str, list[str]]:
+    """Those of each tenant, in at most two queries."""
+    configs = AutoFundingConfig.objects.filter(tenant_id__in=tenant_ids)
+    named = dict(configs.values_list("tenant_id", "confirmation_emails"))
+    unnamed = [tenant_id for tenant_id in tenant_ids if not named.get(tenant_id)]
+    people = tenants.people_in(tenant_ids=unnamed, roles=(Role.OWNER, Role.APPROVER))
+    members = {
+        tenant_id: [email for _, email in people.get(tenant_id, ())] for tenant_id in unnamed
+    }
+    return {**named, **members}
 
 
 def withdraw(approval: Confirmation, *, by: Actor, now: datetime) -> None:

@@ -1,5 +1,5 @@
-"""The periodic work on open approvals of funding: remind, expire, and withdraw what no longer
-applies."""
+"""The periodic work on open approvals of funding: remind, expire, ask newcomers, and withdraw
+what no longer applies."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from tenants.actors import SYSTEM
 
 
 def sweep(*, now: datetime) -> int:
-    """Expire, withdraw and remind; returns how many approvals that concerned. Several workers may
-    run it at the same time."""
-    return expire_due(now=now) + withdraw_stale(now=now) + remind_due(now=now)
+    """Expire, withdraw, remind, and ask who has come to approve; returns how many approvals that
+    concerned. Several workers may run it at the same time."""
+    over = expire_due(now=now) + withdraw_stale(now=now)
+    return over + remind_due(now=now) + sweeps.ask_newcomers(POLICY, now=now)
 
 
 def expire_due(*, now: datetime) -> int:

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from balance import services as ledger
 from common import clock
+from common.engine.wakeups import enqueue_on_commit
 from common.errors import RuleViolation
 from funding import selectors
 from funding.agreements import Agreement
@@ -244,6 +245,8 @@ def _save(
         config.paused_reason, config.paused_until = "", None
         config.failures_in_a_row, config.low_since = 0, None
     config.save()
+    if "confirmation_emails" in changed:
+        enqueue_on_commit("funding.sweep_confirmations")
     ledger.set_notify_below(
         tenant_id=config.tenant_id,
         amount=config.low_balance_threshold if config.enabled else None,

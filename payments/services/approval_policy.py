@@ -3,6 +3,7 @@ approves it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db.models import QuerySet
@@ -34,8 +35,19 @@ class PaymentApprovalPolicy(ApprovalPolicy[PaymentConfirmation]):
         payment = Payment.objects.filter(confirmation=approval_id)
         payment.select_for_update(no_key=True, of=("self",)).get()
 
-    def approvers(self, approval: PaymentConfirmation) -> list[str]:
-        return approvers(approval.payment)
+    def approvers_of(self, approvals: Collection[PaymentConfirmation]) -> dict[str, list[str]]:
+        """Those of owners and approvers, without who made the payment, themselves or by a key."""
+        tenant_ids = {approval.tenant_id for approval in approvals}
+        people = tenants.people_in(tenant_ids=tenant_ids, roles=(Role.OWNER, Role.APPROVER))
+        makers = _makers_of([approval.payment for approval in approvals])
+        return {
+            approval.pk: [
+                email
+                for person, email in people.get(approval.tenant_id, ())
+                if person not in makers[approval.payment_id]
+            ]
+            for approval in approvals
+        }
 
     def is_answered_by_link(self, approval: PaymentConfirmation) -> bool:
         """Mailboxes release no money (decision 0169). In the sandbox there is none: programs test
@@ -83,6 +95,16 @@ def approvers(payment: Payment) -> list[str]:
 def _makers(payment: Payment) -> frozenset[str]:
     """The ids of the people who are, or were, behind what made the payment."""
     return persons.ever_behind(Actor(ActorType(payment.created_by_type), payment.created_by_id))
+
+
+def _makers_of(payments: Collection[Payment]) -> dict[str, frozenset[str]]:
+    """The same for many, by the payment's id. At most one query."""
+    actors = {
+        payment.pk: Actor(ActorType(payment.created_by_type), payment.created_by_id)
+        for payment in payments
+    }
+    found = persons.ever_behind_each(actors.values())
+    return {payment_id: found[actor] for payment_id, actor in actors.items()}
 
 
 def _is_address_of(people: frozenset[str], email: str) -> bool:

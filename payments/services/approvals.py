@@ -95,6 +95,7 @@ def magic_links(*, tenant_id: str, payment_id: str, now: datetime) -> ApproverLi
 
 
 def sweep(*, now: datetime) -> int:
-    """Expire approvals that nobody answered, and remind of those that expire soon; returns how
-    many."""
-    return sweeps.expire_due(POLICY, now=now) + sweeps.remind_due(POLICY, now=now)
+    """Expire approvals that nobody answered, remind of those that expire soon, and ask who has come
+    to decide the others; returns how many."""
+    over = sweeps.expire_due(POLICY, now=now)
+    return over + sweeps.remind_due(POLICY, now=now) + sweeps.ask_newcomers(POLICY, now=now)

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from approvals import deciders
 from approvals.errors import ApprovalClosed, ApprovalResentRecently, UnknownApproval
 from funding.models import AutoFundingConfig, Confirmation, FundingTransaction
 from funding.services import approvals, auto_funding, topups
@@ -67,7 +68,7 @@ class TestRequest:
         assert Confirmation.objects.get().reason == (
             "A top-up above the amount that needs no approval."
         )
-        approve(Confirmation.objects.get(), typed="10.01")
+        approve(Confirmation.objects.get(), typed="10.01", email=deciders.MADE_UP_APPROVER)
         funding.refresh_from_db()
         assert funding.status == "reserved"
 
@@ -111,10 +112,12 @@ class TestResend:
 
         assert self.resend(acme, approval, NOW + timedelta(minutes=10)) == [BOSS, CFO]
 
-    def test_asks_those_who_were_asked_whatever_the_settings_say_now(self, acme, approval):
-        AutoFundingConfig.objects.update(confirmation_emails=["evil@example.com"])
+    def test_asks_those_who_approve_now(self, acme, approval):
+        AutoFundingConfig.objects.update(confirmation_emails=[CFO, "new@acme.example"])
 
-        assert self.resend(acme, approval, NOW + HOUR) == [BOSS, CFO]
+        assert self.resend(acme, approval, NOW + HOUR) == [CFO, "new@acme.example"]
+        approval.refresh_from_db()
+        assert approval.approvers == [BOSS, CFO, "new@acme.example"]
 
     def test_asks_whoever_there_is_now_if_nobody_was_asked(self, acme):
         make_source(acme)

@@ -77,7 +77,7 @@ class TestApproval:
     def test_by_whoever_made_it_is_refused(self, rule, owner):
         payment = order(rule, actor=user(owner.pk))
 
-        with pytest.raises(OwnPayment):
+        with pytest.raises(FormerApprover):
             approve(payment, email=OWNER.upper())
         with pytest.raises(NotAnApprover):
             approve_signed_in(payment, owner)
@@ -149,12 +149,14 @@ class TestEnd:
         assert postings_of(payment) == [("lock", 5_000), ("unlock", 5_000)]
         assert events_of(payment) == ["payment.created", "payment.failed"]
 
-    def test_whoever_made_it_may_decline_it(self, rule, owner):
+    def test_whoever_made_it_cancels_it_and_declines_nothing(self, rule, owner):
         payment = order(rule, actor=user(owner.pk))
 
-        decline(payment)
+        with pytest.raises(FormerApprover):
+            decline(payment)
+        cancel(payment, actor=user(owner.pk))
 
-        assert outcome(payment)[0] == "declined"
+        assert outcome(payment)[::2] == ("superseded", "canceled")
 
     def test_expired_unlocks_the_money(self, rule, payment):
         assert approvals.sweep(now=END - timedelta(microseconds=1)) == 1  # the reminder

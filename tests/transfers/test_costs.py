@@ -139,6 +139,13 @@ def _open_approval(side: Side, tenant: Tenant, number: int) -> None:
     _due(side, tenant, number)
 
 
+def _unasked_approval(side: Side, tenant: Tenant, number: int) -> None:
+    """Its one approver came after it was asked for."""
+    _open_approval(side, tenant, number)
+    rows = side.policy.approvals().model._default_manager
+    rows.filter(pk=rows.latest("pk").pk).update(approvers=[])
+
+
 def _stopped(side: Side, tenant: Tenant, number: int) -> None:
     if number == 0:
         switches.engage(kind=side.switch, reason="Look first", actor=SYSTEM, now=NOW)
@@ -197,16 +204,26 @@ OPERATIONS = {
         add=_open_approval,
         run=_before_the_end(sweeps.remind_due, timedelta(hours=48)),
         does=1,
-        each={"in": 5, "out": 5},
+        each={"in": 7, "out": 7},  # two for who still decides
     ),
     "remind of approvals too early": Operation(
         add=_open_approval, run=_before_the_end(sweeps.remind_due, timedelta(hours=47))
+    ),
+    "ask who has come to approve": Operation(
+        add=_unasked_approval,
+        run=_before_the_end(sweeps.ask_newcomers, timedelta(hours=1)),
+        does=1,
+        each={"in": 10, "out": 10},
+    ),
+    "ask who has come to approve where nobody has": Operation(
+        add=_open_approval,
+        run=_before_the_end(sweeps.ask_newcomers, timedelta(hours=1)),
     ),
     "expire approvals": Operation(
         add=_open_approval,
         run=_before_the_end(sweeps.expire_due, timedelta(hours=72)),
         does=1,
-        each={"in": 15, "out": 14},
+        each={"in": 17, "out": 16},
     ),
     "expire approvals too early": Operation(
         add=_open_approval, run=_before_the_end(sweeps.expire_due, timedelta(hours=71))

@@ -151,7 +151,7 @@ class TestApproving:
         response = dana_browser.post(path(approval), approve(approval))
 
         assert response.status_code == 422
-        assert b"You are not among those who were asked." in response.content
+        assert b"You are not among those who decide this." in response.content
         assert status() == FundingStatus.AWAITING_CONFIRMATION
 
     def test_is_open_to_an_owner_where_nobody_was_asked(self, acme, sign_in):
