@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.errors import Conflict, InvalidInput, RuleViolation, Unavailable
+from common.errors import Conflict, Forbidden, InvalidInput, RuleViolation, Unavailable
 
 
 class FundingSourceNotVerified(RuleViolation):
@@ -153,6 +153,15 @@ class TooManySafeguardChanges(RuleViolation):
     code = "too_many_safeguard_changes"
     title = "Safeguards changed too often"
     advice = "Wait a day, or let a person change them in the dashboard."
+
+
+class LooseningNotAllowed(Forbidden):
+    code = "loosening_not_allowed"
+    title = "This key may not loosen auto-funding"
+    advice = (
+        "An owner turned off `may loosen auto-funding` for this key. Let a person make the change"
+        " in the dashboard, or turn the switch on there under API keys."
+    )
 
 
 class AuthorizationChanged(Conflict):

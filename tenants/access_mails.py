@@ -95,6 +95,13 @@ def tell_of_recipient(tenant_id: str, *, name: str, account: str, by: Actor, now
     _tell(tenant_id, f"Recipient {name} was added", {"Account": account}, _PAYEES, by, now)
 
 
+def tell_of_loosening(key: ApiKey, *, by: Actor, now: datetime) -> None:
+    """The switch of a key was turned: whether it may loosen auto-funding."""
+    may = "may" if key.may_loosen_auto_funding else "may no longer"
+    what = f"API key {key.name} {may} loosen auto-funding"
+    _tell(key.tenant_id, what, {"Begins with": key.prefix}, _KEYS, by, now)
+
+
 def _tell(
     tenant_id: str,
     what: str,

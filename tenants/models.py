@@ -199,6 +199,8 @@ class ApiKey(models.Model):
     writes_per_second = models.PositiveIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
+    # Whether a live key may let auto-funding protect less (decision 0072).
+    may_loosen_auto_funding = models.BooleanField(default=True, db_default=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)

@@ -32,8 +32,8 @@ KINDS = (
         model=ApiKey,
         layouts=("id tenant_id prefix digest created_at",),
         left_out=(
-            "name scopes allowed_networks reads_per_second writes_per_second expires_at revoked_at"
-            " last_used_at"
+            "name scopes allowed_networks reads_per_second writes_per_second"
+            " may_loosen_auto_funding expires_at revoked_at last_used_at"
         ),
     ),
     DatedRows(

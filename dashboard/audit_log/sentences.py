@@ -77,6 +77,8 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
     "api_key.rotated": "Rotated the API key {subject}",
     "api_key.revoked": "Revoked the API key {subject}",
     "api_key.taken_over": "Took over the API key {name}",
+    "api_key.loosening_allowed": "Let the API key {name} loosen auto-funding",
+    "api_key.loosening_forbidden": "Let the API key {name} no longer loosen auto-funding",
     "api_key.pace_set": "Set the rate limits of the API key {subject}",
     "webhook.registered": "Added the webhook endpoint {url}",
     "webhook.updated": ("Changed the webhook endpoint {url}", "Changed a webhook endpoint"),

@@ -17,6 +17,7 @@ developer_pages: list[URLPattern | URLResolver] = [
     path("api-keys", api_keys.api_keys, name="api_keys"),
     path("api-keys/new", api_keys.issue, name="api_key_issue"),
     path("api-keys/<str:key_id>/rotate", api_keys.rotate, name="api_key_rotate"),
+    path("api-keys/<str:key_id>/auto-funding", api_keys.loosening, name="api_key_loosening"),
     path("api-keys/<str:key_id>/revoke", api_keys.revoke, name="api_key_revoke"),
     path("webhooks", webhooks.webhooks, name="webhooks"),
     path("webhooks/new", webhook_changes.register, name="webhook_register"),

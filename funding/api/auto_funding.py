@@ -49,6 +49,7 @@ class AutoFundingViewSet(ApiViewSet):
             errors.FundingSourceNotAuthorized,
             errors.AuthorizationRequired,
             errors.FundingMethodNotSupported,
+            errors.LooseningNotAllowed,
             errors.TooManySafeguardChanges,
             AmountAboveLimit,
         ),
@@ -56,7 +57,8 @@ class AutoFundingViewSet(ApiViewSet):
     @idempotent
     def configure(self, request: TenantRequest) -> HttpResponse:
         """Change the settings that are sent. `enabled: true` also ends a pause, but not after the
-        bank said that debits are not authorized: that takes a person in the dashboard."""
+        bank said that debits are not authorized: that takes a person in the dashboard. A live key
+        whose switch *may loosen auto-funding* is off changes nothing that would protect less."""
         changes = validated(bodies.AutoFundingConfigIn, request.data)
         auto_funding_config.configure(
             tenant_id=request.auth.tenant_id,

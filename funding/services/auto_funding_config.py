@@ -82,8 +82,8 @@ def configure(
     new settings. Raises IncompleteAutoFunding, FundingMethodNotSupported, AmountAboveLimit,
     NotFound for an unknown source, AutoFundingChanged when the saved settings are not `seen`,
     FundingSourceNotAuthorized where the account holder has to agree again first,
-    AuthorizationRequired where the holder has not agreed to these amounts, and
-    TooManySafeguardChanges.
+    AuthorizationRequired where the holder has not agreed to these amounts, LooseningNotAllowed for
+    a key whose switch is off, and TooManySafeguardChanges.
     """
     if agreement is not None:
         _keep(agreement, tenant_id, changes, actor, now)
@@ -96,6 +96,7 @@ def configure(
     before = copy(config)
     for name, value in changes.items():
         setattr(config, name, value)
+    safeguards.require_allowed(before=before, after=config, actor=actor)
     _check(config, changes)
     _require_authorization(config, changes)
     changed = _difference(before, config)

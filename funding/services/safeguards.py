@@ -1,5 +1,5 @@
-"""When somebody loosens a safeguard of auto-funding, those who approved before are told
-by e-mail."""
+"""What loosens a safeguard of auto-funding, which keys may do it, and who is told: those who
+approved before, by e-mail."""
 
 from __future__ import annotations
 
@@ -8,16 +8,31 @@ from datetime import datetime
 
 from common import clock, lookalikes
 from common.money import format_cents
-from funding.errors import TooManySafeguardChanges
+from funding.errors import LooseningNotAllowed, TooManySafeguardChanges
 from funding.models import AutoFundingConfig
 from tenants import selectors as tenants
 from tenants.actors import Actor
 from tenants.models import ActorType, Role
-from tenants.services import emails
+from tenants.services import emails, key_switches
 
 MAIL = "safeguard_changed"
 # For changes by a tenant's API keys. Each change is mailed to every approver of before.
 MAILS_A_DAY_MAX = 100
+
+
+def require_allowed(*, before: AutoFundingConfig, after: AutoFundingConfig, actor: Actor) -> None:
+    """Refuse to loosen anything by a live key whose owner turned that off, also before settings
+    were ever saved. One query, and only where something is loosened.
+
+    Raises LooseningNotAllowed.
+    """
+    changes = [change["what"] for change in loosened(before, after)]
+    if changes and not key_switches.may_loosen_auto_funding(actor=actor):
+        raise LooseningNotAllowed(
+            "The switch `may loosen auto-funding` of this API key is off, and this would protect"
+            f" less: {', '.join(changes)}. A person may change it in the dashboard, or an owner"
+            " turn the switch on there under API keys."
+        )
 
 
 def warn(

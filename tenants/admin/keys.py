@@ -20,6 +20,7 @@ _KEPT = (
     "scopes",
     "expires_at",
     "allowed_networks",
+    "may_loosen_auto_funding",
     "id",
     "prefix",
     "created_at",

@@ -42,6 +42,7 @@ def issue(
     scopes: Sequence[str] = known_scopes.ALL,
     expires_at: datetime | None = None,
     allowed_networks: Sequence[str] = (),
+    may_loosen_auto_funding: bool = True,
     text: str | None = None,
 ) -> IssuedKey:
     """Create a key. `text` is the key itself, from `key_text.new`; asked again with the same text,
@@ -64,6 +65,7 @@ def issue(
         name=names.checked(name),
         scopes=sorted(set(scopes)),
         allowed_networks=list(allowed_networks),
+        may_loosen_auto_funding=may_loosen_auto_funding,
         expires_at=expires_at,
     )
     return _write(key, text=text, actor=actor, now=now)
@@ -202,6 +204,7 @@ def _successor_of(old: ApiKey) -> ApiKey:
         allowed_networks=old.allowed_networks,
         reads_per_second=old.reads_per_second,
         writes_per_second=old.writes_per_second,
+        may_loosen_auto_funding=old.may_loosen_auto_funding,
         expires_at=old.expires_at,
     )
 
@@ -228,7 +231,11 @@ def _write(
         actor=actor,
         action=persons.ISSUED,
         subject_id=key.pk,
-        details={"name": key.name, "scopes": list(key.scopes)},
+        details={
+            "name": key.name,
+            "scopes": list(key.scopes),
+            "mayLoosenAutoFunding": key.may_loosen_auto_funding,
+        },
         now=now,
     )
     access_mails.tell_of_key(key, is_rotation=is_rotation, by=actor, now=now)

@@ -362,6 +362,9 @@ BEGINNINGS: dict[str, Begin] = {
     "api_key_issue": plain("api_key_issue", name="billing", scopes=["balance:read"]),
     "api_key_rotate": rotate_key,
     "api_key_revoke": lambda world: form(world, "api_key_revoke", key_of(world).pk),
+    "api_key_loosening": lambda world: form(
+        world, "api_key_loosening", key_of(world).pk, allowed="no"
+    ),
     "webhook_register": plain("webhook_register", url="https://93.184.215.14/new", scope="every"),
     "webhook_edit": endpoint_form("webhook_edit", url="https://93.184.215.14/x", scope="every"),
     "webhook_rotate": endpoint_form("webhook_rotate", overlap="0"),

@@ -74,6 +74,13 @@ class TestCreateKey:
         )  # fmt: skip
         assert ApiClient(result["apiKey"]).get("/api/v1/balance/summary").status_code == 200
 
+    def test_makes_one_that_may_not_loosen_auto_funding(self, acme):
+        run("create_key", "--tenant", acme.pk)
+        assert ApiKey.objects.get().may_loosen_auto_funding
+
+        run("create_key", "--tenant", acme.pk, "--name", "strict", "--no-loosening")
+        assert not ApiKey.objects.get(name="strict").may_loosen_auto_funding
+
     def test_narrows_and_names_and_ends_it(self, acme):
         run(
             "create_key", "--tenant", acme.pk, "--name", "books", "--scopes",

@@ -73,7 +73,11 @@ class TestIssue:
 
         event = AuditEvent.objects.get(action="api_key.issued")
         assert (event.tenant_id, event.subject_id) == (acme.pk, issued.key.pk)
-        assert event.details == {"name": "server", "scopes": ["balance:read"]}
+        assert event.details == {
+            "name": "server",
+            "scopes": ["balance:read"],
+            "mayLoosenAutoFunding": True,
+        }
         assert issued.text not in str(AuditEvent.objects.values())
 
     @pytest.mark.parametrize(

@@ -67,6 +67,12 @@ class ApiKeyForm(KeySecretForm):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one."},
     )
+    forbids_loosening = forms.BooleanField(
+        label="May not loosen auto-funding",
+        required=False,
+        help_text="A live key then changes neither who approves nor the limits of auto-funding"
+        " to ones that protect less.",
+    )
     expires_on = forms.DateField(
         label="Last day (optional)",
         required=False,

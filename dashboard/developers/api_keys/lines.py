@@ -15,7 +15,8 @@ _SOON = timedelta(days=7)
 
 @dataclass(frozen=True)
 class KeyLine:
-    """One key; `prefix` is its readable beginning, the rest is kept nowhere. `maker` names
+    """One key; `prefix` is its readable beginning, the rest is kept nowhere. `may_loosen`: it may
+    let auto-funding protect less. `maker` names
     the person behind it, empty where the list does not say it or nobody is."""
 
     id: str
@@ -23,6 +24,7 @@ class KeyLine:
     prefix: str
     scopes: str
     networks: str
+    may_loosen: bool
     badge: Badge
     is_usable: bool
     expires_at: datetime | None
@@ -38,6 +40,7 @@ def key_line(row: ApiKey, *, now: datetime, maker: str = "") -> KeyLine:
         prefix=row.prefix,
         scopes="Everything" if set(row.scopes) == set(scopes.ALL) else ", ".join(row.scopes),
         networks=", ".join(row.allowed_networks),
+        may_loosen=row.may_loosen_auto_funding,
         badge=_badge(row, now),
         is_usable=_is_usable(row, now),
         expires_at=row.expires_at,

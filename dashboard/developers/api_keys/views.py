@@ -17,7 +17,7 @@ from dashboard.shell.access import PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
 from tenants import actors, selectors
 from tenants.models import Role
-from tenants.services import keys
+from tenants.services import key_switches, keys
 from tenants.services.keys import IssuedKey
 
 
@@ -48,6 +48,7 @@ def issue(request: PageRequest) -> HttpResponse:
                 scopes=form.cleaned_data["scopes"],
                 expires_at=form.cleaned_data["expires_on"],
                 allowed_networks=form.cleaned_data["networks"],
+                may_loosen_auto_funding=not form.cleaned_data["forbids_loosening"],
                 text=form.secret,
                 actor=actors.user(request.user.pk),
                 now=utc_now(),
@@ -90,6 +91,23 @@ def revoke(request: PageRequest, key_id: str) -> HttpResponse:
         return render(request, "dashboard/developers/api_keys/revoke.html", {"key": line})
     keys.revoke(key_id=key.pk, actor=actors.user(request.user.pk), now=utc_now())
     messages.success(request, f"{key.name} is revoked.")
+    return redirect("dashboard:api_keys")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@tenant_form(Role.OWNER, needs_proof=True)
+def loosening(request: PageRequest, key_id: str) -> HttpResponse:
+    """GET asks, POST says whether the key may loosen auto-funding from its next request on."""
+    key = selectors.api_key(tenant_id=request.access.tenant.pk, key_id=key_id)
+    if request.method != "POST":
+        line = key_line(key, now=utc_now())
+        return render(request, "dashboard/developers/api_keys/loosening.html", {"key": line})
+    allowed = request.POST.get("allowed") == "yes"
+    key_switches.let_loosen_auto_funding(
+        key_id=key.pk, allowed=allowed, actor=actors.user(request.user.pk), now=utc_now()
+    )
+    may = "may" if allowed else "may no longer"
+    messages.success(request, f"{key.name} {may} loosen auto-funding.")
     return redirect("dashboard:api_keys")
 
 

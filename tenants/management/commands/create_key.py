@@ -22,6 +22,11 @@ class Command(JsonCommand):
         parser.add_argument("--tenant", required=True)
         parser.add_argument("--name", default="command line")
         parser.add_argument("--scopes", help="comma-separated; all of them when left out")
+        parser.add_argument(
+            "--no-loosening",
+            action="store_true",
+            help="a live key that may not loosen auto-funding",
+        )
         parser.add_argument("--expires-at", help="ISO 8601 with a time zone")
 
     def perform(self, **options: Any) -> dict[str, Any]:
@@ -32,6 +37,7 @@ class Command(JsonCommand):
             now=utc_now(),
             scopes=_chosen(options["scopes"]),
             expires_at=_instant(options["expires_at"]),
+            may_loosen_auto_funding=not options["no_loosening"],
         )
         return {"keyId": issued.key.pk, "apiKey": issued.text}
 

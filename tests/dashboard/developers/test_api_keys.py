@@ -10,9 +10,9 @@ from common.clock import utc_now
 from dashboard.developers.api_keys.forms import ApiKeyForm, RotateForm
 from tenants import scopes
 from tenants.actors import SYSTEM, staff, user
-from tenants.models import ApiKey, AuditEvent, Role, User
+from tenants.models import ApiKey, AuditEvent, Mode, Role, User
 from tenants.services import keys
-from tests.builders import ApiClient, make_key, make_member
+from tests.builders import ApiClient, make_key, make_member, make_tenant
 
 ROOT = "/dashboard/api-keys"
 
@@ -267,3 +267,67 @@ class TestMaker:
         assert content.count("Acts for Support") == 1
         assert content.count("Acts for") == 2
         assert "sam@ballast.example" not in content
+
+
+class TestLoosening:
+    """The switch *may loosen auto-funding* of a live key."""
+
+    def turn(self, browser, tenant, key, allowed):
+        return browser.post(
+            f"{ROOT}/{key.pk}/auto-funding",
+            {"acting_for": tenant.pk, "allowed": allowed},
+            follow=True,
+        )
+
+    def test_is_turned_off_and_on_by_an_owner(self, acme, key, dana_browser):
+        shown = dana_browser.get(f"{ROOT}/{key.pk}/auto-funding").content.decode()
+        assert "It may now" in shown
+        assert "Turn off" in shown
+
+        off = self.turn(dana_browser, acme, key, "no").content.decode()
+        key.refresh_from_db()
+        assert not key.may_loosen_auto_funding
+        assert "may no longer loosen auto-funding." in off
+        assert "May not loosen auto-funding" in off
+        assert "Turn on" in dana_browser.get(f"{ROOT}/{key.pk}/auto-funding").content.decode()
+
+        self.turn(dana_browser, acme, key, "yes")
+        key.refresh_from_db()
+        assert key.may_loosen_auto_funding
+
+    def test_stays_off_by_a_form_that_does_not_say_yes(self, acme, key, dana_browser):
+        self.turn(dana_browser, acme, key, "no")
+        self.turn(dana_browser, acme, key, "")
+
+        key.refresh_from_db()
+        assert not key.may_loosen_auto_funding
+
+    def test_is_chosen_when_a_live_key_is_made(self, db, sign_in):
+        live = make_tenant(mode=Mode.LIVE)
+        browser = sign_in(make_member(live, email="ann@acme.example"))
+        assert b"May not loosen auto-funding" in browser.get(f"{ROOT}/new").content
+
+        browser.post(f"{ROOT}/new", wish(live, forbids_loosening="on"))
+
+        made = ApiKey.objects.get()
+        assert not made.may_loosen_auto_funding
+        assert f"{ROOT}/{made.pk}/auto-funding" in browser.get(ROOT).content.decode()
+
+    def test_is_not_offered_in_the_sandbox(self, acme, key, dana_browser):
+        assert b"May not loosen" not in dana_browser.get(f"{ROOT}/new").content
+        assert b"/auto-funding" not in dana_browser.get(ROOT).content.partition(b"<main")[2]
+        page = dana_browser.get(f"{ROOT}/{key.pk}/auto-funding").content
+        assert b"In the sandbox every key may do it" in page
+
+    @pytest.mark.parametrize("role", [Role.MEMBER, Role.APPROVER, Role.VIEWER])
+    def test_is_for_owners(self, acme, key, sign_in, role):
+        browser = sign_in(make_member(acme, email=f"{role}@acme.example", role=role))
+
+        assert self.turn(browser, acme, key, "no").status_code == 403
+        key.refresh_from_db()
+        assert key.may_loosen_auto_funding
+
+    def test_of_another_tenant_is_not_found(self, key, rival, ravi, sign_in):
+        assert self.turn(sign_in(ravi), rival, key, "no").status_code == 404
+        key.refresh_from_db()
+        assert key.may_loosen_auto_funding

@@ -114,6 +114,7 @@ RULES = {
     "api_key_issue": Rule(OWNER, OWNER),
     "api_key_rotate": Rule(OWNER, OWNER),
     "api_key_revoke": Rule(OWNER, OWNER),
+    "api_key_loosening": Rule(OWNER, OWNER),
     "webhooks": Rule(EVERYBODY),
     "webhook_register": Rule(OWNER, OWNER),
     "webhook": Rule(EVERYBODY),

@@ -139,6 +139,7 @@ class TestWhatAsks:
             "/api-keys/new",
             "/api-keys/key_1/rotate",
             "/api-keys/key_1/revoke",
+            "/api-keys/key_1/auto-funding",
             "/recipients/new",
             "/recipients/rcp_1/rename",
             "/recipients/rcp_1/remove",
