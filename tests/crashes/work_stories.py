@@ -14,7 +14,12 @@ from common import ids
 from common.clock import utc_now
 from config.beat import SCHEDULE
 from config.celery import app
-from funding.models import Confirmation, DebitAuthorization, FundingTransaction
+from funding.models import (
+    AutoFundingConfig,
+    Confirmation,
+    DebitAuthorization,
+    FundingTransaction,
+)
 from funding.services import auto_funding, retries, topups
 from funding.services import consents as link_consents
 from funding.services.lifecycle import TopUp
@@ -115,6 +120,8 @@ def payment_approvals(world: World) -> None:
     payment = world.payment()
     asked = PaymentConfirmation.objects.filter(payment=payment)
     asked.update(expires_at=utc_now() - timedelta(minutes=1))
+    # The owner came after this one was asked for.
+    PaymentConfirmation.objects.filter(payment=world.payment()).update(approvers=[])
 
 
 def mails(world: World) -> None:
@@ -180,6 +187,16 @@ def funding_approvals(world: World) -> None:
     Confirmation.objects.filter(tenant=world.tenant).update(
         expires_at=utc_now() - timedelta(minutes=1)
     )
+    # The owner came after this one was asked for.
+    AutoFundingConfig.objects.filter(tenant=world.tenant).update(confirm_topups=True)
+    asked = topups.request(
+        tenant_id=world.tenant.pk,
+        mode=world.tenant.mode,
+        topup=TopUp(source_id=world.source.pk, amount=2_000),
+        actor=SYSTEM,
+        now=utc_now(),
+    )
+    Confirmation.objects.filter(funding=asked).update(approvers=[])
 
 
 def short_of_funds(world: World) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 
 from approvals import answers, deciders, requests, selectors
 from approvals.errors import FormerApprover, NotAnApprover
@@ -200,6 +201,17 @@ class TestNamed:
             assert sorted(to.values_list("approver_email", flat=True)) == [BOSS, CFO, NEW]
         approve(waiting, email=NEW)
         assert mails_of(acme, DECIDED) == [BOSS, CFO]
+
+    def test_is_asked_once_after_a_worker_died_before_its_commit(self, acme, waiting):
+        name(acme, NEW)
+        with transaction.atomic():
+            approval_sweeps.sweep(now=NOW)
+            transaction.set_rollback(True)
+        assert (asked(waiting), mails_of(acme, REQUEST)) == ([], [BOSS])
+
+        sweep()
+
+        assert (asked(waiting), mails_of(acme, REQUEST)) == ([[NEW]], [BOSS, NEW])
 
     def test_in_other_capitals_is_the_same_person(self, acme, waiting):
         name(acme, BOSS.upper())
