@@ -15,7 +15,7 @@ from common.money import format_cents, parse_dollars
 from tenants import actors
 from tenants.errors import TenantSuspended
 from tenants.models import TenantStatus
-from tenants.services import switches
+from tenants.services import members, switches
 
 
 def approve(*, token: str, typed_amount: str, now: datetime) -> None:
@@ -108,7 +108,8 @@ def _require_decider(policy: AnyPolicy, approval: Approval, by: Approver) -> Non
 
     Raises NotAnApprover.
     """
-    policy.keep_approvers(approval, by.email)
+    policy.keep_settings(approval)
+    members.keep(tenant_id=approval.tenant_id, email=by.email)
     deciders.require(policy, approval, by.email)
 
 

@@ -17,7 +17,6 @@ from approvals.errors import UnknownApproval
 from approvals.models import Approval, MagicLink
 from common.ids import is_id
 from tenants.actors import Actor
-from tenants.services import members
 
 A = TypeVar("A", bound=Approval)
 
@@ -61,10 +60,9 @@ class ApprovalPolicy(ABC, Generic[A]):
         """The addresses of the people who would be asked now."""
         return self.approvers_of([approval])[approval.pk]
 
-    def keep_approvers(self, approval: A, email: str) -> None:
-        """Until the transaction ends, whether this address decides does not change. The subject is
-        locked before."""
-        members.keep(tenant_id=approval.tenant_id, email=email)
+    def keep_settings(self, _approval: A) -> None:
+        """Until the transaction ends, the settings that name approvers stay as they are. The
+        subject is locked before."""
 
     def is_answered_by_link(self, _approval: A) -> bool:
         """Whether a magic link answers it, or only people who are signed in do."""

@@ -51,10 +51,9 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
         tenants_now = _approvers_of({approval.tenant_id for approval in approvals})
         return {approval.pk: tenants_now[approval.tenant_id] for approval in approvals}
 
-    def keep_approvers(self, approval: Confirmation, email: str) -> None:
-        """Whoever changes the settings holds the balance row's lock."""
+    def keep_settings(self, approval: Confirmation) -> None:
+        """Whoever changes them holds the balance row's lock."""
         ledger.lock_row(tenant_id=approval.tenant_id)
-        super().keep_approvers(approval, email)
 
     def require_approvable(self, approval: Confirmation, _by: Approver, now: datetime) -> None:
         """Judge the account and the limits as they are now, not as they were when the funding was

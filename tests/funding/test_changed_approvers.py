@@ -13,6 +13,7 @@ from approvals.errors import FormerApprover, NotAnApprover
 from approvals.policies import Approver
 from funding.models import Confirmation, ConfirmationLink
 from funding.services import approval_sweeps, approvals, auto_funding_config, sandbox, topups
+from funding.services.auto_funding_config import Changes
 from funding.services.lifecycle import TopUp
 from networks.sandbox.bank import SandboxBank
 from tenants.actors import SYSTEM, api_key, user
@@ -46,10 +47,10 @@ REQUEST, REMINDER, DECIDED = "confirmation_request", "confirmation_reminder", "c
 KEY = api_key("key_1")
 
 
-def name(tenant, *addresses, now=NOW, actor=KEY, **changes):
+def name(tenant, *addresses, now=NOW, actor=KEY):
     """Let auto-funding's approvers be these."""
-    changes["confirmation_emails"] = list(addresses)
-    auto_funding_config.configure(tenant_id=tenant.pk, changes=changes, actor=actor, now=now)
+    new: Changes = {"confirmation_emails": list(addresses)}
+    auto_funding_config.configure(tenant_id=tenant.pk, changes=new, actor=actor, now=now)
 
 
 def top_up(tenant, amount, now=NOW):

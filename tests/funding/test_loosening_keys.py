@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from common.clock import utc_now
 from funding.models import AutoFundingConfig
@@ -179,10 +180,15 @@ class TestOn:
 
     def test_is_how_the_last_release_makes_them(self, live):
         """Its processes do not know the column."""
-        key = issue(live, may=False).key
-        columns = [f.column for f in ApiKey._meta.fields if f.name != "may_loosen_auto_funding"]
-        ApiKey.objects.filter(pk=key.pk).values(*columns).get()
-        assert ApiKey._meta.get_field("may_loosen_auto_funding").db_default is True
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO tenants_apikey"
+                " (id, tenant_id, name, prefix, digest, scopes, allowed_networks, created_at)"
+                " VALUES ('key_old', %s, 'old', 'bal_live_old', 'd', '{}', '{}', now())",
+                [live.pk],
+            )
+
+        assert ApiKey.objects.get(pk="key_old").may_loosen_auto_funding
 
     @pytest.mark.parametrize("body", LOOSER)
     def test_is_whatever_was_chosen_in_the_sandbox(self, acme, body):
