@@ -9,7 +9,6 @@ from django.db import transaction
 
 from tenants import access_mails, selectors
 from tenants.actors import Actor
-from tenants.errors import NotAnOwner
 from tenants.models import ActorType, ApiKey, Mode, Tenant
 from tenants.services import audit
 
@@ -24,10 +23,8 @@ def let_loosen_auto_funding(*, key_id: str, allowed: bool, actor: Actor, now: da
     """
     tenant_id = ApiKey.objects.values_list("tenant_id", flat=True).get(pk=key_id)
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    if actor.type == ActorType.USER and not selectors.is_owner(
-        tenant_id=tenant_id, user_id=actor.id
-    ):
-        raise NotAnOwner("You are no owner any more.")
+    if actor.type == ActorType.USER:
+        selectors.require_owner(tenant_id=tenant_id, user_id=actor.id)
     changed = ApiKey.objects.filter(pk=key_id).exclude(may_loosen_auto_funding=allowed)
     if not changed.update(may_loosen_auto_funding=allowed):
         return False

@@ -260,7 +260,7 @@ class TestNobodyNamed:
             tenant_id=acme.pk,
             membership_id=Membership.objects.get(user=person).pk,
             role=role,
-            actor=user("usr_1"),
+            actor=SYSTEM,
             now=NOW,
         )
 
@@ -296,7 +296,7 @@ class TestNobodyNamed:
             members.remove(
                 tenant_id=acme.pk,
                 membership_id=Membership.objects.get(user=ben).pk,
-                actor=user("usr_1"),
+                actor=SYSTEM,
                 now=NOW,
             )
         else:
