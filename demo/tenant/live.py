@@ -19,7 +19,7 @@ from networks.links.base import LinkedAccount
 from payments import selectors as payments
 from payments.services import recipients
 from tenants.actors import SYSTEM, Actor, user
-from tenants.models import ApiKey, Membership, Mode, Tenant
+from tenants.models import ApiKey, Membership, Mode, Role, Tenant
 from tenants.services import keys
 
 TENANT_NAME = "Harbor Supply"
@@ -70,7 +70,7 @@ def new_key(tenant: Tenant, now: datetime) -> str:
 
 def _owner(tenant: Tenant) -> Actor:
     """The only owner: nobody is asked about what a key of theirs pays (decision 0184)."""
-    return user(Membership.objects.get(tenant=tenant, user__email=EMAIL).user_id)
+    return user(Membership.objects.get(tenant=tenant, role=Role.OWNER).user_id)
 
 
 def _link(tenant: Tenant, name: str, now: datetime) -> None:
