@@ -151,6 +151,11 @@ JUDGED: dict[str, list[tuple[str, dict[str, str], str]] | Why] = {
         "postgresql://dispatcher:s3cret@localhost/app",
         DATABASE_URL="postgresql://app:s3cret@localhost/app",
     ),
+    "DATABASE_AUDIT_URL": refused(
+        "DATABASE_AUDIT_URL and DATABASE_URL are made of one secret: make another one",
+        "postgresql://audit:s3cret@localhost/app",
+        DATABASE_URL="postgresql://app:s3cret@localhost/app",
+    ),
     "DATABASE_OWNER_URL": refused(
         "DATABASE_OWNER_URL and DATABASE_URL are made of one secret: make another one",
         "postgresql://owner:s3cret@localhost/app",
