@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import IO
 
-from devstack import programs
+from devstack import console, programs
 from devstack.errors import StartFailed
 from devstack.paths import ROOT, Profile
-from devstack.processes import death_bound
+from devstack.processes import LOOK_SECONDS, death_bound, has_ended
 from devstack.supervisor import Sink
 
 BANK_SECONDS = 30
+_APPLIED = "... OK"  # at the end of the line that `migrate` writes for each migration
 SCHEMA_FILES = ("requirements.txt",)
 SCHEMA_FOLDERS = (
     "config/settings/*",
@@ -37,10 +41,10 @@ def migrate(profile: Profile, variables: Mapping[str, str], sink: Sink) -> None:
     if is_done and not _is_foreign_database(profile, variables):
         return
     sink("ballast", "applying the migrations")
-    _manage(profile, variables, "migrate", "--no-input", "--verbosity=0")
+    _manage(profile, variables, sink, "migrate", "--no-input", "--verbosity=1")
     if variables["DEBUG"] == "True":
-        _manage(profile, variables, "settable_clock")
-    _manage(profile, variables, "database_roles")
+        _manage(profile, variables, sink, "settable_clock")
+    _manage(profile, variables, sink, "database_roles")
     profile.state.mkdir(mode=0o700, exist_ok=True)
     stamp.write_text(wanted)
 
@@ -53,12 +57,23 @@ def seed(profile: Profile, variables: Mapping[str, str], sink: Sink) -> Mapping[
 
     def make() -> dict[str, str]:
         sink("ballast", "making the demo tenants")
-        made: dict[str, str] = json.loads(_manage(profile, variables, "seed_demo", "--json"))
+        made: dict[str, str] = json.loads(_manage(profile, variables, sink, "seed_demo", "--json"))
         return made
 
     bank = bank_said(profile)  # it is ready, too
     known = "" if _is_foreign_database(profile, variables) else bank
-    return recalled(profile.state / "demo.json", bank=known, make=make)
+    return recalled(_logins_of(profile), bank=known, make=make)
+
+
+def known(profile: Profile) -> Mapping[str, str]:
+    """The logins of the demo tenants, if they were made."""
+    path = _logins_of(profile)
+    demo: dict[str, str] = json.loads(path.read_text())["demo"] if path.exists() else {}
+    return demo
+
+
+def _logins_of(profile: Profile) -> Path:
+    return profile.state / "demo.json"
 
 
 def recalled(path: Path, *, bank: str, make: Callable[[], dict[str, str]]) -> dict[str, str]:
@@ -111,24 +126,50 @@ def _is_foreign_database(profile: Profile, variables: Mapping[str, str]) -> bool
     return variables["DATABASE_URL"] != profile.database_url
 
 
-def _manage(profile: Profile, variables: Mapping[str, str], *arguments: str) -> str:
-    """Run a management command to its end and give its standard output."""
-    result = subprocess.run(
-        death_bound(programs.manage(*arguments), death_signal=signal.SIGTERM),
-        cwd=ROOT,
-        env=_without_metrics(variables),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        start_new_session=True,
-        check=False,
-    )
-    if result.returncode != 0:
-        raise StartFailed(
-            f"`manage.py {arguments[0]}` failed:\n{result.stderr[-2000:]}\n"
-            f"If the data comes from other code, `rm -r {profile.home}` starts afresh."
+def _manage(profile: Profile, variables: Mapping[str, str], sink: Sink, *arguments: str) -> str:
+    """Run a management command to its end and give its standard output. Meanwhile `sink` is told
+    every few seconds how far it is."""
+    command = death_bound(programs.manage(*arguments), death_signal=signal.SIGTERM)
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=_without_metrics(variables),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
         )
-    return result.stdout
+        try:
+            code = _await_end(process, output, sink)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        if code != 0:
+            raise StartFailed(
+                f"`manage.py {arguments[0]}` failed:\n{_read(errors)[-2000:]}\n"
+                f"If the data comes from other code, `rm -r {profile.home}` starts afresh."
+            )
+        return _read(output)
+
+
+def _await_end(process: subprocess.Popen[bytes], output: IO[str], sink: Sink) -> int:
+    begun = told = time.monotonic()
+    while not has_ended(process):
+        time.sleep(LOOK_SECONDS)
+        if (now := time.monotonic()) - told >= console.SIGN_OF_LIFE_SECONDS:
+            told = now
+            applied = _read(output).count(_APPLIED)
+            done = f", {applied} migrations applied" if applied else ""
+            sink("ballast", f"  … {now - begun:.0f} s{done}")
+    return process.wait()
+
+
+def _read(file: IO[str]) -> str:
+    """What is in the file by now. The command writes at an offset that we must not move."""
+    size = os.fstat(file.fileno()).st_size
+    return os.pread(file.fileno(), size, 0).decode(errors="replace")
 
 
 def _without_metrics(variables: Mapping[str, str]) -> dict[str, str]:

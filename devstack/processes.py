@@ -57,15 +57,7 @@ class Child:
 
     @property
     def has_ended(self) -> bool:
-        """Looks without reaping: a signal whose handler raises cannot cut it short.
-
-        `Popen.poll`, `send_signal` and `wait` with a timeout take a lock, and never give it back
-        when a handler raises in the wrong moment; whoever waits afterwards waits for ever.
-        """
-        if self.process.returncode is not None:
-            return True
-        look_only = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self.process.pid, look_only) is not None
+        return has_ended(self.process)
 
     def ask_to_stop(self) -> None:
         if not self.has_ended:
@@ -88,6 +80,18 @@ class Child:
         return ended_by_itself
 
 
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Looks without reaping: a signal whose handler raises cannot cut it short.
+
+    `Popen.poll`, `send_signal` and `wait` with a timeout take a lock, and never give it back when
+    a handler raises in the wrong moment; whoever waits afterwards waits for ever.
+    """
+    if process.returncode is not None:
+        return True
+    look_only = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, process.pid, look_only) is not None
+
+
 def death_bound(
     command: Sequence[str], *, death_signal: signal.Signals, account: Account | None = None
 ) -> list[str]:
@@ -103,7 +107,7 @@ def _spawn(program: Program) -> subprocess.Popen[bytes]:
         program.command, death_signal=program.stop_signal, account=program.account
     )
     with contextlib.ExitStack() as stack:
-        output = subprocess.PIPE if program.log is None else _open_log(program.log)
+        output = subprocess.PIPE if program.log is None else open_log(program.log)
         if program.log is not None:
             stack.callback(os.close, output)
         process = subprocess.Popen(
@@ -141,9 +145,10 @@ def _undertaker() -> subprocess.Popen[bytes]:
     return process
 
 
-def _open_log(path: Path) -> int:
+def open_log(path: Path, *, bytes_max: int = LOG_BYTES_MAX) -> int:
+    """A descriptor that appends to a log; one longer than `bytes_max` is set aside first."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
+    if path.exists() and path.stat().st_size > bytes_max:
         path.replace(path.with_suffix(".old.log"))
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 
-from devstack import console, copies, environment, paths
-from devstack.errors import AlreadyRunning
-from devstack.servers import Pair, already_running_sentence
+from devstack import console, copies, environment, paths, preparation
+from devstack.errors import AlreadyRunning, DevstackError
+from devstack.paths import Profile
+from devstack.program_logs import ProgramLogs
+from devstack.servers import Pair, already_running_sentence, owner_note
 from devstack.signals import Stopped, stop_once
 
 BANNER_WIDTH = 72
@@ -42,8 +45,13 @@ def _run(pair: Pair, *, port: int, recipe: copies.Recipe) -> None:
         raise AlreadyRunning(already_running_sentence(pair.profile))
     try:
         copies.require_free_port(port, profile=pair.profile)
-        with copies.running(pair, port=port, sink=_show, recipe=recipe) as copy:
-            console.write_line(banner(copy, pair.profile.name))
+        with (
+            contextlib.closing(ProgramLogs(pair.profile.logs)) as logs,
+            copies.running(pair, port=port, sink=logs.write, recipe=recipe) as copy,
+        ):
+            console.write_line(
+                banner(address, pair.profile, demo=copy.demo, stop="Ctrl-C stops it.")
+            )
             try:
                 copy.supervisor.run_while(lambda: True)
             finally:
@@ -52,17 +60,36 @@ def _run(pair: Pair, *, port: int, recipe: copies.Recipe) -> None:
         pair.close()
 
 
-def _show(name: str, line: str) -> None:
-    console.write_line(console.prefixed(name, line))
+def info(*, profile: str | None = None) -> int:
+    """Show the banner of a copy that runs. Raises DevstackError where none does."""
+    chosen = paths.profile(profile)
+    note = owner_note(chosen)
+    if note is None or not note.address:
+        raise DevstackError(
+            f"Profile {chosen.name!r} is not running: start it with `./run`, "
+            "or name another one with `--profile NAME`."
+        )
+    stop = f"`kill {note.pid}` stops it."
+    console.write_line(banner(note.address, chosen, demo=preparation.known(chosen), stop=stop))
+    return 0
 
 
-def banner(copy: copies.Copy, profile: str) -> str:
-    """Where everything is, how to get in, how to stop."""
-    places = {label: copy.address + path for label, path in PLACES.items()}
-    lines = [*_rows(places), "", *_rows(_logins(copy.demo)), *_live(copy), ""]
-    title = f" Ballast is running (profile {profile}) "
+def banner(address: str, profile: Profile, *, demo: Mapping[str, str], stop: str) -> str:
+    """Where everything is, how to get in, how to stop. `demo` has the logins, if any were made."""
+    places = {label: address + path for label, path in PLACES.items()}
+    files = {"Logs": str(profile.logs), "Shown again by": "./run info"}
+    lines = [
+        *_rows(places),
+        "",
+        *_rows(_logins(demo)),
+        *_live(address, demo),
+        "",
+        *_rows(files),
+        "",
+    ]
+    title = f" Ballast is running (profile {profile.name}) "
     return "\n".join(
-        ["", title.center(BANNER_WIDTH, "─"), *lines, "  Ctrl-C stops it.", "─" * BANNER_WIDTH, ""]
+        ["", title.center(BANNER_WIDTH, "─"), *lines, f"  {stop}", "─" * BANNER_WIDTH, ""]
     )
 
 
@@ -76,15 +103,14 @@ def _logins(demo: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _live(copy: copies.Copy) -> list[str]:
+def _live(address: str, demo: Mapping[str, str]) -> list[str]:
     """Who moves money through the stand-in bank; their password is the one above."""
-    demo = copy.demo
     if "liveEmail" not in demo:
         return []
     rows = {
         "Live tenant": f"{demo['liveEmail']}  (the stand-in bank, same password)",
         "Releasers": f"{demo['operatorEmail']}, {demo['releaserEmail']}",
-        "Files": f"{copy.address}{FILES}",
+        "Files": f"{address}{FILES}",
     }
     return ["", *_rows(rows)]
 

@@ -1,42 +1,47 @@
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from django.urls import resolve
 
 from devstack import up
-from devstack.copies import Copy
-from devstack.supervisor import Supervisor
+from devstack.paths import Profile
 
-COPY = Copy(
-    address="http://localhost:8001",
-    environment={},
-    demo={
-        "email": "owner@demo.example",
-        "password": "a pass phrase",
-        "adminEmail": "staff@demo.example",
-        "adminPassword": "another phrase",
-        "apiKey": "bal_test_1",
-    },
-    supervisor=Supervisor(lambda _name, _line: None),
-)
+ADDRESS = "http://localhost:8001"
+PROFILE = Profile("blue", Path(os.sep, "copies", "blue"))
+DEMO = {
+    "email": "owner@demo.example",
+    "password": "a pass phrase",
+    "adminEmail": "staff@demo.example",
+    "adminPassword": "another phrase",
+    "apiKey": "bal_test_1",
+}
+
+
+def banner(demo: Mapping[str, str] = MappingProxyType(DEMO)) -> str:
+    return up.banner(ADDRESS, PROFILE, demo=demo, stop="Ctrl-C stops it.")
 
 
 class TestBanner:
     @pytest.mark.parametrize("path", up.PLACES.values())
     def test_names_addresses_that_exist(self, path: str):
         assert resolve(path)
-        assert f"http://localhost:8001{path}\n" in up.banner(COPY, "blue")
+        assert f"http://localhost:8001{path}\n" in banner()
 
     def test_shows_how_to_get_in_and_how_to_stop(self):
-        banner = up.banner(COPY, "blue")
+        shown = banner()
 
-        assert "(profile blue)" in banner
-        assert "Demo login     owner@demo.example  a pass phrase\n" in banner
-        assert "Staff login    staff@demo.example  another phrase\n" in banner
-        assert "API key        bal_test_1\n" in banner
-        assert "Ctrl-C stops it." in banner
+        assert "(profile blue)" in shown
+        assert "Demo login     owner@demo.example  a pass phrase\n" in shown
+        assert "Staff login    staff@demo.example  another phrase\n" in shown
+        assert "API key        bal_test_1\n" in shown
+        assert "Logs           /copies/blue/logs\n" in shown
+        assert "Shown again by ./run info\n" in shown
+        assert "Ctrl-C stops it." in shown
 
     def test_shows_who_moves_money_through_the_bank(self):
         live = {
@@ -44,17 +49,17 @@ class TestBanner:
             "operatorEmail": "one@demo.example",
             "releaserEmail": "two@demo.example",
         }
-        banner = up.banner(replace(COPY, demo={**COPY.demo, **live}), "blue")
+        shown = banner({**DEMO, **live})
 
-        assert "Live tenant    live@demo.example  (" in banner
-        assert "Releasers      one@demo.example, two@demo.example\n" in banner
-        assert f"http://localhost:8001{up.FILES}\n" in banner
+        assert "Live tenant    live@demo.example  (" in shown
+        assert "Releasers      one@demo.example, two@demo.example\n" in shown
+        assert f"http://localhost:8001{up.FILES}\n" in shown
         assert resolve(up.FILES)
-        assert "Live tenant" not in up.banner(COPY, "blue")
-        assert max(map(len, banner.splitlines())) <= 80
+        assert "Live tenant" not in banner()
+        assert max(map(len, shown.splitlines())) <= 80
 
     def test_promises_no_login_where_none_was_made(self):
-        assert "login" not in up.banner(replace(COPY, demo={}), "blue")
+        assert "login" not in banner({})
 
     def test_fits_a_terminal(self):
-        assert max(map(len, up.banner(COPY, "blue").splitlines())) <= 80
+        assert max(map(len, banner().splitlines())) <= 80

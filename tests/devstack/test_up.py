@@ -7,6 +7,7 @@ import os
 import pwd
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -165,3 +166,35 @@ class TestSupervision:
         stack.start()
 
         stack.wait_for(lambda: "  worker | working\n" in stack.output.read_text())
+
+
+class TestInfo:
+    def test_shows_again_where_a_running_copy_is(self, stack: Stack):
+        stack.start()
+        assert stack.process is not None
+
+        told = self.ask(stack)
+
+        assert told.returncode == 0
+        assert f"http://localhost:{stack.port}/dashboard/\n" in told.stdout
+        assert f"  `kill {stack.process.pid}` stops it.\n" in told.stdout
+
+    def test_says_how_to_start_one_that_does_not_run(self, stack: Stack):
+        told = self.ask(stack)
+
+        assert (told.returncode, told.stdout) == (1, "")
+        assert told.stderr == (
+            "ballast: Profile 'dev' is not running: start it with `./run`, "
+            "or name another one with `--profile NAME`.\n"
+        )
+
+    def ask(self, stack: Stack) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "devstack", "info"],
+            cwd=ROOT,
+            env=stack.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
