@@ -13,11 +13,12 @@ def day_of(instant: datetime) -> date:
     return instant.astimezone(EASTERN).date()
 
 
-def words(instant: datetime) -> str:
+def words(instant: datetime, *, seconds: bool = False) -> str:
     """`Nov 20, 2026, 10:04 AM EST`: as people read it on pages and in sentences (decision 0123)."""
     booked = instant.astimezone(EASTERN)
     hour = booked.hour % 12 or 12
-    return f"{booked:%b} {booked.day}, {booked.year}, {hour}:{booked:%M %p %Z}"
+    minutes = f"{booked:%M:%S}" if seconds else f"{booked:%M}"
+    return f"{booked:%b} {booked.day}, {booked.year}, {hour}:{minutes} {booked:%p %Z}"
 
 
 def start_of(day: date) -> datetime:

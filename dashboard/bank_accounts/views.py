@@ -37,6 +37,7 @@ from funding.services import drafts, hosted_links, linking, sources, verificatio
 from funding.services.drafts import Draft
 from funding.states import SourceStatus
 from networks.base import HolderType
+from networks.sandbox.scripts import MICRO_DEPOSITS
 from tenants import actors
 from tenants.models import Mode
 
@@ -191,8 +192,13 @@ def verify(request: PageRequest, source_id: str) -> HttpResponse:
         refusals.add_to(form, refusal, fields={})
         source = _kept(request, source_id)
     left, until = selectors.verification(source)
-    line = bank_account_line(source)
-    return _form_page(request, "verify", form, line=line, tries_left=left, expires_at=until)
+    values = {
+        "line": bank_account_line(source),
+        "tries_left": left,
+        "expires_at": until,
+        "test_cents": MICRO_DEPOSITS if request.access.tenant.mode == Mode.SANDBOX else (),
+    }
+    return _form_page(request, "verify", form, **values)
 
 
 def _ask_removal(request: PageRequest, source: FundingSource) -> HttpResponse:

@@ -41,6 +41,11 @@ class Chart:
     highest: Day
 
     @property
+    def is_empty(self) -> bool:
+        """Whether there was never any money, and so nothing to draw."""
+        return self.lowest.available == self.highest.available == 0
+
+    @property
     def ends(self) -> tuple[Day, Day]:
         return self.days[0], self.days[-1]
 

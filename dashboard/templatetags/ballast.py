@@ -49,6 +49,12 @@ def moment(at: datetime | str) -> str:
 
 
 @register.filter
+def moment_with_seconds(at: datetime | str) -> str:
+    """`Nov 20, 2026, 10:04:31 AM EST`: for what is read beside the log of a program."""
+    return days.words(_instant(at), seconds=True)
+
+
+@register.filter
 def utc(at: datetime | str) -> str:
     """`Nov 20, 2026, 3:04 PM UTC`: what was typed as UTC."""
     instant = _instant(at)

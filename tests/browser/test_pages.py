@@ -179,6 +179,38 @@ class TestNavigation:
         visitor.page.wait_for_url("**/dashboard/transactions")
         assert visitor.complaints == []
 
+    @pytest.mark.parametrize("height", [720, 800])
+    def test_is_whole_on_a_laptop(self, visit, dana, height):
+        visitor = visit(user=dana, viewport={"width": 1280, "height": height})
+        visitor.goto("/dashboard/")
+
+        last = visitor.page.locator(".sidebar .nav__link").last.bounding_box()
+        foot = visitor.page.locator(".sidebar__foot").bounding_box()
+
+        assert last["y"] + last["height"] <= foot["y"]
+        assert foot["y"] + foot["height"] <= height
+
+    @pytest.mark.parametrize("width", [390, 1024, 1280])
+    def test_has_a_preview_that_covers_no_field(self, visit, dana, acme, width):
+        make_source(acme)
+        visitor = visit(user=dana, viewport={"width": width, "height": 800})
+        visitor.goto("/dashboard/auto-funding/settings")
+
+        covered = visitor.page.evaluate(
+            """() => {
+                const over = document.querySelector("#preview").getBoundingClientRect();
+                const all = document.querySelectorAll("form :is(input, select, label, button)");
+                return [...all].filter((each) => {
+                    const box = each.getBoundingClientRect();
+                    return box.width && box.left < over.right && over.left < box.right
+                        && box.top < over.bottom && over.top < box.bottom;
+                }).map((each) => each.name || each.textContent);
+            }"""
+        )
+
+        assert covered == []
+        assert visitor.sideways_scroll() == 0
+
     def test_works_without_javascript(self, visit, dana, busy_acme):
         visitor = visit(dana, java_script_enabled=False)
         visitor.page.goto(visitor.address + "/dashboard/")

@@ -261,6 +261,14 @@ class TestVerification:
 
         assert FundingSource.objects.get().status == "active"
 
+    def test_says_in_the_sandbox_which_amounts_work(self, acme, path, dana_browser):
+        assert b"This is a sandbox: type 11 and 22." in dana_browser.get(path).content
+
+        with owner.as_superuser(triggers=False):
+            Tenant.objects.update(mode=Mode.LIVE)
+
+        assert b"This is a sandbox" not in dana_browser.get(path).content
+
     def test_says_how_many_tries_are_left(self, acme, path, dana_browser):
         assert b"Tries left: 3." in dana_browser.get(path).content
 
@@ -278,6 +286,7 @@ class TestVerification:
         content = response.content.decode()
         assert response.status_code == 422
         assert "Remove it, then add it again." in content
+        assert f'href="{ROOT}/enter">Add it again</a>' in content
         assert 'name="first"' not in content
         assert dana_browser.get(path).status_code == 200
 

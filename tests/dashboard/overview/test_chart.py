@@ -43,6 +43,12 @@ class TestDrawing:
     def test_of_nothing_is_a_line_on_the_ground(self, amount):
         assert draw(amount, amount).ticks == ["$1", "$0.50", "$0"]
 
+    def test_is_empty_where_there_never_was_money(self):
+        assert draw(0, 0).is_empty
+        assert draw(0, 0, threshold=20_000).is_empty
+        assert not draw(0, 1).is_empty
+        assert not draw(-1, -1).is_empty
+
     def test_names_the_extremes(self):
         drawn = draw(300, 100, 500)
 

@@ -112,6 +112,8 @@ class TestChart:
         ("text", "span"), [("7", 7), ("90", 90), ("8", 30), ("", 30), ("x", 30)]
     )
     def test_shows_as_many_days_as_the_address_says(self, acme, dana_browser, text, span):
+        fund(acme, 100)
+
         content = dana_browser.get(f"/dashboard/?days={text}").content.decode()
 
         assert f"Available balance, last {span} days" in content
@@ -122,7 +124,15 @@ class TestChart:
 
         assert b"chart__threshold" not in dana_browser.get("/dashboard/").content
 
+    def test_is_left_out_where_there_never_was_money(self, dana_browser):
+        content = dana_browser.get("/dashboard/").content.decode()
+
+        assert "The balance was zero on each of the last 30 days." in content
+        assert "chart__drawing" not in content
+
     def test_can_be_asked_for_alone(self, acme, dana_browser):
+        fund(acme, 100)
+
         content = dana_browser.get("/dashboard/balance-chart?days=7").content.decode()
 
         assert "Available balance, last 7 days" in content

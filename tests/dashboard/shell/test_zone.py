@@ -31,6 +31,10 @@ def test_an_instant_is_shown_in_the_zone_of_the_books(at, text):
     assert ballast.moment(at) == text
 
 
+def test_an_instant_beside_a_log_has_its_seconds():
+    assert ballast.moment_with_seconds("2026-11-22T05:00:09Z") == "Nov 22, 2026, 12:00:09 AM EST"
+
+
 def test_the_last_day_of_an_open_verification_is_one_of_the_books():
     assert ballast.booked_day(HALLOWEEN) == "October 31"
 
