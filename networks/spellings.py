@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-# Of more letters, earlier releases are known to have stored them in one case only.
+# A number with more letters is looked for in upper case and in lower case only: each letter doubles
+# the spellings that would be asked for.
 _MIXED_MAX = 8
 
 
