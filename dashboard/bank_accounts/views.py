@@ -192,13 +192,15 @@ def verify(request: PageRequest, source_id: str) -> HttpResponse:
         refusals.add_to(form, refusal, fields={})
         source = _kept(request, source_id)
     left, until = selectors.verification(source)
-    values = {
-        "line": bank_account_line(source),
-        "tries_left": left,
-        "expires_at": until,
-        "test_cents": MICRO_DEPOSITS if request.access.tenant.mode == Mode.SANDBOX else (),
-    }
-    return _form_page(request, "verify", form, **values)
+    return _form_page(
+        request,
+        "verify",
+        form,
+        line=bank_account_line(source),
+        tries_left=left,
+        expires_at=until,
+        test_cents=MICRO_DEPOSITS if request.access.tenant.mode == Mode.SANDBOX else (),
+    )
 
 
 def _ask_removal(request: PageRequest, source: FundingSource) -> HttpResponse:
