@@ -130,11 +130,18 @@ def queue_access_notices(
         )
 
 
+def _addressee(email: OutgoingEmail) -> User | None:
+    """The person for whom a link would open an account. It goes to their own address alone,
+    whatever somebody wrote into the outbox."""
+    people = User.objects.filter(is_active=True, email=email.to)
+    return people.filter(pk=email.context["user_id"]).first()
+
+
 @emails.builds_context(PASSWORD_RESET)
 def _password_reset(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
     """Make the link, which is never stored. None, so that nothing is sent, for a closed account or
     once the link would be of no use any more."""
-    user = User.objects.filter(pk=email.context["user_id"], is_active=True).first()
+    user = _addressee(email)
     if user is None or now - email.created_at > _USELESS_AFTER:
         return None
     path = reverse(
@@ -147,9 +154,8 @@ def _password_reset(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | 
 @emails.builds_context(STAFF_ENROLMENT)
 def _staff_enrolment(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
     """Make the link, which is never stored. None for somebody who left, or once it is late."""
-    staff = User.objects.filter(is_active=True, is_staff=True)
-    user = staff.filter(pk=email.context["user_id"]).first()
-    if user is None or now - email.created_at > _USELESS_AFTER:
+    user = _addressee(email)
+    if user is None or not user.is_staff or now - email.created_at > _USELESS_AFTER:
         return None
     return {"email": user.email, "link": enrolment.link(user)}
 
@@ -157,7 +163,7 @@ def _staff_enrolment(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] |
 @emails.builds_context(ENROLMENT)
 def _enrolment(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
     """Make the link, which is never stored. None for a closed account, or once it is late."""
-    user = User.objects.filter(pk=email.context["user_id"], is_active=True).first()
+    user = _addressee(email)
     if user is None or now - email.created_at > timedelta(minutes=enrolment.OWN_LINK_MINUTES):
         return None
     return {

@@ -55,6 +55,13 @@ _DISPATCHERS: Mapping[str, Rights] = {
     "tenants_user": READ_ONLY._replace(read=("id", "email", "is_active")),
 }
 
+# What it tells of an endpoint that fails. Any other mail may bring a link that opens an account,
+# and any other line may say that somebody is behind a key.
+_DISPATCHERS_INSERTS: Mapping[str, str] = {
+    "tenants_auditevent": "actor_type = 'system' AND action = 'webhook.disabled'",
+    "tenants_outgoingemail": "template IN ('webhook_disabled', 'webhook_failing')",
+}
+
 # The audit proves rows of every table, but for these: sessions, second factors, invitations and
 # what else packages keep.
 _NEVER_AUDITED = frozenset(
@@ -120,6 +127,6 @@ def _open_columns(table: str) -> bool | tuple[str, ...]:
 
 
 _MAKERS: Mapping[str, Callable[[], Needs]] = {
-    DISPATCHER: lambda: Needs(_DISPATCHERS),
+    DISPATCHER: lambda: Needs(_DISPATCHERS, inserts=_DISPATCHERS_INSERTS),
     AUDIT: _of_audit,
 }

@@ -8,6 +8,7 @@ deleted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pgtrigger
@@ -34,12 +35,14 @@ class Needs(NamedTuple):
     """What a role works with: rights on tables, by their names, and functions that run with the
     owner's rights. It has none on whatever is not named.
 
+    `inserts`: what a new row of a table must satisfy besides, in SQL.
     `is_told_of_transactions`: it is a member of PostgreSQL's `pg_read_all_stats`, to see when
     transactions of other roles began.
     """
 
     tables: Mapping[str, Rights]
     functions: frozenset[str] = frozenset()
+    inserts: Mapping[str, str] = MappingProxyType({})
     is_told_of_transactions: bool = False
 
 

@@ -189,9 +189,12 @@ def of_api() -> Needs:
 
 def _who(application: str, api: str) -> walls.Who:
     """The roles that policies name, those of jobs among them."""
-    tables = {job: frozenset(needs_of(job).tables) for job in settings.DATABASE_JOBS}
-    logins = {str(login["USER"]): tables[job] for job, login in settings.DATABASE_JOBS.items()}
-    return walls.Who(application, api, logins)
+    jobs = {str(login["USER"]): needs_of(job) for job, login in settings.DATABASE_JOBS.items()}
+    tables = {
+        role: {table: needs.inserts.get(table, "true") for table in needs.tables}
+        for role, needs in jobs.items()
+    }
+    return walls.Who(application, api, tables)
 
 
 def _statements(

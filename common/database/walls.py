@@ -69,11 +69,11 @@ WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
 
 class Who(NamedTuple):
     """The roles that a wall knows: the product's own, the API's, and those of jobs with the tables
-    that each works with, of all tenants."""
+    that each works with, of all tenants, and what new rows of a table must satisfy, in SQL."""
 
     application: str
     api: str
-    jobs: Mapping[str, frozenset[str]]
+    jobs: Mapping[str, Mapping[str, str]]
 
 
 class Seen(NamedTuple):
@@ -209,7 +209,7 @@ def _statements(table: str, seen: Seen, owner: str, who: Who) -> Iterator[str]:
     yield f"TO {_quoted(who.application)} USING (true)"
     for role, tables in who.jobs.items():
         if table in tables:
-            yield f"TO {_quoted(role)} USING (true)"
+            yield f"TO {_quoted(role)} USING (true) WITH CHECK ({tables[table]})"
     owns = "true"
     if table not in _READ_BEFORE:
         api = who.api.replace("'", "''")

@@ -52,7 +52,7 @@ def reopen(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> bool
     user.is_active = True
     user.save(update_fields=["is_active"])
     sign_ins.reopened_by_support(user_id=user_id, actor=actor, note=note, now=now)
-    _begin_anew(user_id, f"The account of {user.email} was opened again", actor, now)
+    begin_anew(user_id, f"The account of {user.email} was opened again", actor, now)
     queue_account_notice(user=user, change="account_reopened", address=_BY_SUPPORT, now=now)
     return True
 
@@ -64,10 +64,12 @@ def password_reset(*, user_id: str, now: datetime) -> None:
     if second_factor.is_set_up(user_id=user_id):
         return
     email = User.objects.values_list("email", flat=True).get(pk=user_id)
-    _begin_anew(user_id, f"{email} chose a new password by e-mail", person(user_id), now)
+    begin_anew(user_id, f"{email} chose a new password by e-mail", person(user_id), now)
 
 
-def _begin_anew(user_id: str, what: str, actor: Actor, now: datetime) -> None:
+def begin_anew(user_id: str, what: str, actor: Actor, now: datetime) -> None:
+    """In every tenant of theirs the person approves after a day, as somebody new does, and the
+    owners are mailed `what` happened."""
     for membership in _memberships(user_id):
         Tenant.objects.select_for_update(no_key=True).get(pk=membership.tenant_id)
         new_approvers.begin_anew(membership, actor=actor, now=now)

@@ -243,7 +243,11 @@ def _context(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
     """What the e-mail says; None once the invitation is closed. Each attempt makes a new link."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     rows = Invitation.objects.filter(
-        pk=email.context["invitation_id"], accepted_at=None, revoked_at=None, expires_at__gt=now
+        pk=email.context["invitation_id"],
+        email=email.to,
+        accepted_at=None,
+        revoked_at=None,
+        expires_at__gt=now,
     )
     if not rows.update(digest=_digest(token)):
         return None

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 import pytest
 from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
@@ -22,7 +23,7 @@ from tenants import actors
 from tenants.actors import SYSTEM
 from tenants.errors import AccessRefused
 from tenants.models import AuditEvent, Membership, Mode, OutgoingEmail, Role, User
-from tenants.services import closing, emails
+from tenants.services import closing, emails, second_factors
 from tests.builders import NOW, browser_of, make_member, make_staff, make_tenant
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +52,19 @@ def lee(live, dana):
 @pytest.fixture
 def support(db):
     return make_staff("staff@ballast.example")
+
+
+def test_who_lost_a_factor_by_our_support_approves_after_a_day(live, dana, lee, support):
+    """The mailbox gave a new password, and "I lost my phone" the rest."""
+    TOTP.activate(lee, "JBSWY3DPEHPK3PXP")
+    closing.password_reset(user_id=lee.pk, now=NOW)
+    assert Membership.objects.get(user=lee).approves_from is None
+
+    by_command = second_factors.reset(user=lee, reason="lost phone", actor=SYSTEM, now=NOW)
+
+    assert by_command == 1
+    assert Membership.objects.get(user=lee).approves_from == NOW + DAY
+    assert (DANA, f"Our support removed the second factor of {LEE}") in mailed()
 
 
 def mailed():

@@ -9,10 +9,10 @@ from django.db import transaction
 
 from common import leases
 from common.audits import Scope
-from tenants import invariants
-from tenants.models import OutgoingEmail
-from tenants.services import emails
-from tests.builders import NOW
+from tenants import actors, invariants
+from tenants.models import OutgoingEmail, Role, User
+from tenants.services import emails, invitations
+from tests.builders import NOW, make_member
 from tests.tenants import mail_server
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +44,39 @@ def builds():
 def queue(to="dana@acme.example", **options):
     arguments = {"tenant_id": None, "to": to, "template": TEMPLATE, "context": CONTEXT, "now": NOW}
     return emails.queue(**{**arguments, **options})
+
+
+class TestLinksThatOpenAnAccount:
+    """A row of the outbox that names somebody else's address is nobody's wish."""
+
+    @pytest.mark.parametrize("template", ["password_reset", "staff_enrolment", "enrolment"])
+    def test_go_to_the_persons_own_address_alone(self, mailbox, acme, template):
+        person = make_member(acme, email="dana@acme.example")
+        User.objects.update(is_staff=True)
+        context = {"user_id": person.pk, "browser": "b", "address": "192.0.2.1", "at": "now"}
+        queue("thief@evil.example", template=template, context=context)
+        queue("dana@acme.example", template=template, context=context)
+
+        emails.send_due(now=NOW)
+
+        assert mailbox.recipients == ["dana@acme.example"]
+
+    def test_of_an_invitation_go_to_whom_it_invites(self, mailbox, acme):
+        owner = make_member(acme, email="dana@acme.example")
+        invitation = invitations.invite(
+            tenant_id=acme.pk,
+            email="new@acme.example",
+            role=Role.VIEWER,
+            actor=actors.user(owner.pk),
+            now=NOW,
+        )
+        OutgoingEmail.objects.filter(to="new@acme.example").update(to="thief@evil.example")
+
+        emails.send_due(now=NOW)
+
+        assert "thief@evil.example" not in mailbox.recipients
+        invitation.refresh_from_db()
+        assert invitation.digest == ""
 
 
 class TestSending:

@@ -235,6 +235,44 @@ def test_is_refused_what_the_job_does_not_need(job, statement):
     refused(job, statement)
 
 
+MAIL = """
+INSERT INTO tenants_outgoingemail
+    (id, tenant_id, "to", template, context, created_at, next_attempt_at, attempts, last_error,
+     lease_version)
+SELECT 'eml_00000000000000000000000001', %(tenant)s, 'thief@evil.example', %(template)s, '{}',
+    now(), now(), 0, '', 0
+"""
+LINE = """
+INSERT INTO tenants_auditevent
+    (id, tenant_id, actor_type, actor_id, action, subject_id, details, staff_note, created_at)
+SELECT 'aud_00000000000000000000000001', %(tenant)s, %(actor)s, 'usr_1', %(action)s, 'key_1', '{}',
+    '', now()
+"""
+
+
+class TestWhatADispatcherAdds:
+    """A mail or a line of the audit log of another kind would open an account, or say that somebody
+    is behind a key."""
+
+    def add(self, statement, tenant, **values):
+        with job_doors.of(jobs.DISPATCHER), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement, {"tenant": tenant.pk, **values})
+
+    def test_are_mails_about_endpoints_and_no_others(self, acme):
+        self.add(MAIL, acme, template="webhook_disabled")
+
+        for template in ("password_reset", "staff_enrolment", "invitation", "confirmation_request"):
+            with pytest.raises(ProgrammingError, match="row-level security"):
+                self.add(MAIL, acme, template=template)
+
+    def test_are_lines_about_endpoints_that_were_switched_off_and_no_others(self, acme):
+        self.add(LINE, acme, actor="system", action="webhook.disabled")
+
+        for actor, action in (("user", "webhook.disabled"), ("system", "api_key.taken_over")):
+            with pytest.raises(ProgrammingError, match="row-level security"):
+                self.add(LINE, acme, actor=actor, action=action)
+
+
 def test_no_role_of_the_product_is_a_member_of_another():
     ours = [DATABASE_APPLICATION_ROLE, settings.DATABASE_API["USER"], *map(role_of, jobs.ALL)]
 
