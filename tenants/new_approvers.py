@@ -35,7 +35,8 @@ def approves_from(
     wait = timedelta(hours=settings.NEW_APPROVER_HOURS)
     if selectors.has_others(tenant_id=tenant.pk, roles=APPROVING, user_id=user_id):
         return now + wait
-    return now + wait if selectors.has_demoted(tenant_id=tenant.pk, since=now - wait) else None
+    had_others = selectors.has_demoted(tenant_id=tenant.pk, roles=APPROVING, since=now - wait)
+    return now + wait if had_others else None
 
 
 def begin_anew(membership: Membership, *, actor: Actor, now: datetime) -> None:

@@ -34,6 +34,9 @@ _OUR_OWN: dict[str, str] = {ActorType.STAFF: "Support", ActorType.SYSTEM: "Balla
 
 CLOSED_BY_SUPPORT = "account.closed_by_support"
 REMOVED = "member.removed"
+ROLE_CHANGED = "member.role_changed"
+# Which of their details names the role that the person had until then.
+_FORMER_ROLE = {REMOVED: "role", ROLE_CHANGED: "before", CLOSED_BY_SUPPORT: "role"}
 
 # A function of the owner's, because no tenant is known yet.
 _KEY_HOLDER = "SELECT * FROM tenants_find_key(%(prefix)s) WHERE digest IS NOT NULL"
@@ -155,8 +158,7 @@ def new_approvers(*, tenant_id: str, now: datetime) -> dict[str, datetime]:
 
 def is_owner(*, tenant_id: str, user_id: str) -> bool:
     """Whether this active person owns the tenant."""
-    owners = Membership.objects.filter(tenant_id=tenant_id, role=Role.OWNER, user__is_active=True)
-    return owners.filter(user_id=user_id).exists()
+    return has_role(tenant_id=tenant_id, roles=[Role.OWNER], user_id=user_id)
 
 
 def require_owner(*, tenant_id: str, user_id: str) -> None:
@@ -179,12 +181,12 @@ def has_left(*, tenant_id: str, email: str) -> bool:
 
 
 def is_lone_owner(*, tenant_id: str, user_id: str, roles: Sequence[Role], since: datetime) -> bool:
-    """Whether this owner is alone: nobody else has one of these roles, and nobody was removed or
-    given another role since then, or the others could be removed first (decision 0072)."""
+    """Whether this owner is alone: nobody else has one of these roles, and nobody who had one was
+    removed or given another since then, or the others could be removed first (decision 0072)."""
     others = has_others(tenant_id=tenant_id, roles=roles, user_id=user_id)
     if others or not is_owner(tenant_id=tenant_id, user_id=user_id):
         return False
-    return not has_demoted(tenant_id=tenant_id, since=since)
+    return not has_demoted(tenant_id=tenant_id, roles=roles, since=since)
 
 
 def has_members(*, tenant_id: str) -> bool:
@@ -198,12 +200,22 @@ def has_others(*, tenant_id: str, roles: Sequence[Role], user_id: str) -> bool:
     return members.exclude(user_id=user_id).exists()
 
 
-def has_demoted(*, tenant_id: str, since: datetime) -> bool:
-    """Whether anybody was removed from the tenant, got another role, or had the account closed by
-    our support since then."""
-    actions = (REMOVED, "member.role_changed", CLOSED_BY_SUPPORT)
-    events = AuditEvent.objects.filter(tenant_id=tenant_id, action__in=actions)
-    return events.filter(created_at__gt=since).exists()
+def has_role(*, tenant_id: str, roles: Sequence[Role], user_id: str) -> bool:
+    """Whether this active person has one of these roles in the tenant."""
+    members = Membership.objects.filter(tenant_id=tenant_id, role__in=roles, user__is_active=True)
+    return members.filter(user_id=user_id).exists()
+
+
+def has_demoted(*, tenant_id: str, roles: Sequence[Role], since: datetime) -> bool:
+    """Whether anybody who had one of these roles was removed from the tenant, got another role, or
+    had the account closed by our support since then. A line of the audit log that names no former
+    role, as earlier releases wrote them, counts as one of these. One query."""
+    had_role = Q()
+    for action, key in _FORMER_ROLE.items():
+        former = Q(**{f"details__{key}__in": list(roles)}) | Q(**{f"details__{key}__isnull": True})
+        had_role |= Q(action=action) & former
+    events = AuditEvent.objects.filter(had_role, tenant_id=tenant_id, created_at__gt=since)
+    return events.exists()
 
 
 def notice_emails(*, tenant_id: str, notice: Notice) -> list[str]:

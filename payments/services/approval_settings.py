@@ -125,12 +125,13 @@ def must_wait(tenant: Tenant, actor: Actor, now: datetime) -> bool:
 
 
 def would_wait(tenant: Tenant, actor: Actor, now: datetime) -> bool:
-    """Whether what protects less would wait now: somebody else can agree, or was removed from the
-    team a short time ago. Nothing waits in the sandbox, which has no money."""
+    """Whether what protects less would wait now: somebody else can agree, or could until a short
+    time ago. Nothing waits in the sandbox, which has no money."""
     if actor.type == ActorType.SYSTEM or tenant.mode == Mode.SANDBOX:
         return False
     others = tenants.has_others(tenant_id=tenant.pk, roles=ROLES, user_id=actor.id)
-    return others or tenants.has_demoted(tenant_id=tenant.pk, since=now - LOOSENED_AFTER)
+    since = now - LOOSENED_AFTER
+    return others or tenants.has_demoted(tenant_id=tenant.pk, roles=ROLES, since=since)
 
 
 def _let_wait(

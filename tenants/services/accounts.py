@@ -7,7 +7,7 @@ from datetime import datetime
 from allauth.account.models import EmailAddress
 from django.db import IntegrityError, transaction
 
-from tenants import new_approvers
+from tenants import new_approvers, selectors
 from tenants.actors import Actor
 from tenants.emails import queue_address_notices, queue_password_reset
 from tenants.errors import AddressTaken
@@ -151,14 +151,15 @@ def create_member(
     tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     known = Membership.objects.filter(tenant=tenant, user=user).first()
     membership = known or Membership(tenant=tenant, user=user)
+    former = {"before": known.role} if known else {}
     new_approvers.give_role(membership, role, actor=actor, now=now)
     membership.save()
     audit.record(
         tenant_id=tenant_id,
         actor=actor,
-        action="member.role_changed" if known else "member.added",
+        action=selectors.ROLE_CHANGED if known else "member.added",
         subject_id=user.pk,
-        details={"email": user.email, "role": str(role)},
+        details={"email": user.email, "role": str(role), **former},
         now=now,
     )
     return membership

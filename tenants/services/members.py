@@ -41,7 +41,7 @@ def change_role(
         membership, before=before, ended=ended.facts if ended else {}, by=actor, now=now
     )
     membership.save(update_fields=["role", "approves_from"])
-    _audit(membership, "member.role_changed", actor, now, {"role": str(role), "before": before})
+    _audit(membership, selectors.ROLE_CHANGED, actor, now, {"role": str(role), "before": before})
     return membership
 
 

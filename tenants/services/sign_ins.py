@@ -50,7 +50,7 @@ def address_set_by_support(
 
 def closed_by_support(*, user_id: str, actor: actors.Actor, note: str, now: datetime) -> None:
     """Staff closed the person's account. Only staff read why."""
-    _record(user_id, selectors.CLOSED_BY_SUPPORT, actor, {}, now, note)
+    _record(user_id, selectors.CLOSED_BY_SUPPORT, actor, {}, now, note, names_role=True)
 
 
 def reopened_by_support(*, user_id: str, actor: actors.Actor, note: str, now: datetime) -> None:
@@ -78,17 +78,20 @@ def _record(
     details: Mapping[str, object],
     now: datetime,
     staff_note: str = "",
+    *,
+    names_role: bool = False,
 ) -> None:
-    """Write one row for each tenant of the person; for staff, one row without a tenant."""
+    """Write one row for each tenant of the person; for staff, one row without a tenant. With
+    `names_role` each tells the role that the person has in the tenant."""
     rows = Membership.objects.filter(user_id=user_id).order_by("tenant_id")
-    tenants: list[str | None] = list(rows.values_list("tenant_id", flat=True))
-    for tenant_id in tenants or [None]:
+    roles: list[tuple[str | None, str]] = list(rows.values_list("tenant_id", "role"))
+    for tenant_id, role in roles or [(None, "")]:
         audit.record(
             tenant_id=tenant_id,
             actor=actor,
             action=action,
             subject_id=user_id,
-            details={**details},
+            details={**details, "role": role} if names_role else {**details},
             staff_note=staff_note,
             now=now,
         )

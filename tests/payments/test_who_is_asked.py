@@ -11,9 +11,9 @@ from approvals.policies import Approver
 from networks.sandbox.bank import SandboxBank
 from payments.models import PaymentConfirmation
 from payments.services import orders, recipients
-from tenants.actors import SYSTEM, api_key, user
+from tenants.actors import SYSTEM, api_key, staff, user
 from tenants.models import Membership, Mode, OutgoingEmail, Role
-from tenants.services import closing, keys, members
+from tenants.services import audit, closing, keys, members
 from tests.builders import NOW, make_member, make_staff, make_tenant
 from tests.payments.asking import OWNER, approval_of
 from tests.payments.builders import account, fund
@@ -72,6 +72,23 @@ def asked_about(payment):
     return found.approvers if found else None
 
 
+def end(how, person, by):
+    """The person approves no more, or less than before."""
+    membership = person.memberships.get()
+    ids = {"tenant_id": membership.tenant_id, "membership_id": membership.pk}
+    if how == "removed":
+        members.remove(**ids, actor=user(by.pk), now=NOW)
+    elif how == "closed":
+        support = make_staff("sam@ballast.example")
+        closing.close(user_id=person.pk, actor=staff(support.pk), now=NOW)
+    else:
+        other = Role.VIEWER if membership.role == Role.MEMBER else Role.MEMBER
+        members.change_role(**ids, role=other, actor=user(by.pk), now=NOW)
+
+
+ENDS = pytest.mark.parametrize("how", ["removed", "given another role", "closed"])
+
+
 def approve(payment, person):
     answers.approve_signed_in(
         tenant_id=payment.tenant_id,
@@ -103,6 +120,24 @@ class TestOneOwner:
         assert asked_about(order(live, user(owner.pk))) is None
         assert asked_about(order(live, key_of(live, user(owner.pk)))) is None
 
+    @ENDS
+    @pytest.mark.parametrize("role", [Role.MEMBER, Role.VIEWER])
+    def test_is_alone_still_after_somebody_left_who_did_not_approve(self, live, owner, how, role):
+        """Found: the payment waited for a day, and nobody could answer."""
+        end(how, make_member(live, email="vic@live.example", role=role), owner)
+
+        assert asked_about(order(live, user(owner.pk))) is None
+
+    @pytest.mark.parametrize(
+        "action", ["member.removed", "member.role_changed", "account.closed_by_support"]
+    )
+    def test_is_not_alone_after_a_line_of_before_that_names_no_former_role(
+        self, live, owner, action
+    ):
+        audit.record(tenant_id=live.pk, actor=SYSTEM, action=action, now=NOW)
+
+        assert asked_about(order(live, user(owner.pk))) == []
+
     def test_lets_it_go_by_approving(self, live, owner, lee):
         assert approve(order(live, user(lee.pk)), owner) == ("approved", OWNER)
 
@@ -126,11 +161,9 @@ class TestTwoWhoApprove:
         assert asked_about(order(live, key_of(live, user(owner.pk)))) == [self.OTHER]
         assert asked_about(order(live, user(other.pk))) == [OWNER]
 
-    def test_ask_for_a_day_after_the_other_one_left(self, live, owner, other):
-        membership = other.memberships.get()
-        members.remove(
-            tenant_id=live.pk, membership_id=membership.pk, actor=user(owner.pk), now=NOW
-        )
+    @ENDS
+    def test_ask_for_a_day_after_the_other_one_left(self, live, owner, other, how):
+        end(how, other, owner)
         actor = user(owner.pk)
 
         assert asked_about(order(live, actor, now=NOW + DAY - timedelta(seconds=1))) == []

@@ -84,9 +84,12 @@ class TestMember:
 
         assert Membership.objects.get().role == "viewer"
         events = AuditEvent.objects.filter(action__startswith="member").order_by("id")
-        assert [(event.action, event.details["role"]) for event in events] == [
-            ("member.added", "owner"),
-            ("member.role_changed", "viewer"),
+        assert [(event.action, event.details) for event in events] == [
+            ("member.added", {"email": "dana@acme.example", "role": "owner"}),
+            (
+                "member.role_changed",
+                {"email": "dana@acme.example", "role": "viewer", "before": "owner"},
+            ),
         ]
 
 

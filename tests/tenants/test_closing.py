@@ -90,6 +90,7 @@ class TestClosing:
         line = AuditEvent.objects.get(action="account.closed_by_support")
         assert (line.tenant_id, line.subject_id) == (live.pk, lee.pk)
         assert line.staff_note == "A stranger has it"
+        assert line.details == {"role": Membership.objects.get(user=lee).role}
         assert mailed() == [
             (DANA, f"The account of {LEE} was closed"),
             (LEE, "Our support closed your account"),

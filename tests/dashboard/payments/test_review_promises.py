@@ -22,6 +22,7 @@ from payments.services import (
 from payments.states import PaymentStatus
 from tenants.actors import SYSTEM, user
 from tenants.models import Mode, Role
+from tenants.services import members
 from tests.builders import make_member, make_tenant
 from tests.dashboard.payments.test_pay import PATH, filled
 from tests.payments.builders import account, fund
@@ -205,7 +206,12 @@ def test_a_limit_names_when_there_is_room_again(team, dana, supplier, dana_brows
     assert "At most $300.00 in any 24 hours. $200.00 left. There is room from " in said
 
 
-def test_an_owner_who_is_alone_is_not_told_of_a_second_person(acme, dana, dana_browser):
+@pytest.mark.parametrize("beside", [None, Role.VIEWER])
+def test_an_owner_who_is_alone_is_not_told_of_a_second_person(acme, dana, dana_browser, beside):
+    """Nor after they removed somebody who did not approve."""
+    if beside:
+        left = make_member(acme, email="vic@acme.example", role=beside).memberships.get()
+        members.remove(tenant_id=acme.pk, membership_id=left.pk, actor=user(dana.pk), now=utc_now())
     fund(acme, 100_000)
     limits(acme)
     ask_above(acme, 0)
