@@ -31,7 +31,7 @@ def set_threshold(
 ) -> PaymentSettings:
     """Require approval for payments above `threshold` cents; None: for none.
 
-    Raises InvalidPaymentRule for what is no amount.
+    Raises InvalidPaymentRule for what is no amount, NotAnOwner.
     A limit that protects more applies at once, and so does one that operators set at the command
     line. A limit that protects less waits until a second person agrees, or for 24 hours: see
     `next_at` of the answer. Owners and approvers are told. Saving the present limit withdraws a
@@ -39,12 +39,12 @@ def set_threshold(
     """
     if threshold is not None and not 0 <= threshold <= AMOUNT_MAX:
         raise InvalidPaymentRule("Not an amount.", field="approvalThreshold")
-    tenant, row = locked(tenant_id, now)
+    tenant, row = locked_by_owner(tenant_id, actor, now)
     before = row.approval_threshold
     if threshold == before:
         _end_waiting(row, actor, now)
         return row
-    if is_looser(before, threshold) and must_wait(tenant, actor, now):
+    if is_looser(before, threshold) and would_wait(tenant, actor, now):
         _let_wait(tenant, row, threshold, actor, now)
         return row
     _apply(row, threshold, actor, now)
@@ -102,10 +102,23 @@ def locked(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
     return tenant, row
 
 
+def locked_by_owner(tenant_id: str, actor: Actor, now: datetime) -> tuple[Tenant, PaymentSettings]:
+    """The same for who changes a rule, whether it protects more or less from then on. Raises
+    NotAnOwner to a member who is no owner by the time of the lock."""
+    tenant, row = locked(tenant_id, now)
+    if actor.type == ActorType.USER:
+        tenants.require_owner(tenant_id=tenant_id, user_id=actor.id)
+    return tenant, row
+
+
 def require_second(*, tenant_id: str, asked_by: str, by: Actor, now: datetime) -> None:
-    """Refuse agreement of the person who asked for a change. Raises NotAnApprover, NewApprover."""
+    """Refuse agreement of the person who asked for a change, and of who approves no more. The
+    caller has locked the tenant, so that nobody is removed meanwhile. Raises NotAnApprover,
+    NewApprover."""
     if by.id == asked_by:
         raise NotAnApprover("Whoever asked for the change cannot agree to it.")
+    if not tenants.has_role(tenant_id=tenant_id, roles=ROLES, user_id=by.id):
+        raise NotAnApprover("You are no owner or approver any more.")
     refuse_new(tenant_id=tenant_id, by=by, now=now)
 
 
@@ -114,14 +127,6 @@ def _waiting(tenant_id: str, now: datetime) -> tuple[Tenant, PaymentSettings]:
     if row.next_at is None:
         raise ApprovalClosed("No change of the limit waits any more.")
     return tenant, row
-
-
-def must_wait(tenant: Tenant, actor: Actor, now: datetime) -> bool:
-    """Whether what protects less has to wait (`would_wait`). The caller has locked the tenant.
-    Raises NotAnOwner to a member who is no owner by then."""
-    if actor.type == ActorType.USER:
-        tenants.require_owner(tenant_id=tenant.pk, user_id=actor.id)
-    return would_wait(tenant, actor, now)
 
 
 def would_wait(tenant: Tenant, actor: Actor, now: datetime) -> bool:

@@ -29,16 +29,16 @@ def set_hours(*, tenant_id: str, hours: int | None, actor: Actor, now: datetime)
     """Say how long a recipient is new, for payments from now on; None: as the deployment says.
 
     See `next_cool_down_at` of the answer for whether it waits. Saving the present hours withdraws a
-    change that waits. Raises InvalidPaymentRule for more than 30 days.
+    change that waits. Raises InvalidPaymentRule for more than 30 days, NotAnOwner.
     """
     if hours is not None and not 0 <= hours <= HOURS_MAX:
         raise InvalidPaymentRule("From 0 to 720 hours.", field="coolDownHours")
-    tenant, row = approval_settings.locked(tenant_id, now)
+    tenant, row = approval_settings.locked_by_owner(tenant_id, actor, now)
     if hours == row.cool_down_hours:
         _withdraw(row, actor, now)
         return row
     before, after = _effective(row.cool_down_hours, tenant), _effective(hours, tenant)
-    if after >= before or not approval_settings.must_wait(tenant, actor, now):
+    if after >= before or not approval_settings.would_wait(tenant, actor, now):
         _apply(tenant, row, hours, actor, now)
         return row
     row.next_cool_down_hours = hours

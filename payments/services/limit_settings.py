@@ -37,19 +37,19 @@ def waiting_change(*, tenant_id: str, now: datetime) -> PaymentSettings | None:
 def change(*, tenant_id: str, wanted: Caps, actor: Actor, now: datetime) -> PaymentSettings:
     """Limit what the tenant pays out.
 
-    Raises InvalidPaymentRule for an amount or a number out of range.
+    Raises InvalidPaymentRule for an amount or a number out of range, NotAnOwner.
 
     See `next_limits_at` of the answer for whether it waits. Saving the present limits withdraws a
     change that waits. Payments that are made already count, and are not looked at again.
     """
     _require_possible(wanted)
-    tenant, row = approval_settings.locked(tenant_id, now)
+    tenant, row = approval_settings.locked_by_owner(tenant_id, actor, now)
     before = limits.of_settings(row, mode=tenant.mode, now=now)
     if wanted == before:
         _withdraw(row, actor, now)
         return row
     is_looser = caps.is_looser(before, wanted)
-    waits = is_looser and approval_settings.must_wait(tenant, actor, now)
+    waits = is_looser and approval_settings.would_wait(tenant, actor, now)
     row.forget_next_limits()
     if waits:
         row.next_limits = caps.to_stored(wanted)

@@ -80,8 +80,9 @@ def keep(*, tenant_id: str, email: str) -> None:
 def require_second_factor(*, tenant_id: str, required: bool, actor: Actor, now: datetime) -> None:
     """Ask every member for a second factor, or stop asking. Safe to repeat.
 
-    Raises OwnSecondFactorMissing, so that nobody locks themselves out.
+    Raises OwnSecondFactorMissing, so that nobody locks themselves out, and NotAnOwner.
     """
+    _lock_as_owner(tenant_id, actor)
     if required and not second_factor.is_set_up(user_id=actor.id):
         raise OwnSecondFactorMissing("Set up your own passkey or authenticator app first.")
     changed = (
@@ -102,16 +103,21 @@ def require_second_factor(*, tenant_id: str, required: bool, actor: Actor, now: 
 
 def _locked(tenant_id: str, membership_id: str, actor: Actor) -> Membership:
     """One membership, with the tenant locked, so that owners are counted one change after the
-    other. A member who changes another one is an owner still: of two who remove each other, one
-    does."""
-    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-    if actor.type == ActorType.USER:
-        selectors.require_owner(tenant_id=tenant_id, user_id=actor.id)
+    other."""
+    _lock_as_owner(tenant_id, actor)
     rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user", "tenant")
     row = is_id(membership_id, "mem") and rows.filter(pk=membership_id).first()
     if not row:
         raise NotFound("There is no such member.")
     return row
+
+
+def _lock_as_owner(tenant_id: str, actor: Actor) -> None:
+    """Lock the tenant. A member who changes something is an owner still: of two who remove each
+    other, one does. Raises NotAnOwner."""
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    if actor.type == ActorType.USER:
+        selectors.require_owner(tenant_id=tenant_id, user_id=actor.id)
 
 
 def _keep_an_owner(leaving: Membership) -> None:

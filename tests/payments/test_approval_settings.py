@@ -130,8 +130,8 @@ def test_loosening_waits_for_nobody_in_the_sandbox(owner_of_two):
 
 class TestTightening:
     @pytest.mark.parametrize("threshold", [0, 999])
-    def test_counts_at_once_and_ends_what_waits(self, asked, rule, checker, threshold):
-        change(rule, checker, threshold)
+    def test_counts_at_once_and_ends_what_waits(self, asked, rule, owner, threshold):
+        change(rule, owner, threshold)
 
         assert limit(rule) == threshold
         assert limit(rule, now=NOW + 2 * DAY) == threshold

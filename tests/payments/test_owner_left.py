@@ -6,13 +6,14 @@ from datetime import timedelta
 
 import pytest
 
+from approvals.errors import NotAnApprover
 from payments import caps
 from payments.caps import Cap, CapScope, Window
 from payments.models import PaymentSettings
 from payments.services import approval_settings, cool_down_settings, limit_settings
 from tenants.actors import SYSTEM, staff, user
 from tenants.errors import NotAnOwner
-from tenants.models import AuditEvent, Mode, OutgoingEmail, Role
+from tenants.models import AuditEvent, Membership, Mode, OutgoingEmail, Role
 from tenants.services import closing, members
 from tests.builders import NOW, make_member, make_staff, make_tenant
 
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.django_db
 DAY = timedelta(hours=24)
 A_DAY = (CapScope.TENANT, Window.DAY)
 DANA, LEE = "dana@acme.example", "lee@acme.example"
+STRICT = {**caps.NONE, A_DAY: Cap(1_000, 10)}
 KEPT = ("payments.approval_threshold_kept", "payments.cool_down_kept", "payments.limits_kept")
 
 
@@ -29,10 +31,9 @@ def live(db):
     """Strict in everything."""
     tenant = make_tenant(mode=Mode.LIVE)
     make_member(tenant, email=DANA)
-    strict = {**caps.NONE, A_DAY: Cap(1_000, 10)}
     approval_settings.set_threshold(tenant_id=tenant.pk, threshold=1_000, actor=SYSTEM, now=NOW)
     cool_down_settings.set_hours(tenant_id=tenant.pk, hours=48, actor=SYSTEM, now=NOW)
-    limit_settings.change(tenant_id=tenant.pk, wanted=strict, actor=SYSTEM, now=NOW)
+    limit_settings.change(tenant_id=tenant.pk, wanted=STRICT, actor=SYSTEM, now=NOW)
     return tenant
 
 
@@ -75,6 +76,10 @@ def leave(how, tenant, person, by):
         members.change_role(**ids, role=Role.APPROVER, actor=by, now=NOW)
 
 
+def support():
+    return staff(make_staff("sam@ballast.example").pk)
+
+
 @pytest.mark.parametrize("how", ["removed", "demoted"])
 def test_what_who_left_asked_for_does_not_come_into_force(live, lee, dana, how):
     loosen(live, user(lee.pk))
@@ -91,7 +96,7 @@ def test_what_who_left_asked_for_does_not_come_into_force(live, lee, dana, how):
 def test_a_closed_account_ends_it_too(live, lee, dana):
     loosen(live, user(lee.pk))
 
-    leave("closed", live, lee, staff(make_staff("sam@ballast.example").pk))
+    leave("closed", live, lee, support())
 
     assert rules_of(live) == (1_000, 48, 1_000)
 
@@ -114,19 +119,45 @@ def test_what_came_into_force_before_stays(live, lee, dana):
     assert rules_of(live) == (None, 0, None)
 
 
-def test_who_is_no_owner_any_more_asks_for_nothing(live, lee, dana):
+@pytest.mark.parametrize("how", ["removed", "demoted", "closed"])
+@pytest.mark.parametrize(
+    ("threshold", "hours", "wanted"),
+    [(None, 0, caps.NONE), (0, 720, {**caps.NONE, A_DAY: Cap(1, 1)}), (1_000, 48, STRICT)],
+    ids=["looser", "stricter", "the same"],
+)
+def test_who_is_no_owner_any_more_changes_nothing(live, lee, dana, how, threshold, hours, wanted):
+    """Found: what protects more was taken from who had been removed."""
+    leave(how, live, lee, support() if how == "closed" else dana)
+    by = {"tenant_id": live.pk, "actor": user(lee.pk), "now": NOW}
+
+    with pytest.raises(NotAnOwner):
+        approval_settings.set_threshold(threshold=threshold, **by)
+    with pytest.raises(NotAnOwner):
+        cool_down_settings.set_hours(hours=hours, **by)
+    with pytest.raises(NotAnOwner):
+        limit_settings.change(wanted=wanted, **by)
+    assert rules_of(live) == (1_000, 48, 1_000)
+
+
+@pytest.mark.parametrize("how", ["removed", "made a member", "closed"])
+def test_who_approves_no_more_agrees_to_nothing(live, lee, dana, how):
+    """Found: somebody who had been removed agreed to looser limits after it."""
+    loosen(live, dana)
+    if how == "made a member":
+        Membership.objects.filter(user=lee).update(role=Role.MEMBER)
+    else:
+        leave(how, live, lee, support() if how == "closed" else dana)
+
+    for rule in (approval_settings, cool_down_settings, limit_settings):
+        with pytest.raises(NotAnApprover):
+            rule.agree(tenant_id=live.pk, actor=user(lee.pk), now=NOW)
+    assert rules_of(live, NOW) == (1_000, 48, 1_000)
+
+
+def test_an_owner_who_is_an_approver_now_agrees(live, lee, dana):
+    loosen(live, dana)
     leave("demoted", live, lee, dana)
 
-    for ask in (
-        lambda: approval_settings.set_threshold(
-            tenant_id=live.pk, threshold=None, actor=user(lee.pk), now=NOW
-        ),
-        lambda: cool_down_settings.set_hours(
-            tenant_id=live.pk, hours=0, actor=user(lee.pk), now=NOW
-        ),
-        lambda: limit_settings.change(
-            tenant_id=live.pk, wanted=caps.NONE, actor=user(lee.pk), now=NOW
-        ),
-    ):
-        with pytest.raises(NotAnOwner):
-            ask()
+    approval_settings.agree(tenant_id=live.pk, actor=user(lee.pk), now=NOW)
+
+    assert rules_of(live, NOW) == (None, 48, 1_000)

@@ -101,7 +101,7 @@ class TestClosing:
         closing.close(user_id=lee.pk, actor=actors.staff(support.pk), now=NOW)
 
         assert threshold(live, dana, NOW + DAY - A_MOMENT) == 1_000
-        assert approval_settings.must_wait(live, actors.user(dana.pk), NOW)
+        assert approval_settings.would_wait(live, actors.user(dana.pk), NOW)
 
     def test_of_a_colleague_is_refused(self, support):
         ben = make_staff("ben@ballast.example")

@@ -7,8 +7,8 @@ from allauth.mfa.totp.internal.auth import TOTP
 
 from common.errors import NotFound
 from tenants import actors
-from tenants.errors import LastOwner, OwnSecondFactorMissing
-from tenants.models import AuditEvent, Membership, Role, User
+from tenants.errors import LastOwner, NotAnOwner, OwnSecondFactorMissing
+from tenants.models import AuditEvent, Membership, Role, Tenant, User
 from tenants.services import members
 from tests.builders import NOW, make_member
 
@@ -109,6 +109,19 @@ class TestSecondFactorRule:
 
         acme.refresh_from_db()
         assert not acme.requires_second_factor
+
+    @pytest.mark.parametrize("required", [True, False])
+    def test_is_not_changed_by_who_is_no_owner_any_more(self, acme, dana, required):
+        lee = make_member(acme, email="lee@acme.example", role=Role.OWNER)
+        TOTP.activate(lee, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+        Tenant.objects.filter(pk=acme.pk).update(requires_second_factor=not required)
+        remove(acme, lee)
+
+        with pytest.raises(NotAnOwner):
+            self.require(acme, lee, required)
+
+        acme.refresh_from_db()
+        assert acme.requires_second_factor is not required
 
     def test_is_switched_on_and_off_and_audited_once_each(self, acme, dana):
         TOTP.activate(dana, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
