@@ -12,7 +12,7 @@ from tenants.actors import Actor
 from tenants.emails import queue_address_notices, queue_password_reset
 from tenants.errors import AddressTaken
 from tenants.models import Membership, Mode, Role, Tenant, TenantStatus, User
-from tenants.services import audit, names, sessions, sign_ins
+from tenants.services import audit, leaving, names, sessions, sign_ins
 from tenants.signals import tenant_released
 
 
@@ -142,7 +142,8 @@ def create_member(
     """Give a person a role in the tenant; create the person if the address is new.
 
     An existing person keeps their password: only they may change it. If the person had the role
-    already, nobody is told.
+    already, nobody is told. What a member did as an owner ends with another role than owner, as
+    at a removal (`leaving`). Raises LastOwner.
     """
     user = _person(email, password)
     unchanged = Membership.objects.filter(tenant_id=tenant_id, user=user, role=role).first()
@@ -152,6 +153,9 @@ def create_member(
     known = Membership.objects.filter(tenant=tenant, user=user).first()
     membership = known or Membership(tenant=tenant, user=user)
     former = {"before": known.role} if known else {}
+    if known and role != Role.OWNER:
+        leaving.require_other_owner(known)
+        leaving.settle(known, actor=actor, now=now)
     new_approvers.give_role(membership, role, actor=actor, now=now)
     membership.save()
     audit.record(

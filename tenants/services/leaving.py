@@ -13,7 +13,8 @@ from datetime import datetime
 
 from tenants import signals
 from tenants.actors import Actor
-from tenants.models import Membership
+from tenants.errors import LastOwner
+from tenants.models import Membership, Role
 from tenants.services import invitations, keys
 from tenants.services.keys import LeftKeys
 
@@ -37,6 +38,16 @@ class Ended:
         }
         facts = {label: str(count) for label, count in counts.items() if count}
         return {**facts, "Looser rules withdrawn": ", ".join(self.rules)} if self.rules else facts
+
+
+def require_other_owner(membership: Membership) -> None:
+    """The last owner of a tenant stays one. In the caller's transaction, which has locked the
+    tenant. Raises LastOwner."""
+    others = Membership.objects.filter(
+        tenant_id=membership.tenant_id, role=Role.OWNER, user__is_active=True
+    ).exclude(pk=membership.pk)
+    if membership.role == Role.OWNER and not others.exists():
+        raise LastOwner("A tenant keeps at least one owner. Make somebody else an owner first.")
 
 
 def settle(

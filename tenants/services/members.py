@@ -11,7 +11,7 @@ from common.errors import NotFound
 from common.ids import is_id
 from tenants import access_mails, new_approvers, second_factor, selectors
 from tenants.actors import Actor
-from tenants.errors import LastOwner, OwnSecondFactorMissing
+from tenants.errors import OwnSecondFactorMissing
 from tenants.models import ActorType, Membership, Role, Tenant
 from tenants.services import audit, leaving
 from tenants.services.keys import LeftKeys
@@ -32,7 +32,7 @@ def change_role(
     membership = _locked(tenant_id, membership_id, actor)
     if membership.role == role:
         return membership
-    _keep_an_owner(membership)
+    leaving.require_other_owner(membership)
     before, ended = membership.role, None
     if role != Role.OWNER:
         ended = leaving.settle(membership, taken_over=take_over, actor=actor, now=now)
@@ -61,7 +61,7 @@ def remove(
     Raises NotFound, LastOwner, NotAnOwner.
     """
     membership = _locked(tenant_id, membership_id, actor)
-    _keep_an_owner(membership)
+    leaving.require_other_owner(membership)
     ended = leaving.settle(membership, taken_over=take_over, actor=actor, now=now)
     _audit(membership, selectors.REMOVED, actor, now, {"role": membership.role})
     access_mails.tell_of_removal(membership, ended=ended.facts, by=actor, now=now)
@@ -118,14 +118,6 @@ def _lock_as_owner(tenant_id: str, actor: Actor) -> None:
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
     if actor.type == ActorType.USER:
         selectors.require_owner(tenant_id=tenant_id, user_id=actor.id)
-
-
-def _keep_an_owner(leaving: Membership) -> None:
-    others = Membership.objects.filter(
-        tenant_id=leaving.tenant_id, role=Role.OWNER, user__is_active=True
-    ).exclude(pk=leaving.pk)
-    if leaving.role == Role.OWNER and not others.exists():
-        raise LastOwner("A tenant keeps at least one owner. Make somebody else an owner first.")
 
 
 def _audit(

@@ -6,7 +6,7 @@ from django.contrib.auth import authenticate
 from django.db import ProgrammingError, transaction
 
 from tenants.actors import SYSTEM, staff
-from tenants.errors import InvalidName
+from tenants.errors import InvalidName, LastOwner
 from tenants.models import AuditEvent, Membership, Mode, Role, Tenant, User
 from tenants.services import accounts, audit
 from tests.builders import NOW
@@ -79,18 +79,28 @@ class TestMember:
         assert Membership.objects.count() == 2
 
     def test_changes_role_and_the_audit_log_says_so(self, acme):
-        add(acme, role=Role.OWNER)
+        user = add(acme, role=Role.OWNER).user
+        add(acme, email="lee@acme.example", role=Role.OWNER)
         add(acme, role=Role.VIEWER)
 
-        assert Membership.objects.get().role == "viewer"
-        events = AuditEvent.objects.filter(action__startswith="member").order_by("id")
-        assert [(event.action, event.details) for event in events] == [
+        assert Membership.objects.get(user=user).role == "viewer"
+        events = AuditEvent.objects.filter(action__startswith="member", subject_id=user.pk)
+        assert [(event.action, event.details) for event in events.order_by("id")] == [
             ("member.added", {"email": "dana@acme.example", "role": "owner"}),
             (
                 "member.role_changed",
                 {"email": "dana@acme.example", "role": "viewer", "before": "owner"},
             ),
         ]
+
+    def test_keeps_the_role_of_the_last_owner(self, acme):
+        """Found: the command line left a tenant without an owner."""
+        add(acme, role=Role.OWNER)
+
+        with pytest.raises(LastOwner):
+            add(acme, role=Role.VIEWER)
+
+        assert Membership.objects.get().role == "owner"
 
 
 class TestAuditLog:

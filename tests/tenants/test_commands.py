@@ -160,6 +160,16 @@ class TestCreateUser:
         assert refusal("create_user", "--tenant", acme.pk, *flat).startswith(message)
         assert not User.objects.exists()
 
+    def test_keeps_the_last_owner(self, acme):
+        make_member(acme, email="dana@acme.example")
+
+        message = refusal(
+            "create_user", "--email", "dana@acme.example", "--tenant", acme.pk, "--role", "viewer"
+        )
+
+        assert message.startswith("A tenant keeps at least one owner.")
+        assert Membership.objects.get().role == "owner"
+
 
 class TestSuspendTenant:
     def test_stops_and_releases(self, acme):

@@ -20,7 +20,7 @@ from tenants.models import (
     Tenant,
     User,
 )
-from tenants.services import closing, emails, invitations, keys, members
+from tenants.services import accounts, closing, emails, invitations, keys, members
 from tests.builders import NOW, make_member, make_staff
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +45,15 @@ def leave(how, tenant, person, by, *, take_over=()):
         members.remove(**ids, take_over=take_over, actor=by, now=NOW)
     elif how == "closed":
         closing.close(user_id=person.pk, actor=by, now=NOW)
+    elif how == "demoted by the command line":
+        accounts.create_member(
+            tenant_id=tenant.pk,
+            email=person.email,
+            role=Role.VIEWER,
+            password=None,
+            actor=by,
+            now=NOW,
+        )
     else:
         members.change_role(**ids, role=Role.MEMBER, take_over=take_over, actor=by, now=NOW)
 
@@ -63,7 +72,7 @@ def is_open(invitation):
     return Invitation.objects.filter(pk=invitation.pk, revoked_at=None).exists()
 
 
-@pytest.fixture(params=["removed", "demoted", "closed"])
+@pytest.fixture(params=["removed", "demoted", "closed", "demoted by the command line"])
 def how(request):
     return request.param
 
@@ -71,6 +80,8 @@ def how(request):
 @pytest.fixture
 def by(how, dana):
     """Who ends it: our support closes accounts."""
+    if how == "demoted by the command line":
+        return SYSTEM
     staff = how == "closed"
     return actors.staff(make_staff("sam@ballast.example").pk) if staff else user(dana.pk)
 
@@ -156,7 +167,8 @@ class TestKeys:
         assert list(usable.values_list("pk", flat=True)) == [other.pk]
         assert ApiKey.objects.get(pk=left.pk).revoked_at == NOW
         told = OutgoingEmail.objects.filter(template="access_changed", to=DANA).latest("pk")
-        assert {"label": "Keys revoked", "value": "1"} in told.context["facts"]
+        is_told = {"label": "Keys revoked", "value": "1"} in told.context["facts"]
+        assert is_told == (by != SYSTEM)
 
     def test_are_taken_over_at_a_demotion(self, acme, dana, lee):
         kept = keys.issue(tenant=acme, name="server", actor=user(lee.pk), now=NOW).key

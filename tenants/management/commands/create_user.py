@@ -10,6 +10,7 @@ from django.core.validators import validate_email
 from common.clock import utc_now
 from common.commands import JsonCommand
 from tenants.actors import SYSTEM
+from tenants.errors import LastOwner
 from tenants.management.lookups import tenant_or_fail
 from tenants.models import Role
 from tenants.services import accounts
@@ -31,12 +32,16 @@ class Command(JsonCommand):
                 validate_password(options["password"])
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
-        membership = accounts.create_member(
-            tenant_id=tenant_or_fail(options["tenant"]).pk,
-            email=options["email"],
-            role=Role(options["role"]),
-            password=options["password"],
-            actor=SYSTEM,
-            now=utc_now(),
-        )
+        tenant_id = tenant_or_fail(options["tenant"]).pk
+        try:
+            membership = accounts.create_member(
+                tenant_id=tenant_id,
+                email=options["email"],
+                role=Role(options["role"]),
+                password=options["password"],
+                actor=SYSTEM,
+                now=utc_now(),
+            )
+        except LastOwner as refusal:
+            raise CommandError(refusal.detail) from refusal
         return {"userId": membership.user_id, "role": str(membership.role)}
