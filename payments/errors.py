@@ -32,6 +32,14 @@ class PaymentLimitReached(RuleViolation):
     )
 
 
+class PayerIsNew(RuleViolation):
+    """The problem document also has `possible_from`: when the payment is possible."""
+
+    code = "payer_is_new"
+    title = "The owner came back a short time ago"
+    advice = "Send the payment again from `possibleFrom` on, or pay less than needs an approval."
+
+
 class RecipientRemoved(RuleViolation):
     code = "recipient_removed"
     title = "Recipient removed"

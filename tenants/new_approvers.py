@@ -30,7 +30,7 @@ def approves_from(
     At once in the sandbox, for whom operators name at the command line, and where nobody else
     approves, who could object, or did a short time ago.
     """
-    if role not in APPROVING or tenant.mode == Mode.SANDBOX or actor.type == ActorType.SYSTEM:
+    if _is_free(tenant, role, actor):
         return None
     wait = timedelta(hours=settings.NEW_APPROVER_HOURS)
     if selectors.has_others(tenant_id=tenant.pk, roles=APPROVING, user_id=user_id):
@@ -40,13 +40,16 @@ def approves_from(
 
 
 def begin_anew(membership: Membership, *, actor: Actor, now: datetime) -> None:
-    """Let somebody wait as if they came to approve now; the caller saves."""
-    anew = approves_from(
-        tenant=membership.tenant,
-        user_id=membership.user_id,
-        role=membership.role,
-        actor=actor,
-        now=now,
-    )
-    if anew is not None:
-        membership.approves_from = max(anew, membership.approves_from or anew)
+    """Let somebody wait as if they came to approve now; the caller saves. Who is alone waits, too:
+    meanwhile they pay nothing that a second person would be asked about (decision 0169)."""
+    if _is_free(membership.tenant, membership.role, actor):
+        return
+    anew = now + timedelta(hours=settings.NEW_APPROVER_HOURS)
+    membership.approves_from = max(anew, membership.approves_from or anew)
+
+
+def _is_free(tenant: Tenant, role: str, actor: Actor) -> bool:
+    """Whether nobody waits: for a role that approves nothing, in the sandbox, and for whom
+    operators name at the command line."""
+    is_sandbox = tenant.mode == Mode.SANDBOX
+    return role not in APPROVING or is_sandbox or actor.type == ActorType.SYSTEM

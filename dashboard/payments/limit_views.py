@@ -47,7 +47,7 @@ def overview(request: PageRequest) -> HttpResponse:
             rules, tenant_id=tenant.pk, mode=tenant.mode, now=now
         ),
         "cool_down": cool_down.hours(rules, mode=tenant.mode, now=now),
-        "is_exempt": exemption.is_exempt(
+        "is_exempt": exemption.is_alone(
             tenant_id=tenant.pk, actor=actors.user(request.user.pk), now=now
         ),
         "waits": bool(limit_lines.waiting(tenant, reader=request.user.pk, now=now)),
@@ -105,7 +105,7 @@ def set_cool_down(request: PageRequest) -> HttpResponse:
     values = {
         "form": form,
         "waits": _would_wait(request, now),
-        "is_exempt": exemption.is_exempt(
+        "is_exempt": exemption.is_alone(
             tenant_id=tenant.pk, actor=actors.user(request.user.pk), now=now
         ),
     }

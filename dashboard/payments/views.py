@@ -48,7 +48,7 @@ def payments(request: PageRequest) -> HttpResponse:
         "form": form,
         "threshold": threshold,
         "is_exempt": threshold is not None
-        and exemption.is_exempt(tenant_id=tenant_id, actor=actors.user(request.user.pk), now=now),
+        and exemption.is_alone(tenant_id=tenant_id, actor=actors.user(request.user.pk), now=now),
         "change": approvals.waiting_change(tenant_id=tenant_id, now=now),
     }
     return render(request, "dashboard/payments/list.html", values, status=form.http_status)

@@ -27,7 +27,12 @@ from payments import selectors
 from payments.api import presenters
 from payments.api.filters import FILTER_PARAMETERS, PAYMENT_PARAMETERS, PaymentFilter
 from payments.api.serializers import PaymentConfirmationOut, PaymentIn, PaymentOut
-from payments.errors import PaymentLimitReached, PaymentMethodNotSupported, RecipientRemoved
+from payments.errors import (
+    PayerIsNew,
+    PaymentLimitReached,
+    PaymentMethodNotSupported,
+    RecipientRemoved,
+)
 from payments.models import Payment
 from payments.services import approvals, orders, sandbox
 from transfers.errors import AmountAboveLimit, NotCancelable
@@ -52,6 +57,7 @@ class PaymentViewSet(ApiViewSet):
             NotFound,
             AmountAboveLimit,
             InsufficientBalance,
+            PayerIsNew,
             PaymentLimitReached,
             PaymentMethodNotSupported,
             RecipientRemoved,

@@ -15,7 +15,7 @@ from common import days
 from common.money import format_cents
 from payments.caps import Caps, CapScope
 from payments.models import PaymentSettings, Recipient
-from payments.services import approval_defaults, approvals, cool_down, limits, totals
+from payments.services import approval_defaults, approvals, cool_down, exemption, limits, totals
 from tenants.actors import Actor
 
 
@@ -76,7 +76,7 @@ def judge(bounds: Bounds, *, amount: int, now: datetime) -> Judgement:
     """What becomes of a payment of `amount` cents, by what was paid until now. Writes nothing.
 
     An order calls it under the lock of the balance, so that nobody pays in between. Raises
-    PaymentLimitReached.
+    PaymentLimitReached, PayerIsNew.
     """
     used = totals.used(tenant_id=bounds.tenant_id, scopes=bounds.scopes.values(), now=now)
     limits.require_room(
@@ -88,11 +88,10 @@ def judge(bounds: Bounds, *, amount: int, now: datetime) -> Judgement:
         now=now,
     )
     unasked = limits.unasked(bounds.scopes, used)
-    return Judgement(
-        bounds=bounds,
-        amount=amount,
-        confirm_until=_confirm_until(bounds, amount=unasked + amount, now=now),
-    )
+    confirm_until = _confirm_until(bounds, amount=unasked + amount, now=now)
+    if confirm_until is not None:
+        exemption.refuse_new(tenant_id=bounds.tenant_id, actor=bounds.actor, now=now)
+    return Judgement(bounds=bounds, amount=amount, confirm_until=confirm_until)
 
 
 def _confirm_until(bounds: Bounds, *, amount: int, now: datetime) -> datetime | None:

@@ -57,7 +57,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     (`exemption`).
 
     Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
-    AmountAboveLimit, PaymentLimitReached, InsufficientBalance.
+    AmountAboveLimit, PaymentLimitReached, PayerIsNew, InsufficientBalance.
     """
     network = _network_for(mode, order)
     recipient = recipients.for_payment(tenant_id=tenant_id, given=order.recipient, now=now)
@@ -143,7 +143,7 @@ def preview(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datet
     """What `place` would do with an order to a saved recipient; writes nothing, locks nothing.
 
     Raises NotFound, RecipientRemoved, PaymentMethodNotSupported, AmountAboveLimit,
-    PaymentLimitReached.
+    PaymentLimitReached, PayerIsNew.
     """
     _network_for(mode, order)
     recipient = recipients.kept(tenant_id=tenant_id, recipient_id=str(order.recipient))

@@ -40,7 +40,7 @@ def save(
         )
     recipient.save(force_insert=True)
     record("recipient.saved", recipient, actor, now)
-    if tenant.mode == Mode.LIVE and exemption.is_exempt(tenant_id=tenant_id, actor=actor, now=now):
+    if tenant.mode == Mode.LIVE and exemption.is_alone(tenant_id=tenant_id, actor=actor, now=now):
         access_mails.tell_of_recipient(
             tenant_id,
             name=recipient.display_name,

@@ -265,7 +265,7 @@ class TestBroker:
         settings = start(
             **PRODUCTION | {"REDIS_URL": f"rediss://:s3cret@127.0.0.1:{server.port}/0{query}"}
         )
-        broker = Celery(broker=settings.CELERY_BROKER_URL)
+        broker = Celery(broker=settings.CELERY_BROKER_URL, set_as_current=False)
         broker.conf.broker_use_ssl = getattr(settings, "CELERY_BROKER_USE_SSL", None)
 
         with pytest.raises(OperationalError, match="certificate verify failed"):
@@ -280,7 +280,7 @@ class TestBroker:
         settings = start(
             **PRODUCTION | {"REDIS_URL": f"rediss://127.0.0.1:{server.port}/0?ssl_ca_certs={pem}"}
         )
-        broker = Celery(broker=settings.CELERY_BROKER_URL)
+        broker = Celery(broker=settings.CELERY_BROKER_URL, set_as_current=False)
         broker.conf.broker_use_ssl = settings.CELERY_BROKER_USE_SSL
 
         with pytest.raises(OperationalError):
