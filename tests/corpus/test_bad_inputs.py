@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 
 from api.pagination import _signed
-from approvals import links
+from approvals import deciders, links
 from common.clock import utc_now
 from devstack import postgres
 from devstack.paths import profile
@@ -84,7 +84,7 @@ def prepare():
         confirmation_expires_at=now + timedelta(hours=1),
     )
     approval = approvals.request(funding=waiting, reason="Corpus", now=now)
-    link = links.mint(POLICY, approval, approver_email="cfo@acme.example", now=now)
+    link = links.mint(POLICY, approval, approver_email=deciders.MADE_UP_APPROVER, now=now)
     token = link.rstrip("/").rsplit("/", 1)[1]
     return {
         "KEY": key,

@@ -16,7 +16,7 @@ from tests.corruption import found, tamper
 @pytest.fixture
 def approval(acme):
     make_source(acme)
-    make_auto_funding(acme, confirmation_threshold=0)
+    make_auto_funding(acme, confirmation_threshold=0, confirmation_emails=["cfo@acme.example"])
     auto_funding.evaluate(tenant_id=acme.pk, now=utc_now())
     return Confirmation.objects.get()
 

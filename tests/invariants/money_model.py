@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from approvals import answers, links
+from approvals import answers, deciders, links
 from approvals.errors import ApprovalClosed
 from balance import selectors
 from balance.errors import InsufficientBalance
@@ -185,7 +185,7 @@ class World:
         """Answer by link; whether that was still possible."""
         could = out.is_unsent and out.asked_until is not None and self.now < out.asked_until
         approval = PaymentConfirmation.objects.get(payment=out.row.pk)
-        link = links.mint(POLICY, approval, approver_email="a@b.example", now=self.now)
+        link = links.mint(POLICY, approval, approver_email=deciders.MADE_UP_APPROVER, now=self.now)
         token = link.rstrip("/").rpartition("/")[2]
         self._try(lambda: answer(token=token, now=self.now), None if could else ApprovalClosed)
         return could

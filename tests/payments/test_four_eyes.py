@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from approvals.errors import NotAnApprover, OwnPayment
+from approvals.errors import FormerApprover, NotAnApprover
 from payments.models import PaymentConfirmation
 from tenants.actors import SYSTEM, api_key, user
 from tenants.services import keys
@@ -40,7 +40,7 @@ class TestOwnKey:
     def test_its_maker_cannot_approve(self, payment, owner):
         with pytest.raises(NotAnApprover):
             approve_signed_in(payment, owner)
-        with pytest.raises(OwnPayment):
+        with pytest.raises(FormerApprover):
             approve(payment, email=OWNER.upper())
 
         assert outcome(payment) == ("open", "", "created", "")
@@ -48,7 +48,7 @@ class TestOwnKey:
     def test_its_maker_cannot_approve_even_if_asked(self, payment, owner):
         PaymentConfirmation.objects.update(approvers=[OWNER, CHECKER])
 
-        with pytest.raises(OwnPayment):
+        with pytest.raises(NotAnApprover):
             approve_signed_in(payment, owner)
 
         assert outcome(payment) == ("open", "", "created", "")

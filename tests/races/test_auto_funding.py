@@ -137,7 +137,7 @@ def test_top_ups_debits_and_a_removal_of_the_source_never_deadlock(tenant, sourc
 
 @rounds(10)
 def test_an_approval_is_of_the_old_terms_or_void(tenant, source, round_, log):
-    make_auto_funding(tenant, confirmation_threshold=0)
+    make_auto_funding(tenant, confirmation_threshold=0, confirmation_emails=["boss@acme.example"])
     auto_funding.evaluate(tenant_id=tenant.pk, now=NOW)
     approval = Confirmation.objects.get()
     token = links.mint(POLICY, approval, approver_email="boss@acme.example", now=NOW)

@@ -53,7 +53,8 @@ class TestLinksThatOpenAnAccount:
     def test_go_to_the_persons_own_address_alone(self, mailbox, acme, template):
         person = make_member(acme, email="dana@acme.example")
         User.objects.update(is_staff=True)
-        context = {"user_id": person.pk, "browser": "b", "address": "192.0.2.1", "at": "now"}
+        context = {"user_id": person.pk, "browser": "b", "address": "192.0.2.1"}
+        context["at"] = NOW.isoformat()
         queue("thief@evil.example", template=template, context=context)
         queue("dana@acme.example", template=template, context=context)
 

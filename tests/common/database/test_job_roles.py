@@ -244,9 +244,10 @@ SELECT 'eml_00000000000000000000000001', %(tenant)s, 'thief@evil.example', %(tem
 """
 LINE = """
 INSERT INTO tenants_auditevent
-    (id, tenant_id, actor_type, actor_id, action, subject_id, details, staff_note, created_at)
+    (id, tenant_id, actor_type, actor_id, action, subject_id, details, staff_note, request_id,
+     created_at)
 SELECT 'aud_00000000000000000000000001', %(tenant)s, %(actor)s, 'usr_1', %(action)s, 'key_1', '{}',
-    '', now()
+    '', '', now()
 """
 
 
