@@ -20,7 +20,7 @@ class TestSecondFactor:
         response = desk.get(path, follow=True)
 
         assert response.redirect_chain[-1][0] == "/accounts/2fa/"
-        assert "Staff sign in with a second factor" in response.content.decode()
+        assert "send you the link for your second factor" in response.content.decode()
 
     def test_guards_what_staff_do_too(self, desk, acme):
         desk.post(f"/admin/desk/tenants/{acme.pk}/suspend/", {"reason": "because I can"})
