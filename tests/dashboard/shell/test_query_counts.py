@@ -48,9 +48,9 @@ from webhooks.states import DeliveryStatus
 
 # The most queries of each page, the session, the person and the memberships included.
 PAGES = {
-    "overview": 21,
-    "overview?days=7": 21,
-    "overview?days=90": 21,
+    "overview": 24,
+    "overview?days=7": 24,
+    "overview?days=90": 24,
     "balance_chart": 6,
     "transactions": 7,
     "transactions?type=lock&since=2026-01-01": 8,
@@ -75,7 +75,7 @@ PAGES = {
     "recipient_add": 4,
     "recipient_rename": 5,
     "recipient_remove": 5,
-    "approvals": 8,
+    "approvals": 11,
     "approval": 7,
     "auto_funding": 17,
     "auto_funding_settings": 13,
