@@ -5,7 +5,8 @@ Each refusal is one sentence that says what to do. `config.env` refuses what is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,14 +18,24 @@ from config.env import is_this_machine
 
 # With these a server proves by its certificate who it is.
 _PROVING_MODES = frozenset({"verify-ca", "verify-full"})
-# An exception for webhooks is one receiver, or one small network of them.
+# An exception for webhooks is one receiver, or one small network of them, and there are few.
 _EXCEPTION_ADDRESSES_MAX = 256
+_EXCEPTIONS_ADDRESSES_MAX = 1024
 _NEVER_REACHED = parse_networks(
     (
         *("0.0.0.0/8", "127.0.0.0/8", "::/127"),  # this machine
         *("169.254.0.0/16", "fe80::/10"),  # link-local; metadata of clouds
         *("100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32", "fd00:ec2::254/128"),
+        # Forms that lead on to some IPv4 address, be it one of these: NAT64, 6to4, Teredo, and
+        # what RFC 4291 and RFC 2765 wrote for translators.
+        *("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96", "::ffff:0:0:0/96"),
     )
+)
+# Below these, too, everybody may have a name: .co.uk, .com.au.
+_SHARED_SECOND_LEVELS = frozenset({"ac", "co", "com", "edu", "gov", "net", "org"})
+_ORIGIN = re.compile(
+    r"https://(?:\[[0-9a-f:]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::[0-9]{1,5})?(?:/[^*]*)?",
+    re.IGNORECASE,
 )
 _MAILING = "django.core.mail.backends.smtp.EmailBackend"
 
@@ -65,18 +76,24 @@ def require_https(base_url: str, *, proxies: int, is_without_proxy: bool) -> Non
         )
 
 
-def require_own_names(hosts: Iterable[str]) -> None:
+def require_own_names(hosts: Sequence[str]) -> None:
     """Of the names that we answer to. Raises ImproperlyConfigured."""
     if "*" in hosts:
         raise ImproperlyConfigured(
             "ALLOWED_HOSTS=* answers to every name, also one that an attacker points at us: list"
             " the names that people and probes use"
         )
+    for host in hosts:
+        if host.startswith(".") and _is_shared(host.removeprefix(".")):
+            raise ImproperlyConfigured(
+                f"ALLOWED_HOSTS has {host}, below which others have names, too: list the names that"
+                " people and probes use, or a domain of yours, such as .ballast.example"
+            )
 
 
 def require_own_origins(origins: Iterable[str]) -> None:
     """Of the pages that may send forms. Raises ImproperlyConfigured."""
-    if not all(origin.startswith("https://") and "*" not in origin for origin in origins):
+    if not all(_ORIGIN.fullmatch(origin) for origin in origins):
         raise ImproperlyConfigured(
             "CSRF_TRUSTED_ORIGINS must be https:// addresses without *: list each whole, or leave"
             " it empty for BASE_URL"
@@ -99,6 +116,7 @@ def require_narrow_exceptions(networks: Iterable[str], *, base_url: str) -> None
     """
     if is_this_machine(urlsplit(base_url).hostname or ""):
         return
+    addresses = 0
     for text in networks:
         try:
             (network,) = parse_networks((text,))
@@ -107,6 +125,7 @@ def require_narrow_exceptions(networks: Iterable[str], *, base_url: str) -> None
                 f"WEBHOOK_ALLOWED_NETWORKS has {text!r}, which is no network: write each as"
                 " 10.1.2.3/32"
             ) from None
+        addresses += network.num_addresses
         if network.num_addresses > _EXCEPTION_ADDRESSES_MAX or any(
             is_within(address, _NEVER_REACHED) for address in network
         ):
@@ -115,6 +134,12 @@ def require_narrow_exceptions(networks: Iterable[str], *, base_url: str) -> None
                 " machine, a cloud's metadata or a whole network of yours: list single receivers,"
                 " such as 10.1.2.3/32"
             )
+    if addresses > _EXCEPTIONS_ADDRESSES_MAX:
+        raise ImproperlyConfigured(
+            f"WEBHOOK_ALLOWED_NETWORKS has more than {_EXCEPTIONS_ADDRESSES_MAX} addresses in all,"
+            " through which tenants would reach a whole network of yours: list single receivers,"
+            " such as 10.1.2.3/32"
+        )
 
 
 def require_tls_to_mail_server(mail: Mapping[str, Any], *, base_url: str) -> None:
@@ -161,21 +186,28 @@ def require_tls_to_postgresql(database: Mapping[str, Any]) -> None:
 
 
 def require_tls_to_valkey(url: str) -> None:
-    """Of an address as redis-py takes it. Raises ImproperlyConfigured."""
+    """Of an address as redis-py and Celery take it. Raises ImproperlyConfigured."""
+    if ";" in url:
+        raise ImproperlyConfigured(
+            "REDIS_URL has several addresses, of which Celery takes the next one where the first"
+            " does not answer: write one, and a ; within it as %3B"
+        )
     parts = urlsplit(url)
-    if parts.scheme == "unix" or is_this_machine(parts.hostname or "localhost"):
+    asked = parse_qs(parts.query)
+    hosts = [parts.hostname, *asked.get("host", [])]  # redis-py takes the query's, too
+    elsewhere = next((host for host in hosts if host and not is_this_machine(host)), None)
+    if parts.scheme == "unix" or elsewhere is None:
         return
     if parts.scheme != "rediss":
         raise ImproperlyConfigured(
-            f"Valkey at {parts.hostname} would be reached without TLS: write REDIS_URL as"
+            f"Valkey at {elsewhere} would be reached without TLS: write REDIS_URL as"
             " rediss://, or set ALLOW_PLAINTEXT_VALKEY=True if that network is yours alone"
         )
-    asked = parse_qs(parts.query)
     is_proven = all(value == "required" for value in asked.get("ssl_cert_reqs", []))
     is_named = all(value.lower() == "true" for value in asked.get("ssl_check_hostname", []))
     if not (is_proven and is_named):
         raise ImproperlyConfigured(
-            f"Valkey at {parts.hostname} would not have to prove who it is: take ssl_cert_reqs and"
+            f"Valkey at {elsewhere} would not have to prove who it is: take ssl_cert_reqs and"
             " ssl_check_hostname out of REDIS_URL (ssl_ca_certs names the file of an authority of"
             " your own), or set ALLOW_PLAINTEXT_VALKEY=True if that network is yours alone"
         )
@@ -191,8 +223,20 @@ def _libpq_defaults() -> dict[str, str]:
 
 
 def _postgresql_hosts(database: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
-    """Where libpq would connect to; nothing for its default, a local socket."""
-    named = options.get("hostaddr") or database.get("HOST") or options.get("host")
+    """Where libpq would connect to; nothing for its default, a local socket.
+
+    A service may name an address, which goes before the name of a host.
+    """
+    address, service = options.get("hostaddr"), options.get("service")
+    named = address or database.get("HOST") or options.get("host")
     hosts = [host for host in str(named or "").split(",") if host]
-    service = options.get("service")
-    return hosts or ([f"service {service}"] if service else [])
+    return hosts + ([f"service {service}"] if service and not address else [])
+
+
+def _is_shared(domain: str) -> bool:
+    """Whether anybody may have a name below this domain, or nobody can."""
+    labels = domain.removesuffix(".").split(".")
+    if len(labels) < 2 or not all(labels):
+        return True
+    country = len(labels) == 2 and len(labels[1]) == 2
+    return country and labels[0] in _SHARED_SECOND_LEVELS

@@ -139,8 +139,8 @@ def _addressee(email: OutgoingEmail) -> User | None:
 
 @emails.builds_context(PASSWORD_RESET)
 def _password_reset(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
-    """Make the link, which is never stored. None, so that nothing is sent, for a closed account or
-    once the link would be of no use any more."""
+    """Make the link, which is never stored, and lives from now on. None, so that nothing is sent,
+    for a closed account or once nobody waits for it any more."""
     user = _addressee(email)
     if user is None or now - email.created_at > _USELESS_AFTER:
         return None

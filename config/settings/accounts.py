@@ -65,7 +65,7 @@ MFA_TOTP_TOLERANCE = 1  # steps of half a minute, early or late (RFC 6238 § 5.2
 # Whoever invites a person sets their address, so there is nothing to verify.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = DEBUG  # http://localhost
-PASSWORD_RESET_TIMEOUT = 60 * 60
+PASSWORD_RESET_TIMEOUT = 10 * 60  # what authenticates by a message lives ten minutes (ASVS 6.5.5)
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard:overview"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"

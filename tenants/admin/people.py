@@ -107,7 +107,8 @@ class UserAdmin(ServiceAdmin):
             request,
             object_id,
             title="Send a link to choose a password",
-            consequences="It goes to the person's own address, is good for an hour and works once.",
+            consequences="It goes to the person's own address, works once and for ten minutes."
+            " When it is late, its page sends the person another one.",
             button="Send the link",
             done="gets a link.",
             act=accounts.send_reset_link,

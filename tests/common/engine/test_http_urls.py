@@ -201,6 +201,17 @@ class TestNames:
         with pytest.raises(UrlRefused):
             PUBLIC_ONLY.check_addresses(target, [public, private])
 
+    @pytest.mark.parametrize(
+        "text", ["64:ff9b::808:808", "64:ff9b::a01:203", "64:ff9b:1::a01:203", "2002:a01:203::1"]
+    )
+    @pytest.mark.parametrize("policy", [PUBLIC_ONLY, INTRANET])
+    def test_an_address_that_leads_on_to_an_ipv4_one_is_never_taken(self, policy, text):
+        """Of NAT64 and 6to4: neither of a public one, nor of one that the operator allowed."""
+        target = policy.check("https://hooks.example.com/", allow_http=False)
+
+        with pytest.raises(UrlRefused):
+            policy.check_addresses(target, [ip_address(text)])
+
     def test_a_public_name_without_an_address_yet_is_taken(self):
         target = PUBLIC_ONLY.check("https://nothing.invalid-name.ballast.com/", allow_http=False)
 
