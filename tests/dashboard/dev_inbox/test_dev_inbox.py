@@ -36,7 +36,7 @@ class TestDevelopmentInbox:
         page = client.get(f"/dev/inbox/{message.id}/")
         frame = client.get(f"/dev/inbox/{message.id}/html")
 
-        assert b"Choose a new password here, within one hour" in page.content
+        assert b"Choose a new password here, within ten minutes" in page.content
         assert b"<!doctype html>" in frame.content
         assert frame["X-Frame-Options"] == "SAMEORIGIN"
         assert "sandbox allow-top-navigation" in frame["Content-Security-Policy"]
