@@ -114,6 +114,18 @@ class TestSchedule:
     def test_names_tasks_that_exist(self):
         assert {entry["task"] for entry in SCHEDULE.values()} <= set(OWN_TASKS)
 
+    def test_keeps_what_is_promised(self):
+        """By SECURITY.md: how long a rewritten row can stay unseen, and a cut chain unpublished."""
+        longest = {
+            "balance.check_ledger": 15 * 60,
+            "seals.seal_due": 15 * 60,
+            "seals.publish": 60 * 60,
+            "seals.stream_audit": 60,
+        }
+
+        every = {entry["task"]: entry["schedule"] for entry in SCHEDULE.values()}
+        assert {task for task, most in longest.items() if every[task] > most} == set()
+
     @pytest.mark.parametrize("name", sorted(SCHEDULE))
     def test_leaves_no_backlog_behind_a_stopped_worker(self, name):
         entry = SCHEDULE[name]

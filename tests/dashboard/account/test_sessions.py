@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from tenants.models import User
+from tenants.session_store import SessionStore
 from tests.builders import NOW, browser_of, enter_as, make_staff, session_of
 from tests.dashboard.account.test_second_factor import SECRET, code_of, confirm
 from tests.dashboard.account.test_second_factor import enter as enter_as_lee
@@ -130,6 +131,26 @@ class TestWhatIsStored:
         assert stored == listed != cookie
         assert thief.get("/dashboard/").status_code == 302
         assert client.get("/dashboard/").status_code == 200
+
+    def test_is_another_one_after_signing_in(self, client, lee):
+        """Whoever put a cookie into somebody's browser beforehand has nothing by it."""
+        lee.set_password("correct horse battery")
+        lee.save(update_fields=["password"])
+        before = SessionStore()
+        before["note"] = "of somebody who is not signed in"
+        before.create()
+        client.cookies["sessionid"] = str(before.secret)
+
+        client.post(
+            "/accounts/login/",
+            {"login": "lee@acme.example", "password": "correct horse battery"},
+        )
+        given = client.cookies["sessionid"].value
+        client.cookies["sessionid"] = str(before.secret)
+
+        assert given != before.secret
+        assert client.get("/dashboard/").status_code == 302
+        assert not Session.objects.filter(pk=before.session_key).exists()
 
     def test_is_removed_when_the_person_signs_out(self, client, lee):
         enter_as_lee(client)

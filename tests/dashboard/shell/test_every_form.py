@@ -114,3 +114,20 @@ def test_no_form_takes_another_tenants_thing(acme, theirs):
                 fields.add(field)
 
     assert fields >= {"source"}
+
+
+def test_no_form_is_taken_without_its_token(acme):
+    browser = browser_of(make_member(acme, email="dana@acme.example", role=Role.OWNER))
+    forms = forms_of(browser, things_of(acme))
+    browser.handler.enforce_csrf_checks = True
+    taken = set()
+
+    with digest.unchanged(apart_from=SESSIONS):
+        for form in forms.values():
+            form.values.pop("csrfmiddlewaretoken", None)
+            answer = browser.post(form.action, form.values)
+            if answer.status_code != 403 or b"This form is too old" not in answer.content:
+                taken.add(form.action)
+
+    assert len(forms) > 30
+    assert taken == set()
