@@ -30,6 +30,7 @@ from tests.builders import (
     make_auto_funding,
     make_endpoint,
     make_key,
+    make_member,
     make_source,
     make_staff,
     make_tenant,
@@ -201,6 +202,7 @@ def _approvals(tenant: Any) -> Names:
     )
     asked = payments.pay(tenant, 1_300, now=utc_now())
     answered = payments.pay(tenant, 1_400, now=utc_now())
+    make_member(tenant, email=asking.OWNER)
     asking.approve(answered, typed="14", now=utc_now())
     now = utc_now()
     funding.run_due(now=now)
