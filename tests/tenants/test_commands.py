@@ -216,7 +216,12 @@ class TestResetSecondFactor:
         assert result == {"userId": lee.pk, "removed": 2}
         assert not Authenticator.objects.exists()
         assert not UserSession.objects.exists()
-        assert OutgoingEmail.objects.get().to == "lee@acme.example"
+        mails = set(OutgoingEmail.objects.values_list("template", "to"))
+        # One tells the person, the other one the owners, of whom lee is the only one.
+        assert mails == {
+            ("account_changed", "lee@acme.example"),
+            ("access_changed", "lee@acme.example"),
+        }
         event = AuditEvent.objects.get(action="second_factor.reset")
         assert event.details == {"email": "lee@acme.example", "reason": "Lost phone"}
         assert AuditEvent.objects.get(action="second_factor.reset_by_support").tenant == acme
