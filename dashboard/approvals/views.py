@@ -13,6 +13,7 @@ from approvals.errors import ApprovalClosed, ApprovalResentRecently
 from approvals.policies import Approver
 from common.clock import utc_now
 from common.errors import DomainError
+from common.money import format_cents
 from dashboard.approvals.forms import ApproveForm, DeclineForm
 from dashboard.approvals.lines import approval_line, prospect
 from dashboard.auto_funding.state import people
@@ -54,11 +55,13 @@ def approval(request: PageRequest, approval_id: str) -> HttpResponse:
     form: forms.Form = DeclineForm(request.POST) if declines else ApproveForm(request.POST)
     if form.is_valid():
         try:
-            _decide(request, approval_id, form)
+            decided = _decide(request, approval_id, form)
         except ApprovalClosed as refusal:
             messages.warning(request, refusal.detail)
         except DomainError as refusal:
             refusals.add_to(form, refusal, fields=_FIELDS)
+        else:
+            messages.success(request, decided)
     if form.errors:
         return _show(request, approval_id, form=form)
     return redirect("dashboard:approval", approval_id=approval_id)
@@ -87,9 +90,14 @@ def resend(request: PageRequest, approval_id: str) -> HttpResponse:
     return redirect("dashboard:approvals")
 
 
-def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> None:
+def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> str:
+    """Give the answer; returns a sentence that says which one was given."""
     by = Approver(email=request.user.email, actor=actors.user(request.user.pk))
     tenant_id, now = request.access.tenant.pk, utc_now()
+    view, _ = selectors.find(
+        tenant_id=tenant_id, approval_id=approval_id, email=request.user.email, now=now
+    )
+    amount = format_cents(view.amount)
     if isinstance(form, DeclineForm):
         answers.decline_signed_in(
             tenant_id=tenant_id,
@@ -98,14 +106,15 @@ def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> None:
             reason=form.cleaned_data["reason"],
             now=now,
         )
-    else:
-        answers.approve_signed_in(
-            tenant_id=tenant_id,
-            approval_id=approval_id,
-            by=by,
-            typed_amount=form.cleaned_data["typed_amount"],
-            now=now,
-        )
+        return f"You declined {amount}. Nothing is sent."
+    answers.approve_signed_in(
+        tenant_id=tenant_id,
+        approval_id=approval_id,
+        by=by,
+        typed_amount=form.cleaned_data["typed_amount"],
+        now=now,
+    )
+    return f"You approved {amount}."
 
 
 def _show(

@@ -136,8 +136,8 @@ def _ask(request: PageRequest, form: TopUpForm, *, status: int = 200) -> HttpRes
 
 def _said(request: PageRequest) -> str:
     if stop := _stop(request):
-        return f"Accepted, but not sent yet. {stop}"
-    return "Accepted. It is added once, however often the button was pressed."
+        return f"The top-up was ordered once, and is not sent yet. {stop}"
+    return "The top-up was ordered once, however often the button was pressed."
 
 
 def _stop(request: PageRequest) -> str:

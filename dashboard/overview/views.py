@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from balance import selectors as ledger
 from common.clock import utc_now
 from dashboard.auto_funding import state as auto_funding
-from dashboard.overview import attention, chart, in_flight
+from dashboard.overview import attention, chart, getting_started, in_flight
 from dashboard.overview.attention import Rule
 from dashboard.shell import stops
 from dashboard.shell.access import PageRequest, tenant_page
@@ -36,6 +36,12 @@ def overview(request: PageRequest) -> HttpResponse:
     if request.htmx:
         return render(request, "dashboard/overview/_live.html", values)
     values |= _chart(request, config, now)
+    values["steps"] = getting_started.steps(
+        request.access.tenant,
+        role=request.access.role,
+        has_auto_funding=config.enabled,
+        now=now,
+    )
     return render(request, "dashboard/overview/page.html", values)
 
 

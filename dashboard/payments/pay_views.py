@@ -160,6 +160,8 @@ def _said_again(payment: Payment) -> str:
 
 
 def _said(payment: Payment, stop: str) -> str:
-    once = "It was ordered once, however often the button was pressed."
+    once = "The payment was ordered once, however often the button was pressed."
     asks = "A second person was asked to approve it. " if payment.awaits_confirmation else ""
-    return f"Accepted, but not sent yet. {asks}{stop}" if stop else f"Accepted. {asks}{once}"
+    if stop:
+        return f"The payment was ordered once, and is not sent yet. {asks}{stop}"
+    return f"{once} {asks}".rstrip()

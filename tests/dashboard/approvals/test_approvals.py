@@ -126,6 +126,7 @@ class TestApproving:
         assert Confirmation.objects.get().decided_by == "ann@acme.example"
         assert AuditEvent.objects.get(action="confirmation.approved").actor_id == ann.pk
         assert b"by ann@acme.example" in response.content
+        assert b"You approved $500.00." in response.content
 
     @pytest.mark.parametrize("typed", ["", "499.99", "yes"])
     def test_needs_the_amount_typed(self, approval, ann_browser, typed):
@@ -184,6 +185,7 @@ class TestDeclining:
 
         assert status() == FundingStatus.FAILED
         assert b"by ann@acme.example: Not this week" in response.content
+        assert b"You declined $500.00. Nothing is sent." in response.content
 
     def test_needs_a_reason(self, approval, ann_browser):
         response = ann_browser.post(path(approval), decline(approval, reason=" "))

@@ -11,14 +11,12 @@ from dashboard.auto_funding import state as auto_funding
 from funding.models import AutoFundingConfig, Confirmation, FundingSource
 from funding.services import auto_funding as engine
 from funding.states import FundingStatus
-from tenants.models import Role
 from tests.balance.builders import fund, movement
 from tests.builders import (
     NOW,
     make_auto_funding,
     make_endpoint,
     make_funding,
-    make_member,
     make_source,
 )
 from tests.funding.builders import top_up
@@ -51,14 +49,6 @@ class TestOverview:
         assert f'href="/dashboard/payments/{going.pk}">−$40.00</a>' in content
         assert "to Supplier LLC" in content
         assert "777.00" not in content
-
-    def test_says_where_to_begin_to_who_may(self, acme, dana_browser, sign_in):
-        viewer = make_member(acme, email="vic@acme.example", role=Role.VIEWER)
-
-        assert b"Begin with a bank account" in dana_browser.get("/dashboard/").content
-        assert b"Begin with a bank account" not in sign_in(viewer).get("/dashboard/").content
-        top_up(acme)
-        assert b"Begin with a bank account" not in dana_browser.get("/dashboard/").content
 
     def test_warns_when_a_bank_took_money_back(self, acme, dana_browser):
         ledger.debit(**movement(acme, 5_000))
