@@ -28,6 +28,8 @@ from api.models import IdempotencyRecord
 from common import crypto
 from common.clock import utc_now
 from common.database.constraints import violated
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from common.engine import sql
 from common.engine.transactions import deferring
@@ -75,6 +77,7 @@ def idempotent(view: View) -> View:
     return wrapper
 
 
+@by(WORKER)
 @judged
 def forget_old(*, now: datetime) -> int:
     """Delete records older than 30 days, a batch per transaction; returns how many."""

@@ -31,6 +31,8 @@ from api.addresses import client_address
 from api.models import ApiRequest
 from common import ids
 from common.clock import utc_now
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from common.engine import arrays, sql
 from common.errors import NotFound
@@ -188,6 +190,7 @@ def request(*, tenant_id: str, pk: str) -> ApiRequest:
     return found
 
 
+@by(WORKER)
 @judged
 def forget_old(*, now: datetime) -> int:
     """Delete requests older than REQUEST_LOG_DAYS, a batch per transaction; returns how many."""

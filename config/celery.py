@@ -8,13 +8,13 @@ from typing import Any
 
 import structlog
 from celery import Celery
-from celery.signals import setup_logging, task_postrun, task_prerun, worker_init
+from celery.signals import beat_init, setup_logging, task_postrun, task_prerun, worker_init
 from django.core.exceptions import ImproperlyConfigured
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
 from common import ticks
 from common.clock import utc_now
-from common.database import roles
+from common.database import job_doors, jobs, roles
 from config.worker import CrashOnlyWorker
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -39,6 +39,13 @@ app.steps["worker"].add(DjangoStructLogInitStep)
 def _use_django_logging(**_kwargs: object) -> None:
     """Keep Django's structured log configuration in the worker and beat."""
     structlog.get_logger(__name__).debug("celery_logging_ready")
+
+
+@beat_init.connect
+@worker_init.connect
+def _work_as_worker(**_kwargs: object) -> None:
+    """Before anything connects. Processes and threads that the worker starts follow."""
+    job_doors.become(jobs.WORKER)
 
 
 @worker_init.connect

@@ -74,7 +74,10 @@ def job_logins() -> dict[str, dict[str, str]]:
     addresses = {
         jobs.DISPATCHER: text("DATABASE_DISPATCHER_URL", default=""),
         jobs.AUDIT: text("DATABASE_AUDIT_URL", default=""),
+        jobs.WORKER: text("DATABASE_WORKER_URL", default=""),
     }
+    if addresses[jobs.WORKER]:
+        safety.require_logins_of_workers(addresses)
     return {job: _login_of(address) for job, address in addresses.items() if address}
 
 

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 from psycopg import pq
 
+from common.database import jobs
 from common.engine.http.addresses import is_within, parse_networks
 from config.env import is_this_machine
 
@@ -182,6 +183,18 @@ def require_tls_to_postgresql(database: Mapping[str, Any]) -> None:
             f"PostgreSQL at {host} would be reached without TLS: add ?sslmode=verify-full to"
             " DATABASE_URL and DATABASE_OWNER_URL, or set ALLOW_PLAINTEXT_POSTGRESQL=True if"
             " that network is yours alone"
+        )
+
+
+def require_logins_of_workers(addresses: Mapping[str, str]) -> None:
+    """Of the logins by their jobs, where workers have one: it may not do what others do. Raises
+    ImproperlyConfigured."""
+    missing = [jobs.variable(job) for job in jobs.TAKEN_BY_WORKERS if not addresses.get(job)]
+    if missing:
+        raise ImproperlyConfigured(
+            f"{jobs.variable(jobs.WORKER)} is set without {' and '.join(missing)}: a worker checks"
+            " the books and delivers webhooks under these logins, because its own may not. Set all"
+            " three, or none of them"
         )
 
 

@@ -10,15 +10,20 @@ from celery.apps.worker import Worker
 from celery.platforms import EX_FAILURE
 
 from common import drift
+from common.database import job_doors, jobs
 
 
 class ClockedTask(Task):  # type: ignore[type-arg]  # generic in its stubs only
-    """Does nothing while this process's clock is wrong: its rows stay due, and a sweep follows."""
+    """Does nothing while this process's clock is wrong: its rows stay due, and a sweep follows.
+
+    Its statements run under the login of workers, whoever calls it (decision 0190).
+    """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if drift.guard.is_adrift():
             return None
-        return super().__call__(*args, **kwargs)
+        with job_doors.of(jobs.WORKER):
+            return super().__call__(*args, **kwargs)
 
 
 class CrashOnlyWorker(Worker):

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from allauth.account.forms import default_token_generator
 from django.conf import settings
 from django.urls import reverse
 
-from tenants import browsers, enrolment
+from tenants import browsers, enrolment, link_tokens
 from tenants.models import OutgoingEmail, User
 from tenants.services import emails
 
@@ -133,7 +132,7 @@ def queue_access_notices(
 def _addressee(email: OutgoingEmail) -> User | None:
     """The person for whom a link would open an account. It goes to their own address alone,
     whatever somebody wrote into the outbox."""
-    people = User.objects.filter(is_active=True, email=email.to)
+    people = User.objects.filter(is_active=True, email=email.to).defer("password")
     return people.filter(pk=email.context["user_id"]).first()
 
 
@@ -142,12 +141,11 @@ def _password_reset(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | 
     """Make the link, which is never stored, and lives from now on. None, so that nothing is sent,
     for a closed account or once nobody waits for it any more."""
     user = _addressee(email)
-    if user is None or now - email.created_at > _USELESS_AFTER:
+    state = link_tokens.state_for(email)
+    if user is None or state is None or now - email.created_at > _USELESS_AFTER:
         return None
-    path = reverse(
-        "account_reset_password_from_key",
-        kwargs={"uidb36": user.pk, "key": default_token_generator.make_token(user)},
-    )
+    token = link_tokens.ResetTokens(state=state).make_token(user)
+    path = reverse("account_reset_password_from_key", kwargs={"uidb36": user.pk, "key": token})
     return {"email": user.email, "link": settings.BASE_URL + path}
 
 
@@ -155,20 +153,24 @@ def _password_reset(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | 
 def _staff_enrolment(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
     """Make the link, which is never stored. None for somebody who left, or once it is late."""
     user = _addressee(email)
-    if user is None or not user.is_staff or now - email.created_at > _USELESS_AFTER:
+    state = link_tokens.state_for(email)
+    is_late = now - email.created_at > _USELESS_AFTER
+    if user is None or state is None or not user.is_staff or is_late:
         return None
-    return {"email": user.email, "link": enrolment.link(user)}
+    return {"email": user.email, "link": enrolment.link(user, state=state)}
 
 
 @emails.builds_context(ENROLMENT)
 def _enrolment(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
     """Make the link, which is never stored. None for a closed account, or once it is late."""
     user = _addressee(email)
-    if user is None or now - email.created_at > timedelta(minutes=enrolment.OWN_LINK_MINUTES):
+    state = link_tokens.state_for(email)
+    is_late = now - email.created_at > timedelta(minutes=enrolment.OWN_LINK_MINUTES)
+    if user is None or state is None or is_late:
         return None
     return {
         "email": user.email,
-        "link": enrolment.link(user, browser=email.context["browser"]),
+        "link": enrolment.link(user, browser=email.context["browser"], state=state),
         "minutes": enrolment.OWN_LINK_MINUTES,
         "address": email.context["address"],
         "at": email.context["at"],

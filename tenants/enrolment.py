@@ -13,9 +13,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from allauth.mfa.models import Authenticator
 from django.conf import settings
-from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -23,32 +21,18 @@ from django.utils.crypto import get_random_string
 
 from common.clock import utc_now
 from tenants import second_factor
+from tenants.link_tokens import EnrolmentTokens
 from tenants.models import User
 
 OWN_LINK_MINUTES = 10  # to open the link, and then to set up the factor
 _OF_COLLEAGUE, _ASKED, _UNTIL = "enrolment", "enrolment_asked", "enrolment_until"  # in the session
 
 
-class _Tokens(PasswordResetTokenGenerator):
-    """Tokens that die with a new password, and with the first factor. `browser` is the secret of
-    the session that alone may use them; "": any."""
-
-    key_salt = "tenants.enrolment"
-
-    def __init__(self, *, browser: str = "") -> None:
-        super().__init__()
-        self.browser = browser
-
-    def _make_hash_value(self, user: Any, timestamp: int) -> str:
-        factors = Authenticator.objects.filter(user_id=user.pk).order_by("pk")
-        known = [str(pk) for pk in factors.values_list("pk", flat=True)]
-        return f"{user.pk}{user.password}{timestamp}{','.join(known)}{self.browser}"
-
-
-def link(user: User, *, browser: str = "") -> str:
+def link(user: User, *, browser: str = "", state: str = "") -> str:
     """The address at which this person may set up a second factor: within the hour in any browser,
-    or in the one that has this secret."""
-    return settings.BASE_URL + reverse("enroll", args=[_Tokens(browser=browser).make_token(user)])
+    or in the one that has this secret. `state` is what it hangs on, if that is known."""
+    tokens = EnrolmentTokens(browser=browser, state=state)
+    return settings.BASE_URL + reverse("enroll", args=[tokens.make_token(user)])
 
 
 def is_sent_by_colleague(user: User) -> bool:
@@ -67,12 +51,12 @@ def accept(request: HttpRequest, *, user: User, token: str, now: datetime) -> bo
     """The person opened the link in this session. False if it is not theirs, was opened before, was
     asked for by another browser, or is over."""
     if is_sent_by_colleague(user):
-        if is_theirs := _Tokens().check_token(user, token):
+        if is_theirs := EnrolmentTokens().check_token(user, token):
             request.session[_OF_COLLEAGUE] = token
         return is_theirs
     secret, asked_at = request.session.get(_ASKED, ["", 0.0])
     is_late = now.timestamp() - asked_at > OWN_LINK_MINUTES * 60
-    if not secret or is_late or not _Tokens(browser=secret).check_token(user, token):
+    if not secret or is_late or not EnrolmentTokens(browser=secret).check_token(user, token):
         return False
     del request.session[_ASKED]
     open_for_a_while(request, now=now)
@@ -117,6 +101,6 @@ def may_enroll(request: HttpRequest, *, user: User) -> bool:
         return True
     if second_factor.is_set_up(user_id=user.pk):
         return True  # who adds another one has proven the first
-    return is_sent_by_colleague(user) and _Tokens().check_token(
+    return is_sent_by_colleague(user) and EnrolmentTokens().check_token(
         user, request.session.get(_OF_COLLEAGUE)
     )

@@ -171,12 +171,14 @@ def require_owner(*, tenant_id: str, user_id: str) -> None:
 def has_left(*, tenant_id: str, email: str) -> bool:
     """Whether the person of this address was removed from the tenant and is not in it again, or has
     a closed account. False for an address that nobody has. Three queries at most."""
-    person = User.objects.filter(email=email.lower()).first()
+    known = User.objects.filter(email=email.lower())
+    person = known.values_list("pk", "is_active").first()
     if person is None:
         return False
-    if Membership.objects.filter(tenant_id=tenant_id, user=person).exists():
-        return not person.is_active
-    events = AuditEvent.objects.filter(subject_id=person.pk, action=REMOVED, tenant_id=tenant_id)
+    user_id, is_active = person
+    if Membership.objects.filter(tenant_id=tenant_id, user_id=user_id).exists():
+        return not is_active
+    events = AuditEvent.objects.filter(subject_id=user_id, action=REMOVED, tenant_id=tenant_id)
     return events.exists()
 
 

@@ -11,6 +11,8 @@ from typing import Generic
 
 import structlog
 
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from networks import registry
 from networks.base import Capabilities
@@ -46,6 +48,7 @@ def submit_due(
     return sweep.claimed
 
 
+@by(WORKER)
 @judged
 def run(transfer: Transfer[Row], *, now: datetime, wake: Callable[[], object]) -> None:
     """Submit what is due, as much as one run takes.

@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from common import sweeps
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from networks import registry
 from networks.base import Custody, NetworkUnavailable, PaymentNetwork, Withdrawal
 from tenants.models import TenantStatus
@@ -21,6 +23,7 @@ from transfers.contract import Transfer
 _ASKED_TOGETHER = 1_000
 
 
+@by(WORKER)
 def withdraw_due(*, now: datetime) -> int:
     """Ask the networks to give back what suspended tenants have waiting there; returns how much
     they did. What a network gives back it reports like everything else.

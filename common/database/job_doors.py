@@ -11,16 +11,16 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
-from typing import Any, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils.module_loading import import_string
 
 from common.engine import sql
-from common.engine.postgresql.base import DatabaseWrapper
-from common.engine.postgresql.walled import WalledWrapper
-from common.engine.postgresql.wrapper import Wrapper
+
+if TYPE_CHECKING:  # Celery loads this module before there are settings, which backends need
+    from common.engine.postgresql.wrapper import Wrapper
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -55,6 +55,15 @@ def by(job: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
         return run
 
     return decorated
+
+
+def become(job: str) -> None:
+    """Let this process work under the job's login from its next connections on. Nothing changes
+    where the job has none."""
+    login = settings.DATABASE_JOBS.get(job)
+    if login is not None:
+        connections.close_all()
+        connections.settings[DEFAULT_DB_ALIAS].update(login)
 
 
 def close() -> None:
@@ -97,6 +106,8 @@ class Logins(threading.local):
 
 
 def _stays(usual: Any, login: dict[str, str]) -> bool:
+    from common.engine.postgresql.walled import WalledWrapper
+
     is_there = usual.settings_dict["USER"] == login["USER"]
     return is_there or usual.in_atomic_block or isinstance(usual, WalledWrapper)
 
@@ -104,6 +115,8 @@ def _stays(usual: Any, login: dict[str, str]) -> bool:
 @cache
 def _wrapper_of(job: str) -> type[Wrapper]:
     """A class with pools of its own: Django keeps them by alias, which is the same for all."""
+    from common.engine.postgresql.base import DatabaseWrapper
+
     return type(f"{job.title()}Wrapper", (DatabaseWrapper,), {"_connection_pools": {}})
 
 

@@ -1,14 +1,13 @@
-"""What each job that has a login of its own may do (decisions 0180, 0181)."""
+"""What each job that has a login of its own may do (decisions 0180, 0181,
+0190)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from django.apps import apps
-
-from common.database import rights
-from common.database.jobs import AUDIT, DISPATCHER
+from common.database import rights, worker_rights
+from common.database.jobs import AUDIT, DISPATCHER, WORKER
 from common.database.rights import READ_ONLY, Needs, Rights
 
 _ADD_ONLY = Rights(update=False, read=False)
@@ -119,14 +118,11 @@ def _audited() -> dict[str, Rights]:
 def _open_columns(table: str) -> bool | tuple[str, ...]:
     """All but the secret ones; True where there are none."""
     hidden = _SECRETS.get(table)
-    if hidden is None:
-        return True
-    (model,) = (model for model in apps.get_models() if model._meta.db_table == table)
-    columns = (str(field.column) for field in model._meta.concrete_fields)
-    return tuple(column for column in columns if column not in hidden)
+    return True if hidden is None else rights.columns_but(table, hidden)
 
 
 _MAKERS: Mapping[str, Callable[[], Needs]] = {
     DISPATCHER: lambda: Needs(_DISPATCHERS, inserts=_DISPATCHERS_INSERTS),
     AUDIT: _of_audit,
+    WORKER: worker_rights.needs,
 }

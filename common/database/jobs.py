@@ -11,8 +11,11 @@ from typing import Final
 
 DISPATCHER: Final = "dispatcher"
 AUDIT: Final = "audit"
+WORKER: Final = "worker"
 
-ALL: Final = (DISPATCHER, AUDIT)
+ALL: Final = (DISPATCHER, AUDIT, WORKER)
+# A worker checks the books and delivers webhooks under these logins, because its own may not.
+TAKEN_BY_WORKERS: Final = (DISPATCHER, AUDIT)
 
 
 def variable(job: str) -> str:

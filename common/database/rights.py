@@ -35,7 +35,8 @@ class Needs(NamedTuple):
     """What a role works with: rights on tables, by their names, and functions that run with the
     owner's rights. It has none on whatever is not named.
 
-    `inserts`: what a new row of a table must satisfy besides, in SQL.
+    `inserts` and `updates`: what a new row of a table, and one that was changed, must satisfy
+    besides, in SQL.
     `is_told_of_transactions`: it is a member of PostgreSQL's `pg_read_all_stats`, to see when
     transactions of other roles began.
     """
@@ -43,6 +44,7 @@ class Needs(NamedTuple):
     tables: Mapping[str, Rights]
     functions: frozenset[str] = frozenset()
     inserts: Mapping[str, str] = MappingProxyType({})
+    updates: Mapping[str, str] = MappingProxyType({})
     is_told_of_transactions: bool = False
 
 
@@ -56,9 +58,13 @@ FUNCTIONS = frozenset(
         "balance_post_many",
         "tenants_find_key",
         "tenants_find_person",
+        "tenants_link_state_of_mail",
+        "tenants_link_states",
         "tenants_name_people",
     }
 )
+# What a link to a new password or to a first second factor hangs on is no tenant's matter.
+NEVER_OF_API = frozenset({"tenants_link_state_of_mail", "tenants_link_states"})
 NONE = Rights(insert=False, update=False, read=False)
 READ_ONLY = Rights(insert=False, update=False)
 # Tables of packages, whose models cannot declare rights, and tables without a model.
@@ -124,6 +130,13 @@ def of_model(model: type[models.Model]) -> Rights:
     if any(_refuses(trigger, pgtrigger.Update) for trigger in triggers):
         return Rights(update=False)
     return Rights(update=_changing_columns(model, triggers))
+
+
+def columns_but(table: str, hidden: frozenset[str]) -> tuple[str, ...]:
+    """The table's columns without the hidden ones."""
+    (model,) = (model for model in apps.get_models() if model._meta.db_table == table)
+    columns = (str(field.column) for field in model._meta.concrete_fields)
+    return tuple(column for column in columns if column not in hidden)
 
 
 def _refuses(trigger: pgtrigger.Trigger, operation: Any) -> bool:

@@ -1,5 +1,5 @@
-"""The application's role: granting its rights, and checking which are missing or too much (decision
-0114)."""
+"""What is wrong with the roles of the product: rights that are missing or too much (decision 0114).
+`grants` makes them."""
 
 from __future__ import annotations
 
@@ -9,27 +9,12 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.db import Error as DatabaseProblem
-from django.db import connection, transaction
-from django.db.backends.utils import CursorWrapper
-from psycopg import sql
+from django.db import connection
 
-from common.database import jobs, rights, walls
+from common.database import grants, jobs, rights, walls
 from common.database.job_rights import needs_of
 from common.database.rights import Needs, Rights
 
-_SCHEMA = "public"
-_EXISTS = "SELECT 1 FROM pg_roles WHERE rolname = %s"
-# Tables, their partitions and views, by name.
-_TABLES = """
-SELECT relname FROM pg_class
-WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')
-ORDER BY relname
-"""
-# The functions that run with their owner's rights are made for the application.
-_FUNCTIONS = """
-SELECT oid::regprocedure::text FROM pg_proc
-WHERE pronamespace = 'public'::regnamespace AND prosecdef ORDER BY 1
-"""
 _ACTUAL = """
 SELECT
     relname,
@@ -118,124 +103,12 @@ SELECT
 """
 
 
-class UnknownRole(Exception):
-    """There is no such role."""
-
-
-class Granted(NamedTuple):
-    """How many tables and functions the role may use now."""
-
-    tables: int
-    functions: int
-
-
 class Problem(NamedTuple):
     """Something wrong with the role we are connected as. `is_harmless`: it has more rights than it
     needs, so nothing fails."""
 
     words: str
     is_harmless: bool = False
-
-
-def grant(role: str, *, revoke: bool = True, needs: Needs | None = None) -> Granted:
-    """Grant `role` what the application needs, or `needs`; with `revoke`, take all else away.
-
-    To be run as the owner of the tables. It is one transaction, so nobody sees a state in between.
-    Raises UnknownRole.
-    """
-    wanted = rights.of_application() if needs is None else needs
-    require(role)
-    with transaction.atomic(), connection.cursor() as cursor:
-        there = [name for name in _column(cursor, _TABLES) if name in wanted.tables]
-        tables = {name: wanted.tables[name] for name in there}
-        functions = {
-            signature: name_of(signature) in wanted.functions
-            for signature in _column(cursor, _FUNCTIONS)
-        }
-        for statement in _statements(role, tables, functions, revoke=revoke):
-            cursor.execute(statement.as_string(cursor.connection))
-    return Granted(len(tables), sum(functions.values()))
-
-
-def name_of(signature: str) -> str:
-    """The function's name in PostgreSQL's spelling of it and its arguments."""
-    return signature.partition("(")[0]
-
-
-def require(role: str) -> None:
-    """Raises UnknownRole."""
-    with connection.cursor() as cursor:
-        cursor.execute(_EXISTS, [role])
-        if cursor.fetchone() is None:
-            raise UnknownRole(role)
-
-
-def build_walls(application: str, api: str, *, revoke: bool = True) -> tuple[Granted, int]:
-    """Make the policies of all tables, and grant the API's role what it needs behind them; returns
-    what it has now, and how many tables had other policies.
-
-    To be run as the owner of the tables. Policies come first: the role never sees a table without.
-    Raises UnknownRole.
-    """
-    require(api)
-    changed = walls.build(_who(application, api))
-    return grant(api, revoke=revoke, needs=of_api()), changed
-
-
-def of_api() -> Needs:
-    """What the API's role works with."""
-    return Needs(rights.of_api(), rights.FUNCTIONS)
-
-
-def _who(application: str, api: str) -> walls.Who:
-    """The roles that policies name, those of jobs among them."""
-    jobs = {str(login["USER"]): needs_of(job) for job, login in settings.DATABASE_JOBS.items()}
-    tables = {
-        role: {table: needs.inserts.get(table, "true") for table in needs.tables}
-        for role, needs in jobs.items()
-    }
-    return walls.Who(application, api, tables)
-
-
-def _statements(
-    role: str, tables: Mapping[str, Rights], functions: Mapping[str, bool], *, revoke: bool
-) -> Iterator[sql.Composed]:
-    to, schema = sql.Identifier(role), sql.Identifier(_SCHEMA)
-    if revoke:
-        yield sql.SQL("REVOKE ALL ON ALL TABLES IN SCHEMA {} FROM {}").format(schema, to)
-        yield sql.SQL("REVOKE ALL ON SCHEMA {} FROM {}").format(schema, to)
-    yield sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(schema, to)
-    yield sql.SQL("GRANT USAGE ON ALL SEQUENCES IN SCHEMA {} TO {}").format(schema, to)
-    for name, allowed in tables.items():
-        table = sql.Identifier(name)
-        yield sql.SQL("GRANT {} ON {} TO {}").format(_privileges(allowed), table, to)
-    for signature, is_needed in functions.items():
-        function = sql.SQL(signature)  # PostgreSQL's own spelling, quoted by it
-        yield sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(function)
-        if is_needed:
-            yield sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(function, to)
-        elif revoke:
-            yield sql.SQL("REVOKE ALL ON FUNCTION {} FROM {}").format(function, to)
-
-
-def _privileges(allowed: Rights) -> sql.Composed:
-    parts: list[sql.Composable] = []
-    if allowed.read:
-        parts.append(sql.SQL("SELECT") + _columns(allowed.read))
-    if allowed.insert:
-        parts.append(sql.SQL("INSERT"))
-    if allowed.update:
-        parts.append(sql.SQL("UPDATE") + _columns(allowed.update))
-    if allowed.delete:
-        parts.append(sql.SQL("DELETE"))
-    return sql.SQL(", ").join(parts)
-
-
-def _columns(named: bool | tuple[str, ...]) -> sql.Composed:
-    """The columns that a right is about; nothing for all of them."""
-    if isinstance(named, bool):
-        return sql.Composed([])
-    return sql.SQL(" ({})").format(sql.SQL(", ").join(map(sql.Identifier, named)))
 
 
 def unbound() -> str:
@@ -285,8 +158,8 @@ def wall_problems() -> list[Problem]:
     if not api:
         words = "DATABASE_API_URL is not set: requests and pages may read every tenant"
         return [Problem(words, is_harmless=True)]
-    found = _login_problems(api, "DATABASE_API_URL", of_api())
-    who = _who(settings.DATABASE_APPLICATION_ROLE, api)
+    found = _login_problems(api, "DATABASE_API_URL", grants.of_api())
+    who = grants.who(settings.DATABASE_APPLICATION_ROLE, api)
     return _named(api, [*found, *(_missing(words) for words in walls.missing(who))])
 
 
@@ -314,7 +187,7 @@ def _login_problems(role: str, variable: str, needs: Needs) -> list[Problem]:
 
 def _function_differences(wanted: frozenset[str], actual: Mapping[str, bool]) -> Iterator[Problem]:
     for signature, may in actual.items():
-        if may != (name_of(signature) in wanted):
+        if may != (grants.name_of(signature) in wanted):
             yield (_too_much if may else _missing)(f"EXECUTE on {signature}")
 
 
@@ -345,8 +218,8 @@ def differences() -> list[Problem]:
     with connection.cursor() as cursor:
         cursor.execute(_ACTUAL)
         actual = {name: given for name, *given in cursor.fetchall()}
-        closed = _column(cursor, _NOT_EXECUTABLE)
-        there = {name_of(signature) for signature in _column(cursor, _FUNCTIONS)}
+        closed = grants.column(cursor, _NOT_EXECUTABLE)
+        there = {grants.name_of(signature) for signature in grants.column(cursor, grants.FUNCTIONS)}
         cursor.execute(_SETTINGS)
         kept = cursor.fetchall()
     found = [_missing(f"function {name}") for name in sorted(rights.FUNCTIONS - there)]
@@ -403,8 +276,3 @@ def _missing(right: str) -> Problem:
 
 def _too_much(right: str) -> Problem:
     return Problem(f"too much: {right}", is_harmless=True)
-
-
-def _column(cursor: CursorWrapper, query: str) -> list[str]:
-    cursor.execute(query)
-    return [name for (name,) in cursor.fetchall()]

@@ -67,13 +67,20 @@ WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
 """
 
 
+class Rules(NamedTuple):
+    """What a new row must satisfy, and one that was changed, in SQL."""
+
+    new: str = "true"
+    changed: str = "true"
+
+
 class Who(NamedTuple):
     """The roles that a wall knows: the product's own, the API's, and those of jobs with the tables
-    that each works with, of all tenants, and what new rows of a table must satisfy, in SQL."""
+    that each works with, of all tenants, and the rules of each table's rows."""
 
     application: str
     api: str
-    jobs: Mapping[str, Mapping[str, str]]
+    jobs: Mapping[str, Mapping[str, Rules]]
 
 
 class Seen(NamedTuple):
@@ -209,7 +216,7 @@ def _statements(table: str, seen: Seen, owner: str, who: Who) -> Iterator[str]:
     yield f"TO {_quoted(who.application)} USING (true)"
     for role, tables in who.jobs.items():
         if table in tables:
-            yield f"TO {_quoted(role)} USING (true) WITH CHECK ({tables[table]})"
+            yield from _of_job(_quoted(role), tables[table])
     owns = "true"
     if table not in _READ_BEFORE:
         api = who.api.replace("'", "''")
@@ -223,6 +230,17 @@ def _statements(table: str, seen: Seen, owner: str, who: Who) -> Iterator[str]:
     yield f"FOR UPDATE {to} USING ({seen.changeable})"
     yield f"FOR DELETE {to} USING ({seen.changeable})"
     yield f"FOR INSERT {to} WITH CHECK ({seen.insertable})"
+
+
+def _of_job(role: str, rules: Rules) -> Iterator[str]:
+    """A job sees all rows. One policy where one says it: each is looked at for each statement."""
+    if rules.new == rules.changed:
+        yield f"TO {role} USING (true) WITH CHECK ({rules.new})"
+        return
+    yield f"FOR SELECT TO {role} USING (true)"
+    yield f"FOR INSERT TO {role} WITH CHECK ({rules.new})"
+    yield f"FOR UPDATE TO {role} USING (true) WITH CHECK ({rules.changed})"
+    yield f"FOR DELETE TO {role} USING (true)"
 
 
 def _rebuilt(table: str, state: State, wanted: Mapping[str, str]) -> Iterator[str]:

@@ -8,12 +8,15 @@ from typing import cast
 
 from approvals import outcomes, sweeps
 from approvals.errors import ApprovalClosed
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from funding.models import Confirmation
 from funding.services import approval_policy
 from funding.services.approval_policy import POLICY
 from tenants.actors import SYSTEM
 
 
+@by(WORKER)
 def sweep(*, now: datetime) -> int:
     """Expire, withdraw, remind, and ask who has come to approve; returns how many approvals that
     concerned. Several workers may run it at the same time."""

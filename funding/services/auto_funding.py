@@ -18,6 +18,8 @@ from balance import selectors as balances
 from balance import services as ledger
 from common import sweeps
 from common.database import outages
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from common.engine.lookups import one_of
 from common.money import format_cents
@@ -105,6 +107,7 @@ def _perhaps_low(tenant_ids: Collection[str]) -> set[str]:
     }
 
 
+@by(WORKER)
 @judged
 def sweep(*, now: datetime) -> int:
     """Evaluate every tenant that is low and might fire; returns how many did."""

@@ -14,6 +14,8 @@ from datetime import datetime, timedelta
 import structlog
 
 from common import leases
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from common.engine.wakeups import enqueue_on_commit
 from funding.models import FundingSource, LinkConsent
@@ -65,6 +67,7 @@ def discard(*, consent_id: str, now: datetime) -> None:
     enqueue_on_commit("funding.revoke_consents")
 
 
+@by(WORKER)
 @judged
 def revoke_due(*, now: datetime) -> int:
     """Revoke the consents that are due; returns how many were claimed."""

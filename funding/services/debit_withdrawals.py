@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from django.db.models import QuerySet
 
 from common import sweeps
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from funding.models import FundingTransaction
 from funding.services import debit_authorizations
 from funding.states import FundingStatus
@@ -26,6 +28,7 @@ _BATCH = 200
 _STANDS = (debit_authorizations.REPLACED, debit_authorizations.ACCOUNT_REMOVED)
 
 
+@by(WORKER)
 def withdraw_due(*, now: datetime) -> int:
     """Ask the networks to give back debits that are not authorized any more; returns how many they
     did. What a network gives back it reports like everything else."""

@@ -16,6 +16,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from common import leases
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from funding.deposit_transfer import DEPOSIT_ENTRIES
 from funding.models import DepositEntry, FundingSource, SourceVerification
@@ -41,6 +43,7 @@ ASK_AGAIN_AFTER = timedelta(minutes=1)
 FIRST_VERSION = 1
 
 
+@by(WORKER)
 def process_due(*, now: datetime) -> int:
     """Do everything about verifications that is due; returns how much was done."""
     sent = send_due(now=now)

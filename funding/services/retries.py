@@ -20,6 +20,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from common import sweeps
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from common.errors import DomainError, NotFound
 from common.ids import is_id
@@ -137,6 +139,7 @@ def set_rule(
     return found
 
 
+@by(WORKER)
 @judged
 def run_due(*, now: datetime) -> int:
     """Start the retries that rules demand; returns how many. One that is refused holds up no

@@ -16,6 +16,8 @@ import structlog
 from django.db import transaction
 
 from common import database_clock
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.engine import arrays, sql
 from networks import calendar
 from networks.ach import bank_clock, replying, schedule, sending, telling
@@ -149,6 +151,7 @@ def digest(
     return said.hexdigest()
 
 
+@by(WORKER)
 @database_clock.judged
 def accept_unanswered(rail: str, *, now: datetime) -> list[str]:
     """Accept the files of a bank that acknowledges nothing, once it had time to refuse them. Where
@@ -174,6 +177,7 @@ def accept_unanswered(rail: str, *, now: datetime) -> list[str]:
     return accepted
 
 
+@by(WORKER)
 @database_clock.judged
 def finish_final(*, now: datetime) -> int:
     """Accepted entries whose time for ordinary returns is over are final, once what the bank had

@@ -15,6 +15,8 @@ from django.db import transaction
 from prometheus_client import Counter
 
 from common import crypto
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.engine import arrays, sql
 from networks import calendar
 from networks.ach import freezing, offsets, rails, releasing, replying
@@ -81,6 +83,7 @@ class _Faulty(Exception):
         self.faults = faults
 
 
+@by(WORKER)
 def build_next(rail: str, *, now: datetime, by: str = BUILDER) -> str | None:
     """Build the file of this rail that has waited longest and that nobody builds. Its id."""
     if not freezing.may_build(rail, rails.current(rail)):

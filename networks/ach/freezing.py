@@ -16,6 +16,8 @@ import structlog
 from django.db import transaction
 
 from common import drift
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.engine import arrays, sql
 from networks import calendar
 from networks.ach import file_rows, offsets, prenotes, rails, schedule
@@ -220,6 +222,7 @@ class Frozen:
     after: int
 
 
+@by(WORKER)
 def freeze_due(rail: str, *, now: datetime) -> list[str]:
     """Put all entries that the open cut-off takes into files, which have to be built. Their ids.
 

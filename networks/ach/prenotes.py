@@ -16,6 +16,8 @@ import structlog
 from django.db import transaction
 
 from common import crypto
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.engine import arrays, sql
 from common.engine.lookups import one_of
 from common.ids import new
@@ -116,6 +118,7 @@ def ask(rail: str, window: Window, *, now: datetime) -> int:
     return count
 
 
+@by(WORKER)
 def end_refused(rail: str, *, now: datetime) -> int:
     """End the waiting entries whose prenote came back or was rejected. Returns how many."""
     if not rails.current(rail).parsed.prenotes:

@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from common import database_clock
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.engine import arrays, sql
 from networks.ach import freezing, rails, schedule
 from networks.ach.models import AchBatch
@@ -47,6 +49,7 @@ _HELD = _TELL.format(
 )
 
 
+@by(WORKER)
 @database_clock.judged
 def tell_late(rail: str, *, now: datetime) -> int:
     """Tell of entries that wait while no files are made, and of those in files that are held past

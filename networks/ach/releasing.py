@@ -13,6 +13,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from common import database_clock
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.engine import sql
 from networks import return_codes
 from networks.ach import telling
@@ -184,6 +186,7 @@ def part(file: OutFile, *, by: str, why: str, missed: int, now: datetime) -> Non
     sql.rows(_APART, {"file": file.pk, "missed": missed})
 
 
+@by(WORKER)
 @database_clock.judged
 def give_up_missed(rail: str, *, now: datetime) -> list[str]:
     """Take files apart whose cut-off has passed: their entries get new dates. Their ids.

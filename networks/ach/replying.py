@@ -15,6 +15,8 @@ from django.db import transaction
 from django.db.models import F
 
 from common import crypto
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from networks import return_codes
 from networks.ach import file_rows, freezing, rails, schedule
 from networks.ach.inbound import matching
@@ -59,6 +61,7 @@ _DESCRIPTION = "RETURN"  # where we do not know what the entry said
 _CAME_TO_NOTHING = "our answer was rejected, late or taken back: decide about the return again"
 
 
+@by(WORKER)
 def freeze_due(rail: str, *, now: datetime) -> list[str]:
     """Put the replies that the open cut-off takes into files, which have to be built. Their ids.
 

@@ -14,6 +14,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from common import sweeps
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.errors import StaffRefusal
 from networks import return_codes
 from networks.ach import following, rails, schedule, taking, telling
@@ -100,6 +102,7 @@ def approve(*, reversal_id: str, staff: str, now: datetime) -> AchReversal:
     return reversal
 
 
+@by(WORKER)
 def run(*, now: datetime) -> int:
     """Send approved reversals that have no entry yet, and turn back the books of the originals
     whose reversals came far enough; returns how many of these ended. One that breaks holds up no

@@ -24,6 +24,8 @@ from django.db.models import Q, QuerySet
 from prometheus_client import Counter
 
 from common import crypto, database_clock, leases
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.engine import sql
 from networks.ach import long_work, rails
 from networks.ach.errors import FileInAnotherStatus, FileIsGoing, FileNotThere
@@ -70,6 +72,7 @@ class Transport(Protocol):
     ) -> bool: ...
 
 
+@by(WORKER)
 @database_clock.judged
 def send_next(rail: str, transport: Transport, *, now: datetime) -> str | None:
     """Send the released file that is due first. Its id, or None if there is nothing to send.
@@ -84,6 +87,7 @@ def send_next(rail: str, transport: Transport, *, now: datetime) -> str | None:
     return None
 
 
+@by(WORKER)
 def has_due(rail: str, *, now: datetime) -> bool:
     """Whether a file waits to be sent, so that it is worth a connection."""
     if rails.is_stopped(rail, RailPart.SENDING):

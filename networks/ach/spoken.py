@@ -14,6 +14,8 @@ from datetime import datetime
 import structlog
 from django.db import transaction
 
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.errors import StaffRefusal
 from networks.ach import acknowledging
 from networks.ach.acknowledgments import REPEATED, Verdict
@@ -101,6 +103,7 @@ def finish(file_id: str, *, now: datetime) -> bool:
     )
 
 
+@by(WORKER)
 def finish_all(rail: str, *, now: datetime) -> int:
     """Apply the confirmed answers whose applying somebody did not live to end. How many."""
     files = OutFile.objects.filter(

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from approvals import outcomes, requests, sweeps
 from approvals.links import ApproverLinks, for_sandbox
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from payments import selectors
 from payments.models import Payment, PaymentConfirmation, PaymentSettings
 from payments.services import approval_defaults, exemption
@@ -94,6 +96,7 @@ def magic_links(*, tenant_id: str, payment_id: str, now: datetime) -> ApproverLi
     return for_sandbox(POLICY, tenant_id=tenant_id, subject_id=payment_id, now=now)
 
 
+@by(WORKER)
 def sweep(*, now: datetime) -> int:
     """Expire approvals that nobody answered, remind of those that expire soon, and ask who has come
     to decide the others; returns how many."""

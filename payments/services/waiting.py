@@ -19,6 +19,8 @@ from balance import selectors as balances
 from balance import services as ledger
 from balance.errors import InsufficientBalance
 from common import sweeps
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from common.engine.wakeups import enqueue_on_commit
 from payments.models import Payment
@@ -48,6 +50,7 @@ def wake(*, tenant_id: str, **_news: Any) -> None:
     enqueue_on_commit("payments.run_waiting", tenant_id=tenant_id)
 
 
+@by(WORKER)
 @judged
 def run_due(*, now: datetime) -> int:
     """Start what can be started for every tenant whose oldest payment is covered, and release what
@@ -104,6 +107,7 @@ def start_oldest(*, tenant_id: str, now: datetime) -> bool:
     return True
 
 
+@by(WORKER)
 @judged
 def expire_due(*, now: datetime) -> int:
     """Fail payments that waited too long; returns how many. Held ones are left until

@@ -19,6 +19,8 @@ from django.db.models import QuerySet
 
 from common import days, lookalikes, sweeps
 from common.database.constraints import violated
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from tenants import selectors
 from tenants.access import REASON_LENGTH_MAX, WRONG_KIND, AccessDecision, AccessKind
@@ -110,6 +112,7 @@ def reject(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> None:
     _decide(_lock_for(proposal_id, actor, now), AccessDecision.REJECTED, note, actor, now)
 
 
+@by(WORKER)
 @judged
 def expire_due(*, now: datetime) -> int:
     """End what nobody decided in time; returns how many."""

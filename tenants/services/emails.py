@@ -10,6 +10,8 @@ from typing import Any
 import structlog
 
 from common import leases, mail
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from common.engine.wakeups import enqueue_on_commit
 from tenants import notices, selectors
@@ -89,6 +91,7 @@ def queue_notice(*, tenant_id: str, template: str, context: dict[str, Any], now:
         queue(tenant_id=tenant_id, to=address, template=template, context=context, now=now)
 
 
+@by(WORKER)
 @judged
 def send_due(*, now: datetime) -> int:
     """Send what is due, oldest first; returns how many e-mails are done with.

@@ -251,7 +251,8 @@ def _context(email: OutgoingEmail, now: datetime) -> Mapping[str, Any] | None:
     )
     if not rows.update(digest=_digest(token)):
         return None
-    invitation = rows.select_related("tenant", "invited_by").get()
+    shown = rows.select_related("tenant", "invited_by").defer("digest", "invited_by__password")
+    invitation = shown.get()
     inviter = invitation.invited_by
     return {
         "tenant_name": invitation.tenant.name,

@@ -175,6 +175,25 @@ JUDGED: dict[str, list[tuple[str, dict[str, str], str]] | Why] = {
         "postgresql://audit:s3cret@localhost/app",
         DATABASE_URL="postgresql://app:s3cret@localhost/app",
     ),
+    "DATABASE_WORKER_URL": [
+        *refused(
+            "DATABASE_WORKER_URL is set without DATABASE_DISPATCHER_URL and DATABASE_AUDIT_URL: a"
+            " worker checks the books and delivers webhooks under these logins",
+            "postgresql://worker:s3cret@localhost/app",
+        ),
+        *refused(
+            "DATABASE_WORKER_URL is set without DATABASE_AUDIT_URL: a worker checks the books",
+            "postgresql://worker:s3cret@localhost/app",
+            DATABASE_DISPATCHER_URL="postgresql://dispatcher@localhost/app",
+        ),
+        *refused(
+            "DATABASE_WORKER_URL and DATABASE_URL are made of one secret: make another one",
+            "postgresql://worker:s3cret@localhost/app",
+            DATABASE_URL="postgresql://app:s3cret@localhost/app",
+            DATABASE_DISPATCHER_URL="postgresql://dispatcher@localhost/app",
+            DATABASE_AUDIT_URL="postgresql://audit@localhost/app",
+        ),
+    ],
     "DATABASE_OWNER_URL": refused(
         "DATABASE_OWNER_URL and DATABASE_URL are made of one secret: make another one",
         "postgresql://owner:s3cret@localhost/app",

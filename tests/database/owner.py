@@ -17,7 +17,7 @@ from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg.pq import TransactionStatus
 
-from common.database import roles
+from common.database import grants
 from common.database.job_rights import needs_of
 from tests.settings import TEST_OWNER_ROLE, TEST_SUPERUSER
 
@@ -78,11 +78,22 @@ def hand_over() -> None:
     quote = connection.ops.quote_name
     _run(f"ALTER DATABASE {quote(name)} OWNER TO {quote(owner)}")
     application = settings.DATABASE_APPLICATION_ROLE
-    roles.grant(application)
+    grants.grant(application)
     with as_owner():
-        roles.build_walls(application, settings.DATABASE_API["USER"])
+        grants.build_walls(application, settings.DATABASE_API["USER"])
     for job, login in settings.DATABASE_JOBS.items():
-        roles.grant(login["USER"], needs=needs_of(job))
+        grants.grant(login["USER"], needs=needs_of(job))
+
+
+@contextmanager
+def as_application() -> Iterator[None]:
+    """As somebody of another process, in the midst of a job's work."""
+    usual = _told("SELECT current_user")
+    _told(f"SET ROLE {settings.DATABASE_APPLICATION_ROLE}")
+    try:
+        yield
+    finally:
+        _told(f"SET ROLE {usual}")
 
 
 class ApiByRole:

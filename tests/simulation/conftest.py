@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
-from common.database import roles
+from common.database import grants
 from devstack.paths import ROOT
 from simulation.command import SUPERUSER_URL
 from simulation.plants import VARIABLE
@@ -33,7 +33,7 @@ def simulated_database(django_db_setup, django_db_blocker) -> Iterator[Mapping[s
         with another_connection()._nodb_cursor() as cursor:
             cursor.execute(f"CREATE DATABASE {NAME} TEMPLATE {original} OWNER {TEST_OWNER_ROLE}")
         with template._connected_to(NAME):
-            roles.grant(settings.DATABASE_APPLICATION_ROLE)
+            grants.grant(settings.DATABASE_APPLICATION_ROLE)
     yield {
         "DATABASE_URL": _address(settings.DATABASE_APPLICATION_ROLE),
         "DATABASE_OWNER_URL": _address(TEST_OWNER_ROLE),

@@ -20,6 +20,8 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError, models, transaction
 
 from common import clock
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.engine.lookups import one_of
 from networks import registry
 from networks.base import EventKind, NetworkEvent, PaymentNetwork
@@ -42,6 +44,7 @@ _DATED = frozenset({EventKind.SETTLED, EventKind.RESCHEDULED})
 _LATER = ("settlement_date", "trace_number")
 
 
+@by(WORKER)
 def collect_all(*, id_prefix: str, now: datetime) -> int:
     """Store what every network has about ids with this prefix; returns how many messages came.
 

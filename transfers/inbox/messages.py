@@ -20,6 +20,8 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
 
 from common.database import outages
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 from common.engine.lookups import one_of
 from networks import return_codes
@@ -53,6 +55,7 @@ def process(handler: MessageHandler[Subject], *, now: datetime) -> int:
     return apply_new(handler, now=now)
 
 
+@by(WORKER)
 @judged
 def run(handler: MessageHandler[Subject], *, now: datetime, wake: Callable[[], object]) -> None:
     """Collect and apply what the networks have, as much as one run takes.

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from common import clock
+from common.database.job_doors import by
+from common.database.jobs import DISPATCHER
 from common.database_clock import judged
 from tenants.actors import SYSTEM
 from tenants.services import emails
@@ -19,6 +21,7 @@ WARN_AFTER = (timedelta(days=1), timedelta(days=3))
 OFF_AFTER = timedelta(days=5)
 
 
+@by(DISPATCHER)
 @judged
 def review(*, now: datetime) -> int:
     """Warn of or switch off each endpoint that has failed for long enough; returns how many."""

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db import connection
 
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from common.database_clock import judged
 
 KEPT_FOR = timedelta(days=30)
@@ -31,6 +33,7 @@ DELETE FROM webhooks_webhookevent AS e USING event WHERE e.id = event.id
 """
 
 
+@by(WORKER)
 @judged
 def forget_old(*, now: datetime) -> int:
     """Delete events older than 30 days, except those that are still to be delivered; returns how

@@ -15,6 +15,8 @@ import structlog
 from django.db.models import QuerySet
 
 from common import database_clock, leases
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from networks.ach import long_work, rails
 from networks.ach.inbound import fetching
 from networks.ach.inbound.fetching import Fetched, Transport
@@ -30,6 +32,7 @@ LATER, AT_LAST = timedelta(minutes=10), timedelta(hours=1)
 Open = Callable[[str, Callable[[], None]], AbstractContextManager[Transport]]
 
 
+@by(WORKER)
 @database_clock.judged
 def fetch_next(rail: str, open_bank: Open, *, now: datetime) -> Fetched | None:
     """Store what the bank has for us, if it is time to look and nobody else does; None if not, or

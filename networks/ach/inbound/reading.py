@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 import structlog
 
 from common import leases
+from common.database.job_doors import by
+from common.database.jobs import WORKER
 from networks.ach import rails
 from networks.ach.inbound import acknowledgments, applying, parsing
 from networks.ach.models import InFile
@@ -27,6 +29,7 @@ _WAITS = (timedelta(minutes=1), timedelta(minutes=5), timedelta(minutes=15), tim
 _SWITCHED_OFF = timedelta(minutes=1)
 
 
+@by(WORKER)
 def read_due(*, now: datetime) -> int:
     """Read what is due for up to `SECONDS_AT_ONCE`; returns how many files were worked on.
 

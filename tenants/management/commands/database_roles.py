@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 
 from common.commands import JsonCommand
-from common.database import jobs, roles
+from common.database import grants, jobs
 from common.database.job_rights import needs_of
 
 
@@ -29,8 +29,8 @@ class Command(JsonCommand):
         if role == connection.settings_dict["USER"]:
             return {"role": role, "note": "it owns the tables, no grant binds it"}
         try:
-            granted = roles.grant(role, revoke=not options["keep"])
-        except roles.UnknownRole:
+            granted = grants.grant(role, revoke=not options["keep"])
+        except grants.UnknownRole:
             raise _unknown(role, "DATABASE_URL") from None
         done = {"role": role, "tables": granted.tables, "functions": granted.functions}
         done |= self._build_walls(role, revoke=not options["keep"])
@@ -39,8 +39,8 @@ class Command(JsonCommand):
     def _grant_job(self, job: str, *, keep: bool, **_options: Any) -> dict[str, Any]:
         role = str(settings.DATABASE_JOBS[job]["USER"])
         try:
-            granted = roles.grant(role, revoke=not keep, needs=needs_of(job))
-        except roles.UnknownRole:
+            granted = grants.grant(role, revoke=not keep, needs=needs_of(job))
+        except grants.UnknownRole:
             raise _unknown(role, jobs.variable(job)) from None
         return {"role": role, "tables": granted.tables, "functions": granted.functions}
 
@@ -49,8 +49,8 @@ class Command(JsonCommand):
         if not api:
             return {"walls": "none: DATABASE_API_URL is not set"}
         try:
-            granted, changed = roles.build_walls(role, api, revoke=revoke)
-        except roles.UnknownRole:
+            granted, changed = grants.build_walls(role, api, revoke=revoke)
+        except grants.UnknownRole:
             raise _unknown(api, "DATABASE_API_URL") from None
         return {"api_role": api, "api_tables": granted.tables, "walls_changed": changed}
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import ProgrammingError, connection, transaction
 
 from common.clock import utc_now
-from common.database import job_doors, jobs, roles
+from common.database import grants, job_doors, jobs, roles
 from common.database.job_rights import needs_of
 from seals import windows
 from tests.builders import make_endpoint, publish
@@ -34,6 +34,48 @@ NEVER_AUDITED = {
     "tenants_user_user_permissions",
     "usersessions_usersession",
 }
+NEVER_OF_WORKERS = {
+    "account_emailaddress",
+    "account_emailconfirmation",
+    "balance_checkpoint",
+    "balance_closed_month_total",
+    "balance_full_proof",
+    "balance_ledger_check",
+    "django_admin_log",
+    "django_migrations",
+    "django_session",
+    "mfa_authenticator",
+    "seals_auditstream",
+    "seals_seal",
+    "seals_sealpublication",
+    "seals_sealround",
+    "tenants_user_user_permissions",
+    "usersessions_usersession",
+}
+ONLY_READ_BY_WORKERS = [
+    "ach_achkey",
+    "ach_achproposal",
+    "ach_achrail",
+    "ach_railswitch",
+    "ach_railversion",
+    "auth_group",
+    "auth_group_permissions",
+    "auth_permission",
+    "balance_adjustment",
+    "balance_adjustment_proposal",
+    "django_content_type",
+    "funding_fundinglimit",
+    "funding_retryrule",
+    "network_inbox_handsettlement",
+    "payments_paymentsettings",
+    "rails_rail",
+    "rails_route",
+    "tenants_membership",
+    "tenants_staffpower",
+    "tenants_switch",
+    "tenants_user_groups",
+]
+OF_APPROVALS = "RIU(approvers decided_at decided_by decision decline_reason reminded_at)"
 # Each table that the job has a right on: (R)ead, (I)nsert, (U)pdate, (D)elete, with the columns
 # where it is not all of them. It has none on any other.
 TABLES = {
@@ -74,8 +116,42 @@ TABLES = {
         "seals_sealpublication": "RID",
         "seals_sealround": "RI",
     },
+    jobs.WORKER: {
+        **{
+            name: f"R{application}"
+            for name, application in OF_APPLICATION.items()
+            if application != "not even read" and name not in NEVER_OF_WORKERS
+        },
+        **dict.fromkeys(ONLY_READ_BY_WORKERS, "R"),
+        "funding_autofundingconfig": (
+            "RU(failures_in_a_row last_decline_reason last_triggered_at low_since paused_reason"
+            " paused_until)"
+        ),
+        "funding_confirmation": OF_APPROVALS,
+        "funding_confirmationlink": "R(approver_email confirmation_id created_at id)I",
+        "payments_paymentconfirmation": OF_APPROVALS,
+        "payments_paymentconfirmationlink": "R(approver_email confirmation_id created_at id)I",
+        "tenants_accessproposal": "RU(decided_at decided_by_id decision decision_note)",
+        "tenants_apikey": "R(but digest)",
+        "tenants_invitation": "R(but digest)U(digest)",
+        "tenants_outgoingemail": "RIU(but context created_at id template tenant_id to)",
+        "tenants_tenant": "RU(id)",
+        "tenants_user": "R(but password)",
+        "webhooks_webhookendpoint": "R(but previous_secret_token secret_token)",
+    },
 }
-FUNCTIONS: dict[str, list[str]] = {jobs.DISPATCHER: [], jobs.AUDIT: ["tenants_name_people"]}
+FUNCTIONS: dict[str, list[str]] = {
+    jobs.DISPATCHER: [],
+    jobs.AUDIT: ["tenants_name_people"],
+    jobs.WORKER: [
+        "balance_change_pending",
+        "balance_open",
+        "balance_post",
+        "balance_post_many",
+        "tenants_link_state_of_mail",
+        "tenants_name_people",
+    ],
+}
 EXECUTABLE = """
 SELECT proname::text FROM pg_proc
 WHERE pronamespace = 'public'::regnamespace AND prosecdef
@@ -129,6 +205,50 @@ REFUSED = {
         "SELECT balance_post('btx_x', 'x', 'credit', 5, 0, 'adjustment', 'adj_x', 'x', now())",
         "SELECT balance_open('bal_x', 'x')",
         "SELECT * FROM tenants_find_key('x')",
+    ],
+    jobs.WORKER: [
+        "SELECT password FROM tenants_user",
+        "UPDATE tenants_user SET password = 'x'",
+        "UPDATE tenants_user SET is_staff = true, is_superuser = true",
+        "UPDATE tenants_user SET email = 'thief@evil.example'",
+        "INSERT INTO tenants_user SELECT * FROM tenants_user",
+        "INSERT INTO tenants_membership SELECT * FROM tenants_membership",
+        "UPDATE tenants_membership SET role = 'owner'",
+        "DELETE FROM tenants_membership",
+        "INSERT INTO tenants_invitation SELECT * FROM tenants_invitation",
+        "INSERT INTO tenants_user_groups SELECT * FROM tenants_user_groups",
+        "INSERT INTO auth_group_permissions SELECT * FROM auth_group_permissions",
+        "INSERT INTO tenants_staffpower SELECT * FROM tenants_staffpower",
+        "INSERT INTO tenants_accessproposal SELECT * FROM tenants_accessproposal",
+        "SELECT digest FROM tenants_apikey",
+        "INSERT INTO tenants_apikey SELECT * FROM tenants_apikey",
+        "UPDATE tenants_apikey SET revoked_at = NULL, expires_at = NULL",
+        "SELECT * FROM mfa_authenticator",
+        "DELETE FROM mfa_authenticator",
+        "SELECT * FROM django_session",
+        "INSERT INTO django_session SELECT * FROM django_session",
+        "SELECT digest FROM funding_confirmationlink",
+        "UPDATE funding_confirmationlink SET approver_email = 'thief@evil.example'",
+        "SELECT secret_token FROM webhooks_webhookendpoint",
+        "UPDATE webhooks_webhookendpoint SET url = 'https://evil.example'",
+        "UPDATE funding_autofundingconfig SET funding_amount = 1, enabled = true",
+        "UPDATE payments_paymentsettings SET approval_threshold = 1",
+        "UPDATE funding_fundinglimit SET daily_max = 1",
+        "UPDATE tenants_tenant SET status = 'active'",
+        "UPDATE tenants_switch SET released_at = now()",
+        "UPDATE balance SET available = 1",
+        "INSERT INTO balance_transaction SELECT * FROM balance_transaction",
+        "UPDATE balance_transaction SET amount = 1",
+        "INSERT INTO balance_adjustment SELECT * FROM balance_adjustment",
+        "UPDATE balance_adjustment_proposal SET decision = 'approved'",
+        "INSERT INTO network_inbox_handsettlement SELECT * FROM network_inbox_handsettlement",
+        "UPDATE ach_achproposal SET status = 'approved'",
+        "UPDATE ach_railversion SET status = 'approved'",
+        "INSERT INTO seals_seal SELECT * FROM seals_seal",
+        "INSERT INTO balance_checkpoint SELECT * FROM balance_checkpoint",
+        "DELETE FROM tenants_auditevent",
+        "SELECT * FROM tenants_find_key('x')",
+        "SELECT * FROM tenants_find_person('x', 'x')",
     ],
 }
 # What no role of a job may, whatever it needs.
@@ -206,7 +326,7 @@ class TestEach:
         assert roles.job_problems() != []
 
         with owner.as_owner():
-            roles.grant(role_of(job), needs=needs_of(job))
+            grants.grant(role_of(job), needs=needs_of(job))
 
         assert roles.job_problems() == []
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 
-from common.database import checks, roles
+from common.database import checks, grants, roles
 from common.engine.postgresql.wrapper import Wrapper
 from tests.builders import ApiClient
 from tests.database import owner
@@ -111,13 +111,13 @@ class TestReady:
         with owner.as_owner(), connection.cursor() as cursor:
             role = connection.ops.quote_name(DATABASE_APPLICATION_ROLE)
             cursor.execute(f"GRANT INSERT ON balance_transaction TO {role}")
-            roles.grant(DATABASE_APPLICATION_ROLE, revoke=False)
+            grants.grant(DATABASE_APPLICATION_ROLE, revoke=False)
 
         assert differences() == ["too much: INSERT on balance_transaction"]
 
     def test_an_unknown_role_is_refused(self):
-        with owner.as_owner(), pytest.raises(roles.UnknownRole):
-            roles.grant("nobody_knows")
+        with owner.as_owner(), pytest.raises(grants.UnknownRole):
+            grants.grant("nobody_knows")
 
 
 class TestOneAddress:

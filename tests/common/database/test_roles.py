@@ -12,7 +12,7 @@ from django.db import DatabaseError, ProgrammingError, connection, transaction
 
 from balance import services as ledger
 from balance.models import BalanceTransaction
-from common.database import roles
+from common.database import grants, roles
 from tests.balance.builders import balance_of, fund, statement_of
 from tests.builders import NOW
 from tests.database import owner
@@ -151,6 +151,8 @@ FUNCTIONS = [
     "balance_post_many",
     "tenants_find_key",
     "tenants_find_person",
+    "tenants_link_state_of_mail",
+    "tenants_link_states",
     "tenants_name_people",
 ]
 # Both ways to post, with a tenant, a kind and cents.
@@ -277,7 +279,7 @@ class TestGrants:
 
     def test_can_be_made_again(self):
         with owner.as_owner():
-            roles.grant(DATABASE_APPLICATION_ROLE)
+            grants.grant(DATABASE_APPLICATION_ROLE)
 
         assert actual() == TABLES
         assert roles.differences() == []

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import DatabaseError, ProgrammingError, connection, transaction
 
 from balance import services as ledger
-from common.database import doors, roles, walls
+from common.database import doors, grants, roles, walls
 from funding.models import FundingEvent, FundingSource, FundingTransaction
 from networks.base import EventKind, NetworkEvent
 from payments.models import Payment, PaymentEvent, Recipient
@@ -157,7 +157,7 @@ class TestTables:
         with owner.as_owner():
             rows("ALTER TABLE payments_payment NO FORCE ROW LEVEL SECURITY")
 
-            granted, changed = roles.build_walls(
+            granted, changed = grants.build_walls(
                 settings.DATABASE_APPLICATION_ROLE, settings.DATABASE_API["USER"]
             )
 

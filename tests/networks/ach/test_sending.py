@@ -14,6 +14,7 @@ from networks.ach.models import AchEntry, OutFile, OutFileChunk, RailSwitch
 from networks.ach.sealing import opened
 from networks.ach.sending import at_bank, not_at_bank, send_next, sent, try_again
 from networks.ach.sftp.errors import ConnectionLost, DeliveryUnknown, HostKeyWrong
+from tests.database import owner
 from tests.networks.ach.builders import (
     CUTOFF,
     FREEZE,
@@ -91,9 +92,10 @@ class TestSending:
 
         def engage(step):
             if step == "written":
-                RailSwitch.objects.create(
-                    rail_id=RAIL, part="sending", reason="Test", engaged_at=NOON
-                )
+                with owner.as_application():
+                    RailSwitch.objects.create(
+                        rail_id=RAIL, part="sending", reason="Test", engaged_at=NOON
+                    )
 
         folder.fails = engage
         send(folder)

@@ -1,0 +1,154 @@
+"""What workers may do: whatever the product does, but for what is written here (decision 0190).
+
+A worker moves money as the ledger's functions let it, and has little to do with people: it makes
+nobody, gives no power, and does not learn what opens an account. A table to come opens itself to
+workers as it does to the product, until it is named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from common.database import rights
+from common.database.rights import NONE, READ_ONLY, Needs, Rights
+
+# How people prove who they are, what packages keep, and what the audit alone writes or reads.
+_NEVER = frozenset(
+    {
+        "account_emailaddress",
+        "account_emailconfirmation",
+        "balance_checkpoint",
+        "balance_closed_month_total",
+        "balance_full_proof",
+        "balance_ledger_check",
+        "django_admin_log",
+        "django_migrations",
+        "django_session",
+        "mfa_authenticator",
+        "seals_auditstream",
+        "seals_seal",
+        "seals_sealpublication",
+        "seals_sealround",
+        "tenants_user_user_permissions",
+        "usersessions_usersession",
+    }
+)
+# What people decide: who may do what, how much, and with whom.
+_ONLY_READ = frozenset(
+    {
+        "ach_achkey",
+        "ach_achproposal",
+        "ach_achrail",
+        "ach_railswitch",
+        "ach_railversion",
+        "auth_group",
+        "auth_group_permissions",
+        "auth_permission",
+        "balance_adjustment",
+        "balance_adjustment_proposal",
+        "django_content_type",
+        "funding_fundinglimit",
+        "funding_retryrule",
+        "network_inbox_handsettlement",
+        "payments_paymentsettings",
+        "rails_rail",
+        "rails_route",
+        "tenants_membership",
+        "tenants_staffpower",
+        "tenants_switch",
+        "tenants_user_groups",
+    }
+)
+_SOME: Mapping[str, Rights] = {
+    "tenants_tenant": READ_ONLY._replace(update=("id",)),  # to lock it
+    "funding_autofundingconfig": Rights(
+        insert=False,
+        update=(
+            "failures_in_a_row",
+            "last_decline_reason",
+            "last_triggered_at",
+            "low_since",
+            "paused_reason",
+            "paused_until",
+        ),
+    ),
+    # Approvals end without an answer; whoever is asked for the first time, or again, is noted.
+    **dict.fromkeys(
+        ("funding_confirmation", "payments_paymentconfirmation"),
+        Rights(
+            update=(
+                "approvers",
+                "decided_at",
+                "decided_by",
+                "decision",
+                "decline_reason",
+                "reminded_at",
+            )
+        ),
+    ),
+    **dict.fromkeys(
+        ("funding_confirmationlink", "payments_paymentconfirmationlink"), Rights(update=False)
+    ),
+    "tenants_accessproposal": Rights(
+        insert=False, update=("decided_at", "decided_by_id", "decision", "decision_note")
+    ),
+    # The mailer makes the link that it sends, of which the digest is kept.
+    "tenants_invitation": Rights(insert=False, update=("digest",)),
+    "tenants_outgoingemail": Rights(
+        update=(
+            "attempts",
+            "failed_at",
+            "last_error",
+            "lease_version",
+            "leased_until",
+            "next_attempt_at",
+            "sent_at",
+        )
+    ),
+    "tenants_apikey": READ_ONLY,
+    "tenants_user": READ_ONLY,
+    "webhooks_webhookendpoint": READ_ONLY,  # the dispatcher's login switches them off
+}
+# Columns that say who somebody is, or open something.
+_HIDDEN: Mapping[str, frozenset[str]] = {
+    "funding_confirmationlink": frozenset({"digest"}),
+    "payments_paymentconfirmationlink": frozenset({"digest"}),
+    "tenants_apikey": frozenset({"digest"}),
+    "tenants_invitation": frozenset({"digest"}),
+    "tenants_user": frozenset({"password"}),
+    "webhooks_webhookendpoint": frozenset({"previous_secret_token", "secret_token"}),
+}
+_MAILS_WITH_LINKS = "('password_reset', 'staff_enrolment', 'enrolment')"
+_IS_SYSTEMS = "actor_type = 'system'"
+_INSERTS: Mapping[str, str] = {
+    "funding_confirmation": "decision = 'open'",
+    "payments_paymentconfirmation": "decision = 'open'",
+    # Any other line would say that a person did it, or is behind a key.
+    "tenants_auditevent": _IS_SYSTEMS,
+    # Only who asked for such a link is mailed one.
+    "tenants_outgoingemail": f"template NOT IN {_MAILS_WITH_LINKS}",
+}
+_UPDATES: Mapping[str, str] = {
+    "funding_confirmation": "decision IN ('open', 'expired', 'superseded')",
+    "payments_paymentconfirmation": "decision IN ('open', 'expired', 'superseded')",
+    "tenants_accessproposal": "decision = 'expired'",
+    "tenants_invitation": "accepted_at IS NULL AND revoked_at IS NULL",
+}
+# Who holds a key, and whose address it is, are questions of requests.
+_FUNCTIONS = rights.FUNCTIONS - {"tenants_find_key", "tenants_find_person", "tenants_link_states"}
+
+
+def needs() -> Needs:
+    """What the role of workers works with, once the models are known."""
+    every = rights.of_tables()
+    tables = {name: _of_table(name, given) for name, given in every.items()}
+    named = {name: given for name, given in tables.items() if given != NONE}
+    return Needs(named, _FUNCTIONS, inserts=_INSERTS, updates=_UPDATES)
+
+
+def _of_table(name: str, given: Rights) -> Rights:
+    if name in _NEVER:
+        return NONE
+    left = READ_ONLY if name in _ONLY_READ else _SOME.get(name, given)
+    hidden = _HIDDEN.get(name)
+    return left._replace(read=rights.columns_but(name, hidden)) if hidden else left
