@@ -265,6 +265,9 @@ class AccountNumberAdmin(ReadOnlyAdmin):
         return format_html(link, row.last4, address)
 
 
+_REFUSAL = "ballast.refusal"  # why a service refused what this request sent, for its form
+
+
 def _refused(form: type[forms.ModelForm[Any]], why: str) -> type[forms.ModelForm[Any]]:
     """The form, which shows what was sent and why it was refused."""
 
@@ -284,13 +287,13 @@ class ServiceAdmin(FastAdmin):
         except DomainError as refusal:
             if request.method != "POST":
                 raise
-            request.refusal = f"{refusal.title}. {refusal.detail}"  # type: ignore[attr-defined]
+            request.META[_REFUSAL] = f"{refusal.title}. {refusal.detail}"
             answer = super().changeform_view(request, *args, **kwargs)
         return answer
 
     def get_form(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
         form = super().get_form(request, obj, **kwargs)
-        refusal = getattr(request, "refusal", "")
+        refusal = request.META.get(_REFUSAL, "")
         return _refused(form, refusal) if refusal else form
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:

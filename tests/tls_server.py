@@ -1,4 +1,4 @@
-"""A TLS server on loopback that hears the beginning of what it is told, and hangs up."""
+"""A TLS server on loopback that hears what it is told."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from contextlib import suppress
 
 
 class TlsServer:
-    """`received` is what clients said once they had accepted its certificate."""
+    """`received` is what clients said once they had accepted its certificate.
 
-    def __init__(self, pem):
-        self.received = b""
+    It hears the beginning and hangs up, or hears all `to_the_end`, and then says farewell unless
+    it `dies` before.
+    """
+
+    def __init__(self, pem, *, to_the_end=False, dies=False):
+        self.received, self.pem = b"", pem
+        self._to_the_end, self._dies = to_the_end, dies
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(pem)
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -25,9 +30,19 @@ class TlsServer:
             while True:
                 plain, _ = self._socket.accept()
                 with suppress(OSError), self._context.wrap_socket(plain, server_side=True) as line:
-                    self.received += line.recv(65_536)
+                    self._hear(line)
+
+    def _hear(self, line):
+        while piece := line.recv(65_536):
+            self.received += piece
+            if not self._to_the_end:
+                return
+        if not self._dies:
+            line.unwrap()
 
     def close(self):
-        self._socket.shutdown(socket.SHUT_RDWR)
+        """Hear what is under way to its end, and stop."""
+        with suppress(OSError):  # closed before
+            self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         self._thread.join(5)

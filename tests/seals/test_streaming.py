@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import ssl
-import threading
 from datetime import timedelta
 
 import pytest
@@ -18,6 +15,7 @@ from seals.models import AuditStream
 from tests.common.engine.test_http_client import certificate
 from tests.receivers import Receiver, answer
 from tests.seals.audit_lines import make_old, note
+from tests.tls_server import TlsServer
 
 MINUTE = timedelta(minutes=1)
 
@@ -111,34 +109,6 @@ class TestHttps:
         assert not AuditStream.objects.exists()
 
 
-class SyslogServer:
-    """A receiver of RFC 5425: it reads to the end, then closes."""
-
-    def __init__(self, pem, *, dies=False):
-        self.received, self.pem, self._dies = b"", pem, dies
-        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.load_cert_chain(pem)
-        self._socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self._socket.getsockname()[1]
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-
-    def _serve(self):
-        plain, _ = self._socket.accept()
-        try:
-            with self._context.wrap_socket(plain, server_side=True) as line:
-                while piece := line.recv(65_536):
-                    self.received += piece
-                if not self._dies:
-                    line.unwrap()
-        except OSError:
-            return
-
-    def close(self):
-        self._socket.close()
-        self._thread.join(5)
-
-
 def frames(received):
     """The messages, taken apart by their lengths."""
     while received:
@@ -151,7 +121,7 @@ class TestSyslog:
     @pytest.fixture
     def server(self, tmp_path, settings):
         pem = certificate(tmp_path / "syslog.pem")
-        server = SyslogServer(pem)
+        server = TlsServer(pem, to_the_end=True)
         settings.AUDIT_STREAM_URL = f"syslog+tls://127.0.0.1:{server.port}"
         yield server
         server.close()
@@ -175,7 +145,7 @@ class TestSyslog:
     ):
         """A receiver that was killed has read the lines, and perhaps kept none: only its farewell
         says that it has them (RFC 5425 § 4.4 wants one)."""
-        dying = SyslogServer(certificate(tmp_path / "dying.pem"), dies=True)
+        dying = TlsServer(certificate(tmp_path / "dying.pem"), to_the_end=True, dies=True)
         settings.AUDIT_STREAM_URL = f"syslog+tls://127.0.0.1:{dying.port}"
         monkeypatch.setenv("SSL_CERT_FILE", str(dying.pem))
 
