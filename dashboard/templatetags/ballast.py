@@ -14,12 +14,16 @@ from django.utils.safestring import SafeString, mark_safe
 
 from common import days
 from common.money import format_cents
-from dashboard.shell import navigation
+from dashboard.shell import navigation, plain_text
 from tenants import browsers
 
 register = template.Library()
 
 _BACKTICKS = re.compile("`([^`]+)`")
+
+
+register.filter("wrapped", plain_text.wrapped)
+register.filter("own_lines", plain_text.own_lines)
 
 
 @register.filter

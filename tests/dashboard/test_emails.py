@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +220,7 @@ class TestEveryMessage:
         assert subject
         assert "&amp;" not in subject + text
         assert "{" not in subject + text
-        assert all(len(line) <= 90 for line in text.splitlines())
+        assert all(len(line) <= 80 or "://" in line for line in text.splitlines())
 
     def test_escapes_what_people_typed(self, template):
         _subject, _text, html = sent(template)
@@ -235,6 +237,73 @@ class TestEveryMessage:
         assert "url(" not in html
         for part in (text, html):
             assert "never asks for a password or an account number" in part
+
+
+LONG = "The Very Long Name of a Company & Sons of Springfield, Massachusetts, Inc."
+
+
+@pytest.mark.parametrize("template", sorted(CONTEXTS))
+@pytest.mark.parametrize("name", [TENANT, LONG])
+def test_a_sentence_breaks_where_the_line_is_full(template, name):
+    """And not where its template happened to, whatever is put into it. A line that begins with
+    blanks is a fact, and one with an address alone is a link: these stand for themselves."""
+    known = {key: name for key in ("tenant_name",) if key in CONTEXTS[template]}
+    _subject, text, _html = sent(template, **known)
+
+    lines = text.splitlines()
+    for line, following in itertools.pairwise(lines):
+        is_sentence = line and not line.startswith(" ") and "://" not in line and line != "--"
+        if is_sentence and following and not following.startswith((" ", "Ballast never")):
+            assert len(f"{line} {following.split()[0]}") > 72, (line, following)
+    assert text.startswith(text.lstrip()[:1])
+    assert "\n\n\n" not in text
+
+
+def test_a_fact_that_is_long_goes_on_below_itself():
+    reason = "The limit of the month is used up, and so is that of the day before yesterday."
+    _subject, text, _html = sent("auto_funding_skipped", reason=reason)
+
+    assert (
+        "  Why         The limit of the month is used up, and so is that of the\n"
+        "              day before yesterday.\n"
+        "  Available   $50.00\n"
+    ) in text
+
+
+def test_what_was_agreed_to_keeps_its_own_lines():
+    agreed = "I authorize Acme to debit my account:\n1. once a month,\n2. when I am asked."
+    _subject, text, _html = sent("authorization_copy", text=agreed)
+
+    assert f"\n\n{agreed}\n\n" in text
+
+
+def test_what_a_program_reads_stays_on_its_line():
+    line = '{"kind": "ballast.seals", ' + '"heads": ["' + "0f " * 60 + '"]}'
+    _subject, text, _html = sent("seal_published", text=line)
+
+    assert line in text.splitlines()
+
+
+@pytest.mark.parametrize("template", sorted(CONTEXTS))
+class TestLooks:
+    def test_addresses_can_be_followed_and_read_in_the_dark(self, template):
+        """Programs are told to make no links by themselves, and their blue is no color of ours."""
+        _subject, _text, html = sent(template)
+
+        body = html.partition("<body")[2]
+        links = re.findall(r"<a [^>]*>", body)
+        assert [
+            link for link in links if 'class="link"' not in link and "#ffffff" not in link
+        ] == []
+        assert f"{settings.BASE_URL}/" not in re.sub(r"<a .*?</a>", "", body, flags=re.DOTALL)
+
+    def test_what_is_said_keeps_away_from_its_heading(self, template):
+        _subject, _text, html = sent(template)
+
+        said = html.partition("</h1>")[2].lstrip()
+        assert (
+            not said.startswith('<p style="margin:0 ') or "font-size:32px" in said.partition(">")[0]
+        )
 
 
 @pytest.mark.parametrize("template", ["confirmation_request", "confirmation_reminder"])
