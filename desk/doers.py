@@ -13,7 +13,9 @@ from typing import Protocol
 
 from common.errors import StaffRefusal
 from tenants import selectors
+from tenants import standing as tenants_standing
 from tenants.actors import SYSTEM, Actor
+from tenants.models import User
 from tenants.services import audit, second_person
 
 OURSELVES = "system"  # what the workers did (networks.ach)
@@ -59,6 +61,29 @@ class Proposed(Protocol):
 
     proposed_by: str
     proposed_at: datetime
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Of what waits: who can approve it, and why the reader cannot; empty where they can."""
+
+    who: str
+    obstacle: str
+
+
+def standing(power: str, proposal: Proposed, *, reader: Doer, verb: str = "approve") -> Standing:
+    """As pages tell it to somebody at the desk. Asks the rule by which `require_second` decides."""
+    asked = tenants_standing.Proposal(
+        power=power, proposed_by=proposal.proposed_by, proposed_at=proposal.proposed_at
+    )
+
+    def obstacle(person: User) -> str:
+        return tenants_standing.obstacle(asked, person)
+
+    return Standing(
+        tenants_standing.who_can(power=power, obstacle=obstacle, verb=verb),
+        obstacle(User.objects.get(pk=reader.name)),
+    )
 
 
 def require_second(doer: Doer, power: str, proposal: Proposed) -> None:

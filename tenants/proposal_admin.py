@@ -17,10 +17,9 @@ from common import days, staff_actions
 from common.admin import ServiceAdmin
 from common.clock import utc_now
 from common.money import format_cents, parse_dollars
-from tenants import actors, selectors
+from tenants import actors, standing
 from tenants.actors import Actor
 from tenants.models import User
-from tenants.services import second_person
 
 
 class Deciding(Protocol):
@@ -83,14 +82,12 @@ class ProposalAdmin(ServiceAdmin):
 
     def obstacle(self, proposal: Any, person: User) -> str:
         """Why this person cannot decide it, whenever that is; empty where they can."""
-        if str(proposal.proposed_by_id) == person.pk:
-            return "You proposed it, so somebody else decides."
-        return second_person.obstacle(
-            actor=actors.staff(person.pk),
+        asked = standing.Proposal(
             power=self._power("approve"),
             proposed_by=str(proposal.proposed_by_id),
             proposed_at=proposal.proposed_at,
         )
+        return standing.obstacle(asked, person)
 
     def waits_until(self, _proposal: Any) -> datetime | None:
         """The earliest moment of an approval; None: it can be approved at once."""
@@ -114,12 +111,8 @@ class ProposalAdmin(ServiceAdmin):
         """What is so of an open proposal, for whoever looks at it; empty once it is decided."""
         if proposal.decision != "open":
             return []
-        people = User.objects.filter(email__in=selectors.staff_emails(power=self._power("approve")))
-        able = [
-            each.email for each in people.order_by("email") if not self.obstacle(proposal, each)
-        ]
-        who = ", ".join(able) or "Nobody can approve it yet: it takes somebody whose account and"
-        who += "" if able else " role are older than the proposal and came from somebody else."
+        power = self._power("approve")
+        who = standing.who_can(power=power, obstacle=lambda each: self.obstacle(proposal, each))
         return [
             *self.facts(proposal),
             ("Who can approve", who),
@@ -194,10 +187,10 @@ class ProposalAdmin(ServiceAdmin):
         rows = self.model._default_manager.select_related("tenant", "proposed_by")
         proposal: Any = rows.filter(pk=unquote(object_id)).first()
         reader = request.user
-        standing = []
+        told = []
         if proposal is not None and isinstance(reader, User):
-            standing = self.standing(proposal, reader)
-        context = {**(extra_context or {}), "standing": standing}
+            told = self.standing(proposal, reader)
+        context = {**(extra_context or {}), "standing": told}
         answer: HttpResponse = super().change_view(request, object_id, form_url, context)
         return answer
 

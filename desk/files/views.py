@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from common.clock import utc_now
 from common.errors import StaffRefusal
 from dashboard.shell import pace, paging
+from desk import doers
 from desk.access import View, actor_of, desk_page, desk_render
 from desk.doers import Doer, person
 from desk.files import acts, answers, comparison, lines
@@ -258,6 +259,7 @@ def decide_answer(request: HttpRequest, answer_id: str) -> HttpResponse:
         title=f"The bank's answer to {row.file}",
         file=row.file,
         line=answers.line_of(row),
+        standing=doers.standing(RELEASE, row, reader=doer, verb="confirm") if row.is_open else None,
         is_own=row.proposed_by == doer.name,
     )
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from common.clock import utc_now
 from common.errors import StaffRefusal
+from desk import doers
 from desk.access import actor_of, desk_page, desk_render
 from desk.doers import person
 from desk.proposals import deciding, lines
@@ -40,6 +41,7 @@ def decide(request: HttpRequest, proposal_id: str) -> HttpResponse:
         title=row.get_kind_display(),
         line=line,
         back=_address(row, line.is_about_file),
+        standing=doers.standing(DECIDE, row, reader=doer) if row.is_open else None,
         is_own=row.proposed_by == doer.name,
     )
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 
+from common.clock import utc_now
 from desk.exceptions import lines
 from networks.ach import acknowledging
 from networks.ach.acknowledgments import Verdict
@@ -62,6 +63,22 @@ def write_down(browser, file, **changes):
 def decide(browser, what="confirm"):
     answer = browser.post(decision(), {"decision": what}, follow=True)
     return html.unescape(answer.content.decode())
+
+
+def test_tells_who_can_confirm_it_and_why_somebody_cannot(desk, kim, file):
+    write_down(desk, file, **REFUSED)
+    new = browser_of(make_staff("new@ballast.example", since=utc_now()))
+
+    assert "You can confirm it." in shown(kim, decision())
+    who = (
+        "<dt>Who can confirm</dt><dd>ada@ballast.example, bob@ballast.example, kim@ballast.example<"
+    )
+    assert who in shown(kim, decision())
+    assert who in shown(desk, decision())
+    page = shown(new, decision())
+    assert "Your account is younger than the proposal." in page
+    assert 'value="confirm"' not in page
+    assert 'value="reject"' in page
 
 
 def test_one_writes_it_down_and_another_confirms(desk, kim, file):

@@ -14,6 +14,7 @@ from networks.ach.models import AchProposal, Originator, OutFile
 from tenants.actors import SYSTEM
 from tenants.models import AuditEvent
 from tenants.services import accounts
+from tests.builders import browser_of, make_staff
 from tests.networks.ach import life
 from tests.networks.ach.builders import FREEZE, RAIL, make_files, make_originator, make_rail
 
@@ -65,6 +66,11 @@ def decide(browser, decision="approve"):
     return html.unescape(answer.content.decode())
 
 
+def able(page):
+    """Who can approve it, by its page."""
+    return page.partition("Who can approve</dt><dd>")[2].partition("</dd>")[0]
+
+
 def actions():
     rows = AuditEvent.objects.order_by("created_at", "pk")
     return [row.action for row in rows if row.action.split(".")[0] != "auth"]
@@ -95,6 +101,33 @@ class TestAFileInDoubt:
             actions()
         )
         assert AuditEvent.objects.get(action="ach_file.not_at_bank").staff_note == REASON
+
+    def test_tells_who_can_approve_it_and_from_when(self, desk, kim, doubtful):
+        propose(desk, self.step(doubtful, "not-at-bank"))
+
+        page = shown(kim, address())
+        assert "sam@ballast.example, " in page
+        assert REASON in page
+        assert "at once, and until somebody decides" in page
+        assert able(page) == "ada@ballast.example, bob@ballast.example, kim@ballast.example"
+        assert "You can approve it." in page
+
+        own = shown(desk, address())
+        assert "You proposed it, so somebody else decides." in own
+        assert able(own) == able(page)
+
+    def test_tells_a_new_colleague_why_not(self, desk, kim, doubtful):
+        propose(desk, self.step(doubtful, "not-at-bank"))
+        new = browser_of(make_staff("new@ballast.example", since=utc_now()))
+
+        page = shown(new, address())
+
+        assert "Your account is younger than the proposal." in page
+        assert 'value="approve"' not in page
+        assert 'value="reject"' in page
+        assert (
+            "new@ballast.example" not in page.partition("Who can approve")[2].partition("</dd>")[0]
+        )
 
     def test_is_sent_when_two_people_say_that_the_bank_has_it(self, desk, kim, doubtful):
         propose(desk, self.step(doubtful, "at-bank"))
