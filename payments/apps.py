@@ -15,7 +15,7 @@ class PaymentsConfig(AppConfig):
         from common import audits, sealed
         from payments import invariants, sealed_rows
         from payments.api import presenters
-        from payments.services import approval_policy, left_owners, sandbox, waiting
+        from payments.services import approval_policy, left_owners, left_payments, sandbox, waiting
         from payments.transfer import PAYMENTS
         from tenants.signals import owner_left
         from transfers import handlers
@@ -33,6 +33,7 @@ class PaymentsConfig(AppConfig):
         policies.register(approval_policy.POLICY)
         available_balance_rose.connect(waiting.wake, dispatch_uid="payments.waiting")
         owner_left.connect(left_owners.withdraw_rules, dispatch_uid="payments.left_owners")
+        owner_left.connect(left_payments.settle, dispatch_uid="payments.left_payments")
         handlers.register(PAYMENTS)
         due.register(sandbox.PART)
         limits.register(presenters.payment_limits)

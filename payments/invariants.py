@@ -10,6 +10,7 @@ from approvals import invariants as approvals
 from approvals.models import ApprovalStatus
 from common import audits
 from common.audits import Finding, Scope
+from payments import selectors
 from payments.models import SOURCE_TYPE, Payment, PaymentConfirmation, PaymentEvent, Recipient
 from payments.services import totals
 from payments.services.approval_policy import POLICY
@@ -40,7 +41,8 @@ CHECKS = TransferChecks(
     # A payment that is held back becomes due when its balance is no longer short, so it is judged
     # only then.
     to_be_sent="""transfer.status = 'created'
-        AND (transfer.confirmed_at IS NOT NULL OR NOT transfer.requires_confirmation)
+        AND (transfer.confirmed_at IS NOT NULL
+            OR NOT transfer.requires_confirmation AND transfer.second_look_at IS NULL)
         AND (transfer.held_back_at IS NULL OR EXISTS (
             SELECT FROM balance WHERE balance.tenant_id = transfer.tenant_id AND available >= 0
                 AND posted_at < ballast_now() - interval '10 minutes'))""",
@@ -106,7 +108,7 @@ def check_confirmations(scope: Scope) -> Iterator[Finding]:
         | ~approved & confirmed
         | ~Q(amount=F("payment__amount"))
     )
-    unasked = Payment.objects.filter(requires_confirmation=True, confirmation=None)
+    unasked = Payment.objects.filter(selectors.NEEDS_APPROVAL, confirmation=None)
     if not scope.full:
         found = found.filter(is_open | Q(decided_at__gt=scope.since))
         unasked = unasked.filter(status__in=(PaymentStatus.WAITING_FOR_FUNDS, *OPEN))

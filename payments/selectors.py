@@ -27,6 +27,11 @@ from payments.models import (
 )
 from payments.states import OPEN, PaymentStatus
 
+# What needs the approval of a second person (`Payment.needs_approval`), and has none yet.
+NEEDS_APPROVAL = Q(requires_confirmation=True) | Q(second_look_at__isnull=False)
+_BEFORE_SENDING = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
+_UNAPPROVED = NEEDS_APPROVAL & Q(confirmed_at=None)
+
 
 def payments(*, tenant_id: str) -> QuerySet[Payment]:
     """The tenant's payments, each with its recipient, its approval and the ids of its balance
@@ -66,9 +71,7 @@ class Waiting:
 def short_of_money(rows: QuerySet[Payment]) -> QuerySet[Payment]:
     """Those of `rows` that are only kept by missing money: they wait for it, or they are held back
     while available is negative."""
-    ready = Q(status=PaymentStatus.CREATED, held_at=None) & ~Q(
-        requires_confirmation=True, confirmed_at=None
-    )
+    ready = Q(status=PaymentStatus.CREATED, held_at=None) & ~_UNAPPROVED
     is_covered = ledger.covers(tenant_id=OuterRef("tenant_id"), amount=0)
     return rows.filter(Q(status=PaymentStatus.WAITING_FOR_FUNDS) | (ready & ~Q(is_covered)))
 
@@ -77,6 +80,12 @@ def waiting_for_money(*, tenant_id: str) -> Waiting:
     """The tenant's payments that are short of money. One query."""
     rows = short_of_money(Payment.objects.filter(tenant_id=tenant_id))
     return Waiting(**rows.aggregate(count=Count("pk"), cents=Sum("amount", default=0)))
+
+
+def unsent(*, tenant_id: str) -> QuerySet[Payment]:
+    """The tenant's payments that no network can have seen (`Payment.is_unsent`)."""
+    rows = Payment.objects.filter(tenant_id=tenant_id, status__in=_BEFORE_SENDING)
+    return rows.filter(Q(status=PaymentStatus.WAITING_FOR_FUNDS) | Q(attempts=0))
 
 
 def history(payment: Payment) -> QuerySet[PaymentEvent]:
@@ -91,8 +100,7 @@ def confirmation(payment: Payment) -> PaymentConfirmation | None:
 
 def awaiting_confirmation(rows: QuerySet[Payment]) -> QuerySet[Payment]:
     """Those of `rows` that wait for approval."""
-    unsent = (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
-    return rows.filter(requires_confirmation=True, confirmed_at=None, status__in=unsent)
+    return rows.filter(_UNAPPROVED, status__in=_BEFORE_SENDING)
 
 
 def kept_recipients(*, tenant_id: str) -> QuerySet[Recipient]:

@@ -114,6 +114,23 @@ class NoEnrolment(StaffRefusal):
     advice = "Links to set up a second factor are for staff who have none, sent by somebody else."
 
 
+class KeyRevoked(Forbidden):
+    """A key was revoked between the check of a request and what it does."""
+
+    code = "key_revoked"
+    title = "API key revoked"
+    advice = "Use a key that is not revoked. Nothing was done."
+
+
+class MayNotPay(Forbidden):
+    """Somebody could pay when the page was shown, and was removed or given another role since."""
+
+    code = "may_not_pay"
+    title = "You cannot pay here any more"
+    advice = "Ask an owner of the team."
+    is_public = False
+
+
 class InvalidSwitch(StaffRefusal):
     code = "invalid_switch"
     title = "Invalid operator switch"

@@ -1,7 +1,8 @@
 """Which person is behind an actor: what an API key does, its maker does (decision 0169).
 
 Who made a key is in the audit log, which nobody rewrites: whoever issued it, until another owner
-took it over. A rotated key is a new one, so whoever rotated it made it.
+took it over. A rotated key is a new one, so whoever rotated it made it; but who was behind the one
+before is asked about nothing that it pays, either, because the same programs pay by it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from tenants.models import ActorType, ApiKey, AuditEvent
 
 ISSUED = "api_key.issued"
 TAKEN_OVER = "api_key.taken_over"
+# In the line of a key that was made in the place of another: the ids of who was behind that one.
+BEFORE = "madeBefore"
 _PEOPLE = (ActorType.USER, ActorType.STAFF)
 
 
@@ -28,18 +31,28 @@ def behind(actor: Actor) -> str | None:
 
 def ever_behind(actor: Actor) -> frozenset[str]:
     """The ids of everybody who is or was behind the actor: of a key, those too who had it before it
-    was taken over. One query for a key, none for others."""
+    was taken over, and who had those in whose place it was made. One query for a key, none for
+    others."""
     return ever_behind_each([actor])[actor]
 
 
 def ever_behind_each(actors: Collection[Actor]) -> dict[Actor, frozenset[str]]:
     """What `ever_behind` says of each. One query if there are keys among them, none otherwise."""
     keys = {actor.id for actor in actors if actor.type == ActorType.API_KEY}
-    lines = _lines(keys).values_list("subject_id", "actor_id") if keys else ()
+    lines = _lines(keys).values_list("subject_id", "actor_id", "details") if keys else ()
     by_key: dict[str, set[str]] = {}
-    for key_id, person in lines:
-        by_key.setdefault(key_id, set()).add(person)
+    for key_id, person, details in lines:
+        by_key.setdefault(key_id, set()).update([person, *details.get(BEFORE, ())])
     return {actor: frozenset(_people_of(actor, by_key)) for actor in actors}
+
+
+def only_holder(actor: Actor) -> str | None:
+    """The person behind the actor, if nobody else ever was: of a key, who else knew its text. A
+    rotated key has a new text. One query for a key, none for others."""
+    if actor.type != ActorType.API_KEY:
+        return behind(actor)
+    holders = set(_lines([actor.id]).values_list("actor_id", flat=True))
+    return holders.pop() if len(holders) == 1 else None
 
 
 def _people_of(actor: Actor, by_key: Mapping[str, set[str]]) -> Collection[str]:
@@ -55,11 +68,29 @@ def makers(key_ids: Collection[str]) -> dict[str, str]:
     return dict(lines.values_list("subject_id", "actor_id"))
 
 
+def takers(key_ids: Collection[str]) -> dict[str, str]:
+    """The person behind each of these keys that somebody else was behind before, by the key's id.
+    One query."""
+    holders: dict[str, list[str]] = {}
+    lines = _lines(key_ids).order_by("created_at", "pk")
+    for key_id, person in lines.values_list("subject_id", "actor_id"):
+        holders.setdefault(key_id, []).append(person)
+    return {key: people[-1] for key, people in holders.items() if len(set(people)) > 1}
+
+
 def ids_of(*, tenant_id: str, person_id: str) -> list[str]:
     """The ids under which a person acts in the tenant: their own, and those of the keys that they
     are behind, revoked ones included. Two queries."""
     keys = list(ApiKey.objects.filter(tenant_id=tenant_id).values_list("pk", flat=True))
     return [person_id, *(key for key, maker in makers(keys).items() if maker == person_id)]
+
+
+def ids_ever_of(*, tenant_id: str, person_id: str) -> list[str]:
+    """The same, with the ids of keys that they were behind before, or behind what those were made
+    in the place of. Two queries."""
+    keys = ApiKey.objects.filter(tenant_id=tenant_id).values_list("pk", flat=True)
+    found = ever_behind_each([Actor(ActorType.API_KEY, key) for key in keys])
+    return [person_id, *(key.id for key, people in found.items() if person_id in people)]
 
 
 def _lines(key_ids: Collection[str]) -> QuerySet[AuditEvent]:

@@ -9,7 +9,8 @@ from django.dispatch import Signal
 # transaction that lifts it.
 tenant_released = Signal()
 
-# Somebody has an owner's say no more. Sent by `tenants.services.leaving` with `tenant_id`,
-# `user_id`, `actor` and `now`, in the transaction that ends it, which has locked the tenant.
-# Receivers answer with a list of what they ended, in words.
+# Somebody is removed, gets another role than owner, or has the account closed. Sent by
+# `tenants.services.leaving` with `tenant_id`, `user_id`, `actor`, `now` and `canceled`, the ids of
+# what whoever acts chose to cancel, in the transaction that does it, which has locked the tenant
+# and the person's keys. Receivers answer with what they ended, in words, by its label.
 owner_left = Signal()

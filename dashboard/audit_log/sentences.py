@@ -138,6 +138,11 @@ _SENTENCES: dict[str, str | tuple[str, ...]] = {
         "Asked who has come to approve {amount} {route}",
         "Asked who has come to approve {subject}",
     ),
+    "confirmation.required": (
+        "Let {amount} {route} wait for a second person, because whoever ordered it left or has less"
+        " say",
+        "Let {subject} wait for a second person, because whoever ordered it left or has less say",
+    ),
     "confirmation.resent": (
         "Asked the approvers of {amount} {route} again",
         "Asked the approvers of {subject} again",

@@ -9,7 +9,7 @@ from datetime import datetime
 from dashboard.shell.badges import Badge
 from tenants import second_factor
 from tenants.models import Invitation, Membership, Role
-from tenants.services.keys import LeftKeys
+from tenants.services.leaving import Ended
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ def invitation_line(row: Invitation, *, now: datetime) -> InvitationLine:
     )
 
 
-def removed_words(name: str, keys: LeftKeys) -> str:
+def removed_words(name: str, ended: Ended) -> str:
     """What the page says of a removal."""
     said = f"{name} is no longer in the team."
-    if keys.revoked:
-        said += f" {_keys(keys.revoked)} revoked."
-    if keys.taken_over:
-        said += f" {_keys(keys.taken_over)} taken over by you."
-    return said
+    if ended.keys.revoked:
+        said += f" {_keys(ended.keys.revoked)} revoked."
+    if ended.keys.taken_over:
+        said += f" {_keys(ended.keys.taken_over)} taken over by you."
+    return " ".join([said, *(f"{label}: {words}." for label, words in ended.elsewhere.items())])
 
 
 def _keys(count: int) -> str:

@@ -13,15 +13,20 @@ from common import lookalikes
 from common.clock import utc_now
 from common.errors import DomainError
 from dashboard.developers.api_keys.lines import key_line
+from dashboard.payments.lines import payment_line
 from dashboard.shell import refusals
 from dashboard.shell.access import PageRequest, tenant_form, tenant_page
 from dashboard.team import waiting
 from dashboard.team.forms import ROLE_MEANINGS, InviteForm, RoleForm
 from dashboard.team.lines import invitation_line, member_lines, removed_words
+from payments.services import left_payments
 from tenants import actors, selectors
 from tenants.errors import TeamRefusal, TooManyInvitations
 from tenants.models import Membership, Role
 from tenants.services import invitations, keys, members
+
+# So many payments of who leaves can be canceled on the page; the others wait for approval.
+PAYMENTS_SHOWN_MAX = 100
 
 
 @require_safe
@@ -120,6 +125,7 @@ def role(request: PageRequest, membership_id: str) -> HttpResponse:
                 membership_id=member.pk,
                 role=Role(form.cleaned_data["role"]),
                 take_over=request.POST.getlist("take_over"),
+                cancel=request.POST.getlist("cancel"),
                 actor=actors.user(request.user.pk),
                 now=now,
             )
@@ -140,7 +146,8 @@ def role(request: PageRequest, membership_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form(Role.OWNER, needs_proof=True)
 def remove(request: PageRequest, membership_id: str) -> HttpResponse:
-    """GET asks, POST ends the membership at once, and the keys that nobody takes over."""
+    """GET asks, POST ends the membership at once, and the keys that nobody takes over. Payments
+    wait for a second person, or are canceled."""
     tenant_id = request.access.tenant.pk
     member = selectors.member(tenant_id=tenant_id, membership_id=membership_id)
     now = utc_now()
@@ -148,14 +155,15 @@ def remove(request: PageRequest, membership_id: str) -> HttpResponse:
         values = _leaving(request, member, now)
         return render(request, "dashboard/team/member_remove.html", values)
     try:
-        left_keys = members.remove(
+        ended = members.remove(
             tenant_id=tenant_id,
             membership_id=member.pk,
             take_over=request.POST.getlist("take_over"),
+            cancel=request.POST.getlist("cancel"),
             actor=actors.user(request.user.pk),
             now=now,
         )
-        said = removed_words(member.user.get_full_name(), left_keys)
+        said = removed_words(member.user.get_full_name(), ended)
         messages.success(request, said)
     except TeamRefusal as refusal:
         messages.error(request, refusal.detail)
@@ -182,14 +190,22 @@ def sign_in_rule(request: PageRequest) -> HttpResponse:
 
 
 def _leaving(request: PageRequest, member: Membership, now: datetime) -> dict[str, object]:
-    """Who leaves, or is an owner no more, the keys that end with it, and what to look at twice."""
+    """Who leaves, or is an owner no more, the keys that end with it, the payments that wait or are
+    canceled, and what to look at twice."""
     left = keys.made_by(tenant_id=member.tenant_id, person_id=member.user_id, now=now)
+    unsent = left_payments.unapproved(tenant_id=member.tenant_id, user_id=member.user_id)
+    most = PAYMENTS_SHOWN_MAX
+    payments = list(unsent.order_by("-created_at", "-pk")[:most])
     return {
         "member": member,
         "keys": [key_line(key, now=now) for key in left],
+        "payments": [payment_line(row) for row in payments],
+        "more_payments": unsent.count() - len(payments) if len(payments) == most else 0,
         "is_you": member.user_id == request.user.pk,
         "names_warning": lookalikes.warning(
-            member.user.get_full_name(), *(key.name for key in left)
+            member.user.get_full_name(),
+            *(key.name for key in left),
+            *(row.recipient.display_name for row in payments),
         ),
         "address_warning": lookalikes.address_warning(member.user.email),
     }

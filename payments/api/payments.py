@@ -35,6 +35,7 @@ from payments.errors import (
 )
 from payments.models import Payment
 from payments.services import approvals, orders, sandbox
+from tenants.errors import KeyRevoked
 from transfers.errors import AmountAboveLimit, NotCancelable
 from transfers.listing import newest_first
 from transfers.sandbox import steps
@@ -57,6 +58,7 @@ class PaymentViewSet(ApiViewSet):
             NotFound,
             AmountAboveLimit,
             InsufficientBalance,
+            KeyRevoked,
             PayerIsNew,
             PaymentLimitReached,
             PaymentMethodNotSupported,

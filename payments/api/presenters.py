@@ -47,7 +47,7 @@ def payment(row: Payment) -> dict[str, Any]:
         "metadata": row.metadata,
         "waitForFunds": row.waits_until is not None,
         "waitsUntil": _optional(row.waits_until) if is_waiting else None,
-        "requiresConfirmation": row.requires_confirmation,
+        "requiresConfirmation": row.needs_approval,
         "confirmationExpiresAt": _optional(row.confirmation_expires_at) if awaits else None,
         "confirmedAt": _optional(row.confirmed_at),
         "approval": approval_body(_approval(row)),
@@ -73,7 +73,7 @@ def payment(row: Payment) -> dict[str, Any]:
 def _approval(row: Payment) -> PaymentConfirmation | None:
     """The approval of a payment, or None if it needs none. Costs a query where the caller did not
     select the approval with the payment."""
-    return getattr(row, "confirmation", None) if row.requires_confirmation else None
+    return getattr(row, "confirmation", None) if row.needs_approval else None
 
 
 CSV_HEADER = (

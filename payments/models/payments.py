@@ -46,7 +46,8 @@ class Payment(TransferRow):
 
     `next_attempt_at` is set while the payment has to be handed to its network. A held payment
     (`held_at`) keeps its status until staff release it, and one that requires approval until
-    `confirmed_at` is set. A payment that was due while available was negative is held back
+    `confirmed_at` is set. So does one that was ordered by somebody who was removed since, or has
+    less say (`second_look_at`). A payment that was due while available was negative is held back
     (`held_back_at`) and is due again once there is money.
     """
 
@@ -76,6 +77,12 @@ class Payment(TransferRow):
     requires_confirmation = models.BooleanField(default=False)
     confirmation_expires_at = models.DateTimeField(null=True, blank=True)
     confirmed_at = models.DateTimeField(null=True, blank=True)
+    second_look_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="since when it needs approval, because whoever ordered it left or has less say",
+    )
     held_back_at = models.DateTimeField(
         null=True, blank=True, help_text="since when it is not sent, because available is negative"
     )
@@ -143,15 +150,17 @@ class Payment(TransferRow):
                 name="held_back_payments_are_not_due",
             ),
             models.CheckConstraint(
-                condition=Q(requires_confirmation=False)
+                condition=Q(requires_confirmation=False, second_look_at=None)
                 | Q(confirmed_at__isnull=False)
                 | Q(next_attempt_at=None, status__in=UNSENT),
                 name="payment_sent_only_when_confirmed",
             ),
             models.CheckConstraint(
                 condition=Q(requires_confirmation=True, confirmation_expires_at__isnull=False)
+                | Q(second_look_at__isnull=False, confirmation_expires_at__isnull=False)
                 | Q(
                     requires_confirmation=False,
+                    second_look_at__isnull=True,
                     confirmation_expires_at__isnull=True,
                     confirmed_at__isnull=True,
                 ),
@@ -238,10 +247,16 @@ class Payment(TransferRow):
         return [*getattr(self, "known_posting_ids", ()), *self.new_posting_ids]
 
     @property
+    def needs_approval(self) -> bool:
+        """Whether it may be sent only once a second person approved it: from the beginning, or
+        because whoever ordered it was removed since, or has less say."""
+        return self.requires_confirmation or self.second_look_at is not None
+
+    @property
     def awaits_confirmation(self) -> bool:
         """Whether people are asked for approval before it may be sent."""
         is_open = self.status in (PaymentStatus.WAITING_FOR_FUNDS, PaymentStatus.CREATED)
-        return self.requires_confirmation and self.confirmed_at is None and is_open
+        return self.needs_approval and self.confirmed_at is None and is_open
 
     @property
     def is_going(self) -> bool:

@@ -12,7 +12,7 @@ from approvals.errors import OwnPayment
 from approvals.new_approvers import refuse_new
 from approvals.policies import ApprovalPolicy, Approver
 from payments.models import Payment, PaymentConfirmation, PaymentConfirmationLink
-from payments.services import lifecycle
+from payments.services import exemption, lifecycle
 from payments.states import PaymentStatus
 from tenants import persons
 from tenants import selectors as tenants
@@ -36,18 +36,10 @@ class PaymentApprovalPolicy(ApprovalPolicy[PaymentConfirmation]):
         payment.select_for_update(no_key=True, of=("self",)).get()
 
     def approvers_of(self, approvals: Collection[PaymentConfirmation]) -> dict[str, list[str]]:
-        """Those of owners and approvers, without who made the payment, themselves or by a key."""
-        tenant_ids = {approval.tenant_id for approval in approvals}
-        people = tenants.people_in(tenant_ids=tenant_ids, roles=(Role.OWNER, Role.APPROVER))
-        makers = _makers_of([approval.payment for approval in approvals])
-        return {
-            approval.pk: [
-                email
-                for person, email in people.get(approval.tenant_id, ())
-                if person not in makers[approval.payment_id]
-            ]
-            for approval in approvals
-        }
+        """Those of owners and approvers, without who made the payment, themselves or by a key; or
+        the owner who took the key over, where there is nobody else."""
+        found = _approvers_of([approval.payment for approval in approvals])
+        return {approval.pk: found[approval.payment_id] for approval in approvals}
 
     def is_answered_by_link(self, approval: PaymentConfirmation) -> bool:
         """Mailboxes release no money (decision 0169). In the sandbox there is none: programs test
@@ -58,7 +50,8 @@ class PaymentApprovalPolicy(ApprovalPolicy[PaymentConfirmation]):
         self, approval: PaymentConfirmation, by: Approver, now: datetime
     ) -> None:
         makers = _makers(approval.payment)
-        if persons.behind(by.actor) in makers or _is_address_of(makers, by.email):
+        is_maker = persons.behind(by.actor) in makers or _is_address_of(makers, by.email)
+        if is_maker and not _took_over_alone(approval.payment, by, now):
             raise OwnPayment("You, or an API key of yours, made this payment.")
         refuse_new(tenant_id=approval.tenant_id, by=by.actor, now=now)
 
@@ -84,12 +77,54 @@ POLICY = PaymentApprovalPolicy()
 
 def approvers(payment: Payment) -> list[str]:
     """The addresses that would be asked now: those of owners and approvers, without who made the
-    payment, themselves or by an API key."""
-    return tenants.member_emails(
-        tenant_id=payment.tenant_id,
-        roles=(Role.OWNER, Role.APPROVER),
-        without=_makers(payment),
-    )
+    payment, themselves or by an API key; or the owner who took the key over, where there is nobody
+    else."""
+    return _approvers_of([payment])[payment.pk]
+
+
+def _approvers_of(payments: Collection[Payment]) -> dict[str, list[str]]:
+    """The same for many, by the payment's id. Two queries, or four where the only one who approves
+    made a payment."""
+    tenant_ids = {payment.tenant_id for payment in payments}
+    people = tenants.people_in(tenant_ids=tenant_ids, roles=(Role.OWNER, Role.APPROVER))
+    makers = _makers_of(payments)
+    found: dict[str, list[str]] = {}
+    of_the_last: list[Payment] = []
+    for payment in payments:
+        everybody = people.get(payment.tenant_id, ())
+        found[payment.pk] = [who for pk, who in everybody if pk not in makers[payment.pk]]
+        if len(everybody) == 1 and not found[payment.pk]:
+            of_the_last.append(payment)
+    for payment_id, email in _takers_of(of_the_last).items():
+        found[payment_id] = [email]
+    return found
+
+
+def _takers_of(payments: Collection[Payment]) -> dict[str, str]:
+    """The address of the owner who took over the key that made each of these payments, by the
+    payment's id. Its former owner may pay by it still, and what it pays would wait forever where
+    nobody but the new one can answer (decision 0192)."""
+    keys = {p.created_by_id for p in payments if p.created_by_type == ActorType.API_KEY}
+    if not keys:
+        return {}
+    owners = tenants.people_in(tenant_ids={p.tenant_id for p in payments}, roles=(Role.OWNER,))
+    takers = persons.takers(keys)
+    emails = {
+        payment.pk: dict(owners.get(payment.tenant_id, ())).get(
+            takers.get(payment.created_by_id, "")
+        )
+        for payment in payments
+    }
+    return {payment_id: email for payment_id, email in emails.items() if email is not None}
+
+
+def _took_over_alone(payment: Payment, by: Approver, now: datetime) -> bool:
+    """Whether this person took over the key that made the payment, and nobody beside them could be
+    asked for a day."""
+    person = persons.behind(by.actor)
+    if person is None or _takers_of([payment]).get(payment.pk) != by.email:
+        return False
+    return exemption.is_lone_owner(tenant_id=payment.tenant_id, person=person, now=now)
 
 
 def _makers(payment: Payment) -> frozenset[str]:

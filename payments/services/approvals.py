@@ -48,9 +48,11 @@ def waiting_change(*, tenant_id: str, now: datetime) -> PaymentSettings | None:
     return PaymentSettings.objects.filter(tenant_id=tenant_id, next_at__gt=now).first()
 
 
-def request(*, payment: Payment, rule: str, now: datetime) -> PaymentConfirmation:
-    """Ask the approvers of a payment that requires approval by this rule, a sentence, in the
-    caller's transaction."""
+def request(
+    *, payment: Payment, rule: str, now: datetime, is_asked_later: bool = False
+) -> PaymentConfirmation:
+    """Ask the approvers of a payment that needs approval by this rule, a sentence, in the caller's
+    transaction. With `is_asked_later` the next sweep asks them."""
     if payment.confirmation_expires_at is None:
         raise ValueError(f"{payment.pk} needs no approval")
     approval = PaymentConfirmation.objects.create(
@@ -58,7 +60,7 @@ def request(*, payment: Payment, rule: str, now: datetime) -> PaymentConfirmatio
         payment=payment,
         amount=payment.amount,
         reason=_reason(payment, rule)[: requests.REASON_LENGTH_MAX],
-        approvers=approvers(payment),
+        approvers=[] if is_asked_later else approvers(payment),
         expires_at=payment.confirmation_expires_at,
         created_at=now,
     )

@@ -1,8 +1,9 @@
 """Who pays without a second person, because nobody else could answer (decisions 0072 and 0184).
 
 It depends on who pays, not on how many people could be asked: an owner with no other owner or
-approver is asked about nothing that they pay themselves or by an API key of theirs. What a member
-pays, or a key of somebody else or of operators, is asked of that owner.
+approver is asked about nothing that they pay themselves or by an API key that nobody else
+was ever behind. What a member pays, or a key of somebody else or of operators, is asked of that
+owner; so is what a key pays that they took over, because it may be in its former owner's hands.
 
 Who came back by a mailbox or by our support a short time ago is alone, and not exempt: nobody could
 be asked, so what would need a second person is refused until then (decision 0169).
@@ -50,13 +51,17 @@ def refuse_new(*, tenant_id: str, actor: Actor, now: datetime) -> None:
 
 def _alone(tenant_id: str, actor: Actor, now: datetime) -> str | None:
     """The owner with nobody beside them who is behind this actor."""
-    person = persons.behind(actor)
-    if person is None:
-        return None
-    is_lone = tenants.is_lone_owner(
+    person = persons.only_holder(actor)
+    is_lone = person is not None and is_lone_owner(tenant_id=tenant_id, person=person, now=now)
+    return person if is_lone else None
+
+
+def is_lone_owner(*, tenant_id: str, person: str, now: datetime) -> bool:
+    """Whether this owner has nobody beside them who could be asked, and had nobody until a short
+    time ago (decision 0072). Three queries at most."""
+    return tenants.is_lone_owner(
         tenant_id=tenant_id, user_id=person, roles=APPROVING, since=now - _ALONE_AFTER
     )
-    return person if is_lone else None
 
 
 def _new_until(tenant_id: str, person: str, now: datetime) -> datetime | None:

@@ -34,18 +34,19 @@ _RULES = (
 
 def withdraw_rules(
     *, tenant_id: str, user_id: str, actor: Actor, now: datetime, **_rest: Any
-) -> list[str]:
+) -> dict[str, str]:
     """Withdraw what this person asked for and is not in force yet; returns the rules' names.
 
     Receives `tenants.signals.owner_left`, in its transaction, which has locked the tenant.
     """
     row = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
     if row is None:
-        return []
+        return {}
     waiting = [rule for rule in _RULES if _waits(row, rule, user_id, now)]
     for rule in waiting:
         rule.withdraw(tenant_id=tenant_id, actor=actor, now=now)
-    return [rule.words for rule in waiting]
+    names = ", ".join(rule.words for rule in waiting)
+    return {"Looser rules withdrawn": names} if names else {}
 
 
 def _waits(row: PaymentSettings, rule: _Rule, user_id: str, now: datetime) -> bool:

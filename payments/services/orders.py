@@ -23,9 +23,14 @@ from payments.services import approvals, judgement, lifecycle, recipients, total
 from payments.services.judgement import Judgement
 from payments.services.lifecycle import NewPayment
 from payments.states import PaymentStatus
+from tenants import selectors as tenants
 from tenants.actors import Actor
-from tenants.models import Tenant
+from tenants.errors import MayNotPay
+from tenants.models import ActorType, Role, Tenant
+from tenants.services import keys
 from transfers.errors import AmountAboveLimit, NotCancelable
+
+PAYING = (Role.OWNER, Role.MEMBER)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +62,11 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     (`exemption`).
 
     Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
-    AmountAboveLimit, PaymentLimitReached, PayerIsNew, InsufficientBalance.
+    AmountAboveLimit, KeyRevoked, PaymentLimitReached, PayerIsNew, InsufficientBalance.
     """
     network = _network_for(mode, order)
+    if actor.type == ActorType.API_KEY:
+        keys.keep(actor.id)
     recipient = recipients.for_payment(tenant_id=tenant_id, given=order.recipient, now=now)
     bounds = judgement.bounds_of(
         tenant_id=tenant_id, mode=mode, recipient=recipient, actor=actor, now=now
@@ -84,7 +91,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     status = PaymentStatus.WAITING_FOR_FUNDS if waits else PaymentStatus.CREATED
     payment = lifecycle.start(terms=terms, status=status, actor=actor, now=now)
     totals.count(payment)
-    if payment.requires_confirmation:
+    if payment.needs_approval:
         approvals.request(payment=payment, rule=judged.rule, now=now)
     return payment
 
@@ -96,10 +103,11 @@ def place_once(
     """Place an order from a form that may be sent twice: a repeat of `order.id` changes nothing.
 
     Returns the payment, and whether it is new. A payment that already has this id is returned as it
-    is, even if the repeat has other values. Forms of one tenant run one after the other. Raises
-    what `place` raises.
+    is, even if the repeat has other values. Forms of one tenant run one after the other, and not
+    beside a removal. Raises what `place` raises, and MayNotPay to who was removed meanwhile.
     """
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+    _require_payer(tenant_id, actor)
     existing = Payment.objects.filter(tenant_id=tenant_id, pk=order.id).first()
     if existing is not None:
         return existing, False
@@ -155,6 +163,14 @@ def preview(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datet
         judged=judgement.judge(bounds, amount=order.amount, now=now),
         is_behind=order.wait_for_funds and waiting.runnable(tenant_id, now=now).exists(),
     )
+
+
+def _require_payer(tenant_id: str, actor: Actor) -> None:
+    """A member who pays may still do so under the lock of the tenant. Raises MayNotPay."""
+    if actor.type != ActorType.USER:
+        return
+    if not tenants.has_role(tenant_id=tenant_id, roles=PAYING, user_id=actor.id):
+        raise MayNotPay("You were removed from the team a moment ago, or have another role.")
 
 
 def _lock(tenant_id: str, payment_id: str) -> Payment:

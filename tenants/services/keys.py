@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
+from common.engine import sql
 from tenants import access_mails, key_text, persons, selectors
 from tenants import scopes as known_scopes
-from tenants.actors import Actor
-from tenants.errors import InvalidKeySettings, NotAnOwner, TooManyKeys, UnknownScope
+from tenants.actors import Actor, api_key
+from tenants.errors import InvalidKeySettings, KeyRevoked, NotAnOwner, TooManyKeys, UnknownScope
 from tenants.models import ActorType, ApiKey, Mode, Tenant
 from tenants.services import audit, names
 
@@ -22,6 +23,8 @@ KEYS_PER_TENANT_MAX = 20
 KEYS_WITH_OVERLAP_MAX = 2 * KEYS_PER_TENANT_MAX
 ALLOWED_NETWORKS_MAX = 50
 OVERLAP_MAX = timedelta(days=7)
+# Weaker than what a removal takes, so that two orders by one key do not wait for each other here.
+_KEEP = "SELECT revoked_at FROM tenants_apikey WHERE id = %(key_id)s FOR SHARE"
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,8 @@ def rotate(
         details={"oldKeyEndsAt": ends.isoformat()},
         now=now,
     )
-    successor = _successor_of(old)
-    return _write(successor, text=text, actor=actor, now=now, is_rotation=True)
+    before = persons.ever_behind(api_key(old.pk))
+    return _write(_successor_of(old), text=text, actor=actor, now=now, made_before=before)
 
 
 @transaction.atomic
@@ -131,7 +134,8 @@ def settle_left(
 ) -> LeftKeys:
     """Revoke the usable keys of a person who leaves. Those of these ids go on instead: the actor,
     another owner, is behind them from now on. In the caller's transaction, which has locked the
-    tenant. Raises NotAnOwner."""
+    tenant; until it ends nobody pays by one of them (`keep`). Raises NotAnOwner."""
+    _lock_keys(persons.ids_ever_of(tenant_id=tenant_id, person_id=person_id))
     left = made_by(tenant_id=tenant_id, person_id=person_id, now=now)
     taken = [key for key in left if key.pk in taken_over]
     if taken:
@@ -149,6 +153,14 @@ def settle_left(
     for key in revoked:
         revoke(key_id=key.pk, actor=actor, now=now)
     return LeftKeys(taken_over=len(taken), revoked=len(revoked))
+
+
+def keep(key_id: str) -> None:
+    """Until the caller's transaction ends, nobody revokes this key, nor removes who is behind it.
+    One query. Raises KeyRevoked where somebody was faster."""
+    row = sql.first(_KEEP, {"key_id": key_id})
+    if row is not None and row[0] is not None:
+        raise KeyRevoked("This API key was revoked a moment ago.")
 
 
 def made_by(*, tenant_id: str, person_id: str, now: datetime) -> list[ApiKey]:
@@ -220,8 +232,15 @@ def _made_before(tenant_id: str, text: str | None) -> IssuedKey | None:
 
 
 def _write(
-    key: ApiKey, *, text: str | None, actor: Actor, now: datetime, is_rotation: bool = False
+    key: ApiKey,
+    *,
+    text: str | None,
+    actor: Actor,
+    now: datetime,
+    made_before: Collection[str] | None = None,
 ) -> IssuedKey:
+    """Store a new key. `made_before`: who was behind the one in whose place it is; None: there is
+    none."""
     text = text or key_text.new(Mode(key.tenant.mode))
     key.prefix = key_text.prefix_of(text)
     key.digest = key_text.digest_of(text)
@@ -235,10 +254,11 @@ def _write(
             "name": key.name,
             "scopes": list(key.scopes),
             "mayLoosenAutoFunding": key.may_loosen_auto_funding,
+            **({persons.BEFORE: sorted(made_before)} if made_before else {}),
         },
         now=now,
     )
-    access_mails.tell_of_key(key, is_rotation=is_rotation, by=actor, now=now)
+    access_mails.tell_of_key(key, is_rotation=made_before is not None, by=actor, now=now)
     return IssuedKey(key=key, text=text)
 
 
@@ -252,6 +272,12 @@ def _require_other_owner(tenant_id: str, leaving_id: str, actor: Actor) -> None:
     is_owner = selectors.is_owner(tenant_id=tenant_id, user_id=actor.id)
     if actor.type != ActorType.USER or actor.id == leaving_id or not is_owner:
         raise NotAnOwner("Another owner takes keys over.")
+
+
+def _lock_keys(key_ids: Collection[str]) -> None:
+    """Wait for orders by these keys that are being placed, and let no other begin."""
+    rows = ApiKey.objects.filter(pk__in=key_ids).order_by("pk")
+    list(rows.select_for_update(no_key=True).values_list("pk"))
 
 
 def _lock_tenant(tenant_id: str) -> None:

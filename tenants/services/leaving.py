@@ -1,15 +1,17 @@
 """What ends with an owner who is none any more: removed, given another role, or whose account our
 support closed (decision 0184).
 
-An invitation, a key and a looser rule that waits are an owner's word that goes on working without
-them. Each would let somebody back in, or money out, whom the others have just stopped.
+An invitation, a key, a looser rule that waits and a payment that is not sent yet are a person's
+word that goes on working without them. Each would let somebody back in, or money out, whom the
+others have just stopped. Payments wait for a second person (decision 0192).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from tenants import signals
 from tenants.actors import Actor
@@ -21,12 +23,12 @@ from tenants.services.keys import LeftKeys
 
 @dataclass(frozen=True)
 class Ended:
-    """What became of the keys, how many invitations were revoked, and which rules that waited were
-    withdrawn, in words."""
+    """What became of the keys, how many invitations were revoked, and what the apps above ended, in
+    words by its label."""
 
     keys: LeftKeys
     invitations: int
-    rules: tuple[str, ...]
+    elsewhere: Mapping[str, str]
 
     @property
     def facts(self) -> dict[str, str]:
@@ -36,8 +38,9 @@ class Ended:
             "Keys revoked": self.keys.revoked,
             "Invitations revoked": self.invitations,
         }
-        facts = {label: str(count) for label, count in counts.items() if count}
-        return {**facts, "Looser rules withdrawn": ", ".join(self.rules)} if self.rules else facts
+        return {label: str(count) for label, count in counts.items() if count} | dict(
+            self.elsewhere
+        )
 
 
 def require_other_owner(membership: Membership) -> None:
@@ -51,10 +54,15 @@ def require_other_owner(membership: Membership) -> None:
 
 
 def settle(
-    membership: Membership, *, taken_over: Collection[str] = (), actor: Actor, now: datetime
+    membership: Membership,
+    *,
+    taken_over: Collection[str] = (),
+    canceled: Collection[str] = (),
+    actor: Actor,
+    now: datetime,
 ) -> Ended:
     """End what this member did as an owner and what goes on by itself. Keys of the ids in
-    `taken_over` are the actor's from now on.
+    `taken_over` are the actor's from now on; payments of the ids in `canceled` are canceled.
 
     In the caller's transaction, which has locked the tenant. Raises NotAnOwner.
     """
@@ -63,8 +71,13 @@ def settle(
         tenant_id=tenant_id, person_id=person.pk, taken_over=taken_over, actor=actor, now=now
     )
     revoked = invitations.revoke_of(tenant_id=tenant_id, person=person, actor=actor, now=now)
-    answers = signals.owner_left.send(
-        sender=Membership, tenant_id=tenant_id, user_id=person.pk, actor=actor, now=now
+    answers: list[tuple[Any, Any]] = signals.owner_left.send(
+        sender=Membership,
+        tenant_id=tenant_id,
+        user_id=person.pk,
+        actor=actor,
+        now=now,
+        canceled=canceled,
     )
-    rules = tuple(words for _receiver, ended in answers for words in ended or ())
-    return Ended(keys=left, invitations=revoked, rules=rules)
+    elsewhere = {label: words for _receiver, ended in answers for label, words in ended.items()}
+    return Ended(keys=left, invitations=revoked, elsewhere=elsewhere)

@@ -14,7 +14,7 @@ from tenants.actors import Actor
 from tenants.errors import OwnSecondFactorMissing
 from tenants.models import ActorType, Membership, Role, Tenant
 from tenants.services import audit, leaving
-from tenants.services.keys import LeftKeys
+from tenants.services.leaving import Ended
 
 
 @transaction.atomic
@@ -26,6 +26,7 @@ def change_role(
     actor: Actor,
     now: datetime,
     take_over: Collection[str] = (),
+    cancel: Collection[str] = (),
 ) -> Membership:
     """Give a member another role. Who is no owner then has what they did as one ended, as at a
     removal (`leaving`). Raises NotFound, LastOwner, NotAnOwner."""
@@ -35,7 +36,9 @@ def change_role(
     leaving.require_other_owner(membership)
     before, ended = membership.role, None
     if role != Role.OWNER:
-        ended = leaving.settle(membership, taken_over=take_over, actor=actor, now=now)
+        ended = leaving.settle(
+            membership, taken_over=take_over, canceled=cancel, actor=actor, now=now
+        )
     new_approvers.give_role(membership, role, actor=actor, now=now)
     access_mails.tell_of_member(
         membership, before=before, ended=ended.facts if ended else {}, by=actor, now=now
@@ -53,20 +56,22 @@ def remove(
     actor: Actor,
     now: datetime,
     take_over: Collection[str] = (),
-) -> LeftKeys:
+    cancel: Collection[str] = (),
+) -> Ended:
     """End a membership; the person keeps the account. The API keys that the person is behind are
-    revoked, but for those of the ids in `take_over`: the actor is behind them from now on. What
-    else the person did as an owner ends, too (`leaving`).
+    revoked, but for those of the ids in `take_over`: the actor is behind them from now on. Payments
+    of theirs that are not sent yet wait for a second person, and those of the ids in `cancel` are
+    canceled. What else the person did as an owner ends, too (`leaving`).
 
     Raises NotFound, LastOwner, NotAnOwner.
     """
     membership = _locked(tenant_id, membership_id, actor)
     leaving.require_other_owner(membership)
-    ended = leaving.settle(membership, taken_over=take_over, actor=actor, now=now)
+    ended = leaving.settle(membership, taken_over=take_over, canceled=cancel, actor=actor, now=now)
     _audit(membership, selectors.REMOVED, actor, now, {"role": membership.role})
     access_mails.tell_of_removal(membership, ended=ended.facts, by=actor, now=now)
     Membership.objects.filter(pk=membership.pk).delete()
-    return ended.keys
+    return ended
 
 
 def keep(*, tenant_id: str, email: str) -> None:

@@ -17,7 +17,7 @@ from common.clock import utc_now
 from funding.models import Confirmation, FundingSource, SourceVerification
 from funding.services import auto_funding
 from payments.models import PaymentConfirmation
-from payments.services import approval_settings, recipients
+from payments.services import approval_settings, orders, recipients
 from tenants import actors
 from tenants.actors import SYSTEM
 from tenants.models import ApiKey, Invitation, Membership, Mode, OutgoingEmail, Role
@@ -314,9 +314,21 @@ def sign_in_rule(world: World) -> Act:
 
 
 def of_member(name: str, **fields: Any) -> Begin:
+    """A member who leaves two payments: one is canceled, and one waits for a second person."""
+
     def begin(world: World) -> Act:
         lee = Membership.objects.get(tenant=world.tenant, user=world.member(Role.VIEWER))
-        return form(world, name, lee.pk, **fields)
+        gone, _stays = (
+            orders.place(
+                tenant_id=world.tenant.pk,
+                mode=world.tenant.mode,
+                order=orders.Order(amount=50_000_00, recipient=account(), wait_for_funds=True),
+                actor=actors.user(lee.user_id),
+                now=utc_now(),
+            )
+            for _ in range(2)
+        )
+        return form(world, name, lee.pk, cancel=gone.pk, **fields)
 
     return begin
 

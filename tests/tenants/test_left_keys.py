@@ -31,13 +31,14 @@ def issue(tenant, actor, name="server"):
 
 
 def remove(tenant, person, by, *, take_over=()):
-    return members.remove(
+    ended = members.remove(
         tenant_id=tenant.pk,
         membership_id=Membership.objects.get(tenant=tenant, user=person).pk,
         take_over=take_over,
         actor=by,
         now=NOW,
     )
+    return ended.keys
 
 
 def is_usable(key):

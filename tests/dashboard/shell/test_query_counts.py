@@ -92,8 +92,9 @@ PAGES = {
     "bank_account_verify": 6,
     "team": 7,
     "team_invite": 4,
-    "member_role": 6,
-    "member_remove": 6,
+    # With the payments of who leaves: the keys of the tenant, who had them, and the payments.
+    "member_role": 9,
+    "member_remove": 9,
     "settings": 10,
     "settings_retries": 5,
     "notifications": 5,

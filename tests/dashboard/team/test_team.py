@@ -9,10 +9,12 @@ from allauth.mfa.totp.internal.auth import TOTP
 
 from common.clock import utc_now
 from dashboard.templatetags.ballast import moment
+from payments.services import orders
 from tenants import actors
 from tenants.models import ApiKey, Invitation, Membership, Mode, OutgoingEmail, Role
 from tenants.services import invitations, keys
 from tests.builders import browser_of, make_member, make_tenant
+from tests.payments.builders import account
 
 
 @pytest.fixture
@@ -359,6 +361,72 @@ class TestKeysOfWhoLeaves:
         assert "server" in page
         assert "take_over" not in page
         assert not ApiKey.objects.filter(revoked_at=None).exists()
+
+
+class TestPaymentsOfWhoLeaves:
+    """Found: what waited for money left unasked after whoever ordered it had been removed."""
+
+    @pytest.fixture
+    def lee(self, acme, dana):
+        return make_member(acme, email="lee@acme.example", role=Role.OWNER)
+
+    @pytest.fixture
+    def ordered(self, acme, dana, lee):
+        """Lee's payments, which wait for money; Dana's is not among them."""
+        everybody = (("Gone LLC", lee), ("Stays LLC", lee), ("Danas LLC", dana))
+        return [
+            orders.place(
+                tenant_id=acme.pk,
+                mode=acme.mode,
+                order=orders.Order(
+                    amount=75_000, recipient=account(holder_name=name), wait_for_funds=True
+                ),
+                actor=actors.user(person.pk),
+                now=utc_now(),
+            )
+            for name, person in everybody
+        ][:2]
+
+    @pytest.mark.parametrize("page", ["remove", "role"])
+    def test_are_listed_before(self, dana_browser, ordered, lee, page):
+        text = dana_browser.get(f"/dashboard/team/{of(lee).pk}/{page}").content.decode()
+
+        for payment in ordered:
+            assert f'name="cancel" value="{payment.pk}"' in text
+        assert "$750.00 to Gone LLC" in text
+        assert "Payments they ordered that are not sent yet" in text
+        assert "Danas LLC" not in text
+
+    def test_are_canceled_as_was_ticked_and_wait_otherwise(self, acme, dana_browser, ordered, lee):
+        gone, stays = ordered
+
+        page = post(dana_browser, acme, f"/{of(lee).pk}/remove", cancel=[gone.pk])
+
+        said = "Payments that wait for approval: 1. Payments canceled: 1."
+        assert f"lee@acme.example is no longer in the team. {said}" in page.content.decode()
+        for payment in ordered:
+            payment.refresh_from_db()
+        assert (gone.status, stays.awaits_confirmation) == ("canceled", True)
+        log = dana_browser.get("/dashboard/audit-log").content.decode()
+        assert "wait for a second person, because whoever ordered it left or has less say" in log
+        waiting = dana_browser.get("/dashboard/approvals").content.decode()
+        assert "Stays LLC" in waiting
+
+    def test_wait_after_a_demotion_too(self, acme, dana_browser, ordered, lee):
+        post(dana_browser, acme, f"/{of(lee).pk}/role", role="viewer", cancel=[ordered[0].pk])
+
+        for payment in ordered:
+            payment.refresh_from_db()
+        assert [row.status for row in ordered] == ["canceled", "waiting_for_funds"]
+        assert ordered[1].awaits_confirmation
+
+    def test_more_than_a_page_shows_wait_too(self, acme, dana_browser, ordered, lee, monkeypatch):
+        monkeypatch.setattr("dashboard.team.views.PAYMENTS_SHOWN_MAX", 1)
+
+        text = dana_browser.get(f"/dashboard/team/{of(lee).pk}/remove").content.decode()
+
+        assert text.count('name="cancel"') == 1
+        assert "One more payment, which is not shown, waits for an approval, too." in text
 
 
 class TestAnImitatedName:

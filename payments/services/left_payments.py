@@ -1,0 +1,83 @@
+"""Payments that are not sent yet, and whose payer is removed or has less say, wait for a second
+person (decision 0192).
+
+An owner with nobody beside them is asked about nothing, and nobody is asked about a small amount.
+Such a payment may wait for money for weeks. Once the others have removed whoever ordered it, it is
+that person's word that goes on working without them, as a key would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+
+from approvals import outcomes, requests
+from common.engine.wakeups import enqueue_on_commit
+from payments import selectors
+from payments.models import Payment
+from payments.services import approvals, orders
+from tenants import persons
+from tenants.actors import Actor
+
+RULE = "Whoever ordered it was removed, or has less say than before: a second person approves."
+
+
+def settle(
+    *,
+    tenant_id: str,
+    user_id: str,
+    actor: Actor,
+    now: datetime,
+    canceled: Collection[str] = (),
+    **_rest: Any,
+) -> dict[str, str]:
+    """Let what this person, or a key that they are or were behind, ordered and nobody has approved
+    wait for an approval; cancel those of the ids in `canceled`. Returns how many, in words.
+
+    Receives `tenants.signals.owner_left`, in its transaction, which has locked the tenant and the
+    person's keys. What a worker has taken up for sending may have left, and goes on.
+    """
+    rows = unapproved(tenant_id=tenant_id, user_id=user_id)
+    found = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
+    stay = [payment for payment in found if payment.pk not in canceled]
+    _ask_again([payment for payment in stay if not payment.needs_approval], actor, now)
+    gone = [payment for payment in found if payment.pk in canceled]
+    for payment in gone:
+        orders.cancel(tenant_id=tenant_id, payment_id=payment.pk, actor=actor, now=now)
+    counts = {"Payments that wait for approval": len(stay), "Payments canceled": len(gone)}
+    return {label: str(count) for label, count in counts.items() if count}
+
+
+def unapproved(*, tenant_id: str, user_id: str) -> QuerySet[Payment]:
+    """The payments that this person ordered, themselves or by a key that they are or were behind,
+    that no network has seen and nobody has approved, with their recipients. Two queries, and one
+    for the rows."""
+    rows = selectors.unsent(tenant_id=tenant_id).filter(
+        created_by_id__in=persons.ids_ever_of(tenant_id=tenant_id, person_id=user_id),
+        confirmed_at=None,
+    )
+    return rows.select_related("recipient")
+
+
+def _ask_again(payments: Sequence[Payment], actor: Actor, now: datetime) -> None:
+    """The sweep asks those who approve, as it asks everybody who comes later: so a person who left
+    thousands of payments fills no mailbox."""
+    until = now + requests.VALID_FOR
+    columns = {
+        "second_look_at": now,
+        "confirmation_expires_at": until,
+        "next_attempt_at": None,
+        "held_back_at": None,
+        "updated_at": now,
+    }
+    Payment.objects.filter(pk__in=[payment.pk for payment in payments]).update(**columns)
+    for payment in payments:
+        for name, value in columns.items():
+            setattr(payment, name, value)
+        approval = approvals.request(payment=payment, rule=RULE, now=now, is_asked_later=True)
+        outcomes.record_audit(approval, "required", by=actor, now=now)
+    if payments:
+        enqueue_on_commit("payments.sweep_confirmations")
