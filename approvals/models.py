@@ -52,7 +52,7 @@ class Approval(models.Model):
                 name="%(class)s_decided_iff_dated",
             ),
         )
-        indexes = (
+        indexes: tuple[models.Index, ...] = (
             models.Index(
                 fields=("expires_at",), name="%(class)s_open", condition=Q(decision="open")
             ),

@@ -109,7 +109,7 @@ def _reviewed(
         "stop": stops.of(tenant).payments,
         "needs_approval": preview.judged.confirm_until is not None,
         "rule": preview.judged.rule,
-        "new_until": preview.judged.bounds.new_until,
+        "new": preview.judged.bounds.new,
     }
 
 

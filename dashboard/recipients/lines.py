@@ -8,6 +8,7 @@ from datetime import datetime
 from common import lookalikes
 from dashboard.bank_accounts.names import account_name
 from payments.models import Recipient
+from payments.services.cool_down import New
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class RecipientLine:
     kind: str
     added_at: datetime
     corrected_at: datetime | None
-    new_until: datetime | None
+    new: New | None
 
     @property
     def warning(self) -> str:
@@ -29,7 +30,7 @@ class RecipientLine:
         return lookalikes.warning(self.name, self.holder)
 
 
-def recipient_line(row: Recipient, *, new_until: datetime | None = None) -> RecipientLine:
+def recipient_line(row: Recipient, *, new: New | None = None) -> RecipientLine:
     return RecipientLine(
         id=row.pk,
         name=row.display_name,
@@ -38,5 +39,5 @@ def recipient_line(row: Recipient, *, new_until: datetime | None = None) -> Reci
         kind=f"{row.get_account_type_display()}, {row.get_account_holder_type_display().lower()}",
         added_at=row.created_at,
         corrected_at=row.corrected_at,
-        new_until=new_until,
+        new=new,
     )

@@ -34,7 +34,7 @@ def recipients(request: PageRequest) -> HttpResponse:
     found = page(rows, before=request.GET.get("before", ""))
     actor = actors.user(request.user.pk)
     new = cool_down.among_of_tenant(request.access.tenant, found.rows, actor=actor, now=utc_now())
-    lines = [recipient_line(row, new_until=new.get(row.pk)) for row in found.rows]
+    lines = [recipient_line(row, new=new.get(row.pk)) for row in found.rows]
     values = {"lines": lines, "page": found}
     return render(request, "dashboard/recipients/list.html", values)
 

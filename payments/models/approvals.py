@@ -112,6 +112,12 @@ class PaymentConfirmation(Approval):
 
     class Meta(Approval.Meta):
         verbose_name = "payment approval"
+        indexes = (
+            *Approval.Meta.indexes,
+            models.Index(
+                fields=("tenant",), name="payment_declined", condition=Q(decision="declined")
+            ),
+        )
 
     @property
     def subject_id(self) -> str:

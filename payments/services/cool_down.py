@@ -1,5 +1,6 @@
 """New recipients cool down: for a day a second person approves what is paid to them, whatever the
-amount (decision 0161). The approval of one payment ends it.
+amount (decision 0161). The approval of one payment ends it. Once a payment to it was declined
+meanwhile, only an approval does (decision 0192).
 
 A stolen session or key that adds its own account then meets a person before money leaves. For an
 owner who pays with nobody beside them who could be asked, no recipient is new (0072 and 0184).
@@ -8,17 +9,27 @@ owner who pays with nobody beside them who could be asked, no recipient is new (
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Min
 
+from approvals.models import ApprovalStatus
 from payments import caps, selectors
-from payments.models import Payment, PaymentSettings, PaymentTotal, Recipient
+from payments.models import Payment, PaymentConfirmation, PaymentSettings, PaymentTotal, Recipient
 from payments.services import exemption, limits
 from tenants import selectors as tenants
 from tenants.actors import Actor
 from tenants.models import Mode, Tenant
+
+
+@dataclass(frozen=True)
+class New:
+    """A recipient that is new. `until`: when it is no longer; None: once a payment to it is
+    approved, because one was declined."""
+
+    until: datetime | None
 
 
 def hours(rules: PaymentSettings | None, *, mode: str, now: datetime) -> int:
@@ -32,11 +43,11 @@ def default_hours(mode: str) -> int:
     return settings.RECIPIENT_COOL_DOWN_HOURS if mode == Mode.LIVE else 0
 
 
-def until(
+def of(
     recipient: Recipient, *, rules: PaymentSettings | None, mode: str, actor: Actor, now: datetime
-) -> datetime | None:
-    """When the recipient is no longer new to this actor; None: it is not new, or nobody is asked
-    about what they pay. Eight queries at most, none where nothing cools down."""
+) -> New | None:
+    """Whether the recipient is new to this actor; None: it is not, or nobody is asked about what
+    they pay. Ten queries at most, one for who is known, none where nothing cools down."""
     found = among([recipient], rules=rules, mode=mode, actor=actor, now=now)
     return found.get(recipient.pk)
 
@@ -48,28 +59,34 @@ def among(
     mode: str,
     actor: Actor,
     now: datetime,
-) -> Mapping[str, datetime]:
-    """Of these recipients of one tenant, by their ids, those that are new to this actor, and until
-    when."""
+) -> Mapping[str, New]:
+    """Of these recipients of one tenant, by their ids, those that are new to this actor."""
     length = timedelta(hours=hours(rules, mode=mode, now=now))
-    young = [row for row in recipients if row.created_at + length > now]
-    if not young or _is_off(young[0].tenant_id, rules, actor, now):
+    if not length or not recipients:
         return {}
-    tenant_id = young[0].tenant_id
-    scopes = {row.pk: limits.scope_of_recipient(row) for row in young}
-    since = _known_since(tenant_id, {row.fingerprint: scopes[row.pk] for row in young})
-    approved = _approved(tenant_id, set(scopes.values()), since=now - length)
-    ends = {
-        row.pk: min(row.created_at, since.get(scopes[row.pk], row.created_at)) + length
-        for row in young
-        if scopes[row.pk] not in approved
-    }
-    return {pk: moment for pk, moment in ends.items() if moment > now}
+    tenant_id = recipients[0].tenant_id
+    scopes = {row.pk: limits.scope_of_recipient(row) for row in recipients}
+    declined = _declined(tenant_id, set(scopes.values()))
+    asked = [
+        row for row in recipients if row.created_at + length > now or scopes[row.pk] in declined
+    ]
+    if not asked or _is_off(tenant_id, rules, actor, now):
+        return {}
+    since = _known_since(tenant_id, {row.fingerprint: scopes[row.pk] for row in asked})
+    earliest = min([now, *declined.values()]) - length
+    approved = _approved(tenant_id, {scopes[row.pk] for row in asked}, since=earliest)
+    found = {}
+    for row in asked:
+        scope = scopes[row.pk]
+        end = min(row.created_at, since.get(scope, row.created_at)) + length
+        if scope not in approved and (end > now or declined.get(scope, end) < end):
+            found[row.pk] = New(None if scope in declined else end)
+    return found
 
 
 def among_of_tenant(
     tenant: Tenant, recipients: Sequence[Recipient], *, actor: Actor, now: datetime
-) -> Mapping[str, datetime]:
+) -> Mapping[str, New]:
     """`among`, for recipients of this tenant. One query more."""
     rules = PaymentSettings.objects.filter(tenant_id=tenant.pk).first()
     return among(recipients, rules=rules, mode=tenant.mode, actor=actor, now=now)
@@ -95,6 +112,20 @@ def _known_since(tenant_id: str, scopes: Mapping[str, str]) -> dict[str, datetim
     for fingerprint, created_at in kept.values_list("fingerprint", "created_at"):
         if scope := scopes.get(fingerprint):
             found[scope] = min(created_at, found.get(scope, created_at))
+    return found
+
+
+def _declined(tenant_id: str, scopes: set[str]) -> dict[str, datetime]:
+    """When the first payment that was declined to each of these scopes was ordered. One query."""
+    rows = PaymentConfirmation.objects.filter(
+        tenant_id=tenant_id,
+        decision=ApprovalStatus.DECLINED,
+        payment__counted_for__overlap=sorted(scopes),
+    )
+    found: dict[str, datetime] = {}
+    for names, at in rows.values_list("payment__counted_for", "payment__created_at"):
+        for scope in scopes.intersection(names):
+            found[scope] = min(at, found.get(scope, at))
     return found
 
 

@@ -16,20 +16,21 @@ from common.money import format_cents
 from payments.caps import Caps, CapScope
 from payments.models import PaymentSettings, Recipient
 from payments.services import approval_defaults, approvals, cool_down, exemption, limits, totals
+from payments.services.cool_down import New
 from tenants.actors import Actor
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
     """What bounds payments of one actor to one recipient, whatever was paid before. `threshold` is
-    cents; `new_until`: until when the recipient is new."""
+    cents; `new`: whether the recipient is, and until when."""
 
     tenant_id: str
     actor: Actor
     scopes: Mapping[CapScope, str]
     caps: Caps
     threshold: int | None
-    new_until: datetime | None
+    new: New | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +45,8 @@ class Judgement:
     @property
     def rule(self) -> str:
         """Why a second person is asked, for those who are."""
-        if self.bounds.new_until is not None:
-            until = days.words(self.bounds.new_until)
-            return f"The recipient is new until {until}: a second person approves."
+        if self.bounds.new is not None:
+            return f"{_newness(self.bounds.new)}: a second person approves."
         threshold = self.bounds.threshold
         above = f"Above {format_cents(threshold or 0)}"
         if threshold is None or self.amount > threshold:
@@ -68,8 +68,14 @@ def bounds_of(
         threshold=approval_defaults.threshold_of_settings(
             rules, tenant_id=tenant_id, mode=mode, now=now
         ),
-        new_until=cool_down.until(recipient, rules=rules, mode=mode, actor=actor, now=now),
+        new=cool_down.of(recipient, rules=rules, mode=mode, actor=actor, now=now),
     )
+
+
+def _newness(new: New) -> str:
+    if new.until is None:
+        return "A payment to this recipient was declined, and none is approved yet"
+    return f"The recipient is new until {days.words(new.until)}"
 
 
 def judge(bounds: Bounds, *, amount: int, now: datetime) -> Judgement:
@@ -95,7 +101,7 @@ def judge(bounds: Bounds, *, amount: int, now: datetime) -> Judgement:
 
 
 def _confirm_until(bounds: Bounds, *, amount: int, now: datetime) -> datetime | None:
-    if bounds.new_until:
+    if bounds.new is not None:
         return now + requests.VALID_FOR
     return approvals.deadline(
         bounds.threshold, amount=amount, tenant_id=bounds.tenant_id, actor=bounds.actor, now=now

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from common import clock
+from common import clock, days
 from common.money import format_cents
 from payments import caps, selectors
 from payments.caps import Cap, Caps, CapScope, Window
@@ -140,9 +140,8 @@ def _refusal(limit: Standing, is_amount: bool, frees_at: datetime | None) -> Pay
     used = limit.used or totals.Used()
     most = (limit.cap.amount if is_amount else limit.cap.payments) or 0
     left = max(0, most - (used.amount if is_amount else used.payments))
-    frees = clock.text_of(frees_at) if frees_at else None
     shown = format_cents if is_amount else _payments
-    when = f" There is room from {frees} on." if frees else ""
+    when = f" There is room from {days.words(frees_at)} on." if frees_at else ""
     return PaymentLimitReached(
         f"At most {shown(most)} in {_IN[limit.window]}{_OF[limit.scope]}."
         f" {shown(left)} left.{when}",
@@ -152,7 +151,7 @@ def _refusal(limit: Standing, is_amount: bool, frees_at: datetime | None) -> Pay
         measure="amount" if is_amount else "payments",
         limit=most,
         remaining=left,
-        frees_at=frees,
+        frees_at=clock.text_of(frees_at) if frees_at else None,
     )
 
 

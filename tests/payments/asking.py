@@ -30,6 +30,17 @@ def order(tenant, amount=5_000, *, to="Supplier LLC", actor=PROGRAM, wait=False,
     )
 
 
+def pay_account(tenant, actor, amount=24_000, *, to="000222", now=NOW):
+    """A payment to the account of this number, which is new unless somebody saved it."""
+    return orders.place(
+        tenant_id=tenant.pk,
+        mode=tenant.mode,
+        order=orders.Order(amount=amount, recipient=account(to)),
+        actor=actor,
+        now=now,
+    )
+
+
 def approval_of(payment):
     return PaymentConfirmation.objects.get(payment=payment)
 
@@ -53,6 +64,16 @@ def approve_signed_in(payment, person, *, now=NOW):
         approval_id=approval_of(payment).pk,
         by=Approver(email=person.email, actor=user(person.pk)),
         typed_amount="50",
+        now=now,
+    )
+
+
+def decline_signed_in(payment, person, *, now=NOW):
+    answers.decline_signed_in(
+        tenant_id=payment.tenant_id,
+        approval_id=approval_of(payment).pk,
+        by=Approver(email=person.email, actor=user(person.pk)),
+        reason="Not this one",
         now=now,
     )
 

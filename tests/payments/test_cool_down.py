@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from payments.models import PaymentConfirmation
-from payments.services import cool_down, cool_down_settings, orders, recipients
+from payments.services import approval_settings, cool_down, cool_down_settings, orders, recipients
 from tenants.actors import SYSTEM, user
 from tenants.models import Mode, Role
 from tests.builders import NOW, make_member, make_tenant
-from tests.payments.asking import approve_signed_in
+from tests.payments.asking import approve_signed_in, decline_signed_in
 from tests.payments.builders import account, fund
 
 pytestmark = pytest.mark.usefixtures("books_balance")
@@ -131,4 +131,62 @@ def test_live_tenants_have_it_and_the_sandbox_does_not(acme, owner, checker):
 
     new = cool_down.among_of_tenant(live, [save(live)], actor=SYSTEM, now=NOW)
 
-    assert list(new.values()) == [NOW + DAY]
+    assert list(new.values()) == [cool_down.New(NOW + DAY)]
+
+
+class TestADecline:
+    """Found: an account to which a payment had been declined was known a day later."""
+
+    @pytest.fixture
+    def saved(self, cooling):
+        return save(cooling).pk
+
+    @pytest.fixture
+    def declined(self, cooling, saved, owner, checker):
+        payment = order(cooling, saved, actor=user(owner.pk))
+        decline_signed_in(payment, checker)
+        return payment
+
+    def test_keeps_the_recipient_new(self, cooling, saved, declined):
+        later = order(cooling, saved, now=NOW + 30 * DAY)
+
+        assert is_asked(later)
+        reason = PaymentConfirmation.objects.get(payment=later).reason
+        assert reason.startswith(
+            "A payment to this recipient was declined, and none is approved yet: a second person"
+        )
+
+    def test_keeps_the_account_new_when_it_comes_with_a_payment(self, cooling, declined):
+        assert is_asked(order(cooling, now=NOW + 30 * DAY))
+        assert not is_asked(order(cooling, save(cooling, "000222").pk, now=NOW + DAY))
+
+    def test_is_over_with_an_approval(self, cooling, saved, declined, owner, checker):
+        approve_signed_in(order(cooling, saved, actor=user(owner.pk)), checker)
+
+        assert not is_asked(order(cooling, saved, now=NOW + 30 * DAY))
+
+    def test_is_nothing_after_an_approval(self, cooling, saved, owner, checker):
+        first, second = (order(cooling, saved, actor=user(owner.pk)) for _ in range(2))
+        approve_signed_in(first, checker)
+        decline_signed_in(second, checker)
+
+        assert not is_asked(order(cooling, saved, now=NOW + 30 * DAY))
+
+    def test_of_a_payment_to_a_known_one_makes_nobody_new(self, cooling, saved, owner, checker):
+        approval_settings.set_threshold(
+            tenant_id=cooling.pk, threshold=1_000, actor=SYSTEM, now=NOW
+        )
+        large = order(cooling, saved, actor=user(owner.pk), now=NOW + DAY)
+        decline_signed_in(large, checker, now=NOW + DAY)
+        approval_settings.set_threshold(
+            tenant_id=cooling.pk, threshold=None, actor=SYSTEM, now=NOW + DAY
+        )
+
+        assert not is_asked(order(cooling, saved, now=NOW + 2 * DAY))
+
+    def test_of_a_rival_makes_nobody_new_here(self, cooling, rival, saved, declined):
+        cool_down_settings.set_hours(tenant_id=rival.pk, hours=24, actor=SYSTEM, now=NOW)
+        make_member(rival, email="rita@rival.example", role=Role.OWNER)
+        fund(rival, 100_000)
+
+        assert not is_asked(order(rival, save(rival).pk, now=NOW + DAY))

@@ -165,7 +165,7 @@ class TestReview:
         content = response.content.decode()
         assert response.status_code == 200
         assert "Pay $250.00?" in content
-        assert "then $750.00" in content
+        assert "which then has $750.00 available" in content
         assert "Invoice 7" in content
         assert "second person" not in content
         assert not Payment.objects.exists()

@@ -206,6 +206,33 @@ def test_a_limit_names_when_there_is_room_again(team, dana, supplier, dana_brows
     assert "At most $300.00 in any 24 hours. $200.00 left. There is room from " in said
 
 
+def test_a_limit_says_the_moment_as_pages_do(team, dana, supplier, dana_browser):
+    over_the_day(team, dana, supplier)
+
+    said = words(dana_browser.post(PATH, filled(team, supplier, step="review")))
+
+    moment = r"\w{3} \d{1,2}, \d{4}, \d{1,2}:\d{2} [AP]M E[SD]T"
+    assert re.search(f"There is room from {moment} on", said), said
+
+
+def test_what_is_left_is_said_only_of_what_is_sent_now(team, supplier, dana_browser):
+    """Found: of a payment behind a queue the page said what would be left "then"."""
+    at_once = words(dana_browser.post(PATH, filled(team, supplier, step="review")))
+    orders.place(
+        tenant_id=team.pk,
+        mode=team.mode,
+        order=orders.Order(amount=10**7, recipient=supplier.pk, wait_for_funds=True),
+        actor=SYSTEM,
+        now=utc_now(),
+    )
+
+    behind = words(dana_browser.post(PATH, filled(team, supplier, step="review", wait="on")))
+
+    assert re.search(r"Balance of Acme, which then has \$[\d.]+ available", at_once)
+    assert BEHIND in behind
+    assert "Balance of Acme, once the older payments have their money How" in behind
+
+
 @pytest.mark.parametrize("beside", [None, Role.VIEWER])
 def test_an_owner_who_is_alone_is_not_told_of_a_second_person(acme, dana, dana_browser, beside):
     """Nor after they removed somebody who did not approve."""
