@@ -17,6 +17,7 @@ from tenants.actors import Actor
 from tenants.services import audit, second_person
 
 _APPROVES = "balance.approve_adjustment"
+_PROPOSES = "balance.propose_adjustment"
 
 
 @transaction.atomic
@@ -64,6 +65,7 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Post
         power=_APPROVES,
         proposed_by=proposal.proposed_by_id,
         proposed_at=proposal.proposed_at,
+        proposes=_PROPOSES,
     )
     if proposal.expires_at is not None and proposal.expires_at <= now:
         raise ProposalExpired("Its time is over. Propose it again.")

@@ -81,18 +81,20 @@ def standing(power: str, proposal: Proposed, *, reader: Doer, verb: str = "appro
         return tenants_standing.obstacle(asked, person)
 
     return Standing(
-        tenants_standing.who_can(power=power, obstacle=obstacle, verb=verb),
+        tenants_standing.who_can(asked, obstacle=obstacle, verb=verb),
         obstacle(User.objects.get(pk=reader.name)),
     )
 
 
-def require_second(doer: Doer, power: str, proposal: Proposed) -> None:
-    """In the transaction that approves `proposal`. Raises NotASecondPerson."""
+def require_second(doer: Doer, power: str, proposal: Proposed, *, proposes: str = "") -> None:
+    """In the transaction that approves `proposal`, which takes the power `proposes` to propose.
+    Raises NotASecondPerson, ProposerLeft."""
     second_person.require(
         actor=doer.actor,
         power=power,
         proposed_by=proposal.proposed_by,
         proposed_at=proposal.proposed_at,
+        proposes=proposes,
     )
 
 

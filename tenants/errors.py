@@ -90,6 +90,15 @@ class NotASecondPerson(StaffRefusal):
     advice = "Ask a colleague who had the role before it was proposed, from somebody else."
 
 
+class ProposerLeft(NotASecondPerson):
+    """Whoever proposed it works for us no more, or could not propose it any more: one person is
+    left of two."""
+
+    code = "proposer_left"
+    title = "Whoever proposed it is gone"
+    advice = "Reject it. Somebody who may can propose it anew."
+
+
 class AddressTaken(StaffRefusal):
     code = "address_taken"
     title = "Address in use"

@@ -82,12 +82,15 @@ class ProposalAdmin(ServiceAdmin):
 
     def obstacle(self, proposal: Any, person: User) -> str:
         """Why this person cannot decide it, whenever that is; empty where they can."""
-        asked = standing.Proposal(
+        return standing.obstacle(self._asked(proposal), person)
+
+    def _asked(self, proposal: Any) -> standing.Proposal:
+        return standing.Proposal(
             power=self._power("approve"),
             proposed_by=str(proposal.proposed_by_id),
             proposed_at=proposal.proposed_at,
+            proposes=self._power("propose"),
         )
-        return standing.obstacle(asked, person)
 
     def waits_until(self, _proposal: Any) -> datetime | None:
         """The earliest moment of an approval; None: it can be approved at once."""
@@ -111,8 +114,9 @@ class ProposalAdmin(ServiceAdmin):
         """What is so of an open proposal, for whoever looks at it; empty once it is decided."""
         if proposal.decision != "open":
             return []
-        power = self._power("approve")
-        who = standing.who_can(power=power, obstacle=lambda each: self.obstacle(proposal, each))
+        who = standing.who_can(
+            self._asked(proposal), obstacle=lambda each: self.obstacle(proposal, each)
+        )
         return [
             *self.facts(proposal),
             ("Who can approve", who),

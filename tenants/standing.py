@@ -19,12 +19,14 @@ NOBODY = (
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:
-    """`power` (`app.codename`) is what an approval takes; `proposed_by` the person's id, or the
-    name that somebody gave at a command line."""
+    """`power` (`app.codename`) is what an approval takes, `proposes` what a proposal takes, where
+    one power does; `proposed_by` the person's id, or the name that somebody gave at a command
+    line."""
 
     power: str
     proposed_by: str
     proposed_at: datetime
+    proposes: str = ""
 
 
 def obstacle(proposal: Proposal, person: User) -> str:
@@ -36,11 +38,15 @@ def obstacle(proposal: Proposal, person: User) -> str:
         power=proposal.power,
         proposed_by=proposal.proposed_by,
         proposed_at=proposal.proposed_at,
+        proposes=proposal.proposes,
     )
 
 
-def who_can(*, power: str, obstacle: Callable[[User], str], verb: str = "approve") -> str:
-    """The addresses of those who can, or that nobody can."""
-    people = User.objects.filter(email__in=selectors.staff_emails(power=power))
+def who_can(proposal: Proposal, *, obstacle: Callable[[User], str], verb: str = "approve") -> str:
+    """The addresses of those who can, or why nobody can."""
+    people = User.objects.filter(email__in=selectors.staff_emails(power=proposal.power))
     able = [each.email for each in people.order_by("email") if not obstacle(each)]
-    return ", ".join(able) or NOBODY.format(verb=verb)
+    gone = second_person.proposer_obstacle(
+        proposed_by=proposal.proposed_by, power=proposal.proposes
+    )
+    return ", ".join(able) or gone or NOBODY.format(verb=verb)

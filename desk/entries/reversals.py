@@ -19,6 +19,7 @@ from networks.ach.models.reversals import ReversalReason
 from networks.ach.states import ReversalStatus
 
 APPROVES = "ach.approve_achreversal"
+PROPOSES = "ach.propose_achreversal"
 SHOWN = 10
 HOURS_MAX = 24  # after the discovery a reversal is too late (Nacha Operating Rules, 2.9.1)
 _TONES = {
@@ -102,7 +103,7 @@ def approve(*, reversal: AchReversal, doer: Doer, now: datetime) -> None:
     """
     with transaction.atomic():
         approved = reversing.approve(reversal_id=reversal.pk, staff=doer.name, now=now)
-        doers.require_second(doer, APPROVES, approved)
+        doers.require_second(doer, APPROVES, approved, proposes=PROPOSES)
         _record("approved", reversal, reversal.entry.instruction_id, doer, now)
     reversing.send(approved, now=now)
 

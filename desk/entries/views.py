@@ -18,7 +18,7 @@ from desk.forms import ReasonForm
 
 SEE = "ach.view_achentry"
 HOLD = "ach.hold_outfile"
-PROPOSE = "ach.propose_achreversal"
+PROPOSE = reversals.PROPOSES
 APPROVE = reversals.APPROVES
 
 

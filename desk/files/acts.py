@@ -45,6 +45,7 @@ def release(*, file: OutFile, total: int, doer: Doer, now: datetime) -> None:
         power=RELEASES,
         proposed_by=released.first_released_by,
         proposed_at=released.first_released_at or now,
+        proposes=RELEASES,
     )
     record("released", file, doer, now)
 

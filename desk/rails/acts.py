@@ -25,6 +25,7 @@ from networks.ach.terms import RailTerms
 from networks.rails.models import RailKind
 
 APPROVES = "ach.change_railversion"
+PROPOSES = "ach.add_railversion"
 
 
 @transaction.atomic
@@ -49,7 +50,7 @@ def propose(
 def approve(*, version: RailVersion, doer: Doer, now: datetime) -> None:
     """Raises ChangeRefused, NotASecondPerson."""
     approved = changing.approve(version_id=version.pk, by=doer.name, now=now)
-    doers.require_second(doer, APPROVES, approved)
+    doers.require_second(doer, APPROVES, approved, proposes=PROPOSES)
     _record("approved", approved, doer, now)
 
 

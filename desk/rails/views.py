@@ -22,7 +22,7 @@ from networks.ach.rails import NoTerms
 from networks.ach.states import VersionStatus
 
 SEE = "ach.view_achrail"
-PROPOSE = "ach.add_railversion"
+PROPOSE = acts.PROPOSES
 DECIDE = acts.APPROVES
 STOP = "ach.add_railswitch"
 GO_ON = "ach.change_railswitch"

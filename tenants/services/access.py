@@ -34,6 +34,7 @@ from tenants.models import AccessProposal, Membership, Role, Tenant, User
 from tenants.services import accounts, alarms, audit, invitations, members, second_person, staff
 
 _APPROVES = "tenants.approve_access"
+_PROPOSES = "tenants.propose_access"
 _SHOWN_FOR = timedelta(days=1)
 _NOBODY_DECIDED = "Nobody decided in time."
 _BATCH = 500
@@ -93,6 +94,7 @@ def approve(*, proposal_id: str, note: str, actor: Actor, now: datetime) -> Acce
         power=_APPROVES,
         proposed_by=proposal.proposed_by_id,
         proposed_at=proposal.proposed_at,
+        proposes=_PROPOSES,
     )
     if proposal.is_emergency:
         second_person.require_unrelated(actor=actor, proposed_by=proposal.proposed_by_id)

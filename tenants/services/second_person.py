@@ -9,20 +9,25 @@ from django.db import transaction
 from django.db.models import Q
 
 from tenants.actors import SYSTEM, Actor
-from tenants.errors import NotASecondPerson
+from tenants.errors import NotASecondPerson, ProposerLeft
 from tenants.models import StaffPower, User
 
 
-def require(*, actor: Actor, power: str, proposed_by: str, proposed_at: datetime) -> None:
+def require(
+    *, actor: Actor, power: str, proposed_by: str, proposed_at: datetime, proposes: str = ""
+) -> None:
     """Refuse an approval by `actor` unless account and power (`app.codename`) are older than the
-    proposal, and somebody else granted the power. In the transaction that approves: until it ends,
-    nobody takes the power away.
+    proposal, and somebody else granted the power; and unless whoever proposed it works for us
+    still, with the power `proposes`, where one is named (decision 0192). In the transaction that
+    approves: until it ends, nobody takes these powers away.
 
-    A command line is exempt: it says who was there (0072). Raises NotASecondPerson.
+    A command line is exempt: it says who was there (0072). Raises NotASecondPerson, ProposerLeft.
     """
     if actor == SYSTEM:
         return
+    _lock({actor.id, proposed_by})
     _require_member(actor, proposed_at)
+    require_proposer(proposed_by=proposed_by, power=proposes)
     held = [each for each in _powers(actor.id, power) if each.granted_at < proposed_at]
     if not held:
         raise NotASecondPerson("Your role is younger than the proposal.")
@@ -30,11 +35,40 @@ def require(*, actor: Actor, power: str, proposed_by: str, proposed_at: datetime
         raise NotASecondPerson("Your role came from the one who proposed it.")
 
 
-def obstacle(*, actor: Actor, power: str, proposed_by: str, proposed_at: datetime) -> str:
+def require_proposer(*, proposed_by: str, power: str = "") -> None:
+    """Refuse what somebody proposed who works for us no more, or lost the power to propose it.
+    What an operator proposed at a command line has no account. Raises ProposerLeft."""
+    person = User.objects.filter(pk=proposed_by).first()
+    if person is None:
+        return
+    if not (person.is_active and person.is_staff):
+        raise ProposerLeft("Whoever proposed it does not work here any more.")
+    if power and not person.is_superuser and not _powers(proposed_by, power):
+        raise ProposerLeft("Whoever proposed it has no role any more that may propose it.")
+
+
+def proposer_obstacle(*, proposed_by: str, power: str) -> str:
+    """Why `require_proposer` would refuse this; empty where it would not."""
+    try:
+        require_proposer(proposed_by=proposed_by, power=power)
+    except ProposerLeft as refusal:
+        return f"{refusal.detail} {refusal.advice}"
+    return ""
+
+
+def obstacle(
+    *, actor: Actor, power: str, proposed_by: str, proposed_at: datetime, proposes: str = ""
+) -> str:
     """Why `require` would refuse this approval now; empty where it would not."""
     try:
         with transaction.atomic():
-            require(actor=actor, power=power, proposed_by=proposed_by, proposed_at=proposed_at)
+            require(
+                actor=actor,
+                power=power,
+                proposed_by=proposed_by,
+                proposed_at=proposed_at,
+                proposes=proposes,
+            )
     except NotASecondPerson as refusal:
         return refusal.detail
     return ""
@@ -62,6 +96,13 @@ def unrelated_obstacle(*, actor: Actor, proposed_by: str) -> str:
     except NotASecondPerson as refusal:
         return refusal.detail
     return ""
+
+
+def _lock(people: set[str]) -> None:
+    """In the order of their ids, so that two who approve each other's proposals do not wait in a
+    circle."""
+    rows = User.objects.filter(pk__in=people).order_by("pk")
+    list(rows.select_for_update(no_key=True).values_list("pk"))
 
 
 def _require_member(actor: Actor, proposed_at: datetime | None) -> None:

@@ -35,6 +35,7 @@ from transfers.inbox.models import (
 )
 
 _APPROVES = "network_inbox.approve_settlement"
+_PROPOSES = "network_inbox.propose_settlement"
 # What a proposal is in conflict with, as long as nobody has resolved it.
 _ENDS = frozenset(outcome.event_kind for outcome in BankOutcome)
 _Standing: TypeAlias = tuple[str, int]  # its status, and how often it was claimed
@@ -129,6 +130,7 @@ def _approve(
         power=_APPROVES,
         proposed_by=proposal.proposed_by_id,
         proposed_at=proposal.proposed_at,
+        proposes=_PROPOSES,
     )
     handler, row = _locked(proposal.subject_id)
     if _standing(row) != asked:
