@@ -33,6 +33,7 @@ _NO_DIGEST = "0" * 64
 _OUR_OWN: dict[str, str] = {ActorType.STAFF: "Support", ActorType.SYSTEM: "Ballast"}
 
 CLOSED_BY_SUPPORT = "account.closed_by_support"
+ADDRESS_SET = "address.set_by_support"
 REMOVED = "member.removed"
 ROLE_CHANGED = "member.role_changed"
 # Which of their details names the role that the person had until then.
@@ -170,16 +171,22 @@ def require_owner(*, tenant_id: str, user_id: str) -> None:
 
 def has_left(*, tenant_id: str, email: str) -> bool:
     """Whether the person of this address was removed from the tenant and is not in it again, or has
-    a closed account. False for an address that nobody has. Three queries at most."""
+    a closed account. Of an address that nobody has: whether a member had it, who was removed or has
+    another one. Three queries at most."""
     known = User.objects.filter(email=email.lower())
     person = known.values_list("pk", "is_active").first()
     if person is None:
-        return False
+        return _was_of_a_member(tenant_id, email.lower())
     user_id, is_active = person
     if Membership.objects.filter(tenant_id=tenant_id, user_id=user_id).exists():
         return not is_active
     events = AuditEvent.objects.filter(subject_id=user_id, action=REMOVED, tenant_id=tenant_id)
     return events.exists()
+
+
+def _was_of_a_member(tenant_id: str, email: str) -> bool:
+    was = Q(action=REMOVED, details__email=email) | Q(action=ADDRESS_SET, details__before=email)
+    return AuditEvent.objects.filter(was, tenant_id=tenant_id).exists()
 
 
 def is_lone_owner(*, tenant_id: str, user_id: str, roles: Sequence[Role], since: datetime) -> bool:

@@ -45,7 +45,7 @@ def address_set_by_support(
 ) -> None:
     """Staff gave the person another address to sign in with."""
     details = {"before": before, "email": after}
-    _record(user_id, "address.set_by_support", actor, details, now)
+    _record(user_id, selectors.ADDRESS_SET, actor, details, now)
 
 
 def closed_by_support(*, user_id: str, actor: actors.Actor, note: str, now: datetime) -> None:

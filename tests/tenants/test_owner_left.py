@@ -218,6 +218,24 @@ class TestMails:
         assert len(subjects) == 1
         assert [each.to for each in mail.outbox if "server" in each.subject] == [[DANA]]
 
+    @pytest.mark.parametrize("moves", ["before", "after"])
+    def test_that_wait_do_not_reach_a_former_address(self, acme, dana, lee, moves):
+        """Found: who was removed and got another address had the tenant's mail at the old one."""
+        keys.issue(tenant=acme, name="server", actor=user(dana.pk), now=NOW)
+        steps = [
+            lambda: accounts.change_address(
+                user_id=lee.pk, email="lee@elsewhere.example", actor=SYSTEM, now=NOW
+            ),
+            lambda: leave("removed", acme, lee, user(dana.pk)),
+        ]
+        for step in steps if moves == "before" else reversed(steps):
+            step()
+
+        emails.send_due(now=NOW)
+
+        kept = OutgoingEmail.objects.get(template="access_changed", to=LEE)
+        assert (kept.sent_at, kept.last_error) == (None, emails.LEFT)
+
     def test_reach_who_is_in_the_team_again(self, acme, dana, lee):
         leave("removed", acme, lee, user(dana.pk))
         make_member(acme, email=LEE, role=Role.OWNER)
