@@ -79,6 +79,12 @@ def loosened(before: AutoFundingConfig, after: AutoFundingConfig) -> Iterator[di
             _cents(before.confirmation_threshold),
             _cents(after.confirmation_threshold),
         )
+    elif _is_asked_about(before) and not _is_asked_about(after):
+        yield _change(
+            "An amount that needs approval",
+            _cents(before.funding_amount),
+            f"{_cents(after.funding_amount)}, which needs none",
+        )
     if _is_looser(before.monthly_limit, after.monthly_limit):
         yield _change("Monthly limit", _cents(before.monthly_limit), _cents(after.monthly_limit))
     if set(before.confirmation_emails) != set(after.confirmation_emails):
@@ -89,6 +95,12 @@ def loosened(before: AutoFundingConfig, after: AutoFundingConfig) -> Iterator[di
         )
     if before.confirm_topups and not after.confirm_topups:
         yield _change("Top-ups need approval, too", "yes", "no")
+
+
+def _is_asked_about(config: AutoFundingConfig) -> bool:
+    """Whether people are asked before the amount of these settings is added."""
+    amount, threshold = config.funding_amount, config.confirmation_threshold
+    return amount is not None and threshold is not None and amount > threshold
 
 
 def _require_pace(tenant_id: str, now: datetime) -> None:

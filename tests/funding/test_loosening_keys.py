@@ -37,6 +37,7 @@ LOOSER = [
     {"confirmationEmails": [BOSS, CFO, "evil@example.com"]},
     {"confirmationEmails": ["evil@example.com"]},
     {"confirmationThreshold": 4_000, "confirmationEmails": ["evil@example.com"]},
+    {"fundingAmount": 5_000},
 ]
 STRICTER = [
     {},
@@ -47,6 +48,8 @@ STRICTER = [
     {"confirmationEmails": [CFO, BOSS]},
     {"confirmationEmails": [CFO.upper(), BOSS]},
     {"enabled": False},
+    {"fundingAmount": 5_001},
+    {"fundingAmount": 60_000},
 ]
 
 

@@ -71,6 +71,11 @@ class TestSafeguards:
                 {"confirm_topups": False},
                 ("Top-ups need approval, too", "yes", "no"),
             ),
+            (
+                {"confirmation_threshold": 5_000, "funding_amount": 5_001},
+                {"funding_amount": 5_000},
+                ("An amount that needs approval", "$50.01", "$50.00, which needs none"),
+            ),
         ],
     )
     def test_loosening_is_mailed_to_those_who_approved(self, acme, old, new, change):
@@ -88,6 +93,23 @@ class TestSafeguards:
         mail = OutgoingEmail.objects.filter(template="safeguard_changed")[0]
         assert mail.context["changed_by"] == "API key key_1"
         assert mail.context["changed_at"] == "2026-11-20T15:00:00.000000Z"
+
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [
+            ({"funding_amount": 5_001}, {"funding_amount": 90_000}),
+            ({"funding_amount": 4_000}, {"funding_amount": 5_000}),
+            ({}, {"funding_amount": 4_000}),
+        ],
+        ids=["asked before and after", "asked neither", "the first amount"],
+    )
+    def test_an_amount_on_its_side_of_the_limit_loosens_nothing(self, acme, old, new):
+        make_member(acme, email="owner@acme.example")
+        configure(acme, confirmation_threshold=5_000, **old)
+
+        configure(acme, **new)
+
+        assert self.warnings(acme) == []
 
     def test_says_by_name_who_did_it(self, acme):
         dana = make_member(acme, email="dana@acme.example")
