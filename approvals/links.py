@@ -134,8 +134,10 @@ def _context(email: OutgoingEmail, now: datetime) -> dict[str, Any] | None:
     approval = open_ones.filter(pk=email.context["confirmation_id"]).first()
     if approval is None or not deciders.decides(policy, approval, email.to):
         return None
+    approves_from = policy.approves_from(approval, email.to, now)
     return {
         **facts(policy, approval),
+        "approves_from": clock.text_of(approves_from) if approves_from else None,
         "reason": approval.reason,
         "requested_at": clock.text_of(approval.created_at),
         "expires_at": clock.text_of(approval.expires_at),

@@ -68,6 +68,11 @@ class ApprovalPolicy(ABC, Generic[A]):
         """Whether a magic link answers it, or only people who are signed in do."""
         return True
 
+    def approves_from(self, _approval: A, _email: str, _now: datetime) -> datetime | None:
+        """From when the person of this address, who decides it, can approve it; None: at once.
+        They can decline at any time."""
+        return None
+
     @abstractmethod
     def require_approvable(self, approval: A, by: Approver, now: datetime) -> None:
         """Raise the DomainError that forbids `by` to approve it now, if there is one."""

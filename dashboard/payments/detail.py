@@ -64,11 +64,13 @@ def detail(
     *,
     history: Sequence[PaymentEvent],
     approval: PaymentConfirmation | None,
+    deciding: Sequence[str],
     names: Mapping[str, str],
     stop: str,
     new: Mapping[str, datetime],
 ) -> PaymentDetail:
-    """`names` are those of the people and keys in the history; `stop` says that, and by what,
+    """`deciding` are the addresses of those who decide its approval now, while it is open; `names`
+    are those of the people and keys in the history; `stop` says that, and by what,
     sending payments is stopped; `new` are the approvers who cannot approve yet, with the moment
     from which each can."""
     is_waiting = row.status == PaymentStatus.WAITING_FOR_FUNDS
@@ -85,7 +87,7 @@ def detail(
         description=row.description,
         waits_until=row.waits_until if is_waiting else None,
         approval_id=approval.pk if approval else "",
-        asked=asked_words(approval.approvers, later=new) if approval else "",
+        asked=asked_words(deciding, later=new) if approval else "",
         confirmation_expires_at=row.confirmation_expires_at if row.awaits_confirmation else None,
         hold_reason=row.hold_reason if row.is_unsent else "",
         held_back_at=row.held_back_at,

@@ -46,13 +46,19 @@ class PaymentApprovalPolicy(ApprovalPolicy[PaymentConfirmation]):
         answers by the links of `GET /sandbox/payments/{id}/confirmation`."""
         return approval.tenant.mode == Mode.SANDBOX
 
+    def approves_from(
+        self, approval: PaymentConfirmation, email: str, now: datetime
+    ) -> datetime | None:
+        """Who came to approve a short time ago waits. One query."""
+        return tenants.new_approvers(tenant_id=approval.tenant_id, now=now).get(email)
+
     def require_approvable(
         self, approval: PaymentConfirmation, by: Approver, now: datetime
     ) -> None:
         makers = _makers(approval.payment)
         is_maker = persons.behind(by.actor) in makers or _is_address_of(makers, by.email)
         if is_maker and not _took_over_alone(approval.payment, by, now):
-            raise OwnPayment("You, or an API key of yours, made this payment.")
+            raise OwnPayment(_whose(approval.payment, by))
         refuse_new(tenant_id=approval.tenant_id, by=by.actor, now=now)
 
     def go_ahead(self, approval: PaymentConfirmation, _by: Actor, now: datetime) -> None:
@@ -116,6 +122,16 @@ def _takers_of(payments: Collection[Payment]) -> dict[str, str]:
         for payment in payments
     }
     return {payment_id: email for payment_id, email in emails.items() if email is not None}
+
+
+def _whose(payment: Payment, by: Approver) -> str:
+    """Why this person, who made the payment, does not approve it."""
+    if _takers_of([payment]).get(payment.pk) == by.email:
+        return (
+            "You took over the API key that made this payment, and others could approve it until a"
+            " short time ago. You can approve it a day after the last of them left."
+        )
+    return "You, or an API key of yours, made this payment."
 
 
 def _took_over_alone(payment: Payment, by: Approver, now: datetime) -> bool:

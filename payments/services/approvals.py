@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from approvals import outcomes, requests, sweeps
+from approvals import deciders, outcomes, requests, sweeps
 from approvals.links import ApproverLinks, for_sandbox
 from common.database.job_doors import by
 from common.database.jobs import WORKER
@@ -80,6 +80,11 @@ def supersede(*, payment: Payment, by: Actor, now: datetime) -> None:
     """Withdraw the open approval of a payment that the caller has locked and is about to end."""
     if payment.awaits_confirmation:
         outcomes.supersede(POLICY, subject_id=payment.pk, by=by.id, now=now)
+
+
+def deciding(approval: PaymentConfirmation) -> list[str]:
+    """The addresses of those who decide an open approval now (decision 0185)."""
+    return deciders.by_link(approval, POLICY.approvers(approval))
 
 
 def resend(*, tenant_id: str, payment_id: str, actor: Actor, now: datetime) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.core import mail
 
 from approvals import answers
 from approvals.errors import NewApprover
@@ -14,7 +15,7 @@ from payments.models import PaymentConfirmation
 from payments.services import approval_settings, approvals
 from tenants.actors import SYSTEM, api_key, user
 from tenants.models import Membership, Mode, Role
-from tenants.services import keys, members
+from tenants.services import emails, keys, members
 from tests.builders import NOW, make_member, make_tenant
 from tests.payments.asking import CHECKER, OWNER, approval_of, approve_signed_in, order, outcome
 from tests.payments.builders import fund
@@ -54,6 +55,10 @@ def checker(live, owner):
     return person
 
 
+def _html_of(message):
+    return message.alternatives[0][0]
+
+
 class TestNewApprover:
     """Found: an owner invited their own second address and had it agree at once."""
 
@@ -66,6 +71,25 @@ class TestNewApprover:
 
         approve_signed_in(payment, checker, now=NOW + DAY)
         assert outcome(payment) == ("approved", CHECKER, "created", "")
+
+    def test_is_told_so_by_the_mail(self, live, owner, checker):
+        make_member(live, email="boss@acme.example", role=Role.OWNER)
+        order(live, actor=user(owner.pk))
+
+        emails.send_due(now=NOW)
+
+        said = (
+            "You came to approve here a short time ago. You can decline at any time, and approve"
+            " from Nov 21, 2026, 10:00 AM EST."
+        )
+        told = {
+            each.to[0]: (said in " ".join(each.body.split()), _html_of(each))
+            for each in mail.outbox
+            if each.subject.startswith("Approve")
+        }
+        assert told[CHECKER][0]
+        assert "Nov 21, 2026, 10:00 AM EST" in told[CHECKER][1]
+        assert not told["boss@acme.example"][0]
 
     def test_may_decline_at_once(self, live, owner, checker):
         payment = order(live, actor=user(owner.pk))

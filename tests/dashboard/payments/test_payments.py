@@ -9,11 +9,13 @@ import pytest
 
 from approvals import answers
 from approvals.policies import Approver
+from common.clock import utc_now
 from payments.models import Payment, PaymentConfirmation, PaymentMethod, PaymentSettings
 from payments.services import approval_settings, orders, recipients
 from payments.transfer import PAYMENTS
 from tenants.actors import SYSTEM, user
 from tenants.models import Role
+from tenants.services import members
 from tests.builders import NOW, make_member
 from tests.payments.builders import account, fund, pay, run_due, take
 from transfers import holds
@@ -274,6 +276,31 @@ class TestDetail:
         assert "/cancel" not in detail(browser, payment)
         path = f"{PATH}/{payment.pk}/cancel"
         assert browser.post(path, {"acting_for": money.pk}).status_code == 403
+
+
+def test_who_decides_now_is_named_and_not_who_was_asked(acme, dana, dana_browser):
+    """Found: the page named approvers who had been removed."""
+    approval_settings.set_threshold(tenant_id=acme.pk, threshold=1, actor=SYSTEM, now=utc_now())
+    old = make_member(acme, email="old@acme.example", role=Role.APPROVER)
+    paid = orders.place(
+        tenant_id=acme.pk,
+        mode=acme.mode,
+        order=orders.Order(amount=5_000, recipient=account(), wait_for_funds=True),
+        actor=user(dana.pk),
+        now=utc_now(),
+    )
+    make_member(acme, email="fresh@acme.example", role=Role.APPROVER)
+    members.remove(
+        tenant_id=acme.pk,
+        membership_id=old.memberships.get().pk,
+        actor=user(dana.pk),
+        now=utc_now(),
+    )
+
+    page = dana_browser.get(f"/dashboard/payments/{paid.pk}").content.decode()
+
+    assert "Asked: fresh@acme.example." in page
+    assert "Asked: old@acme.example." not in page
 
 
 class TestApprovalLimit:
