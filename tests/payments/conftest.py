@@ -51,3 +51,19 @@ def rule(acme, owner, checker):
 def payment(rule):
     """$50.00, ordered by a program."""
     return order(rule)
+
+
+@pytest.fixture
+def limited(db, connect, settings):
+    """A live tenant as every one begins, whose default limit is $10.00; $1,000.00 is there."""
+    settings.PAYMENT_APPROVAL_ABOVE = 1_000
+    connect(SandboxBank(), modes=("sandbox", "live"))
+    tenant = make_tenant(name="Live", mode=Mode.LIVE)
+    fund(tenant, 100_000)
+    return tenant
+
+
+@pytest.fixture
+def lone_owner(limited):
+    """The only one who approves there."""
+    return make_member(limited, email=OWNER, role=Role.OWNER)

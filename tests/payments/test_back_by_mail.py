@@ -7,15 +7,15 @@ from datetime import timedelta
 import pytest
 
 from approvals.errors import NewApprover
-from networks.sandbox.bank import SandboxBank
 from payments.errors import PayerIsNew
 from payments.models import Payment
 from payments.services import orders, recipients
 from tenants.actors import SYSTEM, api_key, staff, user
-from tenants.models import Mode, OutgoingEmail, Role
+from tenants.models import OutgoingEmail, Role
 from tenants.services import closing, keys
-from tests.builders import NOW, make_member, make_staff, make_tenant
+from tests.builders import NOW, make_member, make_staff
 from tests.payments.asking import OWNER, approve_signed_in
+from tests.payments.asking import pay_account as order
 from tests.payments.builders import account, fund
 
 pytestmark = pytest.mark.usefixtures("books_balance")
@@ -27,29 +27,15 @@ LARGE = 24_000
 
 
 @pytest.fixture
-def live(db, connect, settings):
-    """A live tenant whose default limit is $10.00; $1,000.00 is there."""
-    settings.PAYMENT_APPROVAL_ABOVE = LIMIT
+def live(limited, settings):
+    """Recipients are not new."""
     settings.RECIPIENT_COOL_DOWN_HOURS = 0
-    connect(SandboxBank(), modes=("sandbox", "live"))
-    tenant = make_tenant(name="Live", mode=Mode.LIVE)
-    fund(tenant, 100_000)
-    return tenant
+    return limited
 
 
 @pytest.fixture
-def owner(live):
-    return make_member(live, email=OWNER, role=Role.OWNER)
-
-
-def order(tenant, actor, amount=LARGE, *, now=NOW):
-    return orders.place(
-        tenant_id=tenant.pk,
-        mode=tenant.mode,
-        order=orders.Order(amount=amount, recipient=account("000222")),
-        actor=actor,
-        now=now,
-    )
+def owner(lone_owner):
+    return lone_owner
 
 
 @pytest.fixture(params=["person", "key"])

@@ -9,31 +9,25 @@ import pytest
 from approvals import answers
 from approvals.errors import NotAnApprover, OwnPayment
 from approvals.policies import Approver
-from networks.sandbox.bank import SandboxBank
 from payments.models import PaymentConfirmation
-from payments.services import orders
 from tenants.actors import SYSTEM, api_key, user
-from tenants.models import Mode, Role
+from tenants.models import Role
 from tenants.services import keys, members
-from tests.builders import NOW, make_member, make_tenant
-from tests.payments.builders import account, fund
+from tests.builders import NOW, make_member
+from tests.payments.asking import pay_account
 
 pytestmark = pytest.mark.usefixtures("books_balance")
 
 DAY = timedelta(hours=24)
 MINUTE = timedelta(minutes=1)
-LARGE = 24_000
 DANA, LEE = "dana@acme.example", "lee@acme.example"
 
 
 @pytest.fixture
-def live(connect, settings):
-    settings.PAYMENT_APPROVAL_ABOVE = 1_000
+def live(limited, settings):
+    """Recipients are not new."""
     settings.RECIPIENT_COOL_DOWN_HOURS = 0
-    connect(SandboxBank(), modes=("sandbox", "live"))
-    tenant = make_tenant(mode=Mode.LIVE)
-    fund(tenant, 100_000)
-    return tenant
+    return limited
 
 
 @pytest.fixture
@@ -66,13 +60,7 @@ def taken(live, dana, lee, key):
 
 
 def pay(tenant, key, *, now):
-    return orders.place(
-        tenant_id=tenant.pk,
-        mode=tenant.mode,
-        order=orders.Order(amount=LARGE, recipient=account()),
-        actor=api_key(key.pk),
-        now=now,
-    )
+    return pay_account(tenant, api_key(key.pk), now=now)
 
 
 def asked_about(payment):

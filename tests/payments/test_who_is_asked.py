@@ -8,15 +8,15 @@ import pytest
 
 from approvals import answers
 from approvals.policies import Approver
-from networks.sandbox.bank import SandboxBank
 from payments.models import PaymentConfirmation
-from payments.services import orders, recipients
+from payments.services import recipients
 from tenants.actors import SYSTEM, api_key, staff, user
-from tenants.models import Membership, Mode, OutgoingEmail, Role
+from tenants.models import Membership, OutgoingEmail, Role
 from tenants.services import audit, closing, keys, members
-from tests.builders import NOW, make_member, make_staff, make_tenant
+from tests.builders import NOW, make_member, make_staff
 from tests.payments.asking import OWNER, approval_of
-from tests.payments.builders import account, fund
+from tests.payments.asking import pay_account as order
+from tests.payments.builders import account
 
 pytestmark = pytest.mark.usefixtures("books_balance")
 
@@ -27,19 +27,13 @@ KNOWN, NEW = "000111", "000222"
 
 
 @pytest.fixture
-def live(db, connect, settings):
-    """A live tenant as every one begins, whose default limit is $10.00; $1,000.00 is there."""
-    settings.PAYMENT_APPROVAL_ABOVE = LIMIT
-    connect(SandboxBank(), modes=("sandbox", "live"))
-    tenant = make_tenant(name="Live", mode=Mode.LIVE)
-    fund(tenant, 100_000)
-    return tenant
+def live(limited):
+    return limited
 
 
 @pytest.fixture
-def owner(live):
-    """The only one who approves."""
-    return make_member(live, email=OWNER, role=Role.OWNER)
+def owner(lone_owner):
+    return lone_owner
 
 
 @pytest.fixture
@@ -50,16 +44,6 @@ def lee(live, owner):
 @pytest.fixture
 def no_cool_down(settings):
     settings.RECIPIENT_COOL_DOWN_HOURS = 0
-
-
-def order(tenant, actor, amount=LARGE, *, to=NEW, now=NOW):
-    return orders.place(
-        tenant_id=tenant.pk,
-        mode=tenant.mode,
-        order=orders.Order(amount=amount, recipient=account(to)),
-        actor=actor,
-        now=now,
-    )
 
 
 def key_of(tenant, actor):
