@@ -52,7 +52,7 @@ class Approval(models.Model):
                 name="%(class)s_decided_iff_dated",
             ),
         )
-        indexes: tuple[models.Index, ...] = (
+        indexes: ClassVar[tuple[models.Index, ...]] = (
             models.Index(
                 fields=("expires_at",), name="%(class)s_open", condition=Q(decision="open")
             ),
