@@ -20,6 +20,7 @@ from common.money import format_cents, parse_dollars
 from tenants import actors, standing
 from tenants.actors import Actor
 from tenants.models import User
+from tenants.standing import Proposal
 
 
 class Deciding(Protocol):
@@ -84,8 +85,8 @@ class ProposalAdmin(ServiceAdmin):
         """Why this person cannot decide it, whenever that is; empty where they can."""
         return standing.obstacle(self._asked(proposal), person)
 
-    def _asked(self, proposal: Any) -> standing.Proposal:
-        return standing.Proposal(
+    def _asked(self, proposal: Any) -> Proposal:
+        return Proposal(
             power=self._power("approve"),
             proposed_by=str(proposal.proposed_by_id),
             proposed_at=proposal.proposed_at,
