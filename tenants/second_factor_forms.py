@@ -48,6 +48,8 @@ class _Guarded:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["code"].help_text = self.hint
+        if self.is_for_who_lost_the_passkey:
+            self.fields["code"].widget.attrs.pop("autofocus", None)
 
     @functools.cached_property
     def _types(self) -> frozenset[str]:
@@ -61,6 +63,11 @@ class _Guarded:
     @property
     def has_passkey(self) -> bool:
         return "webauthn" in self._types
+
+    @property
+    def is_for_who_lost_the_passkey(self) -> bool:
+        """Whether a passkey is asked for first: the only codes are recovery codes."""
+        return self.has_passkey and "totp" not in self._types
 
     def clean_code(self) -> str:
         """The code. Notes in `authenticator` what showed it. Raises ValidationError."""

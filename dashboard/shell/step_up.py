@@ -65,10 +65,12 @@ def _forms(request: HttpRequest) -> dict[str, forms.Form]:
     user, types = request.user, second_factor.types_of(user_id=str(request.user.pk))
     values: dict[str, Any] = {"user": user, "prefix": _PREFIX}
     ways: dict[str, type[forms.Form]] = {}
-    if "totp" in types or "recovery_codes" in types:
+    if "totp" in types:
         ways["code"] = CodeForm
     if "webauthn" in types:
         ways["credential"] = PasskeyForm
+    if "recovery_codes" in types:  # few, and for who lost the other: the last to be asked for
+        ways.setdefault("code", CodeForm)
     if not ways:
         ways["password"] = PasswordForm
     return {

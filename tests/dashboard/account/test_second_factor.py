@@ -186,6 +186,26 @@ class TestSigningInWithAnApp:
         assert "One of your recovery codes." in page
         assert "authenticator app" not in page
 
+    def test_asks_for_the_passkey_first_of_who_has_no_app(self, client, with_passkey):
+        """Recovery codes are few, and for who lost it."""
+        enter(client)
+
+        page = client.get("/accounts/2fa/authenticate/").content.decode()
+
+        assert page.index("Use a passkey") < page.index('name="code"')
+        assert "autofocus" not in page
+        assert "button--primary" in page.partition("Use a passkey")[0].rpartition("<button")[2]
+        assert "button--primary" not in page.partition("Use a passkey")[2].partition("</form>")[2]
+
+    def test_asks_for_the_code_first_of_who_has_an_app_too(self, client, lee, with_passkey):
+        TOTP.activate(lee, SECRET)
+        enter(client)
+
+        page = client.get("/accounts/2fa/authenticate/").content.decode()
+
+        assert page.index('name="code"') < page.index("Use a passkey")
+        assert "autofocus" in page
+
     def test_offers_strangers_the_same_as_everybody_before_the_password(self, client, with_app):
         page = client.get("/accounts/login/").content.decode()
 

@@ -9,7 +9,8 @@ from allauth.mfa.totp.internal.auth import TOTP
 
 from tenants.models import ApiKey, AuditEvent, Invitation, Role, User
 from tests.builders import browser_of, make_member, make_tenant
-from tests.dashboard.account.test_second_factor import PASSWORD, SECRET, code_of
+from tests.dashboard.account.test_second_factor import PASSWORD, SECRET, code_of, confirm
+from tests.passkeys import Passkey
 
 ROOT = "/dashboard"
 
@@ -54,6 +55,20 @@ class TestAnOldProof:
 
         invitation = Invitation.objects.get()
         assert (invitation.email, invitation.role) == ("lee@acme.example", "member")
+
+    def test_is_asked_for_by_the_passkey_first_where_there_is_no_app(self, acme, dana):
+        dana.set_password(PASSWORD)
+        dana.save()
+        adding, key, path = browser_of(dana), Passkey(), "/accounts/2fa/webauthn/add/"
+        asked = confirm(adding, path).context["js_data"]["creation_options"]
+        adding.post(path, {"name": "Key", "credential": key.added(asked)})
+        browser = browser_of(dana, factor="webauthn", minutes_ago=11)
+
+        page = browser.post(f"{ROOT}/team/invite", invite(acme)).content.decode()
+
+        assert page.index("Use a passkey") < page.index('name="proof-code"')
+        assert "button--primary" in page.partition("Use a passkey")[0].rpartition("<button")[2]
+        assert "autofocus" not in page
 
     def test_is_renewed_by_a_code(self, acme, late_with_app):
         asked = late_with_app.post(f"{ROOT}/team/invite", invite(acme))
