@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from common import days, staff_actions
+from common import days, lookalikes, staff_actions
 from common.admin import ServiceAdmin
 from common.clock import utc_now
 from common.money import format_cents, parse_dollars
@@ -81,6 +81,11 @@ class ProposalAdmin(ServiceAdmin):
         """What an approval does, in words for the person who decides."""
         raise NotImplementedError
 
+    def warning(self, proposal: Any) -> str:
+        """What to look at twice in texts that somebody else chose; mostly empty."""
+        whose = proposal.tenant.name if proposal.tenant else ""
+        return lookalikes.warning(whose, proposal.reason)
+
     def obstacle(self, proposal: Any, person: User) -> str:
         """Why this person cannot decide it, whenever that is; empty where they can."""
         return standing.obstacle(self._asked(proposal), person)
@@ -102,9 +107,11 @@ class ProposalAdmin(ServiceAdmin):
         return None
 
     def facts(self, proposal: Any) -> list[tuple[str, str]]:
-        """Who asked, why, and when it can be decided."""
+        """Who asked, why, and when it can be decided; before that, what to look at twice."""
         until, ends = self.waits_until(proposal), self.ends_at(proposal)
+        warning = self.warning(proposal)
         return [
+            *([("Look at the names", warning)] if warning else []),
             ("Proposed by", f"{proposal.proposed_by.email}, {days.words(proposal.proposed_at)}"),
             ("Reason", proposal.reason),
             ("Can be approved", f"from {days.words(until)}" if until else "at once"),
@@ -172,7 +179,10 @@ class ProposalAdmin(ServiceAdmin):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         terms = self.proposed(form.cleaned_data)
-        obj.pk = self.services.propose(**terms, actor=_actor(request), now=utc_now()).pk
+        proposal = self.services.propose(**terms, actor=_actor(request), now=utc_now())
+        obj.pk = proposal.pk
+        if warning := self.warning(proposal):
+            messages.warning(request, warning)
 
     @staff_actions.own_page_action("Approve", permission="approve")
     def approve(self, request: HttpRequest, object_id: str) -> HttpResponse:

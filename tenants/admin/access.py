@@ -133,6 +133,12 @@ class AccessProposalAdmin(ProposalAdmin):
         asked = _ASKED[kind] if (kind := _kind(request)) else ()
         return ("kind", "email", *asked, "reason", "is_emergency") if asked else fields
 
+    def warning(self, proposal: AccessProposal) -> str:
+        addresses = (proposal.email, proposal.new_email)
+        return " ".join(
+            filter(None, (super().warning(proposal), lookalikes.address_warning(*addresses)))
+        )
+
     def obstacle(self, proposal: AccessProposal, person: User) -> str:
         if person.email in (proposal.email, proposal.new_email):
             return "It is about you, so somebody else decides."
@@ -195,8 +201,6 @@ class AccessProposalAdmin(ProposalAdmin):
                 " approves nothing that was proposed before."
             ),
         }[proposal.kind]
-        if warning := lookalikes.address_warning(proposal.email, proposal.new_email):
-            done = f"{warning} {done}"
         until = days.words(proposal.ends_at)
         if proposal.is_emergency:
             both = f"you and {proposal.proposed_by}"

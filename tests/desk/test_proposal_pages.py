@@ -8,12 +8,14 @@ import pytest
 from django.conf import settings
 from django.contrib.admin.utils import quote
 
+from balance import proposals
+from balance.models import AdjustmentProposal
 from common import days
 from common.clock import utc_now
 from tenants import actors
 from tenants.access import AccessKind, AccessProposal
 from tenants.services import access
-from tests.builders import browser_of, make_member, make_staff
+from tests.builders import browser_of, make_member, make_staff, make_tenant
 
 ADD = "/admin/tenants/accessproposal/add/"
 WHY = "The owner asked in writing"
@@ -86,6 +88,53 @@ class TestTheForm:
         for value in ("nobody@acme.example", "lee@new.example", WHY):
             assert f'value="{value}"' in page
         assert not AccessProposal.objects.exists()
+
+
+IMITATED = "\u0410cme"  # the first letter is Cyrillic
+WARNED = f"Letters of another alphabet that look like Latin ones are in “{IMITATED}”."
+
+
+class TestNamesThatMislead:
+    """Whoever proposes and whoever approves reads names that somebody else chose."""
+
+    @pytest.fixture
+    def imitated(self, db):
+        return make_tenant(name=f"{IMITATED} Inc")
+
+    def test_are_named_where_a_role_is_proposed_and_approved(self, imitated, ann, ben):
+        proposal = propose(ann, tenant=imitated, role="owner", email="lee@\u0430cme.example")
+
+        for path in (page_of(proposal), page_of(proposal, "approve"), page_of(proposal, "reject")):
+            page = shown(browser_of(ben), path)
+            assert WARNED in page
+            assert "(lee@xn--cme-5cd.example)" in page
+
+    def test_are_named_to_who_proposes_a_correction(self, imitated, ann):
+        typed = {"tenant": imitated.pk, "type": "credit", "amount": "5.00", "reason": "Fee"}
+        typed |= {"expires_at_0": "2030-01-01", "expires_at_1": "12:00:00"}
+
+        told = browser_of(ann).post("/admin/balance/adjustmentproposal/add/", typed, follow=True)
+
+        assert AdjustmentProposal.objects.count() == 1
+        assert WARNED in told.content.decode()
+
+    def test_are_named_where_a_correction_is_approved(self, acme, ann, ben):
+        proposal = proposals.propose(
+            tenant_id=acme.pk,
+            type="credit",
+            amount=500,
+            reason=f"As {IMITATED} asked",
+            actor=actors.staff(ann.pk),
+            now=utc_now(),
+        )
+        page = f"/admin/balance/adjustmentproposal/{proposal.pk}/approve/"
+
+        assert WARNED in shown(browser_of(ben), page)
+
+    def test_others_are_not(self, acme, ann, ben):
+        proposal = propose(ann, tenant=acme, role="owner")
+
+        assert "look like Latin ones" not in shown(browser_of(ben), page_of(proposal, "approve"))
 
 
 class TestTheProposal:
