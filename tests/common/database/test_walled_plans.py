@@ -1,17 +1,22 @@
-"""What the API reads under its own role, beside rows of many other tenants: an index finds the
-tenant's, and the wall throws nothing away."""
+"""What the API and the ledger's functions read under the API's role, beside rows of many other
+tenants: an index finds the tenant's, and the wall throws nothing away."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from django.db import connection
 
+from balance import services as ledger
 from common.database import doors
 from tests.api.test_every_key import ALL, filled, send
+from tests.builders import NOW
 from tests.common.database import crowd
-from tests.common.database.plans import Plans
+from tests.common.database.plans import Plans, inside_functions
 from tests.database import owner
 from tests.fuzz.tenant import stock
+from tests.payments.builders import fund
 from webhooks.models import WebhookEvent
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +44,22 @@ def test_reads_the_tenants_rows_by_index(acme, rival, settings):
     assert plans.looked_at > len(answers)
     assert plans.foreign(crowd.LONG) == {}
     assert _foreign_without_index(acme) == {"webhooks_webhookevent"}
+
+
+def test_a_posting_reads_the_tenants_rows_by_index(acme, rival):
+    for tenant in (acme, rival):
+        fund(tenant, 1_000)
+    crowd.around(acme, like=rival)
+    with inside_functions() as plans, doors.of_tenant(acme.pk, only_reads=False):
+        for number in (1, 1, 2):  # the second is a repeat
+            ledger.credit(
+                tenant_id=acme.pk, amount=5, source_type="funding_transaction",
+                source_id=f"ftx_{number}", description="x", now=NOW,
+            )  # fmt: skip
+
+    read = {each.what for reads in plans.read.values() for each in reads}
+    assert {"balance", "balance_transaction"} <= {re.sub(r"_\d\d$", "", name) for name in read}
+    assert plans.foreign({*crowd.LONG, "balance"}) == {}
 
 
 def _query(path, ids):
