@@ -65,9 +65,10 @@ def measure(options: Options) -> Section:
     return Section("Limits", text, list(_figures(found)))
 
 
-_TEXT = """{rounds} interleaved rounds of {seconds} s. One warm process per side calls
-`payments.services.orders.place` for one cent to a saved recipient, by a key that a person made
-(four scopes: tenant, recipient, key, person), one commit each, each side with a tenant of its own.
+_TEXT = """{rounds} rounds of {seconds} s of each side, which take turns ten times in a round. One
+warm process per side calls `payments.services.orders.place` for one cent to a saved recipient, by a
+key that a person made (four scopes: tenant, recipient, key, person), one commit each, each side
+with a tenant of its own.
 *Left out*: the totals are neither read nor counted, as before there were limits. *Without*: the
 tenant has no limits; *again*: the same once more, which shows how far two equal sides differ here.
 *With*: all eight limits are set. *Month*: the same where each scope has {rows} hours with payments,

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 
 from balance import services as ledger
 from benchmarks import books, clients, database, load, processes, seeding
@@ -31,6 +31,8 @@ from tenants.actors import SYSTEM
 
 AIM = 0.95
 ROUNDS = 9
+# A round is so many short slices of each side, in turns: what else the machine does falls on all.
+SLICES = 10
 TENANTS = 8
 HISTORY = 400
 POSTED_TO = 1_000
@@ -46,7 +48,8 @@ _ENVIRONMENTS: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Sample:
-    """One slice: operations per second, and CPU microseconds of each, ours and PostgreSQL's."""
+    """One slice or several: operations per second, and CPU microseconds of each operation, ours and
+    PostgreSQL's."""
 
     rate: float
     ours_us: float
@@ -55,6 +58,22 @@ class Sample:
     @property
     def cpu_us(self) -> float:
         return self.ours_us + self.database_us
+
+    @classmethod
+    def of(cls, slices: Sequence[Sample]) -> Sample:
+        """All of these together, which took equally long."""
+        rates = [each.rate for each in slices]
+
+        def mean(values: Iterable[float]) -> float:
+            """Of an operation: a slice counts by how many it had."""
+            pairs = zip(values, rates, strict=True)
+            return sum(value * rate for value, rate in pairs) / sum(rates)
+
+        return cls(
+            rate=sum(rates) / len(rates),
+            ours_us=mean(each.ours_us for each in slices),
+            database_us=mean(each.database_us for each in slices),
+        )
 
 
 Side = Callable[[], Sample]
@@ -71,9 +90,10 @@ def measure(options: Options) -> Section:
     return Section("Wall", text, figures)
 
 
-_TEXT = """{rounds} interleaved rounds of {seconds} s of three sides on one database: *with* the
-wall (the API's login, told its tenant with each transaction), *without* (the product's own role,
-DATABASE_API_URL empty), and *without* once more, which shows how far two equal sides differ here.
+_TEXT = """{rounds} rounds of {seconds} s of each of three sides on one database, which take turns
+ten times in a round: *with* the wall (the API's login, told its tenant with each transaction),
+*without* (the product's own role, DATABASE_API_URL empty), and *without* once more, which shows how
+far two equal sides differ here.
 Requests: 8 kept connections, gunicorn with 2 workers of 4 threads for each side, {tenants} tenants
 in turns, tables analyzed. Postings: 2 warm processes per side that call `balance.services.credit`,
 each in a transaction of its own, 1,000 tenants. CPU: of the server (or the clients) and of
@@ -97,12 +117,14 @@ def prepare_with(number: int, tenants: int) -> Callable[[], object]:
 
 
 def prepare_without(number: int, tenants: int) -> Callable[[], object]:
-    """The same under the product's own role."""
+    """The same under the product's own role. At its end the connection is made to be checked
+    before its next use, as Django does and as the door of the other side does."""
     draw = books.drawing(number, tenants)
 
     def post() -> None:
         with transaction.atomic():
             ledger.credit(**draw(), now=utc_now())
+        connection.close_if_unusable_or_obsolete()
 
     return post
 
@@ -136,8 +158,8 @@ def _postings(rounds: int, options: Options) -> Iterator[Figure]:
 def crew_side(crew: Crew, postmaster: int, options: Options) -> Side:
     def slice_of_it() -> Sample:
         ours, theirs = crew.cpu_seconds(), processes.database_cpu_seconds(postmaster)
-        rate = crew.rate(options.seconds)
-        done = rate * options.seconds
+        rate = crew.rate(options.seconds / SLICES)
+        done = rate * options.seconds / SLICES
         if not done:
             raise CannotMeasure("nothing was posted")
         return Sample(
@@ -218,7 +240,8 @@ def _payment(customer: Customer, recipient: str) -> Request:
 def _server_side(server: Server, asked: Turns, postmaster: int, options: Options) -> Side:
     def slice_of_it() -> Sample:
         ours, theirs = server.cpu_seconds(), processes.database_cpu_seconds(postmaster)
-        done = load.run(server.port, asked, connections=CONNECTIONS, seconds=options.seconds)
+        seconds = options.seconds / SLICES
+        done = load.run(server.port, asked, connections=CONNECTIONS, seconds=seconds)
         count = len(done.times)
         return Sample(
             done.rate,
@@ -235,15 +258,23 @@ def _server_side(server: Server, asked: Turns, postmaster: int, options: Options
 def in_turns(
     what: str, sides: Mapping[str, Side], rounds: int, options: Options
 ) -> dict[str, list[Sample]]:
-    """Samples of each side; whoever comes first in one round comes last in the next."""
+    """Samples of each side; whoever comes first in one turn comes last in the next."""
+    found: dict[str, list[Sample]] = {name: [] for name in sides}
+    for number in range(rounds):
+        for name, slices in _round(sides).items():
+            found[name].append(Sample.of(slices))
+        options.tell(f"{what}: round {number + 1} of {rounds}")
+    return found
+
+
+def _round(sides: Mapping[str, Side]) -> dict[str, list[Sample]]:
     names = list(sides)
     found: dict[str, list[Sample]] = {name: [] for name in names}
-    for number in range(rounds):
+    for number in range(SLICES):
         first = number % len(names)
         turns = names[first:] + names[:first]
         for name in turns if number % 2 == 0 else reversed(turns):
             found[name].append(sides[name]())
-        options.tell(f"{what}: round {number + 1} of {rounds}")
     return found
 
 
