@@ -26,7 +26,7 @@ from balance.posting import Order, Posting
 from common import ids
 from common.engine import arrays, sql
 from common.engine.lookups import one_of
-from common.engine.postgresql.direct import Row
+from common.engine.postgresql.prepared import Row
 from common.money import AMOUNT_MAX, CURRENCY
 from tenants.models import Tenant
 

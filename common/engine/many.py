@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import CharField, Field, ForeignKey, Model, TextField
 
 from common.engine import arrays, sql
-from common.engine.postgresql.direct import Row
+from common.engine.postgresql.prepared import Row
 
 _NOTHING: Mapping[str, Any] = {}
 

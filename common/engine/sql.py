@@ -26,7 +26,7 @@ from django.db.models import (
     TextField,
 )
 
-from common.engine.postgresql.direct import Row, Values
+from common.engine.postgresql.prepared import Row, Values
 from common.engine.postgresql.wrapper import Wrapper
 
 M = TypeVar("M", bound=Model)
@@ -147,6 +147,11 @@ def _database() -> Wrapper:
 def forget_connection() -> None:
     """Look the connection of this thread up again: it has got another one."""
     _thread.database = None
+
+
+def use_connection(wrapper: Wrapper) -> None:
+    """Note that Django's connection of this thread is this one now: it need not be looked up."""
+    _thread.database = wrapper
 
 
 def _looked_up() -> Wrapper:

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from common.engine.postgresql import direct, fast
+from common.engine.postgresql import direct, fast, prepared
 
 _WAIT_MS = 5000
 _END = "SELECT pg_terminate_backend(%s)"
@@ -105,7 +105,7 @@ def _hook(bomb: Bomb, method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _lose(connection: Connection[Any]) -> None:
     """Meet the end of the connection as if its news came instead of the answer."""
-    direct._checked(connection.pgconn.exec_(b"SELECT 1"))
+    prepared.checked(connection.pgconn.exec_(b"SELECT 1"))
     raise AssertionError("the connection should be gone")
 
 

@@ -100,12 +100,12 @@ class ApiByRole:
     """The API's role in the connection of the test, whose transaction no other connection sees."""
 
     @contextmanager
-    def open(self, *, only_reads: bool) -> Iterator[None]:
+    def open(self, *, only_reads: bool, tenant_id: str | None = None) -> Iterator[None]:
         if not _is_reachable():
             yield
             return
         usual = _told("SELECT current_user")
-        _told(f"SET ROLE {settings.DATABASE_API['USER']}; SET ballast.tenant = ''")
+        _told(f"SET ROLE {settings.DATABASE_API['USER']}; SET ballast.tenant = '{tenant_id or ''}'")
         try:
             yield
         finally:

@@ -11,7 +11,8 @@ from django.db.backends.postgresql import base
 from django.db.backends.utils import debug_transaction
 from psycopg.pq import TransactionStatus
 
-from common.engine.postgresql.direct import DigestNames, Direct, Row, Values
+from common.engine.postgresql.direct import Direct
+from common.engine.postgresql.prepared import DigestNames, Row, Values
 from common.engine.postgresql.wrapper import Wrapper
 
 _DIRECT = "_ballast_direct"

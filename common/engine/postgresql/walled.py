@@ -12,7 +12,6 @@ import psycopg
 from django.conf import settings
 from django.db import Error as DatabaseProblem
 
-from common.engine.postgresql.direct import Row, Values
 from common.engine.postgresql.fast import FastWrapper, direct_of
 from common.engine.postgresql.wrapper import Wrapper
 
@@ -32,17 +31,23 @@ class WalledWrapper(FastWrapper):
     _connection_pools: ClassVar[dict[str, Any]] = {}  # the other role's pool has the same alias
     _tenant: str | None = None
     _keeps = False
+    if not settings.DATABASE_FAST_PATH:  # then statements go the way of the other connections
+        rows = Wrapper.rows
 
     def enter(self, *, only_reads: bool) -> None:
-        """Begin a request. Reads that follow each other share a transaction if it `only_reads`."""
+        """Begin a request. Reads by Django's cursor that follow each other share a transaction if
+        it `only_reads`."""
         self._keeps = only_reads
 
     def see(self, tenant: str | None) -> None:
         """Show the rows of this tenant from now on. Raises ValueError for what is no id."""
         self._tenant = tenant
         if self.connection is not None:
-            with self.wrap_database_errors:
+            try:
                 self._direct.see(tenant, keeps=self._keeps)
+            except psycopg.Error:
+                with self.wrap_database_errors:
+                    raise
 
     def leave(self) -> None:
         """End a request: no tenant is seen, and the connection is checked before its next use.
@@ -54,13 +59,10 @@ class WalledWrapper(FastWrapper):
         except DatabaseProblem:
             self._tenant = None
             self.close()
-        self.close_if_unusable_or_obsolete()
-
-    def rows(self, statement: str, values: Values) -> list[Row]:
-        """Run `statement`, as the other connections do with `DATABASE_FAST_PATH` or without."""
-        if settings.DATABASE_FAST_PATH:
-            return super().rows(statement, values)
-        return Wrapper.rows(self, statement, values)
+        if self.errors_occurred or self.close_at is not None or not self.autocommit:
+            self.close_if_unusable_or_obsolete()
+        else:  # the same, without asking what needs no answer
+            self.health_check_done = False
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection[Any]:
         connection = super().get_new_connection(conn_params)

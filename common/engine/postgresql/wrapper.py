@@ -14,7 +14,7 @@ from psycopg import errors
 from psycopg.pq import TransactionStatus
 
 from common.engine.postgresql import atomic
-from common.engine.postgresql.direct import Row, Values
+from common.engine.postgresql.prepared import Row, Values
 
 atomic.install()
 

@@ -6,35 +6,17 @@ import pytest
 from django.conf import settings
 from django.db import DatabaseError, ProgrammingError, connection, transaction
 
-from common.database import doors
 from common.engine import sql
 from funding.models import FundingTransaction
 from tenants.models import ApiKey, Tenant, User
 from tenants.selectors import actor_ids, find_key_holder, names_for_tenants
 from tests.balance.builders import balance_of
 from tests.builders import NOW, make_key, make_member
-from tests.database import owner
-from tests.funding.builders import top_up
-from tests.payments.builders import fund
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WHO = "SELECT session_user, current_user, current_setting('ballast.tenant', true)"
 POST = "SELECT balance_post('btx_x', %s, 'credit', 5, 0, 'adjustment', 'adj_x', 'x', now())"
-
-
-@pytest.fixture
-def door(acme, rival):
-    """As in production: another login, which no other role stands behind."""
-    for tenant in (acme, rival):
-        fund(tenant, 1_000)
-        top_up(tenant)
-    owner.work_as_superuser()
-    door = doors.Login()
-    yield door
-    with door.open(only_reads=True):
-        connection.close()
-    owner.work_as_application()
 
 
 def rows(statement, *values):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import tempfile
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 from django.db import connection
 from psycopg import errors
 
-from common.engine.postgresql import direct
+from common.engine.postgresql import prepared
 from common.engine.postgresql.fast import FastWrapper
+from common.engine.postgresql.walled import WalledWrapper
 from tests.common.engine.paths import fast_path_only
 from tests.common.engine.pooler import pooling
 
@@ -19,6 +21,7 @@ pytestmark = [fast_path_only, pytest.mark.django_db(transaction=True)]
 
 AVAILABLE = "SELECT 'available', %(n)s::bigint"
 PENDING = "SELECT 'pending', %(n)s::bigint, %(text)s::text"
+TOLD = "SELECT current_setting('ballast.tenant', true)"
 VALUES = {"n": 1, "text": "x"}
 
 
@@ -36,9 +39,19 @@ def pooler():
 @pytest.fixture
 def clients(pooler):
     """Two processes' connections, each as the product makes it."""
+    yield from _clients(pooler, FastWrapper)
+
+
+@pytest.fixture
+def walled(pooler):
+    """Likewise, of requests that see one tenant."""
+    yield from _clients(pooler, WalledWrapper)
+
+
+def _clients(pooler, kind):
     made = []
     for _ in range(2):
-        wrapper = connection.copy()
+        wrapper = kind(copy.deepcopy(connection.settings_dict))
         wrapper.settings_dict |= {
             "HOST": pooler.address["host"],
             "PORT": str(pooler.address["port"]),
@@ -129,6 +142,38 @@ class TestOurStatements:
         assert second.rows(PENDING, VALUES) == [("pending", 1, "x")]
 
 
+class TestTenants:
+    """Whom each transaction sees, whichever server connection it gets."""
+
+    def test_are_told_to_each_transaction_alone(self, pooler, walled):
+        first, second = walled
+        for number in range(8):
+            for client, tenant in ((first, "ten_acme"), (second, "ten_rival")):
+                pooler.use(number // 2 % 2)
+                client.see(tenant)
+                assert client.rows(TOLD, VALUES) == [(tenant,)]
+                assert in_transaction(client, TOLD, TOLD) == [[(tenant,)]] * 2
+                client.see(None)
+                assert client.rows(TOLD, VALUES)[0][0] in ("", None)
+
+    def test_are_told_anew_where_a_server_does_not_know_the_statements(self, pooler, walled):
+        first, _ = walled
+        first.see("ten_acme")
+        for number in range(4):
+            pooler.use(number % 2)
+            assert first.rows(TOLD, VALUES) == [("ten_acme",)]
+            first.connection.pgconn.exec_(b"DEALLOCATE ALL")
+            pooler.use((number + 1) % 2)
+            assert in_transaction(first, TOLD, TOLD) == [[("ten_acme",)]] * 2
+
+    def test_are_told_where_the_server_changes_between_two_transactions(self, pooler, walled):
+        first, _ = walled
+        first.see("ten_acme")
+        for server in (0, 1, 0, 1):
+            pooler.move_after_next(server)
+            assert first.rows(TOLD, VALUES) == [("ten_acme",)]
+
+
 class TestPsycopgsOwn:
     def test_are_named_by_text_and_types(self, pooler, clients):
         """psycopg numbers them, so two clients mean two texts by one name."""
@@ -149,8 +194,8 @@ class TestPsycopgsOwn:
     def test_names_differ_by_types(self):
         text = b"SELECT $1"
 
-        assert direct.name_of(text, b"(25,)") != direct.name_of(text, b"(20,)")
-        assert direct.name_of(text) == direct.name_of(text)
+        assert prepared.name_of(text, b"(25,)") != prepared.name_of(text, b"(20,)")
+        assert prepared.name_of(text) == prepared.name_of(text)
 
 
 def raise_cause(cursor, statement):

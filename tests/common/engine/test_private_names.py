@@ -31,16 +31,16 @@ NAMES = [
     ("django.db.models.base:ModelState", "adding", "sql.py"),
     ("django.db.models.base:ModelState", "db", "sql.py"),
     ("django.db.models.options:Options", "concrete_fields", "sql.py"),
-    ("psycopg._preparing", "Prepare", "postgresql/direct.py"),
-    ("psycopg._preparing:PrepareManager", "get", "postgresql/direct.py"),
+    ("psycopg._preparing", "Prepare", "postgresql/prepared.py"),
+    ("psycopg._preparing:PrepareManager", "get", "postgresql/prepared.py"),
     ("psycopg._preparing:PrepareManager", "prepare_threshold", "postgresql/fast.py"),
-    ("psycopg._queries", "PostgresQuery", "postgresql/direct.py"),
+    ("psycopg._queries", "PostgresQuery", "postgresql/prepared.py"),
     ("psycopg:Connection", "_prepared", "postgresql/fast.py"),
     *(
-        ("psycopg.adapt:Transformer", name, "postgresql/direct.py")
+        ("psycopg.adapt:Transformer", name, "postgresql/prepared.py")
         for name in ("set_loader_types", "set_pgresult", "load_rows")
     ),
-    ("psycopg.adapt:AdaptersMap", "get_dumper_by_oid", "postgresql/direct.py"),
+    ("psycopg.adapt:AdaptersMap", "get_dumper_by_oid", "postgresql/prepared.py"),
     ("asyncio", "_get_running_loop", "sql.py"),
     *(
         ("gunicorn.workers.gthread:ThreadWorker", name, "gunicorn/worker.py")
