@@ -32,7 +32,7 @@ from common.clock import utc_now
 from common.database import outages
 from common.key_ring import KeyServiceAway
 from dashboard.shell import broken
-from tenants import session_life
+from tenants import proofs, session_life
 from tenants.session_store import SessionStore
 
 _READING = {"GET", "HEAD", "OPTIONS", "TRACE"}
@@ -75,6 +75,7 @@ class Session(_ForPages, sessions.SessionMiddleware):
         if cookie is not None and cookie.value:
             session = cast(SessionStore, request.session)
             answer.cookies[settings.SESSION_COOKIE_NAME] = str(session.secret)
+        proofs.give_token(request, answer)
         return answer
 
 

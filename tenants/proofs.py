@@ -1,10 +1,14 @@
 """What this session has proven, and when: a password, a second factor.
 
-django-allauth notes each proof in the session with its method and the second it was given.
+django-allauth notes each proof in the session with its method and the second it was given. A proof
+that is given later than the sign-in counts only beside a token of its own, which the browser has in
+a second cookie: who copied the session's cookie before gains nothing by it (decision 0195).
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,12 +19,17 @@ from allauth.account.authentication import (
 from allauth.account.internal.flows.login import record_authentication
 from allauth.mfa.models import Authenticator
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import get_random_string
 
 from tenants import second_factor
 from tenants.models import User
 
+TOKEN_FIELD = "proof-token"  # noqa: S105  # the name of a field
 _FACTOR, _PASSWORD = "mfa", "password"  # allauth's names of methods
+_TOKEN_LENGTH = 43  # of letters and digits: 256 bits
+_TOKEN = re.compile(rf"[A-Za-z0-9]{{{_TOKEN_LENGTH}}}")
+_DIGEST = "token"  # in a proof: of the token that it counts with
 
 
 def has_factor(request: HttpRequest) -> bool:
@@ -33,15 +42,56 @@ def is_recent(request: HttpRequest, *, now: datetime) -> bool:
     or with the password if they have no factor. Takes a query only in a session without a factor.
     """
     earliest = (now - timedelta(minutes=settings.STEP_UP_MINUTES)).timestamp()
-    recent = {proof["method"] for proof in _of(request) if proof["at"] > earliest}
+    tokens = _tokens(request)
+    recent = {
+        proof["method"]
+        for proof in _of(request)
+        if proof["at"] > earliest and proof.get(_DIGEST) in tokens
+    }
     if _FACTOR in recent:
         return True
     return _PASSWORD in recent and not second_factor.is_set_up(user_id=str(request.user.pk))
 
 
+def new_token() -> str:
+    """A token for a form that brings a proof. A second click sends it again, and so counts as
+    proven before the cookie of the first one's answer has arrived."""
+    return get_random_string(_TOKEN_LENGTH)
+
+
+def bind(request: HttpRequest) -> None:
+    """Let the proof that was noted last count only with a token, which the answer brings to the
+    browser: that of the form, or a new one."""
+    sent = request.POST.get(TOKEN_FIELD, "")
+    token = sent if _TOKEN.fullmatch(sent) else new_token()
+    proofs = _of(request)
+    # Without allauth's own mark of a later proof: it would count without the token there.
+    last = {name: value for name, value in proofs[-1].items() if name != "reauthenticated"}
+    request.session[AUTHENTICATION_METHODS_SESSION_KEY] = [
+        *proofs[:-1],
+        {**last, _DIGEST: _digest(token)},
+    ]
+    request.proof_token = token  # type: ignore[attr-defined]  # for the answer to this request
+
+
+def give_token(request: HttpRequest, response: HttpResponse) -> None:
+    """Give the browser the token of a proof that this request brought, if it brought one."""
+    token = getattr(request, "proof_token", None)
+    if token is not None:
+        response.set_cookie(
+            settings.PROOF_COOKIE_NAME,
+            token,
+            max_age=settings.STEP_UP_MINUTES * 60,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Strict",
+        )
+
+
 def enrolled(request: HttpRequest, *, user: User, authenticator: Authenticator) -> None:
     """Note a factor that was set up just now, which takes the same proof as using it."""
     record_authentication(request, user, _FACTOR, id=authenticator.pk, type=authenticator.type)
+    bind(request)
 
 
 def password_chosen(request: HttpRequest, *, user: User) -> None:
@@ -59,3 +109,17 @@ def forget_removed(request: HttpRequest, *, user: User) -> None:
 def _of(request: HttpRequest) -> list[dict[str, Any]]:
     proofs: list[dict[str, Any]] = get_authentication_records(request, request.user)
     return proofs
+
+
+def _tokens(request: HttpRequest) -> set[str | None]:
+    """The digests of the tokens that came with this request. None: a sign-in's proof has none."""
+    sent = (
+        request.COOKIES.get(settings.PROOF_COOKIE_NAME),
+        request.POST.get(TOKEN_FIELD),
+        getattr(request, "proof_token", None),
+    )
+    return {None, *(_digest(token) for token in sent if token)}
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

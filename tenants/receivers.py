@@ -41,6 +41,13 @@ def _tell_of_new_device(request: HttpRequest, user: User) -> None:
     )
 
 
+@receiver(account.authentication_step_completed)
+def _proven(request: HttpRequest, *, reauthenticated: bool = False, **_rest: Any) -> None:
+    """A proof that is given after the sign-in counts in the browser that gave it."""
+    if reauthenticated:
+        proofs.bind(request)
+
+
 @receiver(mfa.authentication_failed)
 def _wrong_code(
     user: User, authenticator: Authenticator, *, reauthentication: bool, **_rest: Any

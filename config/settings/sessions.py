@@ -25,5 +25,6 @@ SESSION_COOKIE_AGE = 60 * 60 * 24
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_NAME = "__Host-sessionid" if IS_HTTPS else "sessionid"
 DEVICE_COOKIE_NAME = "__Host-device" if IS_HTTPS else "device"
+PROOF_COOKIE_NAME = "__Host-proof" if IS_HTTPS else "proof"
 CSRF_COOKIE_NAME = "__Host-csrftoken" if IS_HTTPS else "csrftoken"
 CSRF_COOKIE_HTTPONLY = True

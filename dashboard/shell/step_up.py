@@ -28,7 +28,7 @@ from tenants.second_factor_forms import ReauthenticateForm as CodeForm
 _READING = ("GET", "HEAD", "OPTIONS")
 _PREFIX = "proof"
 _FIELDS = {f"{_PREFIX}-{name}": name for name in ("password", "code", "credential")}
-_NOT_CARRIED = {*_FIELDS, "csrfmiddlewaretoken"}
+_NOT_CARRIED = {*_FIELDS, proofs.TOKEN_FIELD, "csrfmiddlewaretoken"}
 
 
 def asks(request: HttpRequest) -> HttpResponse | None:
@@ -103,6 +103,7 @@ def _page(request: HttpRequest, ways: dict[str, forms.Form]) -> HttpResponse:
             if name not in _NOT_CARRIED
             for value in values
         ],
+        "token": (proofs.TOKEN_FIELD, proofs.new_token()),
         "address": request.get_full_path(),
     }
     if "credential" in ways:
