@@ -74,14 +74,21 @@ def bind(request: HttpRequest) -> None:
     request.proof_token = token  # type: ignore[attr-defined]  # for the answer to this request
 
 
+def note_second_click(request: HttpRequest) -> None:
+    """Let the answer bring the token again where the form has that of a proof: the browser may
+    never see the answer to its first click."""
+    sent = request.POST.get(TOKEN_FIELD, "")
+    if sent and any(proof.get(_DIGEST) == _digest(sent) for proof in _of(request)):
+        request.proof_token = sent  # type: ignore[attr-defined]  # as `bind` does
+
+
 def give_token(request: HttpRequest, response: HttpResponse) -> None:
-    """Give the browser the token of a proof that this request brought, if it brought one."""
+    """Give the browser the token of the proof that came with this request, if one did."""
     token = getattr(request, "proof_token", None)
     if token is not None:
         response.set_cookie(
             settings.PROOF_COOKIE_NAME,
             token,
-            max_age=settings.STEP_UP_MINUTES * 60,
             secure=settings.SESSION_COOKIE_SECURE,
             httponly=True,
             samesite="Strict",

@@ -34,7 +34,10 @@ _NOT_CARRIED = {*_FIELDS, proofs.TOKEN_FIELD, "csrfmiddlewaretoken"}
 def asks(request: HttpRequest) -> HttpResponse | None:
     """The page that asks for a proof, or None: nothing is changed, the last proof is recent enough,
     or this request brings one."""
-    if request.method in _READING or proofs.is_recent(request, now=utc_now()):
+    if request.method in _READING:
+        return None
+    if proofs.is_recent(request, now=utc_now()):
+        proofs.note_second_click(request)
         return None
     forms_of_proof = _forms(request)
     sent = next((name for name in _FIELDS if name in request.POST), None)

@@ -103,13 +103,15 @@ class TestTheOwner:
 
         assert b"Confirm it is you" not in again.content
         assert again.status_code != 403
+        # The browser followed the second request, and never saw the first one's answer.
+        second.post(PAGE, invite(acme, email="max@acme.example"))
+        assert Invitation.objects.count() == 2
 
     def test_has_a_cookie_that_no_script_and_no_other_site_sees(self, acme, owner):
         cookie = prove(owner, acme).cookies[settings.PROOF_COOKIE_NAME]
 
         assert cookie["httponly"]
         assert cookie["samesite"] == "Strict"
-        assert cookie["max-age"] == settings.STEP_UP_MINUTES * 60
 
     def test_chooses_no_weak_token(self, acme, owner):
         prove(owner, acme, **{"proof-token": "weak"})
