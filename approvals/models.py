@@ -86,6 +86,8 @@ class Approval(models.Model):
 class MagicLink(models.Model):
     """One magic link of one approver. Only the digest of its token is stored."""
 
+    wall_follows_parent: ClassVar = True  # whoever could make one would approve
+
     confirmation_id: str  # the approval: each table has a foreign key `confirmation`
 
     id = PrefixedIdField("lnk")

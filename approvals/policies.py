@@ -34,13 +34,15 @@ class ApprovalPolicy(ABC, Generic[A]):
 
     `kind` is `funding` or `payment`: the name of the approval's foreign key to its subject, and
     what e-mails and pages call it. `id_prefix` begins the ids of subjects. `links` is the table of
-    magic links; `mails_links` says whether e-mails bring them, or only say where to sign in. All
-    methods that change something run in the transaction that closes the approval.
+    magic links, and `find_link` the statement that finds the tenant of one by its digest;
+    `mails_links` says whether e-mails bring them, or only say where to sign in. All methods that
+    change something run in the transaction that closes the approval.
     """
 
     kind: ClassVar[str]
     id_prefix: ClassVar[str]
     links: ClassVar[type[MagicLink]]
+    find_link: ClassVar[str]
     mails_links: ClassVar[bool] = True
 
     @abstractmethod

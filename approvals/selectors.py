@@ -51,6 +51,11 @@ class ApprovalView:
         return lookalikes.address_warning(*self.approvers)
 
 
+def tenant_of_link(*, token: str) -> str:
+    """The id of the tenant whose approval this link is about. Raises UnknownApproval."""
+    return tokens.tenant_of(token)
+
+
 def by_link(*, token: str, now: datetime) -> ApprovalView:
     """What the holder of this link may see. Changes nothing. Raises UnknownApproval, LinkEnded."""
     link = tokens.opened(token)

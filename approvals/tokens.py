@@ -10,6 +10,7 @@ from approvals import deciders, policies
 from approvals.errors import AnsweredSignedIn, FormerApprover, UnknownApproval
 from approvals.models import Approval, MagicLink
 from approvals.policies import AnyPolicy
+from common.engine import sql
 
 _TOKEN = re.compile(r"[0-9A-Za-z_-]{43}")
 
@@ -25,6 +26,17 @@ class Opened:
     policy: AnyPolicy
     approval: Approval
     email: str
+
+
+def tenant_of(token: str) -> str:
+    """The id of the tenant whose approval the link of this token is about. One query for each kind,
+    none for a malformed token. Raises UnknownApproval."""
+    if _TOKEN.fullmatch(token):
+        for policy in policies.every():
+            row = sql.first(policy.find_link, {"digest": digest(token)})
+            if row is not None:
+                return str(row[0])
+    raise UnknownApproval("This link is not valid.")
 
 
 def opened(token: str) -> Opened:

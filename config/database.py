@@ -75,6 +75,7 @@ def job_logins() -> dict[str, dict[str, str]]:
         jobs.DISPATCHER: text("DATABASE_DISPATCHER_URL", default=""),
         jobs.AUDIT: text("DATABASE_AUDIT_URL", default=""),
         jobs.WORKER: text("DATABASE_WORKER_URL", default=""),
+        jobs.DESK: text("DATABASE_DESK_URL", default=""),
     }
     if addresses[jobs.WORKER]:
         safety.require_logins_of_workers(addresses)

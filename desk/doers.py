@@ -82,7 +82,7 @@ def standing(power: str, proposal: Proposed, *, reader: Doer, verb: str = "appro
 
     return Standing(
         tenants_standing.who_can(asked, obstacle=obstacle, verb=verb),
-        obstacle(User.objects.get(pk=reader.name)),
+        obstacle(User.objects.defer("password").get(pk=reader.name)),
     )
 
 

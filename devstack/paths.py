@@ -26,11 +26,13 @@ API_ROLE = "ballast_api"
 DISPATCHER_ROLE = "ballast_dispatcher"
 AUDIT_ROLE = "ballast_audit"
 WORKER_ROLE = "ballast_worker"
+DESK_ROLE = "ballast_desk"
 # Of the jobs that have a login of their own, by the setting that names it.
 JOB_ROLES = {
     "DATABASE_DISPATCHER_URL": DISPATCHER_ROLE,
     "DATABASE_AUDIT_URL": AUDIT_ROLE,
     "DATABASE_WORKER_URL": WORKER_ROLE,
+    "DATABASE_DESK_URL": DESK_ROLE,
 }
 
 PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")

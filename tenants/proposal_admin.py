@@ -16,6 +16,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from common import days, lookalikes, staff_actions
 from common.admin import ServiceAdmin
 from common.clock import utc_now
+from common.database import undisclosed
 from common.money import format_cents, parse_dollars
 from tenants import actors, standing
 from tenants.actors import Actor
@@ -199,7 +200,7 @@ class ProposalAdmin(ServiceAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        rows = self.model._default_manager.select_related("tenant", "proposed_by")
+        rows = undisclosed.of(self.model._default_manager.select_related("tenant"))
         proposal: Any = rows.filter(pk=unquote(object_id)).first()
         reader = request.user
         told = []
@@ -223,7 +224,7 @@ class ProposalAdmin(ServiceAdmin):
         done: str,
         decide: Callable[..., object],
     ) -> HttpResponse:
-        rows = self.model._default_manager.select_related("tenant", "proposed_by")
+        rows = undisclosed.of(self.model._default_manager.select_related("tenant"))
         proposal: Any = get_object_or_404(rows, pk=object_id)
         decision = staff_actions.StaffAction(
             title=title,

@@ -39,6 +39,8 @@ ROLE_CHANGED = "member.role_changed"
 # Which of their details names the role that the person had until then.
 _FORMER_ROLE = {REMOVED: "role", ROLE_CHANGED: "before", CLOSED_BY_SUPPORT: "role"}
 
+# Of whoever may not read the hash.
+_IS_SET = "SELECT is_set FROM tenants_has_password(%(person)s)"
 # A function of the owner's, because no tenant is known yet.
 _KEY_HOLDER = "SELECT * FROM tenants_find_key(%(prefix)s) WHERE digest IS NOT NULL"
 # More of them: a tenant's rows name people who are its members no more, or never were.
@@ -84,6 +86,12 @@ def tenant(tenant_id: str) -> Tenant:
 def person(*, email: str) -> User | None:
     """The active person with this address, however it is capitalized."""
     return User.objects.filter(email=email.lower(), is_active=True).first()
+
+
+def has_password(*, user_id: str) -> bool:
+    """Whether the person chose a password. One query, which reads no hash."""
+    row = sql.first(_IS_SET, {"person": user_id})
+    return row is not None and bool(row[0])
 
 
 def found_tenant(tenant_id: str) -> Tenant:
@@ -277,7 +285,7 @@ def name_of(actor: Actor) -> str:
 def members(*, tenant_id: str) -> QuerySet[Membership]:
     """The tenant's members with their users, by address. One query."""
     rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user")
-    return rows.order_by("user__email")
+    return rows.defer("user__password").order_by("user__email")
 
 
 def member(*, tenant_id: str, membership_id: str) -> Membership:

@@ -44,7 +44,8 @@ def obstacle(proposal: Proposal, person: User) -> str:
 
 def who_can(proposal: Proposal, *, obstacle: Callable[[User], str], verb: str = "approve") -> str:
     """The addresses of those who can, or why nobody can."""
-    people = User.objects.filter(email__in=selectors.staff_emails(power=proposal.power))
+    emails = selectors.staff_emails(power=proposal.power)
+    people = User.objects.filter(email__in=emails).defer("password")
     able = [each.email for each in people.order_by("email") if not obstacle(each)]
     gone = second_person.proposer_obstacle(
         proposed_by=proposal.proposed_by, power=proposal.proposes

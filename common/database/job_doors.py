@@ -31,6 +31,8 @@ class JobDoor(Protocol):
 
     def open(self, job: str) -> AbstractContextManager[None]: ...
 
+    def outside(self) -> AbstractContextManager[None]: ...
+
     def close(self) -> None: ...
 
 
@@ -41,6 +43,14 @@ def of(job: str) -> AbstractContextManager[None]:
     in a request that sees one tenant.
     """
     return _door().open(job)
+
+
+def outside() -> AbstractContextManager[None]:
+    """A block whose statements run under the login that the process has, in the midst of a job's.
+
+    Nothing changes outside of a block of `of`, and inside of a transaction, which stays.
+    """
+    return _door().outside()
 
 
 def by(job: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -81,6 +91,7 @@ class Logins(threading.local):
 
     def __init__(self) -> None:
         self._others: dict[str, Wrapper] = {}
+        self._own: Any = None  # the process's connection, while a job's is used
 
     @contextmanager
     def open(self, job: str) -> Iterator[None]:
@@ -92,13 +103,29 @@ class Logins(threading.local):
         if job not in self._others:
             given = {**usual.settings_dict, **login, "OPTIONS": {**usual.settings_dict["OPTIONS"]}}
             self._others[job] = _wrapper_of(job)(given)
-        other = self._others[job]
+        other, own = self._others[job], self._own
+        self._own = own or usual
         _use(other)
         try:
             yield
         finally:
             _use(usual)
+            self._own = own
             other.close_if_unusable_or_obsolete()
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        own, used = self._own, connections[DEFAULT_DB_ALIAS]
+        if own is None or used.in_atomic_block:
+            yield
+            return
+        self._own = None
+        _use(own)
+        try:
+            yield
+        finally:
+            _use(used)
+            self._own = own
 
     def close(self) -> None:
         for other in self._others.values():

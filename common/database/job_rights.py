@@ -1,13 +1,13 @@
 """What each job that has a login of its own may do (decisions 0180, 0181,
-0190)."""
+0190, 0191)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
 
-from common.database import rights, worker_rights
-from common.database.jobs import AUDIT, DISPATCHER, WORKER
+from common.database import desk_rights, rights, worker_rights
+from common.database.jobs import AUDIT, DESK, DISPATCHER, WORKER
 from common.database.rights import READ_ONLY, Needs, Rights
 
 _ADD_ONLY = Rights(update=False, read=False)
@@ -125,4 +125,5 @@ _MAKERS: Mapping[str, Callable[[], Needs]] = {
     DISPATCHER: lambda: Needs(_DISPATCHERS, inserts=_DISPATCHERS_INSERTS),
     AUDIT: _of_audit,
     WORKER: worker_rights.needs,
+    DESK: desk_rights.needs,
 }

@@ -12,8 +12,9 @@ from typing import Final
 DISPATCHER: Final = "dispatcher"
 AUDIT: Final = "audit"
 WORKER: Final = "worker"
+DESK: Final = "desk"
 
-ALL: Final = (DISPATCHER, AUDIT, WORKER)
+ALL: Final = (DISPATCHER, AUDIT, WORKER, DESK)
 # A worker checks the books and delivers webhooks under these logins, because its own may not.
 TAKEN_BY_WORKERS: Final = (DISPATCHER, AUDIT)
 

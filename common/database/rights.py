@@ -56,15 +56,36 @@ FUNCTIONS = frozenset(
         "balance_open",
         "balance_post",
         "balance_post_many",
+        "funding_find_link",
+        "payments_find_link",
         "tenants_find_key",
         "tenants_find_person",
+        "tenants_has_password",
         "tenants_link_state_of_mail",
         "tenants_link_states",
         "tenants_name_people",
     }
 )
-# What a link to a new password or to a first second factor hangs on is no tenant's matter.
-NEVER_OF_API = frozenset({"tenants_link_state_of_mail", "tenants_link_states"})
+# What a person signs in with is no tenant's matter, and links are found before one is known.
+NEVER_OF_API = frozenset(
+    {
+        "funding_find_link",
+        "payments_find_link",
+        "tenants_has_password",
+        "tenants_link_state_of_mail",
+        "tenants_link_states",
+    }
+)
+# Columns that say who somebody is, or open something.
+SECRETS: Mapping[str, frozenset[str]] = {
+    "ach_achkey": frozenset({"private_key_token"}),
+    "funding_confirmationlink": frozenset({"digest"}),
+    "payments_paymentconfirmationlink": frozenset({"digest"}),
+    "tenants_apikey": frozenset({"digest"}),
+    "tenants_invitation": frozenset({"digest"}),
+    "tenants_user": frozenset({"password"}),
+    "webhooks_webhookendpoint": frozenset({"previous_secret_token", "secret_token"}),
+}
 NONE = Rights(insert=False, update=False, read=False)
 READ_ONLY = Rights(insert=False, update=False)
 # Tables of packages, whose models cannot declare rights, and tables without a model.
@@ -85,7 +106,9 @@ _ELSEWHERE: Mapping[str, Rights] = {
 }
 
 
+_PASSWORD = SECRETS["tenants_user"]
 # What requests of the API and of tenants' pages use besides the tables of tenants, or otherwise.
+# Of the people they know, all but the password's hash.
 _OF_API: Mapping[str, Rights] = {
     # A step of the sandbox asks every network what it has to say, and a bank's first looks how far
     # its files were read.
@@ -96,7 +119,6 @@ _OF_API: Mapping[str, Rights] = {
     "mfa_authenticator": READ_ONLY._replace(read=("id", "user_id", "type")),
     "rails_rail": READ_ONLY,
     "rails_route": READ_ONLY,
-    "tenants_user": READ_ONLY,
 }
 
 
@@ -116,6 +138,7 @@ def of_api() -> dict[str, Rights]:
     """The role of requests: the application's on what has a tenant, and few others."""
     every = of_tables()
     shared = {name: rights for name, rights in _OF_API.items() if name in every}
+    shared["tenants_user"] = READ_ONLY._replace(read=columns_but("tenants_user", _PASSWORD))
     return {name: every[name] for name in walls.of_tables().keys() | walls.views()} | shared
 
 

@@ -5,7 +5,8 @@ A table with a tenant has a column `tenant_id`, or a reference to a row that has
 role, which tenants' pages have as well, sees the rows of the tenant that its transaction is told,
 and of none without one. A model whose rows without a tenant concern all of them says
 `wall_is_shared: ClassVar = True`; one whose rows belong to several tenants names the visible ones
-in SQL: `wall: ClassVar = "EXISTS (…)"`.
+in SQL: `wall: ClassVar = "EXISTS (…)"`. One whose rows are never stored by the statement that
+stores the row they refer to says `wall_follows_parent: ClassVar = True`: that row must be visible.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ def _of_model(model: type[models.Model]) -> Seen | None:
         if isinstance(field, models.ForeignKey) and not field.null and _has_tenant(field):
             parent = _through(model, field)
             # A statement that inserts both rows does not see the first.
-            return Seen(parent, parent, "true")
+            follows = getattr(model, "wall_follows_parent", False)
+            return Seen(parent, parent, parent if follows else "true")
     return None
 
 

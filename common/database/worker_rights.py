@@ -109,15 +109,8 @@ _SOME: Mapping[str, Rights] = {
     "tenants_user": READ_ONLY,
     "webhooks_webhookendpoint": READ_ONLY,  # the dispatcher's login switches them off
 }
-# Columns that say who somebody is, or open something.
-_HIDDEN: Mapping[str, frozenset[str]] = {
-    "funding_confirmationlink": frozenset({"digest"}),
-    "payments_paymentconfirmationlink": frozenset({"digest"}),
-    "tenants_apikey": frozenset({"digest"}),
-    "tenants_invitation": frozenset({"digest"}),
-    "tenants_user": frozenset({"password"}),
-    "webhooks_webhookendpoint": frozenset({"previous_secret_token", "secret_token"}),
-}
+# It opens the lines to banks.
+_READ_ALL = frozenset({"ach_achkey"})
 _MAILS_WITH_LINKS = "('password_reset', 'staff_enrolment', 'enrolment')"
 _IS_SYSTEMS = "actor_type = 'system'"
 _INSERTS: Mapping[str, str] = {
@@ -135,7 +128,14 @@ _UPDATES: Mapping[str, str] = {
     "tenants_invitation": "accepted_at IS NULL AND revoked_at IS NULL",
 }
 # Who holds a key, and whose address it is, are questions of requests.
-_FUNCTIONS = rights.FUNCTIONS - {"tenants_find_key", "tenants_find_person", "tenants_link_states"}
+_FUNCTIONS = rights.FUNCTIONS - {
+    "funding_find_link",
+    "payments_find_link",
+    "tenants_find_key",
+    "tenants_find_person",
+    "tenants_has_password",
+    "tenants_link_states",
+}
 
 
 def needs() -> Needs:
@@ -150,5 +150,5 @@ def _of_table(name: str, given: Rights) -> Rights:
     if name in _NEVER:
         return NONE
     left = READ_ONLY if name in _ONLY_READ else _SOME.get(name, given)
-    hidden = _HIDDEN.get(name)
+    hidden = None if name in _READ_ALL else rights.SECRETS.get(name)
     return left._replace(read=rights.columns_but(name, hidden)) if hidden else left

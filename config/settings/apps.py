@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "config.middleware.Htmx",
     "config.middleware.RequestMetrics",
     "config.middleware.Outages",
+    "desk.door.DeskLogin",
 ]
 
 ROOT_URLCONF = "config.urls"

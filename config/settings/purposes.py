@@ -42,6 +42,7 @@ if not DEBUG:
         DATABASE_DISPATCHER_URL=_password("DATABASE_DISPATCHER_URL"),
         DATABASE_AUDIT_URL=_password("DATABASE_AUDIT_URL"),
         DATABASE_WORKER_URL=_password("DATABASE_WORKER_URL"),
+        DATABASE_DESK_URL=_password("DATABASE_DESK_URL"),
         DATABASE_URL=_password("DATABASE_URL"),
         REDIS_URL=_password("REDIS_URL"),
         EMAIL_URL=_password("EMAIL_URL"),

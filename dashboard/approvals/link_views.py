@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from approvals import answers, selectors
 from approvals.errors import AmountMismatch, LinkEnded, UnknownApproval
 from common.clock import utc_now
+from common.database import doors
 from common.errors import DomainError, ErrorKind
 from dashboard.approvals.forms import ApproveForm, DeclineForm
 from dashboard.approvals.lines import prospect
@@ -26,7 +27,10 @@ from dashboard.shell.magic_links import magic_link_page
 def confirmation(request: HttpRequest, token: str) -> HttpResponse:
     """The approval that the link is about, for whoever holds the link."""
     try:
-        return _answer(request, token) if request.method == "POST" else _show(request, token)
+        is_answer = request.method == "POST"
+        # All that follows sees the rows of this tenant alone (decision 0191).
+        with doors.of_tenant(selectors.tenant_of_link(token=token), only_reads=not is_answer):
+            return _answer(request, token) if is_answer else _show(request, token)
     except UnknownApproval:
         return render(request, "dashboard/approvals/link/unknown.html", status=404)
     except LinkEnded as refusal:

@@ -22,6 +22,7 @@ from django.shortcuts import render
 from django.views.decorators.debug import sensitive_post_parameters
 
 from common.clock import utc_now
+from common.database import job_doors
 from tenants import proofs, second_factor
 from tenants.second_factor_forms import ReauthenticateForm as CodeForm
 
@@ -33,7 +34,12 @@ _NOT_CARRIED = {*_FIELDS, proofs.TOKEN_FIELD, "csrfmiddlewaretoken"}
 
 def asks(request: HttpRequest) -> HttpResponse | None:
     """The page that asks for a proof, or None: nothing is changed, the last proof is recent enough,
-    or this request brings one."""
+    or this request brings one. A matter of sign-in, whichever login the page works under."""
+    with job_doors.outside():
+        return _asks(request)
+
+
+def _asks(request: HttpRequest) -> HttpResponse | None:
     if request.method in _READING:
         return None
     if proofs.is_recent(request, now=utc_now()):

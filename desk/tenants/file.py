@@ -7,6 +7,7 @@ from datetime import datetime
 
 from balance import selectors as ledger
 from balance.selectors import Funds
+from common.database import undisclosed
 from dashboard.auto_funding import state as auto_funding
 from dashboard.auto_funding.obstacles import State
 from dashboard.bank_accounts.lines import BankAccountLine, bank_account_line
@@ -71,7 +72,8 @@ def tenant_file(*, tenant_id: str, now: datetime) -> TenantFile:
     config = funding.auto_funding(tenant_id=tenant_id, now=now).config
     postings = ledger.transactions(tenant_id).order_by("-sequence")[:SHOWN]
     sources = funding.sources(tenant_id=tenant_id).order_by("-created_at", "-pk")[:SHOWN]
-    endpoints = webhooks.endpoints(tenant_id=tenant_id).order_by("-created_at", "-pk")[:SHOWN]
+    endpoints = undisclosed.of(webhooks.endpoints(tenant_id=tenant_id))
+    newest = endpoints.order_by("-created_at", "-pk")[:SHOWN]
     return TenantFile(
         tenant=tenant,
         funds=ledger.summary(tenant_id),
@@ -83,8 +85,8 @@ def tenant_file(*, tenant_id: str, now: datetime) -> TenantFile:
         funding=[funding_line(row) for row in funding.in_flight(tenant_id=tenant_id)[:SHOWN]],
         payments=list(payments.open_payments(tenant_id=tenant_id)[:SHOWN]),
         postings=[transaction_line(row) for row in postings],
-        endpoints=_endpoint_lines(list(endpoints), now),
-        keys=list(selectors.api_keys(tenant_id=tenant_id)[:SHOWN]),
+        endpoints=_endpoint_lines(list(newest), now),
+        keys=list(undisclosed.of(selectors.api_keys(tenant_id=tenant_id))[:SHOWN]),
         people=list(selectors.members(tenant_id=tenant_id)[:SHOWN]),
         audit=audit,
     )

@@ -39,6 +39,7 @@ class FundingApprovalPolicy(ApprovalPolicy[Confirmation]):
     kind = "funding"
     id_prefix = "ftx"
     links = ConfirmationLink
+    find_link = "SELECT tenant FROM funding_find_link(%(digest)s)"
 
     def approvals(self) -> QuerySet[Confirmation]:
         return Confirmation.objects.select_related("funding__source", "source", "tenant")

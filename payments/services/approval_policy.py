@@ -26,6 +26,7 @@ class PaymentApprovalPolicy(ApprovalPolicy[PaymentConfirmation]):
     kind = "payment"
     id_prefix = "pay"
     links = PaymentConfirmationLink
+    find_link = "SELECT tenant FROM payments_find_link(%(digest)s)"
     mails_links = False
 
     def approvals(self) -> QuerySet[PaymentConfirmation]:

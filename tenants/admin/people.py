@@ -67,7 +67,7 @@ class UserAdmin(ServiceAdmin):
         return staff_actions.ask_about_one(
             self,
             request,
-            get_object_or_404(User, pk=object_id),
+            get_object_or_404(User.objects.defer("password"), pk=object_id),
             staff_actions.StaffAction(
                 title="Send the link to set up a second factor",
                 consequences="Make sure who is asking. The link works for an hour, with the"
@@ -179,7 +179,7 @@ def _ask(
             user_id=person.pk, note=reason, actor=_actor(request), now=utc_now()
         ),
     )
-    person = get_object_or_404(User, pk=object_id)
+    person = get_object_or_404(User.objects.defer("password"), pk=object_id)
     return staff_actions.ask_about_one(admin_page, request, person, step)
 
 

@@ -165,7 +165,7 @@ def _admit(proposal: AccessProposal, actor: Actor, now: datetime) -> None:
     """Give a member another role; invite whoever is no member."""
     tenant_id, role = str(proposal.tenant_id), Role(proposal.role)
     rows = Membership.objects.filter(tenant_id=tenant_id, user__email=proposal.email)
-    member = rows.select_related("user").first()
+    member = rows.select_related("user").defer("user__password").first()
     if member is None:
         invitations.invite(
             tenant_id=tenant_id, email=proposal.email, role=role, actor=actor, now=now
@@ -195,7 +195,7 @@ def _empower(proposal: AccessProposal, actor: Actor, now: datetime) -> None:
         granted_by=actor.id,
         note=proposal.reason,
     )
-    if not person.has_usable_password():
+    if not selectors.has_password(user_id=person.pk):
         queue_password_reset(user=person, now=now)
 
 
@@ -205,7 +205,7 @@ _ACTS: Mapping[AccessKind, _Act] = MappingProxyType(
 
 
 def _person(email: str) -> User:
-    person = User.objects.filter(email=email).first()
+    person = User.objects.filter(email=email).defer("password").first()
     if person is None:
         raise AccessRefused(f"Nobody has the address {email}.")
     return person
@@ -241,7 +241,8 @@ def _require_of_its_kind(proposal: AccessProposal) -> None:
 def _lock_for(proposal_id: str, actor: Actor, now: datetime) -> AccessProposal:
     """An open proposal of somebody else about somebody else that is not over, locked."""
     rows = AccessProposal.objects.select_for_update(no_key=True, of=("self",))
-    proposal = rows.select_related("proposed_by", "tenant").get(pk=proposal_id)
+    shown = rows.select_related("proposed_by", "tenant").defer("proposed_by__password")
+    proposal = shown.get(pk=proposal_id)
     if proposal.decision != AccessDecision.OPEN:
         raise AccessRefused(f"It was {proposal.decision}.")
     if now >= proposal.ends_at:

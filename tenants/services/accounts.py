@@ -55,7 +55,8 @@ def rename(*, tenant_id: str, name: str, actor: Actor, now: datetime) -> None:
 @transaction.atomic
 def rename_person(*, user_id: str, name: str, now: datetime) -> None:
     """Change the name by which others see this person. Raises InvalidName."""
-    user = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    people = User.objects.select_for_update(no_key=True).defer("password")
+    user = people.get(pk=user_id)
     before, user.name = user.name, names.checked(name)
     if user.name == before:
         return
@@ -67,7 +68,8 @@ def rename_person(*, user_id: str, name: str, now: datetime) -> None:
 def rename_by_support(*, user_id: str, name: str, actor: Actor, now: datetime) -> None:
     """Change the name by which others see this person; each of their tenants reads it in its audit
     log. An empty name leaves the person their address alone. Raises InvalidName."""
-    user = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    people = User.objects.select_for_update(no_key=True).defer("password")
+    user = people.get(pk=user_id)
     before, user.name = user.name, names.checked(name) if name else ""
     if user.name == before:
         return
@@ -81,7 +83,7 @@ def rename_by_support(*, user_id: str, name: str, actor: Actor, now: datetime) -
 def send_reset_link(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> None:
     """Mail a link to choose a password to the person's own address; each of their tenants reads it
     in its audit log. `note` is for staff."""
-    user = User.objects.get(pk=user_id)
+    user = User.objects.defer("password").get(pk=user_id)
     sign_ins.reset_link_sent_by_support(user_id=user_id, actor=actor, note=note, now=now)
     queue_password_reset(user=user, now=now)
 
@@ -90,7 +92,8 @@ def send_reset_link(*, user_id: str, actor: Actor, now: datetime, note: str = ""
 def change_address(*, user_id: str, email: str, actor: Actor, now: datetime) -> None:
     """Give a person another address: e-mail both, write it into the audit log of each of their
     tenants, end every session. The old address opens nothing any more. Raises AddressTaken."""
-    user = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    people = User.objects.select_for_update(no_key=True).defer("password")
+    user = people.get(pk=user_id)
     before, user.email = user.email, email.lower()
     if User.objects.filter(email=user.email).exclude(pk=user_id).exists():
         raise AddressTaken(f"Somebody else has the address {user.email}.")

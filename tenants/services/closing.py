@@ -11,6 +11,8 @@ from datetime import datetime
 
 from django.db import transaction
 
+from common.database.job_doors import by
+from common.database.jobs import DESK
 from tenants import access_mails, new_approvers, second_factor
 from tenants.actors import Actor
 from tenants.actors import user as person
@@ -22,6 +24,7 @@ from tenants.services import leaving, sessions, sign_ins
 _BY_SUPPORT = "our support"
 
 
+@by(DESK)
 @transaction.atomic
 def close(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> bool:
     """The person signs in no more, and is signed out. What they did as an owner ends, as at a
@@ -42,6 +45,7 @@ def close(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> bool:
     return True
 
 
+@by(DESK)
 @transaction.atomic
 def reopen(*, user_id: str, actor: Actor, now: datetime, note: str = "") -> bool:
     """The person may sign in again, and approves what is paid out after a day. Both the owners and
@@ -80,11 +84,12 @@ def begin_anew(user_id: str, what: str, actor: Actor, now: datetime) -> None:
 def _memberships(user_id: str) -> list[Membership]:
     """In the order in which their tenants are locked."""
     rows = Membership.objects.filter(user_id=user_id).order_by("tenant_id")
-    return list(rows.select_related("tenant", "user"))
+    return list(rows.select_related("tenant", "user").defer("user__password"))
 
 
 def _locked(user_id: str) -> User:
-    user = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    people = User.objects.select_for_update(no_key=True).defer("password")
+    user = people.get(pk=user_id)
     if user.is_staff or user.is_superuser:
         raise AccessRefused("This is a colleague: end their roles instead.")
     return user

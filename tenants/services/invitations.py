@@ -270,7 +270,8 @@ def _is_fresh(invitation: Invitation, now: datetime) -> bool:
 
 def _person(actor: Actor) -> User | None:
     """The name of the member who invites; our own staff are called "Ballast"."""
-    return User.objects.get(pk=actor.id) if actor.type == ActorType.USER else None
+    people = User.objects.defer("password")
+    return people.get(pk=actor.id) if actor.type == ActorType.USER else None
 
 
 def _audit(invitation: Invitation, action: str, actor: Actor, now: datetime) -> None:
@@ -292,7 +293,8 @@ def _one(tenant_id: str, invitation_id: str) -> Invitation:
 
 
 def _open(tenant_id: str) -> QuerySet[Invitation]:
-    return Invitation.objects.filter(tenant_id=tenant_id, accepted_at=None, revoked_at=None)
+    rows = Invitation.objects.filter(tenant_id=tenant_id, accepted_at=None, revoked_at=None)
+    return rows.defer("digest")
 
 
 def _require_still_owner(tenant_id: str, actor: Actor) -> None:

@@ -185,7 +185,7 @@ def set_pace(
     """
     if any(rate is not None and rate < 1 for rate in (reads_per_second, writes_per_second)):
         raise InvalidKeySettings("A rate limit is at least 1 request a second.")
-    key = ApiKey.objects.select_for_update(no_key=True).get(pk=key_id)
+    key = ApiKey.objects.select_for_update(no_key=True).defer("digest").get(pk=key_id)
     key.reads_per_second, key.writes_per_second = reads_per_second, writes_per_second
     key.save(update_fields=("reads_per_second", "writes_per_second"))
     audit.record(
@@ -287,7 +287,8 @@ def _lock_tenant(tenant_id: str) -> None:
 
 def _usable(tenant_id: str, now: datetime) -> QuerySet[ApiKey]:
     unexpired = Q(expires_at=None) | Q(expires_at__gt=now)
-    return ApiKey.objects.filter(unexpired, tenant_id=tenant_id, revoked_at=None)
+    rows = ApiKey.objects.filter(unexpired, tenant_id=tenant_id, revoked_at=None)
+    return rows.defer("digest")
 
 
 def _check_scopes(scopes: Sequence[str]) -> None:

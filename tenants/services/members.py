@@ -111,7 +111,8 @@ def _locked(tenant_id: str, membership_id: str, actor: Actor) -> Membership:
     other."""
     _lock_as_owner(tenant_id, actor)
     rows = Membership.objects.filter(tenant_id=tenant_id).select_related("user", "tenant")
-    row = is_id(membership_id, "mem") and rows.filter(pk=membership_id).first()
+    shown = rows.defer("user__password")
+    row = is_id(membership_id, "mem") and shown.filter(pk=membership_id).first()
     if not row:
         raise NotFound("There is no such member.")
     return row

@@ -38,7 +38,7 @@ def require(
 def require_proposer(*, proposed_by: str, power: str = "") -> None:
     """Refuse what somebody proposed who works for us no more, or lost the power to propose it.
     What an operator proposed at a command line has no account. Raises ProposerLeft."""
-    person = User.objects.filter(pk=proposed_by).first()
+    person = User.objects.filter(pk=proposed_by).defer("password").first()
     if person is None:
         return
     if not (person.is_active and person.is_staff):
@@ -106,7 +106,7 @@ def _lock(people: set[str]) -> None:
 
 
 def _require_member(actor: Actor, proposed_at: datetime | None) -> None:
-    rows = User.objects.select_for_update(no_key=True)
+    rows = User.objects.select_for_update(no_key=True).defer("password")
     person = rows.filter(pk=actor.id, is_active=True, is_staff=True).first()
     if person is None:
         raise NotASecondPerson("You do not work here.")

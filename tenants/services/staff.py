@@ -61,7 +61,8 @@ def grant(
 @transaction.atomic
 def end(*, user_id: str, actor: Actor, now: datetime, note: str = "", operator: str = "") -> bool:
     """The person works for us no more, and is signed out. False if that was so already."""
-    person = User.objects.select_for_update(no_key=True).get(pk=user_id)
+    people = User.objects.select_for_update(no_key=True).defer("password")
+    person = people.get(pk=user_id)
     if not (person.is_staff or person.is_superuser):
         return False
     names = list(_current(person).values_list("group__name", flat=True))
@@ -76,7 +77,7 @@ def end(*, user_id: str, actor: Actor, now: datetime, note: str = "", operator: 
 
 
 def _locked(email: str) -> User:
-    rows = User.objects.select_for_update(no_key=True)
+    rows = User.objects.select_for_update(no_key=True).defer("password")
     person = rows.filter(email=email.lower()).first()
     return person or User.objects.create_user(email=email.lower())
 

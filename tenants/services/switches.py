@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
+from common.database import undisclosed
 from tenants.actors import Actor
 from tenants.errors import InvalidSwitch, ReadOnlyMode, SwitchEngaged, SwitchReleased
 from tenants.models import ActorType, Switch
@@ -64,8 +65,8 @@ def release(*, switch_id: str, reason: str, actor: Actor, now: datetime) -> Swit
 
 def engaged_now() -> QuerySet[Switch]:
     """Every engaged switch, the latest first, with who engaged it."""
-    rows = Switch.objects.filter(released_at=None).select_related("tenant", "engaged_by")
-    return rows.order_by("-engaged_at")
+    rows = Switch.objects.filter(released_at=None).select_related("tenant")
+    return undisclosed.of(rows).order_by("-engaged_at")
 
 
 def require_writable(*, tenant_id: str) -> None:

@@ -194,6 +194,11 @@ JUDGED: dict[str, list[tuple[str, dict[str, str], str]] | Why] = {
             DATABASE_AUDIT_URL="postgresql://audit@localhost/app",
         ),
     ],
+    "DATABASE_DESK_URL": refused(
+        "DATABASE_DESK_URL and DATABASE_URL are made of one secret: make another one",
+        "postgresql://desk:s3cret@localhost/app",
+        DATABASE_URL="postgresql://app:s3cret@localhost/app",
+    ),
     "DATABASE_OWNER_URL": refused(
         "DATABASE_OWNER_URL and DATABASE_URL are made of one secret: make another one",
         "postgresql://owner:s3cret@localhost/app",

@@ -135,6 +135,14 @@ class JobByRole:
         finally:
             _told(f"SET ROLE {usual}")
 
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        if not _is_reachable() or _told("SELECT current_user") not in _roles_of_the_product():
+            yield
+            return
+        with as_application():
+            yield
+
     def close(self) -> None:
         """Do nothing: there is no other connection."""
 

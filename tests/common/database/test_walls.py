@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.conf import settings
 from django.db import DatabaseError, ProgrammingError, connection, transaction
 
 from balance import services as ledger
 from common.database import doors, grants, roles, walls
-from funding.models import FundingEvent, FundingSource, FundingTransaction
+from funding.models import (
+    Confirmation,
+    ConfirmationLink,
+    FundingEvent,
+    FundingSource,
+    FundingTransaction,
+)
 from networks.base import EventKind, NetworkEvent
-from payments.models import Payment, PaymentEvent, Recipient
+from payments.models import (
+    Payment,
+    PaymentConfirmation,
+    PaymentConfirmationLink,
+    PaymentEvent,
+    Recipient,
+)
 from tenants.models import AuditEvent, Tenant, User
 from tests.builders import NOW, ApiClient, make_key, make_member
 from tests.database import owner
@@ -74,6 +88,22 @@ def rows(statement, *values):
     with connection.cursor() as cursor:
         cursor.execute(statement, values or None)
         return cursor.fetchall() if cursor.description else []
+
+
+LINK = {"approver_email": "ada@acme.example", "created_at": NOW}
+# Each kind of link, its approval, and what the approval is about.
+LINKS: list[tuple[Any, Any, tuple[str, ...]]] = [
+    (ConfirmationLink, Confirmation, ("funding", "source")),
+    (PaymentConfirmationLink, PaymentConfirmation, ("payment",)),
+]
+
+
+def make_approval(tenant, _model, parent, names):
+    subject = (FundingTransaction if "funding" in names else Payment).objects.get(tenant=tenant)
+    about = dict(zip(names, (subject, getattr(subject, "source", None)), strict=False))
+    parent.objects.create(
+        tenant=tenant, amount=100, reason="x", expires_at=NOW, created_at=NOW, **about
+    )
 
 
 def seen_by(tenant):
@@ -263,6 +293,19 @@ class TestOneTenant:
                 tenant=both[1], actor_type="system", action="x", created_at=NOW
             )
 
+    def test_writes_no_link_for_an_approval_of_another(self, both):
+        """Whoever has a link approves: it is made for an approval that the tenant sees."""
+        for tenant in both:
+            for kind in LINKS:
+                make_approval(tenant, *kind)
+        refused = pytest.raises(ProgrammingError, match="row-level security")
+        for model, parent, _ in LINKS:
+            ours, theirs = (parent.objects.get(tenant=tenant).pk for tenant in both)
+            with seen_by(both[0]):
+                model.objects.create(**LINK, confirmation_id=ours, digest=f"ours {ours}")
+                with refused, transaction.atomic():
+                    model.objects.create(**LINK, confirmation_id=theirs, digest="theirs")
+
     def test_gives_no_row_of_its_own_to_another(self, both):
         refused = pytest.raises(ProgrammingError, match="row-level security")
         with seen_by(both[0]), refused, transaction.atomic():
@@ -305,6 +348,11 @@ class TestWhatNoRoleOfTheProductMay:
         denied = pytest.raises(ProgrammingError, match="permission denied")
         with seen_by(acme), denied, transaction.atomic():
             rows(f"SELECT * FROM {table}")
+
+    def test_the_api_reads_no_password_of_its_own_people(self, both):
+        denied = pytest.raises(ProgrammingError, match="permission denied")
+        with seen_by(both[0]), denied, transaction.atomic():
+            rows("SELECT password FROM tenants_user")
 
 
 class TestRequests:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 from django.core import mail
+from django.db import connection
 from django.test import Client
 
 from common.clock import utc_now
@@ -19,6 +20,8 @@ from tenants.models import Role, User
 from tenants.services import accounts, emails, switches
 from tenants.switches import SwitchKind
 from tests.builders import browser_of, make_auto_funding, make_member, make_source
+from tests.database import owner
+from tests.settings import DATABASE_APPLICATION_ROLE
 
 APPROVE = {"decision": "approve", "typed_amount": "500.00"}
 DECLINE = {"decision": "decline", "reason": "Not this week"}
@@ -53,6 +56,28 @@ def status():
 def age(**delta):
     """Let the approval have been asked longer ago."""
     Confirmation.objects.update(expires_at=utc_now() + timedelta(**delta))
+
+
+class TestWall:
+    """Only whose link it is, is asked before; all else sees the rows of that tenant."""
+
+    @pytest.fixture(autouse=True)
+    def _closed(self, link):
+        with owner.as_owner(), connection.cursor() as cursor:
+            for table in ("funding_confirmation", "funding_confirmationlink", "payments_payment"):
+                cursor.execute(f"REVOKE ALL ON {table} FROM {DATABASE_APPLICATION_ROLE}")
+
+    def test_is_around_the_page(self, client, link):
+        assert "$500.00" in client.get(link).content.decode()
+
+    def test_is_around_the_answer(self, client, link):
+        assert client.post(link, APPROVE).status_code == 302
+        assert client.get(link).status_code == 200
+
+        assert status() != FundingStatus.AWAITING_CONFIRMATION
+
+    def test_is_not_passed_by_a_link_of_nobody(self, client):
+        assert client.get(f"/confirm/{'A' * 43}/").status_code == 404
 
 
 class TestLooking:

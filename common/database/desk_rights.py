@@ -1,0 +1,116 @@
+"""What requests of the staff's desk may do (decision 0191): whatever the product does, but for what
+is written here.
+
+Staff look after all tenants, and hold nobody's credentials: they make no key, read no password, and
+order no money. What two of them propose and approve is done under this login.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from common.database import rights
+from common.database.rights import NONE, READ_ONLY, Needs, Rights
+
+# What workers, sign-in and requests of keys write and read alone.
+_NEVER = frozenset(
+    {
+        "account_emailconfirmation",
+        "django_migrations",
+    }
+)
+_ONLY_READ = frozenset(
+    {
+        "api_apirequest",
+        "api_idempotencyrecord",
+        "balance_checkpoint",
+        "balance_closed_month_total",
+        "balance_full_proof",
+        "funding_authorizeddebit",
+        "funding_autofundingconfig",
+        "funding_autofundingdecision",
+        "funding_confirmationlink",
+        "payments_paymentconfirmationlink",
+        "seals_auditstream",
+        "seals_seal",
+        "seals_sealpublication",
+        "seals_sealround",
+        "webhooks_dispatcherheartbeat",
+        "webhooks_webhookattempt",
+    }
+)
+# Staff try the line to a bank.
+_READ_ALL = frozenset({"ach_achkey"})
+# An invitation that is sent anew or revoked loses its link.
+_MAY_EMPTY = frozenset({"tenants_invitation"})
+# Nobody orders money, issues a key or joins a team here.
+_NEVER_INSERTED = frozenset(
+    {
+        "funding_confirmation",
+        "funding_debitauthorization",
+        "funding_fundingsource",
+        "funding_fundingtransaction",
+        "payments_payment",
+        "payments_recipient",
+        "tenants_apikey",
+        "tenants_membership",
+        "webhooks_webhookendpoint",
+    }
+)
+_SOME: Mapping[str, Rights] = {
+    # Whose session it is, to end it.
+    "django_session": Rights(insert=False, update=False, delete=True, read=("session_key",)),
+    "mfa_authenticator": Rights(
+        insert=False, update=False, delete=True, read=("id", "type", "user_id")
+    ),
+    "tenants_outgoingemail": Rights(update=False),
+}
+_IS_OURS = "actor_type IN ('staff', 'system')"
+_IS_NO_SUPERUSER = "NOT is_superuser"
+_IS_UNANSWERED = "decision IN ('open', 'expired', 'superseded')"
+_HAS_NO_LINK = "digest = ''"  # the mailer makes it; what staff send or revoke has none
+# A superuser is made by a command alone; and what staff do is not said to be a tenant's doing.
+_INSERTS: Mapping[str, str] = {
+    # Of payments whose payer's account staff close.
+    "payments_paymentconfirmation": "decision = 'open'",
+    "tenants_auditevent": _IS_OURS,
+    "tenants_invitation": _HAS_NO_LINK,
+    "tenants_user": _IS_NO_SUPERUSER,
+}
+_UPDATES: Mapping[str, str] = {
+    # Staff stop a transfer, whose approval is withdrawn then; they answer none.
+    "funding_confirmation": _IS_UNANSWERED,
+    "payments_paymentconfirmation": _IS_UNANSWERED,
+    "tenants_invitation": _HAS_NO_LINK,
+    "tenants_user": _IS_NO_SUPERUSER,
+}
+_FUNCTIONS = rights.FUNCTIONS - {
+    "funding_find_link",
+    "payments_find_link",
+    "balance_post_many",
+    "tenants_find_key",
+    "tenants_link_state_of_mail",
+    "tenants_link_states",
+}
+
+
+def needs() -> Needs:
+    """What the desk's role works with, once the models are known."""
+    tables = {name: _of_table(name, given) for name, given in rights.of_tables().items()}
+    named = {name: given for name, given in tables.items() if given != NONE}
+    return Needs(named, _FUNCTIONS, inserts=_INSERTS, updates=_UPDATES)
+
+
+def _of_table(name: str, given: Rights) -> Rights:
+    if name in _SOME:
+        return _SOME[name]
+    if name in _NEVER:
+        return NONE
+    left = READ_ONLY if name in _ONLY_READ else given
+    left = left._replace(insert=left.insert and name not in _NEVER_INSERTED)
+    hidden = None if name in _READ_ALL else rights.SECRETS.get(name)
+    if hidden is None:
+        return left
+    open_ones = rights.columns_but(name, hidden)
+    changed = open_ones if left.update is True and name not in _MAY_EMPTY else left.update
+    return left._replace(read=open_ones, update=changed)
