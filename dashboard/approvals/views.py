@@ -114,7 +114,7 @@ def _decide(request: PageRequest, approval_id: str, form: forms.Form) -> str:
         typed_amount=form.cleaned_data["typed_amount"],
         now=now,
     )
-    return f"You approved {amount}."
+    return f"You approved {amount}. Nothing else is needed from you."
 
 
 def _show(

@@ -8,6 +8,7 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
+import time_machine
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP
 from django.core import mail
@@ -317,6 +318,15 @@ class TestTheLink:
         browser.get(printed(sam.email))
 
         assert browser.get(APP).status_code == 200
+
+    @pytest.mark.parametrize(("minutes", "status"), [(59, 200), (61, 302)])
+    def test_works_for_an_hour(self, sam, minutes, status):
+        path = printed(sam.email)
+
+        with time_machine.travel(utc_now() + timedelta(minutes=minutes), tick=False):
+            browser = browser_of(sam)
+            browser.get(path)
+            assert browser.get(APP).status_code == status
 
     def test_is_of_no_use_to_somebody_else(self, sam, kim):
         browser = browser_of(kim)
