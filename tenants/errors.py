@@ -140,6 +140,16 @@ class MayNotPay(Forbidden):
     is_public = False
 
 
+class ProofNeeded(Forbidden):
+    """Somebody has to prove once more who they are before this is done. Pages ask for it (decision
+    0164)."""
+
+    code = "proof_needed"
+    title = "Confirm it is you"
+    advice = "Prove your second factor, or your password if you have none. Nothing was done."
+    is_public = False
+
+
 class InvalidSwitch(StaffRefusal):
     code = "invalid_switch"
     title = "Invalid operator switch"

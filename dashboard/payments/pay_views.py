@@ -27,6 +27,7 @@ from payments.models import Payment
 from payments.services import orders
 from payments.services.orders import Order, Preview
 from tenants import actors
+from tenants.errors import ProofNeeded
 
 _FIELDS = {"recipientId": "recipient"}
 
@@ -141,7 +142,10 @@ def _confirm(request: PageRequest, form: PayForm) -> HttpResponse:
             order=_order(form),
             actor=actors.user(request.user.pk),
             now=utc_now(),
+            is_proven=request.is_proven,
         )
+    except ProofNeeded:
+        raise  # `tenant_form` asks, and comes back
     except DomainError as refusal:
         return _refused(request, form, refusal)
     if is_new:

@@ -29,6 +29,7 @@ from common.errors import NotFound
 from dashboard.shell import pace, staff_view, step_up, view_only
 from dashboard.shell.filter_forms import DaysFilter
 from tenants import actors, proofs, second_factor, selectors
+from tenants.errors import ProofNeeded
 from tenants.models import Membership, Role, Tenant, TenantStatus, User
 from tenants.services import downloads
 
@@ -88,6 +89,7 @@ class PageRequest(PersonRequest):
 
     htmx: HtmxDetails
     access: TenantAccess
+    is_proven: bool  # in a `tenant_form`: it raised ProofNeeded, and there is a recent proof
 
 
 View = Callable[..., HttpResponseBase]
@@ -116,11 +118,12 @@ def tenant_form(*roles: Role, needs_proof: bool = False) -> Callable[[View], Vie
     Its form says for which tenant it was shown (components/guard.html): a window left open while
     another one switched acts on nothing and is answered 409. Nobody acts for a suspended tenant,
     nor while operators let nothing be changed (503). With `needs_proof` whoever acts has proven
-    within the last minutes who they are (`step_up`).
+    within the last minutes who they are (`step_up`). A view that finds out only on the way that it
+    needs the proof raises ProofNeeded, with nothing done: once there is one, it is called again.
     """
 
     def decorate(view: View) -> View:
-        form = _form(_behind_the_wall(view), needs_proof=needs_proof)
+        form = _form(_asking_on_the_way(_behind_the_wall(view)), needs_proof=needs_proof)
         return view_only.acts(_page(form, roles))
 
     return decorate
@@ -207,6 +210,23 @@ def _form(view: View, *, needs_proof: bool) -> View:
                 return _read_only(request)
             if needs_proof and (question := step_up.asks(request)):
                 return question
+        return view(request, *args, **kwargs)
+
+    return wrapper
+
+
+def _asking_on_the_way(view: View) -> View:
+    """`view`, called once more where it raises ProofNeeded and whoever acts has proven it."""
+
+    @functools.wraps(view)
+    def wrapper(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        request.is_proven = False
+        try:
+            return view(request, *args, **kwargs)
+        except ProofNeeded:
+            if question := step_up.asks(request):
+                return question
+        request.is_proven = True
         return view(request, *args, **kwargs)
 
     return wrapper

@@ -2,7 +2,8 @@
 
 The page that asks carries the fields of the form that was sent, and sends them again together with
 the proof: what was typed is never lost, and no server keeps it. Pages of tenants say
-`tenant_form(..., needs_proof=True)`; at the desk everything that changes something is asked for.
+`tenant_form(..., needs_proof=True)`, or raise ProofNeeded where only the transaction knows; at the
+desk everything that changes something is asked for.
 """
 
 from __future__ import annotations

@@ -45,11 +45,16 @@ def default_hours(mode: str) -> int:
 
 def of(
     recipient: Recipient, *, rules: PaymentSettings | None, mode: str, actor: Actor, now: datetime
-) -> New | None:
+) -> tuple[New | None, bool]:
     """Whether the recipient is new to this actor; None: it is not, or nobody is asked about what
-    they pay. Ten queries at most, one for who is known, none where nothing cools down."""
-    found = among([recipient], rules=rules, mode=mode, actor=actor, now=now)
-    return found.get(recipient.pk)
+    they pay. And whether it would be new to others.
+
+    Ten queries at most, one for who is known, none where nothing cools down.
+    """
+    found = _to_others([recipient], rules=rules, mode=mode, now=now).get(recipient.pk)
+    if found is None or _is_off(recipient.tenant_id, rules, actor, now):
+        return None, found is not None
+    return found, True
 
 
 def among(
@@ -61,6 +66,16 @@ def among(
     now: datetime,
 ) -> Mapping[str, New]:
     """Of these recipients of one tenant, by their ids, those that are new to this actor."""
+    found = _to_others(recipients, rules=rules, mode=mode, now=now)
+    if not found or _is_off(recipients[0].tenant_id, rules, actor, now):
+        return {}
+    return found
+
+
+def _to_others(
+    recipients: Sequence[Recipient], *, rules: PaymentSettings | None, mode: str, now: datetime
+) -> Mapping[str, New]:
+    """Those that are new to everybody who is asked about new recipients."""
     length = timedelta(hours=hours(rules, mode=mode, now=now))
     if not length or not recipients:
         return {}
@@ -70,7 +85,7 @@ def among(
     asked = [
         row for row in recipients if row.created_at + length > now or scopes[row.pk] in declined
     ]
-    if not asked or _is_off(tenant_id, rules, actor, now):
+    if not asked:
         return {}
     since = _known_since(tenant_id, {row.fingerprint: scopes[row.pk] for row in asked})
     earliest = min([now, *declined.values()]) - length

@@ -23,7 +23,8 @@ from tenants.actors import Actor
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
     """What bounds payments of one actor to one recipient, whatever was paid before. `threshold` is
-    cents; `new`: whether the recipient is, and until when."""
+    cents; `new`: whether the recipient is, and until when; `is_new_to_others`: whether it would be,
+    were the actor not exempt."""
 
     tenant_id: str
     actor: Actor
@@ -31,16 +32,18 @@ class Bounds:
     caps: Caps
     threshold: int | None
     new: New | None
+    is_new_to_others: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
     """A payment that the limits let through. `confirm_until`: when its approval would expire; None
-    if nobody is asked."""
+    if nobody is asked. `is_spared`: nobody is, because its payer is alone (decision 0184)."""
 
     bounds: Bounds
     amount: int
     confirm_until: datetime | None
+    is_spared: bool
 
     @property
     def rule(self) -> str:
@@ -60,6 +63,7 @@ def bounds_of(
     """What holds for this actor and recipient now. It needs no lock."""
     rules = PaymentSettings.objects.filter(tenant_id=tenant_id).first()
     recipient_scope = {CapScope.RECIPIENT: limits.scope_of_recipient(recipient)}
+    new, is_new_to_others = cool_down.of(recipient, rules=rules, mode=mode, actor=actor, now=now)
     return Bounds(
         tenant_id=tenant_id,
         actor=actor,
@@ -68,7 +72,8 @@ def bounds_of(
         threshold=approval_defaults.threshold_of_settings(
             rules, tenant_id=tenant_id, mode=mode, now=now
         ),
-        new=cool_down.of(recipient, rules=rules, mode=mode, actor=actor, now=now),
+        new=new,
+        is_new_to_others=is_new_to_others,
     )
 
 
@@ -93,11 +98,21 @@ def judge(bounds: Bounds, *, amount: int, now: datetime) -> Judgement:
         amount=amount,
         now=now,
     )
-    unasked = limits.unasked(bounds.scopes, used)
-    confirm_until = _confirm_until(bounds, amount=unasked + amount, now=now)
+    in_sum = limits.unasked(bounds.scopes, used) + amount
+    confirm_until = _confirm_until(bounds, amount=in_sum, now=now)
     if confirm_until is not None:
         exemption.refuse_new(tenant_id=bounds.tenant_id, actor=bounds.actor, now=now)
-    return Judgement(bounds=bounds, amount=amount, confirm_until=confirm_until)
+    is_bound = bounds.is_new_to_others or _is_above(bounds, amount=in_sum, now=now)
+    return Judgement(
+        bounds=bounds,
+        amount=amount,
+        confirm_until=confirm_until,
+        is_spared=is_bound and confirm_until is None,
+    )
+
+
+def _is_above(bounds: Bounds, *, amount: int, now: datetime) -> bool:
+    return requests.deadline(bounds.threshold, amount=amount, now=now) is not None
 
 
 def _confirm_until(bounds: Bounds, *, amount: int, now: datetime) -> datetime | None:

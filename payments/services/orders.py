@@ -25,7 +25,7 @@ from payments.services.lifecycle import NewPayment
 from payments.states import PaymentStatus
 from tenants import selectors as tenants
 from tenants.actors import Actor
-from tenants.errors import MayNotPay
+from tenants.errors import MayNotPay, ProofNeeded
 from tenants.models import ActorType, Role, Tenant
 from tenants.services import keys
 from transfers.errors import AmountAboveLimit, NotCancelable
@@ -52,17 +52,26 @@ class Order:
 
 
 @transaction.atomic
-def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime) -> Payment:
+def place(
+    *,
+    tenant_id: str,
+    mode: str,
+    order: Order,
+    actor: Actor,
+    now: datetime,
+    is_proven: bool = True,
+) -> Payment:
     """Set the money aside and send it. An order that may wait for money joins the queue if there is
     none.
 
     Above the tenant's own limit the payment is sent once a second person has approved it: alone, or
     with what went to the same recipient, or from the same maker, in a day unasked. So it is
     while the recipient is new. Nobody is asked about what an owner pays who is alone
-    (`exemption`).
+    (`exemption`): unless they have proven a moment ago who they are (`is_proven`), it is refused.
 
     Raises NotFound, RecipientRemoved, InvalidBankDetails, PaymentMethodNotSupported,
-    AmountAboveLimit, KeyRevoked, PaymentLimitReached, PayerIsNew, InsufficientBalance.
+    AmountAboveLimit, KeyRevoked, PaymentLimitReached, PayerIsNew, ProofNeeded,
+    InsufficientBalance.
     """
     network = _network_for(mode, order)
     if actor.type == ActorType.API_KEY:
@@ -73,6 +82,8 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
     )
     funds = ledger.lock_row(tenant_id=tenant_id)
     judged = judgement.judge(bounds, amount=order.amount, now=now)
+    if judged.is_spared and not is_proven:
+        raise ProofNeeded("Nobody else approves this payment. Prove once more that it is you.")
     waits = order.wait_for_funds and _waits(tenant_id, funds, order.amount, now)
     end_of_wait = now + timedelta(days=settings.PAYMENT_WAIT_DAYS)
     terms = NewPayment(
@@ -98,7 +109,7 @@ def place(*, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetim
 
 @transaction.atomic
 def place_once(
-    *, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime
+    *, tenant_id: str, mode: str, order: Order, actor: Actor, now: datetime, is_proven: bool
 ) -> tuple[Payment, bool]:
     """Place an order from a form that may be sent twice: a repeat of `order.id` changes nothing.
 
@@ -111,7 +122,10 @@ def place_once(
     existing = Payment.objects.filter(tenant_id=tenant_id, pk=order.id).first()
     if existing is not None:
         return existing, False
-    return place(tenant_id=tenant_id, mode=mode, order=order, actor=actor, now=now), True
+    payment = place(
+        tenant_id=tenant_id, mode=mode, order=order, actor=actor, now=now, is_proven=is_proven
+    )
+    return payment, True
 
 
 @transaction.atomic

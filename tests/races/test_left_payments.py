@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from django.db import connection, transaction
@@ -22,6 +23,8 @@ from transfers import submission
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SMALL, LARGE = 900, 24_000
+
+place_on_page = partial(orders.place_once, is_proven=True)
 
 
 @pytest.fixture
@@ -93,7 +96,7 @@ def test_a_key_pays_while_its_maker_is_removed(team, round_):
 @rounds(10)
 def test_a_person_pays_on_a_page_while_they_are_removed(team, round_):
     by = actor(team, "lee")
-    acts = (lambda: pay(team, by, place=orders.place_once), lambda: remove(team, "lee", "dana"))
+    acts = (lambda: pay(team, by, place=place_on_page), lambda: remove(team, "lee", "dana"))
 
     paid, removed = together(lambda worker: acts[worker](), workers=2)
 
@@ -113,7 +116,7 @@ def test_a_member_pays_while_the_second_owner_is_removed(team, round_):
     make_member(team, email="mia@acme.example", role=Role.MEMBER)
     by = actor(team, "mia")
     acts = (
-        lambda: pay(team, by, LARGE, place=orders.place_once),
+        lambda: pay(team, by, LARGE, place=place_on_page),
         lambda: remove(team, "lee", "dana"),
     )
 
@@ -130,7 +133,7 @@ def test_a_member_pays_while_the_second_owner_is_removed(team, round_):
 def test_the_other_owner_pays_while_the_second_one_is_removed(team, round_):
     """Dana is not alone before, nor a moment after."""
     acts = (
-        lambda: pay(team, actor(team, "dana"), LARGE, place=orders.place_once),
+        lambda: pay(team, actor(team, "dana"), LARGE, place=place_on_page),
         lambda: remove(team, "lee", "dana"),
     )
 
@@ -182,7 +185,7 @@ def test_an_order_on_a_page_that_came_second_is_refused(team):
         with transaction.atomic():
             remove(team, "lee", "dana")
             paying = pool.submit(
-                together, lambda _worker: pay(team, by, place=orders.place_once), workers=1
+                together, lambda _worker: pay(team, by, place=place_on_page), workers=1
             )
             wait_for_a_lock()
         (refused,) = paying.result()
