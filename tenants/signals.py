@@ -1,5 +1,5 @@
 """What this app tells the apps above. A signal that shortens a wait has receivers that also sweep;
-the receivers of `owner_left` act in its transaction, or it does not happen."""
+those of `owner_left` and `key_revoked` act in its transaction, or it does not happen."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ tenant_released = Signal()
 # what whoever acts chose to cancel, in the transaction that does it, which has locked the tenant
 # and the person's keys. Receivers answer with what they ended, in words, by its label.
 owner_left = Signal()
+
+# A key is revoked by itself, not because whoever is behind it leaves. Sent by
+# `tenants.services.keys` with `tenant_id`, `key_id`, `actor` and `now`, in the transaction that
+# revokes it, which has locked the key.
+key_revoked = Signal()

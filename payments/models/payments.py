@@ -249,7 +249,7 @@ class Payment(TransferRow):
     @property
     def needs_approval(self) -> bool:
         """Whether it may be sent only once a second person approved it: from the beginning, or
-        because whoever ordered it was removed since, or has less say."""
+        because whoever ordered it was removed since, or has less say, or its key was revoked."""
         return self.requires_confirmation or self.second_look_at is not None
 
     @property

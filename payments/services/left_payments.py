@@ -1,5 +1,5 @@
-"""Payments that are not sent yet, and whose payer is removed or has less say, wait for a second
-person (decision 0192).
+"""Payments that are not sent yet, and whose payer is removed or has less say, or whose API key is
+revoked, wait for a second person (decision 0192).
 
 An owner with nobody beside them is asked about nothing, and nobody is asked about a small amount.
 Such a payment may wait for money for weeks. Once the others have removed whoever ordered it, it is
@@ -18,11 +18,13 @@ from approvals import outcomes, requests
 from common.engine.wakeups import enqueue_on_commit
 from payments import selectors
 from payments.models import Payment
-from payments.services import approvals, orders
+from payments.services import approval_policy, approvals, orders
 from tenants import persons
 from tenants.actors import Actor
+from tenants.models import ActorType
 
 RULE = "Whoever ordered it was removed, or has less say than before: a second person approves."
+RULE_OF_KEYS = "The API key that ordered it was revoked: a second person approves."
 
 
 def settle(
@@ -43,12 +45,40 @@ def settle(
     rows = unapproved(tenant_id=tenant_id, user_id=user_id)
     found = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     stay = [payment for payment in found if payment.pk not in canceled]
-    _ask_again([payment for payment in stay if not payment.needs_approval], actor, now)
+    _ask_again([each for each in stay if not each.needs_approval], RULE, actor, now)
     gone = [payment for payment in found if payment.pk in canceled]
     for payment in gone:
         orders.cancel(tenant_id=tenant_id, payment_id=payment.pk, actor=actor, now=now)
     counts = {"Payments that wait for approval": len(stay), "Payments canceled": len(gone)}
     return {label: str(count) for label, count in counts.items() if count}
+
+
+def settle_key(*, tenant_id: str, key_id: str, actor: Actor, now: datetime, **_rest: Any) -> None:
+    """Let what this key ordered and nobody has approved wait for an approval, if there is somebody
+    who may give it.
+
+    Receives `tenants.signals.key_revoked`, in its transaction, which has locked the key: an order
+    by it is stored already, or refused.
+    """
+    rows = unapproved_of_key(tenant_id=tenant_id, key_id=key_id)
+    found = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
+    if has_approvers(found):
+        _ask_again([each for each in found if not each.needs_approval], RULE_OF_KEYS, actor, now)
+
+
+def has_approvers(payments: Sequence[Payment]) -> bool:
+    """Whether somebody may approve these payments, all ordered by one key. Two queries, or four
+    where the only one who approves is behind the key; none without payments."""
+    return bool(payments) and bool(approval_policy.approvers(payments[0]))
+
+
+def unapproved_of_key(*, tenant_id: str, key_id: str) -> QuerySet[Payment]:
+    """The payments that this key ordered, that no network has seen and nobody has approved, with
+    their recipients."""
+    rows = selectors.unsent(tenant_id=tenant_id).filter(
+        created_by_type=ActorType.API_KEY, created_by_id=key_id, confirmed_at=None
+    )
+    return rows.select_related("recipient")
 
 
 def unapproved(*, tenant_id: str, user_id: str) -> QuerySet[Payment]:
@@ -62,7 +92,7 @@ def unapproved(*, tenant_id: str, user_id: str) -> QuerySet[Payment]:
     return rows.select_related("recipient")
 
 
-def _ask_again(payments: Sequence[Payment], actor: Actor, now: datetime) -> None:
+def _ask_again(payments: Sequence[Payment], rule: str, actor: Actor, now: datetime) -> None:
     """The sweep asks those who approve, as it asks everybody who comes later: so a person who left
     thousands of payments fills no mailbox."""
     until = now + requests.VALID_FOR
@@ -77,7 +107,7 @@ def _ask_again(payments: Sequence[Payment], actor: Actor, now: datetime) -> None
     for payment in payments:
         for name, value in columns.items():
             setattr(payment, name, value)
-        approval = approvals.request(payment=payment, rule=RULE, now=now, is_asked_later=True)
+        approval = approvals.request(payment=payment, rule=rule, now=now, is_asked_later=True)
         outcomes.record_audit(approval, "required", by=actor, now=now)
     if payments:
         enqueue_on_commit("payments.sweep_confirmations")

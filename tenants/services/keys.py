@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from common.engine import sql
-from tenants import access_mails, key_text, persons, selectors
+from tenants import access_mails, key_text, persons, selectors, signals
 from tenants import scopes as known_scopes
 from tenants.actors import Actor, api_key
 from tenants.errors import InvalidKeySettings, KeyRevoked, NotAnOwner, TooManyKeys, UnknownScope
@@ -111,14 +111,26 @@ def rotate(
 
 @transaction.atomic
 def revoke(*, key_id: str, actor: Actor, now: datetime) -> bool:
-    """End a key at once. Returns False when it was revoked already or never existed."""
-    if not ApiKey.objects.filter(pk=key_id, revoked_at=None).update(revoked_at=now):
+    """End a key at once; what it ordered and is not sent yet waits for a second person (decision
+    0192). Returns False when it was revoked already or never existed."""
+    tenant_id = _end(key_id, actor, now)
+    if tenant_id is None:
         return False
+    signals.key_revoked.send(
+        sender=ApiKey, tenant_id=tenant_id, key_id=key_id, actor=actor, now=now
+    )
+    return True
+
+
+def _end(key_id: str, actor: Actor, now: datetime) -> str | None:
+    """Revoke a key, and return the id of its tenant; None if it was revoked already."""
+    if not ApiKey.objects.filter(pk=key_id, revoked_at=None).update(revoked_at=now):
+        return None
     tenant_id = ApiKey.objects.values_list("tenant_id", flat=True).get(pk=key_id)
     audit.record(
         tenant_id=tenant_id, actor=actor, action="api_key.revoked", subject_id=key_id, now=now
     )
-    return True
+    return tenant_id
 
 
 @dataclass(frozen=True)
@@ -151,7 +163,7 @@ def settle_left(
         )
     revoked = [key for key in left if key not in taken]
     for key in revoked:
-        revoke(key_id=key.pk, actor=actor, now=now)
+        _end(key.pk, actor, now)
     return LeftKeys(taken_over=len(taken), revoked=len(revoked))
 
 

@@ -15,6 +15,7 @@ from dashboard.developers.api_keys.lines import key_line, key_lines
 from dashboard.shell import refusals
 from dashboard.shell.access import PageRequest, tenant_form, tenant_page
 from dashboard.shell.paging import page
+from payments.services import left_payments
 from tenants import actors, selectors
 from tenants.models import Role
 from tenants.services import key_switches, keys
@@ -84,11 +85,17 @@ def rotate(request: PageRequest, key_id: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @tenant_form(Role.OWNER, needs_proof=True)
 def revoke(request: PageRequest, key_id: str) -> HttpResponse:
-    """GET asks, POST ends the key at once."""
+    """GET asks, and says what becomes of the key's payments; POST ends the key at once."""
     key = selectors.api_key(tenant_id=request.access.tenant.pk, key_id=key_id)
     if request.method != "POST":
-        line = key_line(key, now=utc_now())
-        return render(request, "dashboard/developers/api_keys/revoke.html", {"key": line})
+        rows = left_payments.unapproved_of_key(tenant_id=key.tenant_id, key_id=key.pk)
+        unsent = rows.count()
+        values = {
+            "key": key_line(key, now=utc_now()),
+            "unsent": unsent,
+            "are_approved": left_payments.has_approvers(list(rows[:1])) if unsent else False,
+        }
+        return render(request, "dashboard/developers/api_keys/revoke.html", values)
     keys.revoke(key_id=key.pk, actor=actors.user(request.user.pk), now=utc_now())
     messages.success(request, f"{key.name} is revoked.")
     return redirect("dashboard:api_keys")

@@ -9,10 +9,11 @@ import time_machine
 from common.clock import utc_now
 from dashboard.developers.api_keys.forms import ApiKeyForm, RotateForm
 from tenants import scopes
-from tenants.actors import SYSTEM, staff, user
+from tenants.actors import SYSTEM, api_key, staff, user
 from tenants.models import ApiKey, AuditEvent, Mode, Role, User
 from tenants.services import keys
-from tests.builders import ApiClient, make_key, make_member, make_tenant
+from tests.builders import NOW, ApiClient, make_key, make_member, make_tenant
+from tests.payments.test_left_payments import pay
 
 ROOT = "/dashboard/api-keys"
 
@@ -228,6 +229,21 @@ class TestRevoking:
 
         assert ApiKey.objects.get().revoked_at is not None
         assert AuditEvent.objects.filter(action="api_key.revoked").count() == 1
+
+    def test_says_what_becomes_of_payments_that_are_not_sent_yet(self, acme, dana, dana_browser):
+        key = keys.issue(tenant=acme, name="server", actor=user(dana.pk), now=NOW).key
+        path = f"{ROOT}/{key.pk}/revoke"
+        assert "not sent yet" not in dana_browser.get(path).content.decode()
+
+        pay(acme, api_key(key.pk), wait=True)
+        alone = dana_browser.get(path).content.decode()
+        make_member(acme, email="lee@acme.example", role=Role.OWNER)
+        beside = dana_browser.get(path).content.decode()
+
+        assert "1 payment of this key is not sent yet" in alone
+        assert "Nobody who did not have the key could approve it: it goes on." in alone
+        assert "1 payment of this key is not sent yet" in beside
+        assert "It waits for the approval of somebody who did not have the key" in beside
 
     def test_of_another_tenant_finds_nothing(self, key, rival, ravi, sign_in):
         path = f"{ROOT}/{key.pk}/revoke"

@@ -104,7 +104,7 @@ PAGES = {
     "api_keys": 8,
     "api_key_issue": 4,
     "api_key_rotate": 5,
-    "api_key_revoke": 5,
+    "api_key_revoke": 6,
     "api_key_loosening": 5,
     "webhooks": 6,
     "webhook": 8,
